@@ -1,0 +1,36 @@
+//! A thread of messages with its workspace, mode, model and persona.
+
+use crate::{
+    ConversationId, TaskId, Timestamp,
+    task::{Mode, Status},
+};
+use serde::{Deserialize, Serialize};
+
+/// A conversation as clients see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    pub id: ConversationId,
+    pub title: String,
+    /// Absolute path of the folder that tools work in.
+    pub workspace: String,
+    pub mode: Option<Mode>,
+    /// `provider/model`.
+    pub model: Option<String>,
+    pub persona: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub archived: bool,
+    /// Messages that no client has marked as read.
+    pub unread: u64,
+    /// The newest root task.
+    pub task: Option<LatestTask>,
+}
+
+/// The newest root task of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LatestTask {
+    pub id: TaskId,
+    pub status: Status,
+}

@@ -1,0 +1,139 @@
+//! Errors as they travel: JSON-RPC's integer code, words for a person, and data for a program.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a request was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// See [`ErrorKind::code`].
+    pub code: i32,
+    /// What happened, to what, and what to do.
+    pub message: String,
+    pub data: ErrorData,
+}
+
+/// For programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorData {
+    pub kind: ErrorKind,
+    /// The same request may succeed later.
+    pub retryable: bool,
+    /// The id it is about: of the running task for `task_running`, of the existing task for `conflict`.
+    pub id: Option<String>,
+}
+
+/// The closed list of what can go wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// The line is not JSON.
+    Parse,
+    /// The JSON is not a request.
+    InvalidRequest,
+    MethodNotFound,
+    InvalidParams,
+    /// A defect of the daemon; its log has more.
+    Internal,
+    /// Too many requests wait; try again.
+    Overloaded,
+    NotFound,
+    /// An id's prefix or suffix fits several.
+    Ambiguous,
+    /// A `clientMessageId` was used with another payload.
+    Conflict,
+    /// The conversation has a running task.
+    TaskRunning,
+    /// The task is not in a state for this (it has ended, say).
+    IllegalState,
+    /// Not this user, or a tool's own process.
+    Forbidden,
+    /// No protocol or codec in common.
+    Unsupported,
+    /// The disk is full; it goes on by itself when there is room.
+    StorageFull,
+    /// The database cannot be read or written.
+    Storage,
+    /// A frame, line or field is too large.
+    TooLarge,
+    ShuttingDown,
+    /// No such provider or model, or it cannot be used.
+    ModelUnavailable,
+}
+
+impl ErrorKind {
+    pub const ALL: [Self; 18] = [
+        Self::Parse,
+        Self::InvalidRequest,
+        Self::MethodNotFound,
+        Self::InvalidParams,
+        Self::Internal,
+        Self::Overloaded,
+        Self::NotFound,
+        Self::Ambiguous,
+        Self::Conflict,
+        Self::TaskRunning,
+        Self::IllegalState,
+        Self::Forbidden,
+        Self::Unsupported,
+        Self::StorageFull,
+        Self::Storage,
+        Self::TooLarge,
+        Self::ShuttingDown,
+        Self::ModelUnavailable,
+    ];
+
+    /// The first five are JSON-RPC 2.0's own, the rest lie in its range for servers.
+    #[must_use]
+    pub const fn code(self) -> i32 {
+        match self {
+            Self::Parse => -32700,
+            Self::InvalidRequest => -32600,
+            Self::MethodNotFound => -32601,
+            Self::InvalidParams => -32602,
+            Self::Internal => -32603,
+            Self::Overloaded => -32001,
+            Self::NotFound => -32002,
+            Self::Ambiguous => -32003,
+            Self::Conflict => -32004,
+            Self::TaskRunning => -32005,
+            Self::IllegalState => -32006,
+            Self::Forbidden => -32007,
+            Self::Unsupported => -32008,
+            Self::StorageFull => -32009,
+            Self::Storage => -32010,
+            Self::TooLarge => -32011,
+            Self::ShuttingDown => -32012,
+            Self::ModelUnavailable => -32013,
+        }
+    }
+
+    #[must_use]
+    pub const fn retryable(self) -> bool {
+        matches!(self, Self::Overloaded | Self::StorageFull | Self::ShuttingDown)
+    }
+}
+
+impl Error {
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            code: kind.code(),
+            message: message.into(),
+            data: ErrorData { kind, retryable: kind.retryable(), id: None },
+        }
+    }
+
+    /// Says which id it is about.
+    #[must_use]
+    pub fn about(mut self, id: impl ToString) -> Self {
+        self.data.id = Some(id.to_string());
+        self
+    }
+
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        self.data.kind
+    }
+}

@@ -1,0 +1,146 @@
+//! All that waits for a person: questions and approvals, of all tasks at any depth.
+
+use crate::{ApprovalId, CallId, ConversationId, JsonText, QuestionId, TaskId, Timestamp, transcript::Risk};
+use serde::{Deserialize, Serialize};
+
+/// An open item of the inbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InboxItem {
+    pub task_id: TaskId,
+    pub conversation_id: ConversationId,
+    pub conversation_title: String,
+    pub pending: Pending,
+}
+
+/// What a task waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pending {
+    Question(Question),
+    Approval(Approval),
+}
+
+impl Pending {
+    /// The question's or approval's id.
+    #[must_use]
+    pub fn id(&self) -> PendingId {
+        match self {
+            Self::Question(q) => PendingId::Question(q.id),
+            Self::Approval(a) => PendingId::Approval(a.id),
+        }
+    }
+
+    #[must_use]
+    pub const fn asked_at(&self) -> Timestamp {
+        match self {
+            Self::Question(q) => q.at,
+            Self::Approval(a) => a.at,
+        }
+    }
+}
+
+/// Names an inbox item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PendingId {
+    Question(QuestionId),
+    Approval(ApprovalId),
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    pub id: QuestionId,
+    pub kind: QuestionKind,
+    pub at: Timestamp,
+    pub text: String,
+    /// Proposed answers; any other is fine too, except where `kind` is not `agent`.
+    pub choices: Vec<String>,
+    /// The call that asks, or that the question is about.
+    pub call_id: Option<CallId>,
+    /// When no answer is taken any more and the task is cancelled.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Who asks, and about what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// The agent, by `ask_user`.
+    Agent,
+    /// Identical calls in a row: go on?
+    Loop,
+    /// A token or cost limit is reached: go on?
+    Budget,
+    /// A call that a person had approved was interrupted: did it happen?
+    Interrupted,
+    /// The daemon was restarted and the task's policy is to ask: go on?
+    Restart,
+}
+
+/// A tool call that waits for a person's decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approval {
+    pub id: ApprovalId,
+    pub call_id: CallId,
+    pub at: Timestamp,
+    pub tool: String,
+    /// What it would do, in one line.
+    pub summary: String,
+    pub arguments: JsonText,
+    /// Where it would run: the absolute workspace path.
+    pub workspace: String,
+    pub preview: Option<Preview>,
+    pub risk: Risk,
+    /// What confines it: `none` until the sandbox ships.
+    pub sandbox: String,
+    /// What `allow_always` and `reject_always` would remember.
+    pub rule: Rule,
+    /// SHA-256 (hex) of tool, arguments and workspace: the decision is about exactly this.
+    pub digest: String,
+}
+
+/// What an edit would change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// Relative to the workspace.
+    pub path: String,
+    /// A unified diff, possibly cut.
+    pub diff: String,
+}
+
+/// A remembered decision: this tool with these very arguments in this workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rule {
+    pub tool: String,
+    pub arguments: JsonText,
+    pub workspace: String,
+}
+
+/// A person's decision on an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    AllowOnce,
+    AllowAlways,
+    RejectOnce,
+    RejectAlways,
+}
+
+impl Decision {
+    #[must_use]
+    pub const fn allows(self) -> bool {
+        matches!(self, Self::AllowOnce | Self::AllowAlways)
+    }
+
+    /// To be remembered.
+    #[must_use]
+    pub const fn is_always(self) -> bool {
+        matches!(self, Self::AllowAlways | Self::RejectAlways)
+    }
+}

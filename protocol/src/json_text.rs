@@ -1,0 +1,82 @@
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// JSON of a shape the wire does not fix: tool arguments, schemas, metadata, what a provider wants back unchanged.
+///
+/// In JSON it is the value itself, byte for byte; in a binary codec it is its text.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct JsonText(String);
+
+impl JsonText {
+    /// Takes a text that must be one JSON value.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn parse(text: impl Into<String>) -> Result<Self, serde_json::Error> {
+        let raw: Box<RawValue> = RawValue::from_string(text.into())?;
+        Ok(Self(String::from(Box::<str>::from(raw))))
+    }
+
+    #[must_use]
+    pub fn null() -> Self {
+        Self("null".to_owned())
+    }
+
+    /// An empty object.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self("{}".to_owned())
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The value. (`Null` cannot come of a text that [`Self::parse`] took, except for nesting beyond what `serde_json` reads.)
+    #[must_use]
+    pub fn value(&self) -> serde_json::Value {
+        serde_json::from_str(&self.0).unwrap_or(serde_json::Value::Null)
+    }
+}
+
+impl From<&serde_json::Value> for JsonText {
+    fn from(value: &serde_json::Value) -> Self {
+        Self(value.to_string())
+    }
+}
+
+impl From<serde_json::Value> for JsonText {
+    fn from(value: serde_json::Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+impl fmt::Debug for JsonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JsonText({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for JsonText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+            raw.serialize(serializer)
+        } else {
+            self.0.serialize(serializer)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            let raw = Box::<RawValue>::deserialize(deserializer)?;
+            Ok(Self(String::from(Box::<str>::from(raw))))
+        } else {
+            Self::parse(String::deserialize(deserializer)?).map_err(D::Error::custom)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The words and the wire of Abide: types and pure encoding, no I/O, no clock, no logic.
+//!
+//! * what there is: [`conversation`], [`task`], [`message`], [`inbox`], [`transcript`], [`record`]
+//! * what can be asked: [`method`] (one table), [`error`]
+//! * what is told: [`notification`]
+//! * how it travels: [`hello`], then [`codec`]
+//!
+//! Rules that keep both codecs honest (`tests/wire.rs` enforces them): plain structs and externally tagged enums, variants are
+//! only ever appended, no `flatten`, `tag`, `untagged` or `skip_serializing_if`, no recursive and no zero-sized types. JSON of
+//! unknown shape travels as [`JsonText`]. Any change of a wire type raises [`hello::BINCODE`]'s schema number.
+
+pub mod codec;
+pub mod conversation;
+pub mod error;
+pub mod hello;
+mod ids;
+pub mod inbox;
+mod json_text;
+pub mod message;
+pub mod method;
+pub mod notification;
+pub mod provider;
+pub mod record;
+pub mod task;
+mod time;
+pub mod transcript;
+
+pub use error::{Error, ErrorKind};
+pub use ids::{
+    ApprovalId, CallId, ConversationId, ParseIdError, QuestionId, RecordId, Seq, SubscriptionId, TaskId,
+};
+pub use json_text::JsonText;
+pub use time::Timestamp;

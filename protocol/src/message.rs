@@ -1,0 +1,87 @@
+//! What a person reads in a conversation.
+
+use crate::{
+    CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp, inbox::Preview, task::CallState,
+    transcript::ToolResult,
+};
+use serde::{Deserialize, Serialize};
+
+/// A message. Exactly the records for which [`crate::record::Record::message`] answers are messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// The record's id; for a model's reply the `item` of its deltas.
+    pub id: RecordId,
+    pub seq: Seq,
+    pub conversation_id: ConversationId,
+    pub task_id: Option<TaskId>,
+    pub at: Timestamp,
+    pub role: Role,
+    pub kind: MessageKind,
+    pub text: String,
+    pub reasoning: Option<String>,
+    /// For `question` and `answer`.
+    pub question_id: Option<QuestionId>,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    User,
+    Agent,
+    System,
+}
+
+/// What kind of message it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageKind {
+    Text,
+    /// By `send_update`.
+    Update,
+    /// What was shown of a reply when the task was stopped.
+    Partial,
+    Question,
+    Answer,
+    /// From the system: stop, pause, limits, restart.
+    Notice,
+}
+
+/// A tool call as a timeline shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallView {
+    pub call_id: CallId,
+    /// Where it stands among the messages: the seq of the record that planned it.
+    pub seq: Seq,
+    pub conversation_id: ConversationId,
+    pub task_id: TaskId,
+    pub tool: String,
+    pub summary: String,
+    /// Raw, as the model wrote them.
+    pub arguments: String,
+    pub preview: Option<Preview>,
+    pub state: CallState,
+    pub attempt: u32,
+    pub started_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+    pub outcome: Option<CallOutcome>,
+    pub result: Option<ToolResult>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// It ran; `ToolResult::ok` says how it went.
+    Done,
+    /// It never ran: unknown tool, bad arguments, outside the workspace, denied by a rule.
+    Refused,
+    /// It never ran: a person said no.
+    Rejected,
+    /// The task ended before it did.
+    Cancelled,
+    /// The daemon died while it ran; effects unknown.
+    Interrupted,
+}

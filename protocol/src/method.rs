@@ -1,0 +1,142 @@
+//! The table of methods, and their parameters and replies by resource.
+
+pub mod conversation;
+pub mod daemon;
+pub mod inbox;
+pub mod subscription;
+pub mod task;
+
+use crate::codec::{DecodeError, EncodeError, binary};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+/// A method: its name on the wire, and what goes in and comes out.
+pub trait Method {
+    const NAME: &'static str;
+    /// The binary envelope's kind.
+    const KIND: u32;
+    type Params: Serialize + DeserializeOwned + Send + 'static;
+    type Reply: Serialize + DeserializeOwned + Send + 'static;
+    /// Wraps the parameters.
+    fn request(params: Self::Params) -> Request;
+}
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $kind:literal $name:literal $variant:ident($params:ty) -> $reply:ty;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy)]
+            pub enum $variant {}
+
+            impl Method for $variant {
+                const NAME: &'static str = $name;
+                const KIND: u32 = $kind;
+                type Params = $params;
+                type Reply = $reply;
+                fn request(params: $params) -> Request {
+                    Request::$variant(params)
+                }
+            }
+        )*
+
+        /// A request, decoded.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Request {
+            $($(#[$doc])* $variant($params),)*
+        }
+
+        /// A reply, to be encoded.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Reply {
+            $($variant($reply),)*
+        }
+
+        impl Request {
+            /// All methods' names.
+            pub const NAMES: &'static [&'static str] = &[$($name),*];
+
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)* }
+            }
+
+            #[must_use]
+            pub const fn kind(&self) -> u32 {
+                match self { $(Self::$variant(_) => $kind,)* }
+            }
+
+            pub(crate) fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
+                match self { $(Self::$variant(params) => serde_json::value::to_raw_value(params),)* }
+            }
+
+            pub(crate) fn from_json(name: &str, params: &str) -> serde_json::Result<Option<Self>> {
+                match name { $($name => serde_json::from_str(params).map(|p| Some(Self::$variant(p))),)* _ => Ok(None) }
+            }
+
+            pub(crate) fn to_binary(&self) -> Result<Vec<u8>, EncodeError> {
+                match self { $(Self::$variant(params) => binary::encode(params),)* }
+            }
+
+            pub(crate) fn from_binary(kind: u32, body: &[u8]) -> Result<Option<Self>, DecodeError> {
+                match kind { $($kind => binary::decode(body).map(|p| Some(Self::$variant(p))),)* _ => Ok(None) }
+            }
+        }
+
+        impl Reply {
+            #[must_use]
+            pub const fn kind(&self) -> u32 {
+                match self { $(Self::$variant(_) => $kind,)* }
+            }
+
+            pub(crate) fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
+                match self { $(Self::$variant(reply) => serde_json::value::to_raw_value(reply),)* }
+            }
+
+            pub(crate) fn to_binary(&self) -> Result<Vec<u8>, EncodeError> {
+                match self { $(Self::$variant(reply) => binary::encode(reply),)* }
+            }
+        }
+    };
+}
+
+methods! {
+    /// Starts a task, in a new conversation unless one is named.
+    1 "startTask" StartTask(task::StartTaskParams) -> task::StartTaskReply;
+    /// Ends a task at once: the model call and the tools' processes too. For good.
+    2 "stopTask" StopTask(task::TaskParams) -> task::TaskReply;
+    /// Lets what runs finish and begins nothing new.
+    3 "pauseTask" PauseTask(task::TaskParams) -> task::TaskReply;
+    4 "resumeTask" ResumeTask(task::TaskParams) -> task::TaskReply;
+    5 "listTasks" ListTasks(task::ListTasksParams) -> task::ListTasksReply;
+    /// A task whole, with its prompt, scratchpad and calls.
+    6 "getTask" GetTask(task::TaskParams) -> task::GetTaskReply;
+
+    /// Answers a question, or declines to.
+    20 "userResponse" UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;
+    /// Decides an approval. Losing a race is not an error.
+    21 "decideApproval" DecideApproval(inbox::DecideApprovalParams) -> inbox::DecideApprovalReply;
+    /// All that waits for a person.
+    22 "inbox" Inbox(inbox::InboxParams) -> inbox::InboxReply;
+
+    40 "createConversation" CreateConversation(conversation::CreateConversationParams) -> conversation::ConversationReply;
+    41 "listConversations" ListConversations(conversation::ListConversationsParams) -> conversation::ListConversationsReply;
+    42 "getConversation" GetConversation(conversation::ConversationParams) -> conversation::ConversationReply;
+    43 "listMessages" ListMessages(conversation::ListMessagesParams) -> conversation::ListMessagesReply;
+    44 "updateConversation" UpdateConversation(conversation::UpdateConversationParams) -> conversation::ConversationReply;
+    45 "archiveConversation" ArchiveConversation(conversation::ArchiveConversationParams) -> conversation::ConversationReply;
+    /// Deletes its records for good; a running task is stopped first.
+    46 "deleteConversation" DeleteConversation(conversation::ConversationParams) -> conversation::DeleteConversationReply;
+    47 "markRead" MarkRead(conversation::MarkReadParams) -> conversation::ConversationReply;
+    /// What this client's person is looking at: no notification for that.
+    48 "focus" Focus(conversation::FocusParams) -> conversation::FocusReply;
+
+    60 "subscribe" Subscribe(subscription::SubscribeParams) -> subscription::SubscribeReply;
+    61 "unsubscribe" Unsubscribe(subscription::UnsubscribeParams) -> subscription::UnsubscribeReply;
+
+    80 "listModels" ListModels(daemon::ListModelsParams) -> daemon::ListModelsReply;
+    81 "status" Status(daemon::StatusParams) -> daemon::StatusReply;
+    /// Drains to a boundary, then the daemon ends.
+    82 "shutdown" Shutdown(daemon::ShutdownParams) -> daemon::ShutdownReply;
+    /// Stores or removes a provider's key.
+    83 "setKey" SetKey(daemon::SetKeyParams) -> daemon::SetKeyReply;
+}

@@ -1,0 +1,125 @@
+use crate::{
+    ConversationId, Seq,
+    conversation::Conversation,
+    message::{CallView, Message},
+    task::Mode,
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CreateConversationParams {
+    pub title: Option<String>,
+    /// Absolute path; absent: a private scratch folder.
+    pub workspace: Option<String>,
+    pub mode: Option<Mode>,
+    pub model: Option<String>,
+    pub persona: Option<String>,
+}
+
+/// Names a conversation by its id or any unique prefix or suffix of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationParams {
+    pub conversation_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationReply {
+    pub conversation: Conversation,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ListConversationsParams {
+    /// Archived ones instead of the others.
+    pub archived: bool,
+    pub cursor: Option<String>,
+    /// At most 1,000; absent: 100.
+    pub limit: Option<u32>,
+}
+
+/// Last changed first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListConversationsReply {
+    pub conversations: Vec<Conversation>,
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListMessagesParams {
+    pub conversation_id: String,
+    /// The page that ends before this message; absent: the last page.
+    #[serde(default)]
+    pub before: Option<Seq>,
+    /// At most 1,000; absent: 100.
+    #[serde(default)]
+    pub limit: Option<u32>,
+}
+
+/// Oldest first, both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListMessagesReply {
+    pub messages: Vec<Message>,
+    /// The tool calls among these messages.
+    pub calls: Vec<CallView>,
+    /// Pass as `before` for the page before this one; absent: there is none.
+    pub before: Option<Seq>,
+}
+
+/// What is absent stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UpdateConversationParams {
+    pub conversation_id: String,
+    #[serde(default)]
+    pub title: Option<String>,
+    #[serde(default)]
+    pub workspace: Option<String>,
+    #[serde(default)]
+    pub mode: Option<Mode>,
+    #[serde(default)]
+    pub model: Option<String>,
+    #[serde(default)]
+    pub persona: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArchiveConversationParams {
+    pub conversation_id: String,
+    /// `false` brings it back.
+    pub archived: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteConversationReply {
+    /// Records removed.
+    pub records: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MarkReadParams {
+    pub conversation_id: String,
+    /// Up to and including this message.
+    pub seq: Seq,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FocusParams {
+    /// Absent: at none.
+    pub conversation_id: Option<ConversationId>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FocusReply {
+    pub conversation_id: Option<ConversationId>,
+}

@@ -1,0 +1,94 @@
+use crate::{
+    Timestamp,
+    notification::DaemonUpdate,
+    provider::{DefaultModel, ProviderInfo},
+};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ListModelsParams {
+    /// Do not ask the providers what they have.
+    pub offline: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListModelsReply {
+    pub providers: Vec<ProviderInfo>,
+    pub default: DefaultModel,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StatusParams {
+    /// No meaning; a struct without fields is not allowed on the wire.
+    pub verbose: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReply {
+    pub version: String,
+    pub pid: u32,
+    pub started_at: Timestamp,
+    /// ms.
+    pub uptime_ms: u64,
+    /// Resident memory in bytes; 0 where the system does not tell.
+    pub memory_bytes: u64,
+    pub connections: u32,
+    /// Conversations in memory.
+    pub sessions: u32,
+    pub tasks: TaskCounts,
+    pub inbox: u64,
+    pub daemon: DaemonUpdate,
+    pub data_dir: String,
+    pub socket: String,
+    /// Names (not values) of the API keys the daemon has.
+    pub keys: Vec<String>,
+}
+
+/// Tasks that have not ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskCounts {
+    pub running: u64,
+    pub waiting: u64,
+    pub paused: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ShutdownParams {
+    /// How long to wait for a boundary, in ms; absent: 5,000.
+    pub deadline_ms: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShutdownReply {
+    /// Tasks that have not ended; they go on at the next start.
+    pub unfinished: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SetKeyParams {
+    pub provider: String,
+    /// Absent: remove it.
+    pub key: Option<String>,
+}
+
+impl fmt::Debug for SetKeyParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SetKeyParams").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SetKeyReply {
+    /// Where it is kept, in words.
+    pub stored_in: String,
+}

@@ -1,0 +1,57 @@
+use crate::inbox::{Decision, InboxItem};
+use serde::{Deserialize, Serialize};
+
+/// Ids may be given by any unique prefix or suffix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserResponseParams {
+    pub task_id: String,
+    /// May be absent only if exactly one question of the task is open.
+    #[serde(default)]
+    pub question_id: Option<String>,
+    /// `null` declines.
+    pub response: Option<String>,
+}
+
+/// What counts: the first response.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserResponseReply {
+    /// This response was the first.
+    pub won: bool,
+    pub response: Option<String>,
+}
+
+/// The approval's id, a unique prefix or suffix of it, or a task's with exactly one approval open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecideApprovalParams {
+    pub approval_id: String,
+    pub decision: Decision,
+    /// Why; the model reads it.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// What counts: the first decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecideApprovalReply {
+    /// This decision was the first.
+    pub won: bool,
+    pub decision: Decision,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct InboxParams {
+    /// Of one task only; id, unique prefix or suffix.
+    pub task_id: Option<String>,
+}
+
+/// Oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InboxReply {
+    pub items: Vec<InboxItem>,
+}

@@ -1,0 +1,43 @@
+use crate::{ConversationId, Seq, SubscriptionId, notification::Snapshot};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SubscribeParams {
+    pub scope: Scope,
+    /// The last seq the client knows: the snapshot then has no messages, every later record follows.
+    #[serde(default)]
+    pub since: Option<Seq>,
+}
+
+/// What a subscription is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Tasks, inbox and conversations, latest-wins only: no records, no deltas.
+    Overview,
+    /// All records, updates and deltas.
+    All,
+    /// Those of one conversation.
+    Conversation(ConversationId),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SubscribeReply {
+    pub subscription_id: SubscriptionId,
+    pub snapshot: Snapshot,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnsubscribeParams {
+    pub subscription_id: SubscriptionId,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnsubscribeReply {
+    /// There was such a subscription.
+    pub was_subscribed: bool,
+}

@@ -1,0 +1,94 @@
+use crate::{
+    ConversationId, JsonText, TaskId,
+    message::CallView,
+    task::{AgentTask, Approvals, LimitsRequest, Mode, RestartPolicy},
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, fmt};
+
+/// All but `message` may be absent.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StartTaskParams {
+    /// Absent: a new conversation.
+    pub conversation_id: Option<ConversationId>,
+    pub message: String,
+    /// Else the conversation's, else `agent`.
+    pub mode: Option<Mode>,
+    /// `provider/model`. Else the conversation's, else the default.
+    pub model: Option<String>,
+    /// Absolute path. For a new conversation; absent: a private scratch folder.
+    pub workspace: Option<String>,
+    pub persona: Option<String>,
+    /// Names of the tools it may use; absent: all.
+    pub tools: Option<Vec<String>>,
+    pub limits: LimitsRequest,
+    pub approvals: Approvals,
+    pub restart: RestartPolicy,
+    pub metadata: Option<JsonText>,
+    /// Globally unique: the same again with the same payload starts nothing twice.
+    pub client_message_id: Option<String>,
+    /// The client's environment; tools get the allow-listed part.
+    pub environment: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for StartTaskParams {
+    /// Neither the prompt nor the environment's values: this may reach a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StartTaskParams")
+            .field("conversation_id", &self.conversation_id)
+            .field("message", &format_args!("{} bytes", self.message.len()))
+            .field("mode", &self.mode)
+            .field("model", &self.model)
+            .field("environment", &self.environment.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartTaskReply {
+    pub task_id: TaskId,
+    pub conversation_id: ConversationId,
+}
+
+/// Names a task by its id or any unique prefix or suffix of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskParams {
+    pub task_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReply {
+    pub task: AgentTask,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ListTasksParams {
+    pub conversation_id: Option<ConversationId>,
+    /// Ended tasks too.
+    pub all: bool,
+    pub cursor: Option<String>,
+    /// At most 1,000; absent: 100.
+    pub limit: Option<u32>,
+}
+
+/// Newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListTasksReply {
+    pub tasks: Vec<AgentTask>,
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GetTaskReply {
+    pub task: AgentTask,
+    pub conversation_title: String,
+    pub workspace: String,
+    pub calls: Vec<CallView>,
+}

@@ -1,0 +1,199 @@
+//! What the daemon tells subscribers without being asked.
+//!
+//! `taskMessage` and `taskEvent` are sequenced: a subscription gets exactly one of them for each record. The updates are
+//! latest-wins, deltas are live only; neither is ever needed to rebuild anything.
+
+use crate::{
+    ConversationId, RecordId, Seq, SubscriptionId, TaskId,
+    conversation::Conversation,
+    inbox::{InboxItem, PendingId},
+    message::{CallView, Message},
+    record::Record,
+    task::AgentTask,
+};
+use serde::{Deserialize, Serialize};
+
+macro_rules! notifications {
+    ($($(#[$doc:meta])* $kind:literal $name:literal $variant:ident($body:ty);)*) => {
+        /// A notification.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Notification {
+            $($(#[$doc])* $variant($body),)*
+        }
+
+        impl Notification {
+            /// The JSON-RPC method.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)* }
+            }
+
+            /// The binary envelope's kind.
+            #[must_use]
+            pub const fn kind(&self) -> u32 {
+                match self { $(Self::$variant(_) => $kind,)* }
+            }
+
+            pub(crate) fn to_json(&self) -> serde_json::Result<Box<serde_json::value::RawValue>> {
+                match self { $(Self::$variant(body) => serde_json::value::to_raw_value(body),)* }
+            }
+
+            pub(crate) fn from_json(name: &str, params: &str) -> serde_json::Result<Option<Self>> {
+                match name { $($name => serde_json::from_str(params).map(|b| Some(Self::$variant(b))),)* _ => Ok(None) }
+            }
+
+            pub(crate) fn to_binary(&self) -> Result<Vec<u8>, crate::codec::EncodeError> {
+                match self { $(Self::$variant(body) => crate::codec::binary::encode(body),)* }
+            }
+
+            pub(crate) fn from_binary(kind: u32, body: &[u8]) -> Result<Option<Self>, crate::codec::DecodeError> {
+                match kind { $($kind => crate::codec::binary::decode(body).map(|b| Some(Self::$variant(b))),)* _ => Ok(None) }
+            }
+        }
+    };
+}
+
+notifications! {
+    /// A record that is a message.
+    1001 "taskMessage" TaskMessage(TaskMessage);
+    /// Any other record.
+    1002 "taskEvent" TaskEvent(TaskEvent);
+    /// Where a task stands now.
+    1003 "taskUpdate" TaskUpdate(TaskUpdate);
+    /// What came to and left the inbox.
+    1004 "inboxUpdate" InboxUpdate(InboxUpdate);
+    /// How a conversation looks now.
+    1005 "conversationUpdate" ConversationUpdate(ConversationUpdate);
+    /// Live output.
+    1006 "taskDelta" TaskDelta(TaskDelta);
+    /// The client read too slowly; the connection is cut after this.
+    1007 "lagged" Lagged(Lagged);
+    /// The state of the daemon itself.
+    1008 "daemonUpdate" DaemonUpdate(DaemonUpdate);
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskMessage {
+    pub subscription_id: SubscriptionId,
+    pub seq: Seq,
+    pub message: Message,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskEvent {
+    pub subscription_id: SubscriptionId,
+    pub seq: Seq,
+    pub record: Record,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskUpdate {
+    pub task: AgentTask,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InboxUpdate {
+    pub added: Vec<InboxItem>,
+    pub removed: Vec<PendingId>,
+    /// Open items of all tasks, after this.
+    pub count: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationUpdate {
+    pub conversation_id: ConversationId,
+    /// Absent: deleted.
+    pub conversation: Option<Conversation>,
+}
+
+/// A piece of live output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskDelta {
+    pub subscription_id: SubscriptionId,
+    pub conversation_id: ConversationId,
+    pub task_id: TaskId,
+    pub item: DeltaItem,
+    pub attempt: u32,
+    pub kind: DeltaKind,
+    /// Where `text` begins, in UTF-8 bytes from the start of this item's output of this kind.
+    pub offset: u64,
+    pub text: String,
+}
+
+/// What a delta is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeltaItem {
+    /// A model's reply: the id that its record will have.
+    Reply(RecordId),
+    /// A running call.
+    Call(crate::CallId),
+}
+
+/// Which stream of an item a delta belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeltaKind {
+    Text,
+    Reasoning,
+    /// Arguments of a call that is still being written.
+    Arguments,
+    /// Output of a running tool.
+    Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lagged {
+    pub subscription_id: SubscriptionId,
+    /// Subscribe with `since` this to miss nothing.
+    pub resume_from: Seq,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DaemonUpdate {
+    /// The disk is full: nothing is lost, everything waits for room.
+    pub storage_full: bool,
+    pub shutting_down: bool,
+}
+
+/// What a subscriber gets first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Snapshot {
+    /// Everything up to here is in the snapshot (or, with `since`, known to the client); every later record follows.
+    pub seq: Seq,
+    /// Empty unless the scope is `overview`.
+    pub conversations: Vec<Conversation>,
+    /// Tasks that have not ended; for a conversation also its newest.
+    pub tasks: Vec<AgentTask>,
+    pub inbox: Vec<InboxItem>,
+    /// The last 100 of a conversation; empty with `since` and for other scopes.
+    pub messages: Vec<Message>,
+    /// The tool calls among those messages.
+    pub calls: Vec<CallView>,
+    /// Live output so far.
+    pub partials: Vec<Partial>,
+    pub daemon: DaemonUpdate,
+}
+
+/// Live output so far of an item that is not recorded yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Partial {
+    pub conversation_id: ConversationId,
+    pub task_id: TaskId,
+    pub item: DeltaItem,
+    pub attempt: u32,
+    pub kind: DeltaKind,
+    /// Where `text` begins (tool output keeps its tail only), in bytes.
+    pub offset: u64,
+    pub text: String,
+}

@@ -1,0 +1,40 @@
+//! What `listModels` tells of providers and models.
+
+use serde::{Deserialize, Serialize};
+
+/// A configured or found provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderInfo {
+    pub name: String,
+    /// `openai-chat`, `anthropic`, `scripted`.
+    pub api: String,
+    /// Empty for `scripted`.
+    pub base_url: String,
+    /// Where it comes from: `config`, `environment`, `found on loopback`, `built in`.
+    pub source: String,
+    pub key: KeyState,
+    /// What the provider says it has, as `provider/model`; empty if it was not asked or did not answer.
+    pub models: Vec<String>,
+    /// Why `models` is empty, in words.
+    pub problem: Option<String>,
+}
+
+/// What the daemon knows of a provider's key. Never the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyState {
+    NotNeeded,
+    Present,
+    Missing,
+}
+
+/// The model that is used if nobody names one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DefaultModel {
+    /// `provider/model`.
+    pub model: String,
+    /// Why this one, in words.
+    pub why: String,
+}

@@ -1,0 +1,406 @@
+//! Records: the durable facts of a conversation, in order. Everything else is derived from them.
+
+use crate::{
+    ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
+    inbox::{Approval, Decision, Preview, Question, Rule},
+    message::{CallOutcome, Message, MessageKind, Role},
+    task::{Approvals, EndReason, Limits, Mode, PauseReason, Phase, RestartPolicy},
+    transcript::{EffectClass, Reply, Risk, ToolResult, ToolSpec},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A committed record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    pub seq: Seq,
+    pub id: RecordId,
+    pub conversation_id: ConversationId,
+    pub task_id: Option<TaskId>,
+    pub at: Timestamp,
+    pub body: RecordBody,
+}
+
+/// A record before its commit: it has no place in the order yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRecord {
+    pub id: RecordId,
+    pub task_id: Option<TaskId>,
+    pub at: Timestamp,
+    pub body: RecordBody,
+}
+
+/// What happened. Variants are only ever appended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordBody {
+    ConversationCreated(ConversationCreated),
+    ConversationUpdated(ConversationUpdated),
+    ConversationArchived(ConversationArchived),
+    /// All its records are gone but this one.
+    ConversationDeleted(ConversationDeleted),
+    TaskStarted(Box<TaskStarted>),
+    UserMessage(UserMessage),
+    /// For the person.
+    Notice(Notice),
+    /// For the model, at the tail of the transcript; not shown.
+    Nudge(Nudge),
+    /// By `send_update`.
+    Update(Update),
+    ModelRequested(ModelRequested),
+    /// Withdraws its item.
+    ModelFailed(ModelFailed),
+    Reply(ReplyRecord),
+    /// What was shown of a reply when the task was stopped; its call, if any, never was.
+    PartialReply(PartialReply),
+    CallPlanned(CallPlanned),
+    ApprovalRequested(Approval),
+    ApprovalDecided(ApprovalDecided),
+    RuleRemembered(RuleRemembered),
+    /// Written before the call does anything.
+    CallStarted(CallStarted),
+    CallFinished(CallFinished),
+    QuestionAsked(Question),
+    QuestionAnswered(QuestionAnswered),
+    Paused(Paused),
+    Resumed(Resumed),
+    LimitsRaised(LimitsRaised),
+    /// The oldest tool outputs are no longer sent to the model.
+    Compacted(Compacted),
+    /// The daemon found this task unfinished when it started.
+    Restarted(Restarted),
+    TaskEnded(TaskEnded),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationCreated {
+    pub title: String,
+    pub workspace: String,
+    pub mode: Option<Mode>,
+    pub model: Option<String>,
+    pub persona: Option<String>,
+}
+
+/// What is absent stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationUpdated {
+    pub title: Option<String>,
+    pub workspace: Option<String>,
+    pub mode: Option<Mode>,
+    pub model: Option<String>,
+    pub persona: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationArchived {
+    pub archived: bool,
+}
+
+/// The tombstone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationDeleted {
+    /// Records removed.
+    pub records: u64,
+}
+
+/// A task's first record. What the model's requests begin with is frozen here, so that their prefix stays byte-identical.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskStarted {
+    pub parent_id: Option<TaskId>,
+    pub mode: Mode,
+    /// `provider/model`.
+    pub model: String,
+    pub system_prompt: String,
+    pub tools: Vec<ToolSpec>,
+    pub workspace: String,
+    /// The allow-listed part of the client's environment, for tools.
+    pub environment: BTreeMap<String, String>,
+    pub limits: Limits,
+    pub approvals: Approvals,
+    pub restart: RestartPolicy,
+    pub original_prompt: String,
+    pub metadata: Option<JsonText>,
+    pub client_message: Option<ClientMessage>,
+}
+
+/// A client's own id of a request, so that sending it again starts nothing twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientMessage {
+    pub id: String,
+    /// SHA-256 (hex) of the request.
+    pub digest: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserMessage {
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notice {
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Nudge {
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Update {
+    pub call_id: CallId,
+    pub text: String,
+}
+
+/// An attempt of a model call begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelRequested {
+    /// The id that the reply's record will have.
+    pub item: RecordId,
+    pub step: u32,
+    /// Counts from 1 within the step.
+    pub attempt: u32,
+    pub phase: Option<Phase>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFailed {
+    pub item: RecordId,
+    pub attempt: u32,
+    pub kind: ModelErrorKind,
+    /// For people.
+    pub message: String,
+    /// When the next attempt begins; absent if there is none.
+    pub retry_at: Option<Timestamp>,
+}
+
+/// What went wrong with a model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelErrorKind {
+    /// No or a wrong key.
+    Auth,
+    /// Out of credit.
+    Quota,
+    RateLimited,
+    /// 5xx, 529.
+    Overloaded,
+    /// Could not connect, or the stream was cut.
+    Network,
+    /// Nothing came for too long.
+    Stalled,
+    /// The request is longer than the model's context.
+    ContextOverflow,
+    /// The provider would not answer.
+    Refused,
+    /// The provider finds the request wrong.
+    BadRequest,
+    /// What came back makes no sense.
+    Malformed,
+    /// No such provider or model.
+    NotFound,
+    /// The daemon went away.
+    Interrupted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplyRecord {
+    pub step: u32,
+    pub attempt: u32,
+    pub reply: Reply,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PartialReply {
+    pub text: String,
+}
+
+/// What is known of a call before it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallPlanned {
+    pub call_id: CallId,
+    pub tool: String,
+    pub arguments: String,
+    pub summary: String,
+    pub effect: EffectClass,
+    pub risk: Risk,
+    pub preview: Option<Preview>,
+    /// For a verifiable call.
+    pub edit: Option<EditHashes>,
+    pub permission: Permission,
+}
+
+/// How to find out whether an edit happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EditHashes {
+    /// Relative to the workspace.
+    pub path: String,
+    /// SHA-256 (hex) of the content before; absent if there is no such file.
+    pub before: Option<String>,
+    /// SHA-256 (hex) of the content after.
+    pub after: String,
+}
+
+/// Whether a call may run, and by whose word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    /// The tool's tier allows.
+    Tier,
+    /// A remembered rule allows.
+    Rule,
+    /// The task was started with `approvals: allow`.
+    Yes,
+    /// A person is asked.
+    Ask,
+    /// It may not; why.
+    Denied(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalDecided {
+    pub approval_id: ApprovalId,
+    pub call_id: CallId,
+    pub decision: Decision,
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleRemembered {
+    pub rule: Rule,
+    /// Otherwise it denies.
+    pub allow: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallStarted {
+    pub call_id: CallId,
+    /// Counts from 1.
+    pub attempt: u32,
+    /// What confines it.
+    pub sandbox: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallFinished {
+    pub call_id: CallId,
+    pub attempt: u32,
+    pub outcome: CallOutcome,
+    pub result: ToolResult,
+    /// ms.
+    pub duration_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionAnswered {
+    pub question_id: QuestionId,
+    /// Absent: declined.
+    pub response: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Paused {
+    pub reason: PauseReason,
+}
+
+/// A pause is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resumed {
+    pub was: PauseReason,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitsRaised {
+    pub limits: Limits,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Compacted {
+    /// Calls whose results are replaced by a short note.
+    pub elided: Vec<CallId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Restarted {
+    /// Daemon starts in a row that found this task without a new record since the last.
+    pub without_progress: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskEnded {
+    pub reason: EndReason,
+    pub summary: Option<String>,
+    pub error: Option<String>,
+}
+
+impl Record {
+    /// The message that this record is, if it is one.
+    #[must_use]
+    pub fn message(&self) -> Option<Message> {
+        use MessageKind as K;
+        let (role, kind, text) = match &self.body {
+            RecordBody::UserMessage(m) => (Role::User, K::Text, m.text.clone()),
+            RecordBody::Notice(n) => (Role::System, K::Notice, n.text.clone()),
+            RecordBody::Update(u) => (Role::Agent, K::Update, u.text.clone()),
+            RecordBody::Reply(r) => (Role::Agent, K::Text, r.reply.text()),
+            RecordBody::PartialReply(p) => (Role::Agent, K::Partial, p.text.clone()),
+            RecordBody::QuestionAsked(q) => (Role::Agent, K::Question, q.text.clone()),
+            RecordBody::QuestionAnswered(a) => {
+                (Role::User, K::Answer, a.response.clone().unwrap_or_else(|| "(declined)".to_owned()))
+            }
+            _ => return None,
+        };
+        if text.is_empty() && matches!(self.body, RecordBody::Reply(_)) {
+            return None;
+        }
+        let reasoning = match &self.body {
+            RecordBody::Reply(r) => Some(r.reply.reasoning()).filter(|t| !t.is_empty()),
+            _ => None,
+        };
+        let question_id = match &self.body {
+            RecordBody::QuestionAsked(q) => Some(q.id),
+            RecordBody::QuestionAnswered(a) => Some(a.question_id),
+            _ => None,
+        };
+        Some(Message {
+            id: self.id,
+            seq: self.seq,
+            conversation_id: self.conversation_id,
+            task_id: self.task_id,
+            at: self.at,
+            role,
+            kind,
+            text,
+            reasoning,
+            question_id,
+        })
+    }
+}

@@ -1,0 +1,296 @@
+//! A task: one autonomous run in a conversation.
+
+use crate::{CallId, ConversationId, JsonText, TaskId, Timestamp, inbox::Pending, transcript::Usage};
+use serde::{Deserialize, Serialize};
+
+/// How a task decides what to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// One request, one streamed answer.
+    Chat,
+    /// Loops over tools until the agent says it is done.
+    Agent,
+}
+
+impl Mode {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// Where a task stands. Where several hold, shown is approval > question > tool > thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Between two things.
+    Running,
+    /// A model call is under way.
+    Thinking,
+    ToolExecuting,
+    WaitingUser,
+    WaitingApproval,
+    WaitingChildren,
+    Paused,
+    Completed,
+    Cancelled,
+    Error,
+}
+
+impl Status {
+    pub const ALL: [Self; 10] = [
+        Self::Running,
+        Self::Thinking,
+        Self::ToolExecuting,
+        Self::WaitingUser,
+        Self::WaitingApproval,
+        Self::WaitingChildren,
+        Self::Paused,
+        Self::Completed,
+        Self::Cancelled,
+        Self::Error,
+    ];
+
+    #[must_use]
+    pub const fn has_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Cancelled | Self::Error)
+    }
+
+    /// A person has to act before it goes on.
+    #[must_use]
+    pub const fn needs_person(self) -> bool {
+        matches!(self, Self::WaitingUser | Self::WaitingApproval)
+    }
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Thinking => "thinking",
+            Self::ToolExecuting => "tool_executing",
+            Self::WaitingUser => "waiting_user",
+            Self::WaitingApproval => "waiting_approval",
+            Self::WaitingChildren => "waiting_children",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Why a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    Completed,
+    StepLimit,
+    TimeLimit,
+    Stopped,
+    Deleted,
+    QuestionTimeout,
+    Budget,
+    Error,
+}
+
+impl EndReason {
+    #[must_use]
+    pub const fn status(self) -> Status {
+        match self {
+            Self::Completed | Self::StepLimit | Self::TimeLimit => Status::Completed,
+            Self::Stopped | Self::Deleted | Self::QuestionTimeout | Self::Budget => Status::Cancelled,
+            Self::Error => Status::Error,
+        }
+    }
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::StepLimit => "step_limit",
+            Self::TimeLimit => "time_limit",
+            Self::Stopped => "stopped",
+            Self::Deleted => "deleted",
+            Self::QuestionTimeout => "question_timeout",
+            Self::Budget => "budget",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Why a task is paused. It still takes answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseReason {
+    User,
+    Budget,
+    Loop,
+    CrashLoop,
+    Restart,
+}
+
+impl PauseReason {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Budget => "budget",
+            Self::Loop => "loop",
+            Self::CrashLoop => "crash_loop",
+            Self::Restart => "restart",
+        }
+    }
+}
+
+/// A named part of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    Reason,
+    Act,
+    Observe,
+    Plan,
+}
+
+/// What happens to calls that would ask a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approvals {
+    #[default]
+    Ask,
+    /// Allow what would ask; never what is denied.
+    Allow,
+}
+
+/// What becomes of interrupted work when the daemon starts again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RestartPolicy {
+    #[default]
+    Resume,
+    /// Ask before going on.
+    Ask,
+    Pause,
+}
+
+/// The limits of a task. 0 means none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    pub max_steps: u32,
+    /// Seconds of work: waiting, paused and daemon-down time do not count.
+    pub max_duration_secs: u64,
+    /// Pause before each step but the first, in ms.
+    pub step_delay_ms: u64,
+    /// All tokens of all model calls.
+    pub max_tokens: u64,
+    /// Micro-dollars.
+    pub max_cost_micros: u64,
+    /// Seconds until an unanswered question cancels the task.
+    pub question_timeout_secs: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_steps: 50,
+            max_duration_secs: 1800,
+            step_delay_ms: 0,
+            max_tokens: 0,
+            max_cost_micros: 0,
+            question_timeout_secs: 0,
+        }
+    }
+}
+
+/// What a request says of limits; what is absent comes from the daemon's configuration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LimitsRequest {
+    pub max_steps: Option<u32>,
+    pub max_duration_secs: Option<u64>,
+    pub step_delay_ms: Option<u64>,
+    pub max_tokens: Option<u64>,
+    pub max_cost_micros: Option<u64>,
+    pub question_timeout_secs: Option<u64>,
+}
+
+impl LimitsRequest {
+    #[must_use]
+    pub fn over(&self, defaults: &Limits) -> Limits {
+        Limits {
+            max_steps: self.max_steps.unwrap_or(defaults.max_steps),
+            max_duration_secs: self.max_duration_secs.unwrap_or(defaults.max_duration_secs),
+            step_delay_ms: self.step_delay_ms.unwrap_or(defaults.step_delay_ms),
+            max_tokens: self.max_tokens.unwrap_or(defaults.max_tokens),
+            max_cost_micros: self.max_cost_micros.unwrap_or(defaults.max_cost_micros),
+            question_timeout_secs: self.question_timeout_secs.unwrap_or(defaults.question_timeout_secs),
+        }
+    }
+}
+
+/// A task as clients see it. In lists and updates `original_prompt` and `scratchpad` are empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentTask {
+    pub id: TaskId,
+    pub conversation_id: ConversationId,
+    pub parent_id: Option<TaskId>,
+    pub mode: Mode,
+    pub model: String,
+    pub status: Status,
+    pub end_reason: Option<EndReason>,
+    pub pause_reason: Option<PauseReason>,
+    pub original_prompt: String,
+    pub scratchpad: Vec<String>,
+    pub step_count: u32,
+    pub phase: Option<Phase>,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub pending: Vec<Pending>,
+    pub active_calls: Vec<ActiveCall>,
+    pub error_message: Option<String>,
+    pub summary: Option<String>,
+    pub usage: Usage,
+    pub limits: Limits,
+    pub metadata: Option<JsonText>,
+    pub children: Vec<TaskId>,
+}
+
+impl AgentTask {
+    /// This task as lists and updates carry it.
+    #[must_use]
+    pub fn brief(&self) -> Self {
+        Self { original_prompt: String::new(), scratchpad: Vec::new(), ..self.clone() }
+    }
+}
+
+/// A call that has no result yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActiveCall {
+    pub call_id: CallId,
+    pub tool: String,
+    /// What it does, in one line.
+    pub summary: String,
+    pub state: CallState,
+    pub started_at: Option<Timestamp>,
+    pub attempt: u32,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallState {
+    /// Its turn has not come.
+    Queued,
+    WaitingApproval,
+    /// The call is a question.
+    WaitingUser,
+    Running,
+    Finished,
+}
