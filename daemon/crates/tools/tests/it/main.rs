@@ -1,0 +1,1 @@
+//! Tools against real files and real processes.
