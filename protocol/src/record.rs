@@ -147,7 +147,21 @@ pub struct UserMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
+    pub about: NoticeKind,
     pub text: String,
+}
+
+/// What a notice is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeKind {
+    Stopped,
+    /// The end at a step or time limit.
+    LimitReached,
+    /// Most of a token or cost limit is used.
+    BudgetNear,
+    Error,
+    Restarted,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -243,6 +257,8 @@ pub struct CallPlanned {
     pub preview: Option<Preview>,
     /// For a verifiable call.
     pub edit: Option<EditHashes>,
+    /// SHA-256 (hex) of tool, arguments and workspace.
+    pub digest: String,
     pub permission: Permission,
 }
 

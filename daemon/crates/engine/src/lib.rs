@@ -1,1 +1,34 @@
-//! 
+//! What has happened -> what to do next. Pure: no I/O, no clock, no randomness; those arrive as values.
+//!
+//! * [`History::fold`] builds a conversation's state from its records, and nothing else changes it;
+//! * [`accept`] turns an [`Input`] (a command or an outcome) into records, or refuses it;
+//! * [`advance`] asks a task's mode what comes next, again and again until the task waits;
+//! * [`effects`] says what should be under way now: model calls and tool calls, each with its attempt.
+//!
+//! Recovery is the same path: load, fold, accept [`Input::Restarted`], advance.
+
+mod accept;
+mod advance;
+mod clock;
+pub mod control;
+mod effects;
+mod history;
+mod input;
+mod limits;
+mod mint;
+mod mode;
+pub mod prompt;
+mod schedule;
+mod status;
+mod task;
+mod view;
+
+pub use accept::accept;
+pub use advance::{advance, handle};
+pub use effects::{Effect, effects, wake_at};
+pub use history::{Conversation, History};
+pub use input::{EditState, Finding, Input, ModelFailure, Refusal, Start};
+pub use mint::Mint;
+pub use status::{is_legal, status};
+pub use task::{Call, CallStage, Stage, Task};
+pub use view::view;

@@ -1,0 +1,158 @@
+//! An input in, records out; or a refusal, and nothing has changed.
+
+mod answer;
+mod call;
+mod decide;
+mod model;
+mod restart;
+mod start;
+mod wake;
+
+pub(crate) use answer::{GO_ON, STOP};
+pub(crate) use wake::{accept as wake_up, is_over_time};
+
+use crate::{
+    history::History,
+    input::{Input, Refusal},
+    mint::Mint,
+    status::{is_legal, status},
+    task::{Call, CallStage, Stage, Task},
+};
+use abide_protocol::{
+    TaskId,
+    message::CallOutcome,
+    record::{
+        CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused, QuestionAnswered, RecordBody, Resumed,
+        TaskEnded,
+    },
+    task::{EndReason, PauseReason, Status},
+    transcript::ToolResult,
+};
+
+/// What `input` makes of `history`. The records are not folded yet.
+///
+/// # Errors
+/// Why it changes nothing.
+pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+    match input {
+        Input::Create(facts) => Ok(vec![conversation(mint, RecordBody::ConversationCreated(facts))]),
+        Input::Update(update) => Ok(vec![conversation(mint, RecordBody::ConversationUpdated(update))]),
+        Input::Archive { archived } => {
+            Ok(vec![conversation(mint, RecordBody::ConversationArchived(ConversationArchived { archived }))])
+        }
+        Input::Start(start) => start::accept(history, *start, mint),
+        Input::Stop { task, shown } => stop(live(history, task)?, shown, mint),
+        Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
+        Input::Resume { task } => resume(live(history, task)?, mint),
+        Input::Answer { task, question, response } => answer::accept(history, task, question, response, mint),
+        Input::Decide { approval, decision, note } => decide::accept(history, approval, decision, note, mint),
+        Input::Replied { task, item, reply, plans } => model::replied(live(history, task)?, item, reply, plans, mint),
+        Input::ModelFailed { task, item, failure } => model::failed(history, live(history, task)?, item, failure, mint),
+        Input::CallFinished { task, call, attempt, outcome, result, duration_ms } => {
+            let finished = CallFinished { call_id: call, attempt, outcome, result, duration_ms };
+            call::finished(live(history, task)?, finished, mint)
+        }
+        Input::Wake => Ok(history.live().flat_map(|task| wake::accept(task, mint)).collect()),
+        Input::Restarted { task, findings } => Ok(restart::accept(live(history, task)?, &findings, mint)),
+    }
+}
+
+fn live(history: &History, id: TaskId) -> Result<&Task, Refusal> {
+    let task = history.task(id).ok_or(Refusal::NoTask)?;
+    match &task.stage {
+        Stage::Ended { end, .. } => Err(Refusal::Ended(end.reason)),
+        _ => Ok(task),
+    }
+}
+
+fn conversation(mint: &mut Mint, body: RecordBody) -> NewRecord {
+    NewRecord { id: mint.record_id(), task_id: None, at: mint.at(), body }
+}
+
+fn stop(task: &Task, shown: String, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+    debug_assert!(is_legal(status(task), Status::Cancelled));
+    let mut draft = Draft::of(task, mint);
+    if !shown.trim().is_empty() {
+        draft.push(RecordBody::PartialReply(PartialReply { text: shown }));
+    }
+    draft.end(task, EndReason::Stopped, None, None, Some((NoticeKind::Stopped, "Stopped by you.".to_owned())));
+    Ok(draft.records)
+}
+
+fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    if task.paused.is_none() {
+        draft.push(RecordBody::Paused(Paused { reason: PauseReason::User }));
+    }
+    draft.records
+}
+
+/// Going on is also the answer to a question that a pause asks.
+fn resume(task: &Task, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+    let was = task.paused.ok_or(Refusal::NotPaused)?;
+    if let Some(question) = task.gate() {
+        return Ok(answer::go_on(task, question, answer::GO_ON.to_owned(), mint));
+    }
+    let mut draft = Draft::of(task, mint);
+    draft.push(RecordBody::Resumed(Resumed { was }));
+    Ok(draft.records)
+}
+
+/// Records of one task in the making.
+pub(crate) struct Draft<'a> {
+    task: TaskId,
+    pub(crate) mint: &'a mut Mint,
+    pub(crate) records: Vec<NewRecord>,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) const fn of(task: &Task, mint: &'a mut Mint) -> Self {
+        Self::new(task.id, mint)
+    }
+
+    pub(crate) const fn new(task: TaskId, mint: &'a mut Mint) -> Self {
+        Self { task, mint, records: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, body: RecordBody) {
+        let id = self.mint.record_id();
+        self.push_as(id, body);
+    }
+
+    pub(crate) fn push_as(&mut self, id: abide_protocol::RecordId, body: RecordBody) {
+        self.records.push(NewRecord { id, task_id: Some(self.task), at: self.mint.at(), body });
+    }
+
+    pub(crate) fn finish_call(&mut self, call: &Call, outcome: CallOutcome, result: ToolResult) {
+        let attempt = if let CallStage::Started { attempt, .. } = call.stage { attempt } else { 0 };
+        self.push(RecordBody::CallFinished(CallFinished { call_id: call.block.id, attempt, outcome, result, duration_ms: 0 }));
+    }
+
+    /// Ends the task. Every call gets its one result first, since the transcript goes on with the next task.
+    pub(crate) fn end(
+        &mut self,
+        task: &Task,
+        reason: EndReason,
+        summary: Option<String>,
+        error: Option<String>,
+        notice: Option<(NoticeKind, String)>,
+    ) {
+        for call in task.calls().iter().filter(|c| !c.is_finished()) {
+            let started = matches!(call.stage, CallStage::Started { .. });
+            let words = if started {
+                "The task was ended while this ran; it was stopped, its effects are unknown."
+            } else {
+                "The task was ended before this ran."
+            };
+            self.finish_call(call, CallOutcome::Cancelled, ToolResult::failure(words));
+        }
+        if let Some((about, text)) = notice {
+            self.push(RecordBody::Notice(Notice { about, text }));
+        }
+        self.push(RecordBody::TaskEnded(TaskEnded { reason, summary, error }));
+    }
+
+    pub(crate) fn answered(&mut self, question: abide_protocol::QuestionId, response: Option<String>) {
+        self.push(RecordBody::QuestionAnswered(QuestionAnswered { question_id: question, response }));
+    }
+}

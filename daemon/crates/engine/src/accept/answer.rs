@@ -1,0 +1,105 @@
+use super::Draft;
+use crate::{history::History, input::Refusal, limits, mint::Mint, task::Task};
+use abide_protocol::{
+    QuestionId, TaskId,
+    inbox::{Question, QuestionKind},
+    message::CallOutcome,
+    record::{LimitsRaised, NewRecord, NoticeKind, Nudge, RecordBody, Resumed},
+    task::EndReason,
+    transcript::ToolResult,
+};
+
+/// The choice that lets a task go on.
+pub(crate) const GO_ON: &str = "go on";
+/// The choice that ends it.
+pub(crate) const STOP: &str = "stop";
+
+/// The first response counts; a later one learns what it was.
+pub(super) fn accept(
+    history: &History,
+    task: TaskId,
+    id: QuestionId,
+    response: Option<String>,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    if let Some(first) = history.answer(id) {
+        return Err(Refusal::Answered(first.clone()));
+    }
+    let task = super::live(history, task)?;
+    let question = task.questions.get(&id).ok_or(Refusal::NoQuestion)?;
+    Ok(match (question.kind, response) {
+        (QuestionKind::Agent, response) => agent(task, question, response, mint),
+        (QuestionKind::Interrupted, response) => interrupted(task, question, response, mint),
+        (_, Some(response)) if says_go_on(&response) => go_on(task, question, response, mint),
+        (QuestionKind::Loop, Some(response)) if !says_stop(&response) => advise(task, question, response, mint),
+        (_, response) => end(task, question, response, mint),
+    })
+}
+
+fn says_go_on(response: &str) -> bool {
+    matches!(response.trim().to_lowercase().as_str(), GO_ON | "yes" | "y" | "ok" | "continue")
+}
+
+fn says_stop(response: &str) -> bool {
+    matches!(response.trim().to_lowercase().as_str(), STOP | "no" | "n")
+}
+
+/// The response is the asking call's result.
+fn agent(task: &Task, question: &Question, response: Option<String>, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    draft.answered(question.id, response.clone());
+    if let Some(call) = question.call_id.and_then(|id| task.call(id)) {
+        let words = response.map_or_else(
+            || "The user declined to answer. Decide yourself, or end the task if you cannot.".to_owned(),
+            |text| format!("The user answered: {text}"),
+        );
+        draft.finish_call(call, CallOutcome::Done, ToolResult::success(words, None));
+    }
+    draft.records
+}
+
+/// The task goes on; a pause that asked is over, a limit that was reached is raised.
+pub(super) fn go_on(task: &Task, question: &Question, response: String, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    draft.answered(question.id, Some(response));
+    if question.kind == QuestionKind::Budget {
+        let limits = limits::raised(&task.limits, &task.head.limits, &task.usage);
+        draft.push(RecordBody::LimitsRaised(LimitsRaised { limits }));
+    }
+    if let Some(was) = task.paused {
+        draft.push(RecordBody::Resumed(Resumed { was }));
+    }
+    draft.records
+}
+
+/// Words other than yes or no to a loop are for the model, instead of the call.
+fn advise(task: &Task, question: &Question, response: String, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    draft.answered(question.id, Some(response.clone()));
+    if let Some(call) = question.call_id.and_then(|id| task.call(id)).filter(|c| !c.is_finished()) {
+        let words = format!("Not run: this call repeats itself. The user says: {response}");
+        draft.finish_call(call, CallOutcome::Rejected, ToolResult::failure(words));
+    }
+    draft.records
+}
+
+fn end(task: &Task, question: &Question, response: Option<String>, mint: &mut Mint) -> Vec<NewRecord> {
+    let reason = if question.kind == QuestionKind::Budget { EndReason::Budget } else { EndReason::Stopped };
+    let mut draft = Draft::of(task, mint);
+    draft.answered(question.id, response);
+    draft.end(task, reason, None, None, Some((NoticeKind::Stopped, "Stopped by you.".to_owned())));
+    draft.records
+}
+
+fn interrupted(task: &Task, question: &Question, response: Option<String>, mint: &mut Mint) -> Vec<NewRecord> {
+    let about = question.text.lines().next().unwrap_or_default();
+    let said = response.as_deref().unwrap_or("(no answer)");
+    let mut draft = Draft::of(task, mint);
+    let text = format!(
+        "Of the call that a restart interrupted, the user was asked: {about}\nThe user says: {said}\n\
+         If that leaves anything open, look before you do it again."
+    );
+    draft.answered(question.id, response);
+    draft.push(RecordBody::Nudge(Nudge { text }));
+    draft.records
+}

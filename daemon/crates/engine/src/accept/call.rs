@@ -1,0 +1,19 @@
+use super::Draft;
+use crate::{
+    input::Refusal,
+    mint::Mint,
+    task::{CallStage, Task},
+};
+use abide_protocol::record::{CallFinished, NewRecord, RecordBody};
+
+/// A call's outcome counts only for the attempt that is under way.
+pub(super) fn finished(task: &Task, finished: CallFinished, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+    let call = task.call(finished.call_id).ok_or(Refusal::Stale)?;
+    match call.stage {
+        CallStage::Started { attempt, .. } if attempt == finished.attempt => {}
+        _ => return Err(Refusal::Stale),
+    }
+    let mut draft = Draft::of(task, mint);
+    draft.push(RecordBody::CallFinished(finished));
+    Ok(draft.records)
+}

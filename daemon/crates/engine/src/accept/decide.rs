@@ -1,0 +1,44 @@
+use super::Draft;
+use crate::{history::History, input::Refusal, mint::Mint};
+use abide_protocol::{
+    ApprovalId,
+    inbox::Decision,
+    message::CallOutcome,
+    record::{ApprovalDecided, NewRecord, RecordBody, RuleRemembered},
+    transcript::ToolResult,
+};
+
+/// The first decision counts; a later one learns what it was.
+pub(super) fn accept(
+    history: &History,
+    id: ApprovalId,
+    decision: Decision,
+    note: Option<String>,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    if let Some(first) = history.decision(id) {
+        return Err(Refusal::Decided(first));
+    }
+    let (task, approval) =
+        history.live().find_map(|t| t.approvals.get(&id).map(|a| (t, a))).ok_or(Refusal::NoApproval)?;
+    let mut draft = Draft::of(task, mint);
+    draft.push(RecordBody::ApprovalDecided(ApprovalDecided {
+        approval_id: id,
+        call_id: approval.call_id,
+        decision,
+        note: note.clone(),
+    }));
+    if decision.is_always() {
+        draft.push(RecordBody::RuleRemembered(RuleRemembered { rule: approval.rule.clone(), allow: decision.allows() }));
+    }
+    if !decision.allows()
+        && let Some(call) = task.call(approval.call_id)
+    {
+        let words = match note.as_deref().map(str::trim).filter(|n| !n.is_empty()) {
+            Some(note) => format!("The user rejected this call and says: {note}"),
+            None => "The user rejected this call.".to_owned(),
+        };
+        draft.finish_call(call, CallOutcome::Rejected, ToolResult::failure(words));
+    }
+    Ok(draft.records)
+}

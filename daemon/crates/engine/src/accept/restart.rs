@@ -1,0 +1,119 @@
+//! The table of DESIGN §4: what becomes of work that was under way when the daemon died.
+
+use super::Draft;
+use crate::{
+    input::{EditState, Finding},
+    mint::Mint,
+    task::{Call, CallStage, Stage, Task},
+};
+use abide_protocol::{
+    QuestionId,
+    inbox::{Question, QuestionKind},
+    message::CallOutcome,
+    record::{
+        CallFinished, CallStarted, ModelErrorKind, ModelFailed, NewRecord, Paused, RecordBody, Restarted,
+    },
+    task::{PauseReason, RestartPolicy},
+    transcript::{EffectClass, ToolResult},
+};
+
+/// Daemon deaths in a row without progress after which a task is not tried again by itself.
+const CRASH_LOOP: u32 = 3;
+
+pub(super) fn accept(task: &Task, findings: &[Finding], mint: &mut Mint) -> Vec<NewRecord> {
+    let without_progress = task.restarts + 1;
+    let at = mint.at();
+    let mut draft = Draft::of(task, mint);
+    draft.push(RecordBody::Restarted(Restarted { without_progress }));
+    if let Stage::Thinking { item, attempt, .. } = task.stage {
+        draft.push(RecordBody::ModelFailed(ModelFailed {
+            item,
+            attempt,
+            kind: ModelErrorKind::Interrupted,
+            message: "The daemon went away during this model call.".to_owned(),
+            retry_at: Some(at),
+        }));
+    }
+    for call in task.calls() {
+        if let CallStage::Started { attempt, .. } = call.stage {
+            let finding = findings.iter().find(|f| f.call == call.block.id);
+            recover(&mut draft, call, attempt, finding);
+        }
+    }
+    if task.paused.is_none() {
+        if without_progress >= CRASH_LOOP {
+            draft.push(RecordBody::Paused(Paused { reason: PauseReason::CrashLoop }));
+        } else {
+            policy(&mut draft, task);
+        }
+    }
+    draft.records
+}
+
+fn policy(draft: &mut Draft<'_>, task: &Task) {
+    match task.head.restart {
+        RestartPolicy::Resume => {}
+        RestartPolicy::Pause => draft.push(RecordBody::Paused(Paused { reason: PauseReason::Restart })),
+        RestartPolicy::Ask => {
+            let question = Question {
+                id: QuestionId(draft.mint.uuid()),
+                kind: QuestionKind::Restart,
+                at: draft.mint.at(),
+                text: "The daemon was restarted while this task was at work. Go on?".to_owned(),
+                choices: vec![super::answer::GO_ON.to_owned(), super::answer::STOP.to_owned()],
+                call_id: None,
+                expires_at: None,
+            };
+            draft.push(RecordBody::QuestionAsked(question));
+        }
+    }
+}
+
+fn recover(draft: &mut Draft<'_>, call: &Call, attempt: u32, finding: Option<&Finding>) {
+    let edit = finding.map_or(EditState::Unknown, |f| f.edit);
+    match (call.effect(), edit) {
+        (EffectClass::Pure | EffectClass::Control, _) | (EffectClass::Verifiable, EditState::NotDone) => {
+            draft.push(RecordBody::CallStarted(CallStarted {
+                call_id: call.block.id,
+                attempt: attempt + 1,
+                sandbox: "none".to_owned(),
+            }));
+        }
+        (EffectClass::Verifiable, EditState::Done) => {
+            let result = ToolResult::success("Done; the daemon was restarted meanwhile and found the file as it should be.", None);
+            draft.push(finished(call, attempt, CallOutcome::Done, result));
+        }
+        (EffectClass::Verifiable | EffectClass::Unsafe, _) => interrupted(draft, call, attempt, finding),
+    }
+}
+
+fn interrupted(draft: &mut Draft<'_>, call: &Call, attempt: u32, finding: Option<&Finding>) {
+    let mut words = "Interrupted: the daemon went away while this ran. It was stopped and is not run again; its effects are unknown. \
+        Look at what it did before you do anything again."
+        .to_owned();
+    match finding.map(|f| f.output.trim_end()).filter(|o| !o.is_empty()) {
+        Some(output) => {
+            words.push_str(" Its output so far:\n");
+            words.push_str(output);
+        }
+        None => words.push_str(" It had given no output."),
+    }
+    draft.push(finished(call, attempt, CallOutcome::Interrupted, ToolResult::failure(words)));
+    if call.by_person {
+        let summary = call.planned.as_ref().map_or(call.block.tool.as_str(), |p| p.summary.as_str());
+        let question = Question {
+            id: QuestionId(draft.mint.uuid()),
+            kind: QuestionKind::Interrupted,
+            at: draft.mint.at(),
+            text: format!("You had approved `{summary}`, and the daemon went away while it ran. Did it happen?"),
+            choices: vec!["it happened".to_owned(), "it did not".to_owned(), "let the agent look".to_owned()],
+            call_id: Some(call.block.id),
+            expires_at: None,
+        };
+        draft.push(RecordBody::QuestionAsked(question));
+    }
+}
+
+fn finished(call: &Call, attempt: u32, outcome: CallOutcome, result: ToolResult) -> RecordBody {
+    RecordBody::CallFinished(CallFinished { call_id: call.block.id, attempt, outcome, result, duration_ms: 0 })
+}

@@ -1,0 +1,25 @@
+use super::Draft;
+use crate::{mint::Mint, task::Task};
+use abide_protocol::{
+    record::{NewRecord, NoticeKind},
+    task::EndReason,
+};
+
+/// Ends a task whose time is up; everything else that waits for a moment is [`crate::advance`]'s.
+pub(crate) fn accept(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
+    let at = mint.at();
+    let mut draft = Draft::of(task, mint);
+    if task.questions.values().any(|q| q.expires_at.is_some_and(|t| t <= at)) {
+        let words = "Nobody answered in time. Stopping here.".to_owned();
+        draft.end(task, EndReason::QuestionTimeout, None, None, Some((NoticeKind::LimitReached, words)));
+    } else if is_over_time(task, at) {
+        let words = format!("I have reached the time limit of {} seconds. Stopping here.", task.limits.max_duration_secs);
+        draft.end(task, EndReason::TimeLimit, None, None, Some((NoticeKind::LimitReached, words)));
+    }
+    draft.records
+}
+
+pub(crate) fn is_over_time(task: &Task, at: abide_protocol::Timestamp) -> bool {
+    let limit = task.limits.max_duration_secs.saturating_mul(1000);
+    limit > 0 && task.clock.worked_at(at) >= limit
+}

@@ -1,0 +1,134 @@
+//! Asks again and again what comes next, until every task waits for something.
+
+use crate::{
+    accept::{Draft, accept, is_over_time, wake_up},
+    history::History,
+    input::{Input, Refusal},
+    limits,
+    mint::Mint,
+    mode::{self, Action},
+    schedule,
+    task::{Stage, Task},
+};
+use abide_protocol::{
+    QuestionId,
+    inbox::{Question, QuestionKind},
+    record::{ModelRequested, NewRecord, Notice, NoticeKind, Nudge, Paused, RecordBody},
+    task::{EndReason, PauseReason, Phase},
+};
+
+/// An input, and all that follows from it before something outside has to happen: the records of one append, folded into
+/// `history`.
+///
+/// # Errors
+/// Why the input changes nothing; `history` is as it was.
+pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+    let mut records = accept(history, input, mint)?;
+    for record in &records {
+        history.fold(record);
+    }
+    records.append(&mut advance(history, mint));
+    Ok(records)
+}
+
+/// What the tasks do next by themselves, folded into `history`. Empty: all of them wait.
+pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut all = Vec::new();
+    loop {
+        let mut records: Vec<NewRecord> = history.live().flat_map(|task| next(task, mint)).collect();
+        if records.is_empty() {
+            return all;
+        }
+        for record in &records {
+            history.fold(record);
+        }
+        all.append(&mut records);
+    }
+}
+
+fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
+    if task.paused.is_some() || task.gate().is_some() {
+        return Vec::new();
+    }
+    match &task.stage {
+        Stage::Thinking { .. } | Stage::Ended { .. } => Vec::new(),
+        Stage::Backoff { failed, until, phase } if *until <= mint.at() => {
+            request(task, task.step, failed + 1, *phase, mint)
+        }
+        Stage::Backoff { .. } => Vec::new(),
+        Stage::Calling(calls) => schedule::next(task, calls, mint),
+        Stage::Idle => match mode::next(task) {
+            Action::Think { phase } => think(task, phase, mint),
+            Action::Nudge(text) => one(task, RecordBody::Nudge(Nudge { text: text.to_owned() }), mint),
+            Action::Finish { summary } => {
+                let mut draft = Draft::of(task, mint);
+                draft.end(task, EndReason::Completed, summary, None, None);
+                draft.records
+            }
+            Action::Refused => {
+                let words = "The model declined to go on with this request.".to_owned();
+                let mut draft = Draft::of(task, mint);
+                draft.end(task, EndReason::Error, None, Some(words.clone()), Some((NoticeKind::Error, words)));
+                draft.records
+            }
+        },
+    }
+}
+
+/// Begins a step, if the limits let it.
+fn think(task: &Task, phase: Option<Phase>, mint: &mut Mint) -> Vec<NewRecord> {
+    if task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
+        let words = "I have reached the maximum number of steps. Stopping here.".to_owned();
+        let mut draft = Draft::of(task, mint);
+        draft.end(task, EndReason::StepLimit, None, None, Some((NoticeKind::LimitReached, words)));
+        return draft.records;
+    }
+    if is_over_time(task, mint.at()) {
+        return wake_up(task, mint);
+    }
+    if let Some(words) = limits::exhausted(&task.limits, &task.usage) {
+        return ask_for_budget(task, &words, mint);
+    }
+    if !task.budget_alerted
+        && let Some(text) = limits::nearly_exhausted(&task.limits, &task.usage)
+    {
+        return one(task, RecordBody::Notice(Notice { about: NoticeKind::BudgetNear, text }), mint);
+    }
+    if step_begins_at(task).is_some_and(|at| mint.at() < at) {
+        return Vec::new();
+    }
+    request(task, task.step + 1, 1, phase, mint)
+}
+
+/// With a delay between steps: when the next one may begin.
+pub(crate) fn step_begins_at(task: &Task) -> Option<abide_protocol::Timestamp> {
+    let delayed = task.limits.step_delay_ms > 0 && task.step > 0 && matches!(task.stage, Stage::Idle);
+    delayed.then(|| task.idle_since.plus(task.limits.step_delay_ms))
+}
+
+fn request(task: &Task, step: u32, attempt: u32, phase: Option<Phase>, mint: &mut Mint) -> Vec<NewRecord> {
+    let item = mint.record_id();
+    one(task, RecordBody::ModelRequested(ModelRequested { item, step, attempt, phase }), mint)
+}
+
+fn ask_for_budget(task: &Task, words: &str, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    draft.push(RecordBody::Paused(Paused { reason: PauseReason::Budget }));
+    let question = Question {
+        id: QuestionId(draft.mint.uuid()),
+        kind: QuestionKind::Budget,
+        at: draft.mint.at(),
+        text: format!("{words} Go on with as much again?"),
+        choices: vec![crate::accept::GO_ON.to_owned(), crate::accept::STOP.to_owned()],
+        call_id: None,
+        expires_at: None,
+    };
+    draft.push(RecordBody::QuestionAsked(question));
+    draft.records
+}
+
+fn one(task: &Task, body: RecordBody, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    draft.push(body);
+    draft.records
+}

@@ -1,0 +1,38 @@
+//! How long a task has worked: waiting, paused and daemon-down time do not count.
+
+use abide_protocol::Timestamp;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Clock {
+    /// ms, up to the last record.
+    worked: u64,
+    /// The last record's time, while working.
+    working_since: Option<Timestamp>,
+}
+
+impl Clock {
+    pub(crate) const fn started(at: Timestamp) -> Self {
+        Self { worked: 0, working_since: Some(at) }
+    }
+
+    /// A record came at `at`; from here on the task works, or not.
+    pub(crate) fn record(&mut self, at: Timestamp, works: bool) {
+        self.worked = self.worked_at(at);
+        self.working_since = works.then_some(at);
+    }
+
+    /// The daemon was away up to `at`.
+    pub(crate) fn skip(&mut self, at: Timestamp) {
+        self.working_since = self.working_since.map(|_| at);
+    }
+
+    /// ms of work up to `at`.
+    pub(crate) fn worked_at(&self, at: Timestamp) -> u64 {
+        self.worked + self.working_since.map_or(0, |since| at.since(since))
+    }
+
+    /// When `limit` ms of work will be reached, if it goes on working.
+    pub(crate) fn reaches(&self, limit: u64) -> Option<Timestamp> {
+        self.working_since.map(|since| since.plus(limit.saturating_sub(self.worked)))
+    }
+}

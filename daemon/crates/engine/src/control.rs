@@ -1,0 +1,114 @@
+//! Control tools: the engine carries them out itself.
+
+use abide_protocol::{
+    JsonText,
+    transcript::{EffectClass, Risk, Tier, ToolSpec},
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Ends the task.
+pub const TASK_COMPLETE: &str = "task_complete";
+/// Asks the user.
+pub const ASK_USER: &str = "ask_user";
+/// The same tool by another name.
+pub const REQUEST_INPUT: &str = "request_input";
+/// Tells the user something.
+pub const SEND_UPDATE: &str = "send_update";
+
+/// The control tools that a task in mode `agent` has.
+#[must_use]
+pub fn specs() -> Vec<ToolSpec> {
+    let question = json!({
+        "type": "object",
+        "properties": {
+            "question": { "type": "string", "minLength": 1, "description": "What you want to know." },
+            "choices": { "type": "array", "items": { "type": "string" }, "maxItems": 9, "description": "Proposed answers, if there are obvious ones." }
+        },
+        "required": ["question"],
+        "additionalProperties": false
+    });
+    vec![
+        spec(
+            TASK_COMPLETE,
+            "End the task. Call it only when everything asked for is done, with a summary for the user.",
+            json!({
+                "type": "object",
+                "properties": { "summary": { "type": "string", "minLength": 1, "description": "What was done and what the user should know." } },
+                "required": ["summary"],
+                "additionalProperties": false
+            }),
+        ),
+        spec(ASK_USER, "Ask the user a question and wait for the answer. Ask when you would otherwise guess.", question),
+        spec(
+            SEND_UPDATE,
+            "Tell the user how things stand, without waiting for an answer.",
+            json!({
+                "type": "object",
+                "properties": { "message": { "type": "string", "minLength": 1 } },
+                "required": ["message"],
+                "additionalProperties": false
+            }),
+        ),
+    ]
+}
+
+fn spec(name: &str, description: &str, parameters: serde_json::Value) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: JsonText::from(parameters),
+        effect: EffectClass::Control,
+        risk: Risk::Low,
+        tier: Tier::Allow,
+    }
+}
+
+/// A control call, its arguments read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    Complete { summary: String },
+    Ask { question: String, choices: Vec<String> },
+    Update { message: String },
+}
+
+#[derive(Deserialize)]
+struct Complete {
+    summary: String,
+}
+
+#[derive(Deserialize)]
+struct Ask {
+    question: String,
+    #[serde(default)]
+    choices: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Update {
+    message: String,
+}
+
+impl Control {
+    /// `None`: not a control tool, or arguments that its schema does not allow.
+    pub(crate) fn parse(tool: &str, arguments: &str) -> Option<Self> {
+        match tool {
+            TASK_COMPLETE => {
+                serde_json::from_str(arguments).ok().map(|Complete { summary }| Self::Complete { summary })
+            }
+            ASK_USER | REQUEST_INPUT => {
+                serde_json::from_str(arguments).ok().map(|Ask { question, choices }| Self::Ask { question, choices })
+            }
+            SEND_UPDATE => serde_json::from_str(arguments).ok().map(|Update { message }| Self::Update { message }),
+            _ => None,
+        }
+    }
+}
+
+/// The summary in the arguments of a `task_complete`.
+pub(crate) fn summary(arguments: &str) -> String {
+    match Control::parse(TASK_COMPLETE, arguments) {
+        Some(Control::Complete { summary }) => summary,
+        _ => String::new(),
+    }
+}

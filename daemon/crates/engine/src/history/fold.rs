@@ -1,0 +1,281 @@
+//! One record more. Facts are taken as they are: what an older version wrote is never refused.
+
+use super::{Conversation, History};
+use crate::{
+    status::status,
+    task::{Call, CallStage, Last, Repeats, Stage, Task},
+};
+use abide_protocol::{
+    CallId, TaskId, Timestamp,
+    message::CallOutcome,
+    inbox::QuestionKind,
+    record::{self, ConversationCreated, ConversationUpdated, NewRecord, NoticeKind, Permission, Record, RecordBody},
+    task::Status,
+    transcript::{Entry, ResultEntry},
+};
+use std::sync::Arc;
+
+/// What an elided result is replaced by.
+const ELIDED: &str = "[This output was left out to fit the model's context.]";
+
+impl History {
+    /// The state that these records tell.
+    #[must_use]
+    pub fn from_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut history = Self::default();
+        for record in records {
+            history.apply(record.task_id, record.at, &record.body);
+        }
+        history
+    }
+
+    pub fn fold(&mut self, record: &NewRecord) {
+        self.apply(record.task_id, record.at, &record.body);
+    }
+
+    fn apply(&mut self, task: Option<TaskId>, at: Timestamp, body: &RecordBody) {
+        match body {
+            RecordBody::ConversationCreated(facts) => {
+                self.conversation = Some(Conversation { facts: facts.clone(), archived: false });
+            }
+            RecordBody::ConversationUpdated(update) => {
+                if let Some(conversation) = &mut self.conversation {
+                    apply_update(&mut conversation.facts, update);
+                }
+            }
+            RecordBody::ConversationArchived(a) => {
+                if let Some(conversation) = &mut self.conversation {
+                    conversation.archived = a.archived;
+                }
+            }
+            RecordBody::ConversationDeleted(_) => *self = Self::default(),
+            RecordBody::TaskStarted(head) => {
+                if let Some(id) = task {
+                    self.task = Some(Task::new(id, at, Arc::new((**head).clone())));
+                }
+            }
+            RecordBody::RuleRemembered(_) => {}
+            RecordBody::QuestionAnswered(a) => {
+                self.answered.entry(a.question_id).or_insert_with(|| a.response.clone());
+                self.apply_to_task(task, at, body);
+            }
+            RecordBody::ApprovalDecided(d) => {
+                self.decided.entry(d.approval_id).or_insert(d.decision);
+                self.apply_to_task(task, at, body);
+            }
+            RecordBody::Compacted(c) => elide(&mut self.transcript, &c.elided),
+            _ => self.apply_to_task(task, at, body),
+        }
+    }
+
+    fn apply_to_task(&mut self, id: Option<TaskId>, at: Timestamp, body: &RecordBody) {
+        let Some(task) = self.task.as_mut().filter(|t| Some(t.id) == id) else { return };
+        if matches!(body, RecordBody::Restarted(_)) {
+            task.clock.skip(at);
+        }
+        match body {
+            RecordBody::UserMessage(m) => self.transcript.push(Entry::User(m.text.clone())),
+            RecordBody::Nudge(n) => {
+                self.transcript.push(Entry::Note(n.text.clone()));
+                if matches!(task.stage, Stage::Idle) {
+                    task.last = Last::Nudged;
+                }
+            }
+            RecordBody::PartialReply(p) => self.transcript.push(Entry::Partial(p.text.clone())),
+            RecordBody::Reply(r) => self.transcript.push(Entry::Reply(reply(task, at, r))),
+            RecordBody::CallFinished(f) => {
+                finish_call(task, f);
+                if let Stage::Calling(calls) = &task.stage
+                    && calls.iter().all(Call::is_finished)
+                {
+                    self.transcript.extend(calls.iter().map(result_entry));
+                    task.last = Last::Results { complete: accepted_summary(calls) };
+                    task.stage = Stage::Idle;
+                    task.idle_since = at;
+                }
+            }
+            _ => own(task, at, body),
+        }
+        let works = matches!(status(task), Status::Running | Status::Thinking | Status::ToolExecuting);
+        task.clock.record(at, works);
+    }
+}
+
+/// What changes nothing but the task itself.
+fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
+    match body {
+        RecordBody::ModelRequested(r) => {
+            task.step = r.step;
+            task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase };
+        }
+        RecordBody::ModelFailed(f) => model_failed(task, at, f),
+        RecordBody::CallPlanned(p) => {
+            task.repeats.see(&p.tool, &p.arguments);
+            if let Some(call) = call_mut(task, p.call_id) {
+                call.planned = Some(p.clone());
+                if matches!(p.permission, Permission::Tier | Permission::Rule | Permission::Yes) {
+                    call.stage = CallStage::Allowed;
+                }
+            }
+        }
+        RecordBody::ApprovalRequested(a) => {
+            if let Some(call) = call_mut(task, a.call_id) {
+                call.stage = CallStage::Approval(a.id);
+                task.approvals.insert(a.id, a.clone());
+            }
+        }
+        RecordBody::ApprovalDecided(d) => {
+            task.approvals.remove(&d.approval_id);
+            task.restarts = 0;
+            if d.decision.allows()
+                && let Some(call) = call_mut(task, d.call_id)
+            {
+                call.stage = CallStage::Allowed;
+                call.by_person = true;
+            }
+        }
+        RecordBody::CallStarted(s) => {
+            if let Some(call) = call_mut(task, s.call_id) {
+                call.stage = CallStage::Started { attempt: s.attempt, at };
+            }
+        }
+        RecordBody::QuestionAsked(q) => {
+            if q.kind == QuestionKind::Agent
+                && let Some(call) = q.call_id.and_then(|id| call_mut(task, id))
+            {
+                call.stage = CallStage::Asking(q.id);
+            }
+            task.questions.insert(q.id, q.clone());
+        }
+        RecordBody::QuestionAnswered(a) => {
+            if task.questions.remove(&a.question_id).is_some_and(|q| q.kind == QuestionKind::Loop) {
+                task.repeats = Repeats::default();
+            }
+            task.restarts = 0;
+        }
+        RecordBody::Paused(p) => task.paused = Some(p.reason),
+        RecordBody::Resumed(_) => {
+            task.paused = None;
+            task.restarts = 0;
+        }
+        RecordBody::LimitsRaised(l) => {
+            task.limits = l.limits;
+            task.budget_alerted = false;
+        }
+        RecordBody::Restarted(r) => task.restarts = r.without_progress,
+        RecordBody::TaskEnded(end) => {
+            task.stage = Stage::Ended { at, end: end.clone() };
+            task.questions.clear();
+            task.approvals.clear();
+            task.paused = None;
+        }
+        RecordBody::Notice(n) => task.budget_alerted |= n.about == NoticeKind::BudgetNear,
+        _ => {}
+    }
+}
+
+fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<abide_protocol::transcript::Reply> {
+    let mut usage = r.reply.usage;
+    usage.model_calls = usage.model_calls.max(1);
+    task.usage.add(&usage);
+    task.restarts = 0;
+    let calls: Vec<Call> = r
+        .reply
+        .calls()
+        .map(|block| Call { block: block.clone(), planned: None, stage: CallStage::Queued, by_person: false })
+        .collect();
+    if calls.is_empty() {
+        let text = r.reply.text();
+        if r.reply.stop_reason == abide_protocol::transcript::StopReason::EndTurn {
+            task.text_streak += 1;
+        }
+        task.last = Last::Text { text, stop: r.reply.stop_reason };
+        task.stage = Stage::Idle;
+        task.idle_since = at;
+    } else {
+        task.text_streak = 0;
+        task.stage = Stage::Calling(calls);
+    }
+    Arc::new(r.reply.clone())
+}
+
+fn model_failed(task: &mut Task, at: Timestamp, f: &record::ModelFailed) {
+    let phase = match &task.stage {
+        Stage::Thinking { phase, .. } | Stage::Backoff { phase, .. } => *phase,
+        Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => None,
+    };
+    task.stage = f.retry_at.map_or(Stage::Idle, |until| Stage::Backoff { failed: f.attempt, until, phase });
+    task.idle_since = at;
+}
+
+fn finish_call(task: &mut Task, f: &record::CallFinished) {
+    if f.outcome == CallOutcome::Done {
+        task.restarts = 0;
+    }
+    if let Some(call) = call_mut(task, f.call_id) {
+        let was = std::mem::replace(
+            &mut call.stage,
+            CallStage::Finished { outcome: f.outcome, result: f.result.clone() },
+        );
+        match was {
+            CallStage::Approval(id) => drop(task.approvals.remove(&id)),
+            CallStage::Asking(id) => drop(task.questions.remove(&id)),
+            _ => {}
+        }
+    }
+}
+
+fn call_mut(task: &mut Task, id: CallId) -> Option<&mut Call> {
+    if let Stage::Calling(calls) = &mut task.stage { calls.iter_mut().find(|c| c.block.id == id) } else { None }
+}
+
+fn result_entry(call: &Call) -> Entry {
+    let (ok, text) = match &call.stage {
+        CallStage::Finished { result, .. } => (result.ok, result.text()),
+        _ => (false, String::new()),
+    };
+    Entry::Result(ResultEntry {
+        call_id: call.block.id,
+        provider_id: call.block.provider_id.clone(),
+        tool: call.block.tool.clone(),
+        ok,
+        text,
+    })
+}
+
+/// The summary of a `task_complete` that took effect.
+fn accepted_summary(calls: &[Call]) -> Option<String> {
+    calls.iter().find_map(|call| match &call.stage {
+        CallStage::Finished { outcome: CallOutcome::Done, result } if call.block.tool == crate::control::TASK_COMPLETE && result.ok => {
+            Some(crate::control::summary(&call.block.arguments))
+        }
+        _ => None,
+    })
+}
+
+fn elide(transcript: &mut [Entry], calls: &[CallId]) {
+    for entry in transcript {
+        if let Entry::Result(result) = entry
+            && calls.contains(&result.call_id)
+        {
+            ELIDED.clone_into(&mut result.text);
+        }
+    }
+}
+
+/// Whether a result is already left out.
+pub(crate) fn is_elided(text: &str) -> bool {
+    text == ELIDED
+}
+
+fn apply_update(facts: &mut ConversationCreated, update: &ConversationUpdated) {
+    if let Some(title) = &update.title {
+        facts.title.clone_from(title);
+    }
+    if let Some(workspace) = &update.workspace {
+        facts.workspace.clone_from(workspace);
+    }
+    facts.mode = update.mode.or(facts.mode);
+    facts.model = update.model.clone().or_else(|| facts.model.take());
+    facts.persona = update.persona.clone().or_else(|| facts.persona.take());
+}

@@ -1,0 +1,96 @@
+//! What comes in: people's commands and the world's outcomes.
+
+use abide_protocol::{
+    ApprovalId, CallId, QuestionId, RecordId, TaskId,
+    inbox::Decision,
+    message::CallOutcome,
+    record::{CallPlanned, ConversationCreated, ConversationUpdated, ModelErrorKind, TaskStarted},
+    task::EndReason,
+    transcript::{Reply, ToolResult},
+};
+
+/// A command or an outcome.
+#[derive(Debug, Clone)]
+pub enum Input {
+    Create(ConversationCreated),
+    Update(ConversationUpdated),
+    Archive { archived: bool },
+    Start(Box<Start>),
+    /// `shown`: what people have seen of a reply that is under way.
+    Stop { task: TaskId, shown: String },
+    Pause { task: TaskId },
+    Resume { task: TaskId },
+    /// `None` declines.
+    Answer { task: TaskId, question: QuestionId, response: Option<String> },
+    Decide { approval: ApprovalId, decision: Decision, note: Option<String> },
+    /// A model call came to its end; `plans` says what is known of each of the reply's calls, in order.
+    Replied { task: TaskId, item: RecordId, reply: Reply, plans: Vec<CallPlanned> },
+    ModelFailed { task: TaskId, item: RecordId, failure: ModelFailure },
+    CallFinished { task: TaskId, call: CallId, attempt: u32, outcome: CallOutcome, result: ToolResult, duration_ms: u64 },
+    /// A moment given by [`crate::wake_at`] has come.
+    Wake,
+    /// The daemon has started again and found this task unfinished; a finding for each call that was started.
+    Restarted { task: TaskId, findings: Vec<Finding> },
+}
+
+/// A new task, everything about it decided.
+#[derive(Debug, Clone)]
+pub struct Start {
+    pub task: TaskId,
+    /// For a conversation that does not exist yet.
+    pub conversation: Option<ConversationCreated>,
+    pub head: TaskStarted,
+}
+
+/// A failed attempt of a model call.
+#[derive(Debug, Clone)]
+pub struct ModelFailure {
+    pub kind: ModelErrorKind,
+    pub message: String,
+    /// Another attempt may go well.
+    pub retryable: bool,
+    /// The provider's wish, in ms.
+    pub retry_after_ms: Option<u64>,
+}
+
+/// What is known, after a restart, of a call that was started and has no result.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    pub call: CallId,
+    /// The output so far.
+    pub output: String,
+    pub edit: EditState,
+}
+
+/// What looking at the file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditState {
+    NotAnEdit,
+    NotDone,
+    Done,
+    Unknown,
+}
+
+/// Why an input changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("the conversation has no such task")]
+    NoTask,
+    #[error("the task has ended ({})", .0.name())]
+    Ended(EndReason),
+    #[error("the conversation has a running task ({0}): wait for it, answer it, or stop it first")]
+    TaskRunning(TaskId),
+    #[error("the task is not paused")]
+    NotPaused,
+    #[error("the task has no such question")]
+    NoQuestion,
+    #[error("there is no such approval")]
+    NoApproval,
+    #[error("the question has its answer already")]
+    Answered(Option<String>),
+    #[error("the approval is decided already")]
+    Decided(Decision),
+    /// An outcome of an attempt that no longer counts.
+    #[error("the outcome is of an attempt that no longer counts")]
+    Stale,
+}

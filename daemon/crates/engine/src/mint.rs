@@ -1,0 +1,43 @@
+use abide_protocol::{RecordId, Timestamp};
+use uuid::{Builder, Uuid};
+
+/// Makes ids of one moment and some entropy, both given from outside: the same values make the same ids.
+#[derive(Debug, Clone)]
+pub struct Mint {
+    at: Timestamp,
+    state: u64,
+}
+
+impl Mint {
+    #[must_use]
+    pub const fn new(at: Timestamp, entropy: u64) -> Self {
+        Self { at, state: entropy }
+    }
+
+    /// The moment.
+    #[must_use]
+    pub const fn at(&self) -> Timestamp {
+        self.at
+    }
+
+    /// A `UUIDv7` (RFC 9562 §5.7).
+    pub fn uuid(&mut self) -> Uuid {
+        let mut bytes = [0; 10];
+        bytes[..8].copy_from_slice(&self.random().to_be_bytes());
+        bytes[8..].copy_from_slice(&self.random().to_be_bytes()[..2]);
+        Builder::from_unix_timestamp_millis(u64::try_from(self.at.0).unwrap_or(0), &bytes).into_uuid()
+    }
+
+    pub fn record_id(&mut self) -> RecordId {
+        RecordId(self.uuid())
+    }
+
+    /// `SplitMix64` (Steele, Lea, Flood 2014): enough for ids and jitter, not for secrets.
+    pub fn random(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+}

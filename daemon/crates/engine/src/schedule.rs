@@ -1,0 +1,153 @@
+//! The calls of a reply: which may begin now.
+//!
+//! Approvals open all at once. `pure` calls run side by side, others in the model's order, each after all before it. `ask_user`
+//! and then `task_complete` come after the ordinary calls.
+
+use crate::{
+    accept::Draft,
+    control::{self, Control},
+    mint::Mint,
+    task::{Call, CallStage, Task},
+};
+use abide_protocol::{
+    ApprovalId, QuestionId, Timestamp,
+    inbox::{Approval, Question, QuestionKind, Rule},
+    message::CallOutcome,
+    record::{CallPlanned, CallStarted, NewRecord, Permission, RecordBody, Update},
+    transcript::{EffectClass, ToolResult},
+    JsonText,
+};
+
+/// `pure` calls of one reply under way at the same time.
+const SIDE_BY_SIDE: usize = 8;
+
+/// What may begin; empty: all calls wait or run.
+pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    for call in calls.iter().filter(|c| matches!(c.stage, CallStage::Queued)) {
+        match &call.planned {
+            Some(plan) => judge(&mut draft, task, call, plan),
+            // Only if a crash had cut an append in two, which appends do not allow.
+            None => draft.finish_call(call, CallOutcome::Refused, ToolResult::failure("The call was never looked at.")),
+        }
+    }
+    if draft.records.is_empty() {
+        begin(&mut draft, task, calls);
+    }
+    draft.records
+}
+
+fn judge(draft: &mut Draft<'_>, task: &Task, call: &Call, plan: &CallPlanned) {
+    match &plan.permission {
+        Permission::Denied(why) => draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(why.clone())),
+        Permission::Ask => {
+            let approval = approval(draft, task, call, plan);
+            draft.push(RecordBody::ApprovalRequested(approval));
+        }
+        // Folding the plan has allowed these already.
+        Permission::Tier | Permission::Rule | Permission::Yes => {}
+    }
+}
+
+fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, plan: &CallPlanned) -> Approval {
+    let arguments = JsonText::parse(plan.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
+    Approval {
+        id: ApprovalId(draft.mint.uuid()),
+        call_id: call.block.id,
+        at: draft.mint.at(),
+        tool: plan.tool.clone(),
+        summary: plan.summary.clone(),
+        workspace: task.head.workspace.clone(),
+        preview: plan.preview.clone(),
+        risk: plan.risk,
+        sandbox: SANDBOX.to_owned(),
+        rule: Rule { tool: plan.tool.clone(), arguments: arguments.clone(), workspace: task.head.workspace.clone() },
+        digest: plan.digest.clone(),
+        arguments,
+    }
+}
+
+/// What confines a tool: nothing, until the sandbox ships.
+const SANDBOX: &str = "none";
+
+fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
+    let (ordinary, last): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|c| !comes_last(c));
+    begin_ordinary(draft, &ordinary);
+    if !draft.records.is_empty() || ordinary.iter().any(|c| !c.is_finished()) {
+        return;
+    }
+    let (complete, asks): (Vec<&Call>, Vec<&Call>) = last.into_iter().partition(|c| c.block.tool == control::TASK_COMPLETE);
+    for call in asks.iter().filter(|c| matches!(c.stage, CallStage::Allowed)) {
+        ask(draft, task, call);
+    }
+    if !draft.records.is_empty() || asks.iter().any(|c| !c.is_finished()) {
+        return;
+    }
+    let failed = calls.iter().any(|c| matches!(&c.stage, CallStage::Finished { result, .. } if !result.ok));
+    for call in complete.iter().filter(|c| matches!(c.stage, CallStage::Allowed)) {
+        let (outcome, result) = if failed {
+            let words = "Not completed: a call beside this one failed or was rejected. Look at its result first.";
+            (CallOutcome::Refused, ToolResult::failure(words))
+        } else {
+            (CallOutcome::Done, ToolResult::success("The task is complete.", None))
+        };
+        draft.finish_call(call, outcome, result);
+    }
+}
+
+fn comes_last(call: &Call) -> bool {
+    matches!(call.block.tool.as_str(), control::TASK_COMPLETE | control::ASK_USER | control::REQUEST_INPUT)
+        && call.effect() == EffectClass::Control
+}
+
+fn begin_ordinary(draft: &mut Draft<'_>, calls: &[&Call]) {
+    let mut running = calls.iter().filter(|c| matches!(c.stage, CallStage::Started { .. })).count();
+    for call in calls {
+        match &call.stage {
+            CallStage::Finished { .. } => {}
+            CallStage::Started { .. } if call.effect() == EffectClass::Pure => {}
+            CallStage::Allowed if call.effect() == EffectClass::Pure && running < SIDE_BY_SIDE => {
+                start(draft, call);
+                running += 1;
+            }
+            CallStage::Allowed if running == 0 => {
+                match Control::parse(&call.block.tool, &call.block.arguments) {
+                    Some(Control::Update { message }) if call.effect() == EffectClass::Control => update(draft, call, message),
+                    _ => start(draft, call),
+                }
+                return;
+            }
+            _ => return,
+        }
+    }
+}
+
+fn start(draft: &mut Draft<'_>, call: &Call) {
+    draft.push(RecordBody::CallStarted(CallStarted { call_id: call.block.id, attempt: 1, sandbox: SANDBOX.to_owned() }));
+}
+
+fn update(draft: &mut Draft<'_>, call: &Call, text: String) {
+    draft.push(RecordBody::Update(Update { call_id: call.block.id, text }));
+    draft.finish_call(call, CallOutcome::Done, ToolResult::success("The user has been told.", None));
+}
+
+fn ask(draft: &mut Draft<'_>, task: &Task, call: &Call) {
+    let Some(Control::Ask { question, choices }) = Control::parse(&call.block.tool, &call.block.arguments) else {
+        return draft.finish_call(call, CallOutcome::Refused, ToolResult::failure("The arguments are not a question."));
+    };
+    let question = Question {
+        id: QuestionId(draft.mint.uuid()),
+        kind: QuestionKind::Agent,
+        at: draft.mint.at(),
+        text: question,
+        choices,
+        call_id: Some(call.block.id),
+        expires_at: expiry(task, draft.mint.at()),
+    };
+    draft.push(RecordBody::QuestionAsked(question));
+}
+
+fn expiry(task: &Task, at: Timestamp) -> Option<Timestamp> {
+    let secs = task.limits.question_timeout_secs;
+    (secs > 0).then(|| at.plus(secs.saturating_mul(1000)))
+}

@@ -1,0 +1,176 @@
+//! The state of one task.
+
+use crate::clock::Clock;
+use abide_protocol::{
+    ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
+    inbox::{Approval, Question, QuestionKind},
+    message::CallOutcome,
+    record::{CallPlanned, TaskEnded, TaskStarted},
+    task::{Limits, PauseReason, Phase},
+    transcript::{CallBlock, EffectClass, StopReason, ToolResult, Usage},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A task, as its records tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    pub id: TaskId,
+    /// Its frozen first record.
+    pub head: Arc<TaskStarted>,
+    pub started_at: Timestamp,
+    pub stage: Stage,
+    pub paused: Option<PauseReason>,
+    /// What happened last that the mode has to decide about.
+    pub last: Last,
+    /// Steps begun.
+    pub step: u32,
+    pub usage: Usage,
+    pub limits: Limits,
+    pub questions: BTreeMap<QuestionId, Question>,
+    pub approvals: BTreeMap<ApprovalId, Approval>,
+    /// Replies in a row with text and no call.
+    pub(crate) text_streak: u32,
+    pub(crate) repeats: Repeats,
+    pub(crate) budget_alerted: bool,
+    pub(crate) clock: Clock,
+    /// Daemon starts in a row that found it without progress.
+    pub(crate) restarts: u32,
+    /// Since when nothing is under way.
+    pub(crate) idle_since: Timestamp,
+}
+
+/// What is under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing: the mode decides.
+    Idle,
+    Thinking { item: RecordId, attempt: u32, phase: Option<Phase> },
+    /// A model call failed; the next attempt waits for its time.
+    Backoff { failed: u32, until: Timestamp, phase: Option<Phase> },
+    /// The calls of a reply, in the model's order; not all are finished.
+    Calling(Vec<Call>),
+    Ended { at: Timestamp, end: TaskEnded },
+}
+
+/// A call of the reply that is being carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    pub block: CallBlock,
+    /// `None` only until its `call_planned` record is folded.
+    pub planned: Option<CallPlanned>,
+    pub stage: CallStage,
+    /// A person allowed this very call.
+    pub by_person: bool,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallStage {
+    Queued,
+    Approval(ApprovalId),
+    /// It may run; its turn has not come.
+    Allowed,
+    Started { attempt: u32, at: Timestamp },
+    /// It is a question.
+    Asking(QuestionId),
+    Finished { outcome: CallOutcome, result: ToolResult },
+}
+
+/// What the mode has to decide about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Last {
+    /// The task has just begun.
+    Start,
+    /// A reply without calls.
+    Text { text: String, stop: StopReason },
+    /// All calls of a reply have their results; `complete` is the summary of an accepted `task_complete`.
+    Results { complete: Option<String> },
+    /// The model was told something.
+    Nudged,
+}
+
+/// Identical calls in a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Repeats {
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+    pub(crate) count: u32,
+}
+
+impl Repeats {
+    pub(crate) fn see(&mut self, tool: &str, arguments: &str) {
+        if self.tool == tool && self.arguments == arguments {
+            self.count += 1;
+        } else {
+            *self = Self { tool: tool.to_owned(), arguments: arguments.to_owned(), count: 1 };
+        }
+    }
+}
+
+impl Task {
+    pub(crate) fn new(id: TaskId, at: Timestamp, head: Arc<TaskStarted>) -> Self {
+        Self {
+            id,
+            started_at: at,
+            stage: Stage::Idle,
+            paused: None,
+            last: Last::Start,
+            step: 0,
+            usage: Usage::default(),
+            limits: head.limits,
+            questions: BTreeMap::new(),
+            approvals: BTreeMap::new(),
+            text_streak: 0,
+            repeats: Repeats::default(),
+            budget_alerted: false,
+            clock: Clock::started(at),
+            restarts: 0,
+            idle_since: at,
+            head,
+        }
+    }
+
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended { .. })
+    }
+
+    /// The calls that are being carried out.
+    #[must_use]
+    pub fn calls(&self) -> &[Call] {
+        if let Stage::Calling(calls) = &self.stage { calls } else { &[] }
+    }
+
+    #[must_use]
+    pub fn call(&self, id: CallId) -> Option<&Call> {
+        self.calls().iter().find(|c| c.block.id == id)
+    }
+
+    /// A question that nothing new may begin before: any but the agent's own.
+    #[must_use]
+    pub fn gate(&self) -> Option<&Question> {
+        self.questions.values().find(|q| q.kind != QuestionKind::Agent)
+    }
+
+    /// A model call or a tool is under way.
+    #[must_use]
+    pub fn in_flight(&self) -> bool {
+        match &self.stage {
+            Stage::Thinking { .. } => true,
+            Stage::Calling(calls) => calls.iter().any(|c| matches!(c.stage, CallStage::Started { .. })),
+            Stage::Idle | Stage::Backoff { .. } | Stage::Ended { .. } => false,
+        }
+    }
+}
+
+impl Call {
+    #[must_use]
+    pub const fn is_finished(&self) -> bool {
+        matches!(self.stage, CallStage::Finished { .. })
+    }
+
+    #[must_use]
+    pub fn effect(&self) -> EffectClass {
+        self.planned.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)
+    }
+}

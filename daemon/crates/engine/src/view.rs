@@ -1,0 +1,73 @@
+//! A task as clients see it.
+
+use crate::{
+    status::status,
+    task::{CallStage, Stage, Task},
+};
+use abide_protocol::{
+    ConversationId,
+    inbox::Pending,
+    task::{ActiveCall, AgentTask, CallState},
+};
+
+/// The whole view; [`AgentTask::brief`] is the one for lists.
+#[must_use]
+pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
+    let (ended_at, end) = match &task.stage {
+        Stage::Ended { at, end } => (Some(*at), Some(end)),
+        _ => (None, None),
+    };
+    let phase = match task.stage {
+        Stage::Thinking { phase, .. } | Stage::Backoff { phase, .. } => phase,
+        _ => None,
+    };
+    let mut pending: Vec<Pending> = task
+        .approvals
+        .values()
+        .cloned()
+        .map(Pending::Approval)
+        .chain(task.questions.values().cloned().map(Pending::Question))
+        .collect();
+    pending.sort_by_key(|p| (p.asked_at(), p.id()));
+    AgentTask {
+        id: task.id,
+        conversation_id: conversation,
+        parent_id: task.head.parent_id,
+        mode: task.head.mode,
+        model: task.head.model.clone(),
+        status: status(task),
+        end_reason: end.map(|e| e.reason),
+        pause_reason: task.paused,
+        original_prompt: task.head.original_prompt.clone(),
+        scratchpad: Vec::new(),
+        step_count: task.step,
+        phase,
+        started_at: task.started_at,
+        ended_at,
+        pending,
+        active_calls: active_calls(task),
+        error_message: end.and_then(|e| e.error.clone()),
+        summary: end.and_then(|e| e.summary.clone()),
+        usage: task.usage,
+        limits: task.limits,
+        metadata: task.head.metadata.clone(),
+        children: Vec::new(),
+    }
+}
+
+fn active_calls(task: &Task) -> Vec<ActiveCall> {
+    task.calls()
+        .iter()
+        .filter_map(|call| {
+            let (state, started_at, attempt) = match call.stage {
+                CallStage::Queued | CallStage::Allowed => (CallState::Queued, None, 0),
+                CallStage::Approval(_) => (CallState::WaitingApproval, None, 0),
+                CallStage::Asking(_) => (CallState::WaitingUser, None, 0),
+                CallStage::Started { attempt, at } => (CallState::Running, Some(at), attempt),
+                CallStage::Finished { .. } => return None,
+            };
+            let summary = call.planned.as_ref().map_or_else(|| call.block.tool.clone(), |p| p.summary.clone());
+            Some(ActiveCall { call_id: call.block.id, tool: call.block.tool.clone(), summary, state, started_at, attempt })
+        })
+        .collect()
+}
