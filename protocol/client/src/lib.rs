@@ -1,1 +1,31 @@
-//! 
+//! What every client of the daemon needs: find it, start it, talk to it, and make a picture of what it says.
+//!
+//! * [`home`]: where everything lies; the daemon uses it too
+//! * [`Client`]: one connection that many callers share; [`autostart`] when nobody is there to connect to
+//! * [`Live`]: a subscription that survives cuts and restarts, with no gap and no repeat
+//! * [`view`]: the pure fold from what [`Live`] hands out to what a person sees
+//! * [`text`]: makes what models and tools write safe for a terminal
+//!
+//! Invariants: every channel is bounded; dropping the last handle of a [`Client`] or a [`Live`] ends its tasks and its
+//! connection; [`view`] and [`text`] do no I/O and read no clock.
+
+pub use abide_protocol as protocol;
+
+pub mod autostart;
+mod client;
+mod connect;
+mod connector;
+pub mod framing;
+pub mod home;
+mod live;
+mod options;
+pub mod text;
+pub mod view;
+
+pub use autostart::connect_or_start;
+pub use client::{CallError, Client, Disconnect, Notifications};
+pub use connect::ConnectError;
+pub use connector::{AtHome, Connector};
+pub use home::Home;
+pub use live::{Live, LiveError, LiveOptions, Update};
+pub use options::Options;

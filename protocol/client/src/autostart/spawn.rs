@@ -1,0 +1,132 @@
+use super::{Start, StartError, program};
+use crate::{ConnectError, Home, text};
+use std::{
+    fs::File,
+    io::{self, Read as _, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+    thread,
+};
+use tokio::sync::oneshot;
+
+/// What the start log may hold before it is begun anew, in bytes.
+const MAX_LOG: u64 = 256 * 1024;
+/// How much of its end an error shows, in bytes and lines.
+const SHOWN_BYTES: u64 = 4096;
+const SHOWN_LINES: usize = 20;
+
+/// A daemon that was started and may not answer yet.
+pub(super) struct Child {
+    /// Comes when the process ends: a thread waits for it, so that no zombie is left behind.
+    end: oneshot::Receiver<io::Result<ExitStatus>>,
+    status: Option<ExitStatus>,
+    log: Log,
+}
+
+impl Child {
+    pub(super) fn spawn(home: &Home, start: &Start) -> Result<Self, ConnectError> {
+        let program = start.program.clone().or_else(program::find).ok_or(StartError::NotFound)?;
+        home.create()?;
+        let (log, stderr) = Log::open(home)?;
+        let failed = |source| StartError::Spawn { program: program.clone(), source };
+        let mut child = command(&program, home, stderr).spawn().map_err(failed)?;
+        let (sender, end) = oneshot::channel();
+        thread::Builder::new()
+            .name("abided-wait".to_owned())
+            .spawn(move || drop(sender.send(child.wait())))
+            .map_err(failed)?;
+        Ok(Self { end, status: None, log })
+    }
+
+    /// Returns when the process has ended. Cancel-safe.
+    pub(super) async fn end(&mut self) {
+        if self.status.is_none() {
+            let ended = (&mut self.end).await;
+            self.status = Some(ended.ok().and_then(Result::ok).unwrap_or_default());
+        }
+    }
+
+    /// How the process ended, if it has.
+    pub(super) const fn ended(&self) -> Option<ExitStatus> {
+        self.status
+    }
+
+    pub(super) fn failed(&self, status: ExitStatus) -> StartError {
+        StartError::Exited { status, log: self.log.path.clone(), last_lines: self.log.last_lines() }
+    }
+}
+
+/// Detached: a session of its own, no terminal, no folder kept busy.
+#[expect(clippy::disallowed_methods, reason = "the daemon is the one process that a client starts")]
+fn command(program: &Path, home: &Home, stderr: File) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).current_dir("/");
+    match home.root() {
+        Some(root) => command.env("ABIDE_HOME", root),
+        None => command.env_remove("ABIDE_HOME"),
+    };
+    #[cfg(unix)]
+    new_session(&mut command);
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt as _;
+        /// `DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP`.
+        const DETACHED: u32 = 0x0000_0008 | 0x0000_0200;
+        command.creation_flags(DETACHED);
+    }
+    command
+}
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "std has no other way to a new session; setsid(2) is async-signal-safe")]
+fn new_session(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: between fork and exec only setsid(2) is called: no allocation, no lock, nothing of this process is touched.
+    unsafe {
+        command.pre_exec(|| rustix::process::setsid().map(drop).map_err(io::Error::from));
+    }
+}
+
+/// What the daemon says on stderr before it has a log of its own.
+pub(super) struct Log {
+    path: PathBuf,
+    /// Where this start's part begins.
+    from: u64,
+}
+
+impl Log {
+    pub(super) fn path(home: &Home) -> PathBuf {
+        home.state_dir.join("start.log")
+    }
+
+    fn open(home: &Home) -> Result<(Self, File), StartError> {
+        let path = Self::path(home);
+        let opened = || {
+            let file = File::options().create(true).append(true).open(&path)?;
+            if file.metadata()?.len() > MAX_LOG {
+                file.set_len(0)?;
+            }
+            Ok((file.metadata()?.len(), file))
+        };
+        match opened() {
+            Ok((from, file)) => Ok((Self { path, from }, file)),
+            Err(source) => Err(StartError::Log { path, source }),
+        }
+    }
+
+    /// The end of what this start wrote, safe for a terminal; empty if it cannot be read.
+    fn last_lines(&self) -> String {
+        let read = || {
+            let mut file = File::open(&self.path)?;
+            let end = file.metadata()?.len();
+            file.seek(SeekFrom::Start(self.from.max(end.saturating_sub(SHOWN_BYTES))))?;
+            let mut bytes = Vec::new();
+            file.take(SHOWN_BYTES).read_to_end(&mut bytes)?;
+            Ok::<_, io::Error>(bytes)
+        };
+        let bytes = read().unwrap_or_default();
+        let said = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = said.trim_end().lines().collect();
+        text::visible(&lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n")).into_owned()
+    }
+}

@@ -1,0 +1,118 @@
+mod call;
+mod reader;
+mod shared;
+
+pub use call::CallError;
+pub use reader::Notifications;
+pub use shared::Disconnect;
+
+use crate::framing::Framing;
+use abide_protocol::{codec::Codec, hello::HelloReply};
+use futures_util::{SinkExt as _, StreamExt as _, stream::SplitSink};
+use shared::Shared;
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+    task::JoinSet,
+};
+use tokio_util::codec::Framed;
+
+/// Requests that wait for the socket; more wait in their callers.
+const OUTBOX: usize = 32;
+
+/// One connection to the daemon. Clones share it; requests on it run side by side; it closes with its last clone.
+#[derive(Clone)]
+pub struct Client(Arc<Connection>);
+
+struct Connection {
+    codec: Codec,
+    daemon: HelloReply,
+    call_timeout: Duration,
+    next_id: AtomicU64,
+    outbox: mpsc::Sender<Vec<u8>>,
+    shared: Arc<Shared>,
+    /// Reader and writer; they end with the last handle.
+    _tasks: JoinSet<()>,
+}
+
+impl Client {
+    pub(crate) fn start<S>(
+        framed: Framed<S, Framing>,
+        codec: Codec,
+        daemon: HelloReply,
+        call_timeout: Duration,
+    ) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (sink, stream) = framed.split();
+        let (outbox, queue) = mpsc::channel(OUTBOX);
+        let shared = Arc::new(Shared::default());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(reader::read(stream, codec, Arc::clone(&shared)));
+        tasks.spawn(write(sink, queue, Arc::clone(&shared)));
+        let connection =
+            Connection { codec, daemon, call_timeout, next_id: AtomicU64::new(1), outbox, shared, _tasks: tasks };
+        Self(Arc::new(connection))
+    }
+
+    /// What the daemon said of itself.
+    #[must_use]
+    pub fn daemon(&self) -> &HelloReply {
+        &self.0.daemon
+    }
+
+    #[must_use]
+    pub fn codec(&self) -> Codec {
+        self.0.codec
+    }
+
+    /// Why the connection is closed, if it is.
+    #[must_use]
+    pub fn disconnected(&self) -> Option<Disconnect> {
+        self.0.shared.disconnected()
+    }
+
+    /// From here on, what the daemon tells on this connection unasked (before, it is dropped). To be called before subscribing.
+    /// Who takes it must read it: when its buffer is full, the connection waits, answers included. A second one
+    /// ends the first.
+    #[must_use]
+    pub fn notifications(&self) -> Notifications {
+        self.0.shared.listen()
+    }
+
+    fn next_id(&self) -> u64 {
+        self.0.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("codec", &self.0.codec)
+            .field("daemon", &self.0.daemon)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn write<S>(
+    mut sink: SplitSink<Framed<S, Framing>, Vec<u8>>,
+    mut queue: mpsc::Receiver<Vec<u8>>,
+    shared: Arc<Shared>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    while let Some(message) = queue.recv().await {
+        if let Err(e) = sink.send(message).await {
+            return shared.close(&Disconnect::Io(e.to_string()));
+        }
+    }
+}

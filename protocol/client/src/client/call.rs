@@ -1,0 +1,88 @@
+use super::{
+    Client,
+    shared::{Disconnect, Shared},
+};
+use abide_protocol::{
+    Error,
+    codec::{DecodeError, EncodeError},
+    method::Method,
+};
+use std::time::Duration;
+
+/// Why a request has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The daemon's refusal; its words are meant for people.
+    #[error(transparent)]
+    Daemon(Error),
+    #[error("{0}; whether it did what was asked is not known")]
+    Disconnected(Disconnect),
+    #[error("the daemon did not answer `{method}` within {} ms; see `abide daemon logs`", limit.as_millis())]
+    Timeout { method: &'static str, limit: Duration },
+    #[error("cannot read the daemon's answer to `{method}`: {source}")]
+    Decode { method: &'static str, source: DecodeError },
+    #[error("cannot send `{method}`: {source}")]
+    Encode { method: &'static str, source: EncodeError },
+}
+
+impl CallError {
+    /// The daemon's refusal, if it is one.
+    #[must_use]
+    pub const fn daemon(&self) -> Option<&Error> {
+        if let Self::Daemon(error) = self { Some(error) } else { None }
+    }
+}
+
+/// Awaits an answer; whoever stops waiting leaves nothing behind.
+struct Waiting<'a> {
+    shared: &'a Shared,
+    id: u64,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.shared.forget(self.id);
+    }
+}
+
+impl Client {
+    /// Asks, and awaits the answer for as long as [`crate::Options::call_timeout`] says.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn call<M: Method>(&self, params: M::Params) -> Result<M::Reply, CallError> {
+        self.call_within::<M>(params, self.0.call_timeout).await
+    }
+
+    /// Asks, and awaits the answer for as long as `limit`.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub async fn call_within<M: Method>(
+        &self,
+        params: M::Params,
+        limit: Duration,
+    ) -> Result<M::Reply, CallError> {
+        let method = M::NAME;
+        let id = self.next_id();
+        let message = self
+            .0
+            .codec
+            .encode_request(id, &M::request(params))
+            .map_err(|source| CallError::Encode { method, source })?;
+        let shared = &*self.0.shared;
+        let answer = shared.expect(id).map_err(CallError::Disconnected)?;
+        let _waiting = Waiting { shared, id };
+        let gone = || CallError::Disconnected(shared.disconnected().unwrap_or(Disconnect::Closed));
+        let exchange = async {
+            self.0.outbox.send(message).await.map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())
+        };
+        match tokio::time::timeout(limit, exchange).await {
+            Err(_) => Err(CallError::Timeout { method, limit }),
+            Ok(Err(e)) => Err(e),
+            Ok(Ok(Err(error))) => Err(CallError::Daemon(error)),
+            Ok(Ok(Ok(body))) => body.decode().map_err(|source| CallError::Decode { method, source }),
+        }
+    }
+}

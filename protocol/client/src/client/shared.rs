@@ -1,0 +1,109 @@
+use super::reader::Notifications;
+use abide_protocol::{Error, codec::ReplyBody, notification::Notification};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Notifications that wait for their reader; then the connection waits.
+const INBOX: usize = 256;
+
+/// Why a connection is over.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Disconnect {
+    #[error("the daemon closed the connection")]
+    Closed,
+    #[error("the connection broke: {0}")]
+    Io(String),
+    #[error("the daemon sent what cannot be read: {0}")]
+    Garbled(String),
+}
+
+pub(super) type Answer = Result<ReplyBody, Error>;
+
+/// What the callers and the two tasks of a connection share.
+#[derive(Default)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    listener: Mutex<Option<mpsc::Sender<Notification>>>,
+}
+
+enum State {
+    Open { waiting: HashMap<u64, oneshot::Sender<Answer>> },
+    Closed(Disconnect),
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Open { waiting: HashMap::new() }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn disconnected(&self) -> Option<Disconnect> {
+        match &*self.state() {
+            State::Open { .. } => None,
+            State::Closed(reason) => Some(reason.clone()),
+        }
+    }
+
+    /// Announces that an answer to this id is awaited.
+    pub(super) fn expect(&self, id: u64) -> Result<oneshot::Receiver<Answer>, Disconnect> {
+        match &mut *self.state() {
+            State::Closed(reason) => Err(reason.clone()),
+            State::Open { waiting } => {
+                let (sender, receiver) = oneshot::channel();
+                waiting.insert(id, sender);
+                Ok(receiver)
+            }
+        }
+    }
+
+    /// Nobody waits for this id any more.
+    pub(super) fn forget(&self, id: u64) {
+        if let State::Open { waiting } = &mut *self.state() {
+            waiting.remove(&id);
+        }
+    }
+
+    pub(super) fn answer(&self, id: u64, answer: Answer) {
+        if let State::Open { waiting } = &mut *self.state()
+            && let Some(sender) = waiting.remove(&id)
+        {
+            // Who asked may be gone.
+            drop(sender.send(answer));
+        }
+    }
+
+    /// The first reason counts. Whoever waits learns of it by the end of its channel.
+    pub(super) fn close(&self, reason: &Disconnect) {
+        {
+            let mut state = self.state();
+            if matches!(*state, State::Open { .. }) {
+                *state = State::Closed(reason.clone());
+            }
+        }
+        *self.listener() = None;
+    }
+
+    fn listener(&self) -> MutexGuard<'_, Option<mpsc::Sender<Notification>>> {
+        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn listen(&self) -> Notifications {
+        let (sender, receiver) = mpsc::channel(INBOX);
+        let mut listener = self.listener();
+        // On a closed connection the sender goes at once, and the reader finds the end.
+        *listener = self.disconnected().is_none().then_some(sender);
+        Notifications::new(receiver)
+    }
+
+    pub(super) fn current_listener(&self) -> Option<mpsc::Sender<Notification>> {
+        self.listener().clone()
+    }
+}

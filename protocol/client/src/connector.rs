@@ -1,0 +1,39 @@
+use crate::{
+    Client, ConnectError, Home, Options,
+    autostart::{self, Start},
+};
+
+/// Makes connections, again and again. A closure will do.
+pub trait Connector: Send + 'static {
+    /// # Errors
+    /// There is no connection this time; [`ConnectError::is_transient`] says whether trying again makes sense.
+    fn connect(&mut self) -> impl Future<Output = Result<Client, ConnectError>> + Send;
+}
+
+impl<F, C> Connector for F
+where
+    F: FnMut() -> C + Send + 'static,
+    C: Future<Output = Result<Client, ConnectError>> + Send,
+{
+    fn connect(&mut self) -> impl Future<Output = Result<Client, ConnectError>> + Send {
+        self()
+    }
+}
+
+/// Connects to the daemon of a home.
+#[derive(Debug, Clone)]
+pub struct AtHome {
+    pub home: Home,
+    pub options: Options,
+    /// How to start the daemon if it is not running; `None`: do not.
+    pub start: Option<Start>,
+}
+
+impl Connector for AtHome {
+    async fn connect(&mut self) -> Result<Client, ConnectError> {
+        match &self.start {
+            None => Client::connect(&self.home, self.options.clone()).await,
+            Some(start) => autostart::connect_with(&self.home, self.options.clone(), start).await,
+        }
+    }
+}

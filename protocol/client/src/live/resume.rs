@@ -1,0 +1,137 @@
+use super::{LiveError, LiveOptions, Update};
+use crate::{Client, Connector, Disconnect, Notifications};
+use abide_protocol::{
+    Seq,
+    method::{
+        Subscribe,
+        subscription::{Scope, SubscribeParams},
+    },
+    notification::{Notification, Snapshot},
+};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// One connection's subscription.
+pub(super) struct Session {
+    client: Client,
+    notifications: Notifications,
+    snapshot: Box<Snapshot>,
+}
+
+/// Subscribes again and again.
+pub(super) struct Resume<C> {
+    connector: C,
+    scope: Scope,
+    /// The last record that was handed out, or that the first snapshot stands for.
+    cursor: Option<Seq>,
+    options: LiveOptions,
+}
+
+/// How a session ended.
+struct End {
+    reason: String,
+    /// Something came on it: connecting again at once is not a loop without progress.
+    has_come_far: bool,
+}
+
+/// The reader of the updates is gone.
+struct Gone;
+
+impl<C: Connector> Resume<C> {
+    pub(super) const fn new(connector: C, scope: Scope, since: Option<Seq>, options: LiveOptions) -> Self {
+        Self { connector, scope, cursor: since, options }
+    }
+
+    pub(super) async fn subscribe(&mut self) -> Result<Session, LiveError> {
+        let client = self.connector.connect().await?;
+        let notifications = client.notifications();
+        // The overview has no records, so there is nothing to go on after.
+        let since = self.cursor.filter(|_| self.scope != Scope::Overview);
+        let reply = client.call::<Subscribe>(SubscribeParams { scope: self.scope, since }).await?;
+        let mut snapshot = Box::new(reply.snapshot);
+        // Whatever the daemon's place in the order is now: all after `since` is still to come.
+        snapshot.seq = since.unwrap_or(snapshot.seq);
+        self.cursor = Some(snapshot.seq);
+        Ok(Session { client, notifications, snapshot })
+    }
+
+    pub(super) async fn run(mut self, first: Option<Session>, updates: mpsc::Sender<Update>) {
+        // An error means that nobody reads: then there is nothing left to do.
+        let _ = self.drive(first, &updates).await;
+    }
+
+    async fn drive(&mut self, first: Option<Session>, updates: &mpsc::Sender<Update>) -> Result<(), Gone> {
+        let mut session = first;
+        let mut is_first = true;
+        let mut wait = Duration::ZERO;
+        let mut told = None;
+        loop {
+            let reason = match session.take() {
+                Some(Session { client, mut notifications, snapshot }) => {
+                    let opening =
+                        if is_first { Update::Snapshot(snapshot) } else { Update::Reconnected(snapshot) };
+                    is_first = false;
+                    told = None;
+                    hand_out(updates, opening).await?;
+                    let end = self.forward(&client, &mut notifications, updates).await?;
+                    if end.has_come_far {
+                        wait = Duration::ZERO;
+                    }
+                    end.reason
+                }
+                None => {
+                    tokio::time::sleep(wait).await;
+                    wait = (wait * 2).max(self.options.first_wait).min(self.options.longest_wait);
+                    match self.subscribe().await {
+                        Ok(next) => {
+                            session = Some(next);
+                            continue;
+                        }
+                        Err(e) if e.is_transient() => e.to_string(),
+                        Err(e) => return hand_out(updates, Update::Ended { reason: e.to_string() }).await,
+                    }
+                }
+            };
+            // One word for each new reason, not for each attempt.
+            if told.as_ref() != Some(&reason) {
+                told = Some(reason.clone());
+                hand_out(updates, Update::Disconnected { reason }).await?;
+            }
+        }
+    }
+
+    /// Hands out what comes until the connection ends; says why it did.
+    async fn forward(
+        &mut self,
+        client: &Client,
+        notifications: &mut Notifications,
+        updates: &mpsc::Sender<Update>,
+    ) -> Result<End, Gone> {
+        let mut has_come_far = false;
+        while let Some(notification) = notifications.next().await {
+            has_come_far = true;
+            let seq = match &notification {
+                // Everything before it was handed out, so the cursor is the place to go on from: it is `resumeFrom` or later.
+                Notification::Lagged(_) => {
+                    return Ok(End { reason: "this client read too slowly".to_owned(), has_come_far });
+                }
+                Notification::TaskMessage(message) => Some(message.seq),
+                Notification::TaskEvent(event) => Some(event.seq),
+                _ => None,
+            };
+            if let Some(seq) = seq {
+                if self.cursor.is_some_and(|cursor| seq <= cursor) {
+                    continue;
+                }
+                self.cursor = Some(seq);
+            }
+            hand_out(updates, Update::Notification(notification)).await?;
+        }
+        let reason = client.disconnected().unwrap_or(Disconnect::Closed).to_string();
+        Ok(End { reason, has_come_far })
+    }
+}
+
+async fn hand_out(updates: &mpsc::Sender<Update>, update: Update) -> Result<(), Gone> {
+    updates.send(update).await.map_err(|_| Gone)
+}

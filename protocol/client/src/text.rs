@@ -1,0 +1,83 @@
+//! Makes text of models, tools and peers safe for a terminal: nothing in it can move the cursor, hide or reorder what is read.
+
+use std::{borrow::Cow, fmt::Write as _};
+
+/// The text with everything escaped that a terminal would act on or a person would not see: control characters, line and
+/// paragraph separators, bidi controls, zero-width and other invisible characters, as `\x1b` or `\u{202e}`. Newlines and tabs stay; `\r\n` becomes `\n`.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    escape(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// [`visible`], for one line: newlines and tabs are escaped too (`\n`, `\t`).
+#[must_use]
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    escape(text, |_| false)
+}
+
+fn escape(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let mut safe = String::new();
+    // What lies before this is in `safe` already.
+    let mut copied = 0;
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        let after = text[at + c.len_utf8()..].chars().next();
+        if !keep(c) && is_hostile(c, before, after) {
+            safe.push_str(&text[copied..at]);
+            copied = at + c.len_utf8();
+            push_escaped(&mut safe, c, after, &keep);
+        }
+        before = Some(c);
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    safe.push_str(&text[copied..]);
+    Cow::Owned(safe)
+}
+
+fn push_escaped(safe: &mut String, c: char, after: Option<char>, keep: &impl Fn(char) -> bool) {
+    match c {
+        // The newline that follows says it all.
+        '\r' if after == Some('\n') && keep('\n') => {}
+        '\n' => safe.push_str("\\n"),
+        '\r' => safe.push_str("\\r"),
+        '\t' => safe.push_str("\\t"),
+        _ if c.is_ascii() => {
+            let _ = write!(safe, "\\x{:02x}", u32::from(c));
+        }
+        _ => {
+            let _ = write!(safe, "\\u{{{:x}}}", u32::from(c));
+        }
+    }
+}
+
+fn is_hostile(c: char, before: Option<char>, after: Option<char>) -> bool {
+    match c {
+        // Persian, Indic scripts and emoji need the joiners; between ASCII they only hide.
+        '\u{200c}' | '\u{200d}' => {
+            before.is_none_or(|b| b.is_ascii()) || after.is_none_or(|a| a.is_ascii())
+        }
+        _ => c.is_control() || is_invisible(c),
+    }
+}
+
+/// Characters without a shape of their own: format controls (bidi, zero-width, tags), fillers, separators, selectors.
+const fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+#[cfg(test)]
+mod tests;
