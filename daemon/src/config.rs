@@ -1,0 +1,156 @@
+//! `config.toml`: what the user has decided. A missing file is the default; what is not understood is an error that says where.
+
+mod check;
+mod error;
+mod price;
+
+pub use error::{ConfigError, Problem};
+pub use price::Price;
+
+use abide_protocol::task::{Limits, Mode, RestartPolicy};
+use serde::Deserialize;
+use std::{collections::BTreeMap, fs::File, io::Read as _, path::Path};
+
+/// The longest file that is read, in bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The whole file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    pub model: ModelConfig,
+    /// By name; a built-in provider's name changes that one.
+    pub providers: BTreeMap<String, Provider>,
+    pub task: TaskConfig,
+    pub notify: NotifyConfig,
+    /// By `provider/model`, over the built-in prices.
+    pub prices: BTreeMap<String, Price>,
+    pub personas: BTreeMap<String, Persona>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelConfig {
+    /// `provider/model`, for tasks and conversations that name none.
+    pub default: Option<String>,
+}
+
+/// Where models are.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    pub api: WireApi,
+    /// What the API's paths are appended to. Required for `openai-chat`, meaningless for `scripted`.
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// Model calls at the same time.
+    pub max_parallel: Option<u32>,
+    /// The file of replies, for `scripted`.
+    pub script: Option<std::path::PathBuf>,
+    /// Seconds without a byte until a reply counts as stalled.
+    pub stall_timeout_secs: Option<u64>,
+}
+
+/// The HTTP API that a provider speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WireApi {
+    /// Chat Completions: OpenAI, and everything that calls itself compatible.
+    OpenaiChat,
+    Anthropic,
+    /// Replies from a file.
+    Scripted,
+}
+
+/// Defaults of what a task may be given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TaskConfig {
+    /// 0, here and below: no limit.
+    pub max_steps: Option<u32>,
+    pub max_duration_secs: Option<u64>,
+    /// Pause before each step but the first.
+    pub step_delay_ms: Option<u64>,
+    pub max_tokens: Option<u64>,
+    /// Micro-dollars.
+    pub max_cost_micros: Option<u64>,
+    pub question_timeout_secs: Option<u64>,
+    /// What becomes of interrupted work when the daemon starts again.
+    pub restart: Option<RestartPolicy>,
+}
+
+impl TaskConfig {
+    /// The limits of a task that asks for none.
+    #[must_use]
+    pub fn limits(&self, mode: Mode) -> Limits {
+        let usual = match mode {
+            Mode::Chat | Mode::Agent => Limits::default(),
+        };
+        Limits {
+            max_steps: self.max_steps.unwrap_or(usual.max_steps),
+            max_duration_secs: self.max_duration_secs.unwrap_or(usual.max_duration_secs),
+            step_delay_ms: self.step_delay_ms.unwrap_or(usual.step_delay_ms),
+            max_tokens: self.max_tokens.unwrap_or(usual.max_tokens),
+            max_cost_micros: self.max_cost_micros.unwrap_or(usual.max_cost_micros),
+            question_timeout_secs: self.question_timeout_secs.unwrap_or(usual.question_timeout_secs),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NotifyConfig {
+    /// Desktop notifications.
+    pub enabled: bool,
+}
+
+impl Default for NotifyConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
+/// A system prompt and a tool list under a name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Persona {
+    pub prompt: String,
+    /// Absent: all tools.
+    pub tools: Option<Vec<String>>,
+}
+
+impl Config {
+    /// Reads the file's text.
+    ///
+    /// # Errors
+    /// The first thing in it that is not understood or makes no sense.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let config: Self = toml::from_str(text).map_err(|e| Problem::of_toml(text, &e))?;
+        check::check(&config)?;
+        Ok(config)
+    }
+
+    /// Reads the file. No file is the default configuration.
+    ///
+    /// # Errors
+    /// It cannot be read, or [`Config::parse`] finds a problem.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
+        };
+        let mut text = String::new();
+        file.take(MAX_BYTES + 1)
+            .read_to_string(&mut text)
+            .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(ConfigError::TooLarge { path: path.to_owned() });
+        }
+        Self::parse(&text).map_err(|problem| ConfigError::Wrong { path: path.to_owned(), problem })
+    }
+}
+
+#[cfg(test)]
+mod tests;

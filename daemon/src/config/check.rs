@@ -1,0 +1,106 @@
+//! What a type cannot say.
+
+use super::{Config, Problem, Provider, WireApi};
+
+pub(super) fn check(config: &Config) -> Result<(), Problem> {
+    if let Some(model) = &config.model.default {
+        model_name("model.default", model)?;
+    }
+    for (name, provider) in &config.providers {
+        provider_name(name)?;
+        check_provider(name, provider)?;
+    }
+    for model in config.prices.keys() {
+        model_name(&format!("prices.\"{model}\""), model)?;
+    }
+    for (name, persona) in &config.personas {
+        if persona.prompt.trim().is_empty() {
+            let key = format!("personas.{name}.prompt");
+            return Err(Problem::new(key, "is empty", "say who the persona is, or remove it"));
+        }
+    }
+    Ok(())
+}
+
+fn model_name(key: &str, model: &str) -> Result<(), Problem> {
+    match model.split_once('/') {
+        Some((provider, name)) if !provider.is_empty() && !name.is_empty() => Ok(()),
+        _ => Err(Problem::new(
+            key,
+            format!("{model:?} is not PROVIDER/MODEL"),
+            "name both, as `abide models` lists them",
+        )),
+    }
+}
+
+fn provider_name(name: &str) -> Result<(), Problem> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        format!("providers.{name:?}"),
+        "a provider's name has 1 to 64 of the characters a-z A-Z 0-9 - _ .",
+        "rename it",
+    ))
+}
+
+fn check_provider(name: &str, provider: &Provider) -> Result<(), Problem> {
+    let key = |field: &str| format!("providers.{name}.{field}");
+    let has_default_url = matches!(name, "openai" | "anthropic") || provider.api == WireApi::Anthropic;
+    match (provider.api, &provider.base_url, &provider.script) {
+        (WireApi::Scripted, Some(_), _) => {
+            return Err(Problem::new(key("base_url"), "a scripted provider has no address", "remove it"));
+        }
+        (WireApi::Scripted, None, None) => {
+            return Err(Problem::new(key("script"), "is missing", "name the file of replies"));
+        }
+        (WireApi::OpenaiChat | WireApi::Anthropic, _, Some(_)) => {
+            return Err(Problem::new(key("script"), "is for `api = \"scripted\"` only", "remove it"));
+        }
+        (WireApi::OpenaiChat | WireApi::Anthropic, None, None) if !has_default_url => {
+            let advice = "name the address that `/chat/completions` is appended to";
+            return Err(Problem::new(key("base_url"), "is missing", advice));
+        }
+        _ => {}
+    }
+    if let Some(url) = &provider.base_url {
+        web_address(&key("base_url"), url)?;
+    }
+    if provider.max_parallel == Some(0) {
+        let advice = "give at least 1, or remove it for the default";
+        return Err(Problem::new(key("max_parallel"), "0 would never ask the model", advice));
+    }
+    if provider.stall_timeout_secs == Some(0) {
+        let advice = "give at least 1, or remove it for the default";
+        return Err(Problem::new(key("stall_timeout_secs"), "0 would give up at once", advice));
+    }
+    if provider.api_key_env.as_ref().is_some_and(|env| !variable_name(env)) {
+        // Its value is not shown: the key itself is what people put here by mistake.
+        let advice =
+            "give the variable's name, as in \"LOCAL_API_KEY\"; a key itself is kept by `abide key set`";
+        return Err(Problem::new(key("api_key_env"), "is not the name of an environment variable", advice));
+    }
+    Ok(())
+}
+
+fn variable_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// `http` or `https`, and without a user's name and password, which would end up in logs.
+pub(crate) fn web_address(key: &str, url: &str) -> Result<(), Problem> {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let Some(authority) = rest.map(|r| r.split(['/', '?', '#']).next().unwrap_or_default()) else {
+        return Err(Problem::new(key, "is not an http:// or https:// address", "correct it"));
+    };
+    if authority.is_empty() || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(Problem::new(key, "is not an http:// or https:// address", "correct it"));
+    }
+    if authority.contains('@') {
+        let advice = "remove the part before `@`; a key is kept by `abide key set`";
+        return Err(Problem::new(key, "holds a name or password", advice));
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+use std::{fmt, io, ops::Range, path::PathBuf};
+
+/// A configuration that the daemon does not start with.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("cannot read {}: {source}; make it readable, or move it away to start with the defaults", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{} is larger than 1 MiB: that is no configuration; move it away to start with the defaults", path.display())]
+    TooLarge { path: PathBuf },
+    #[error("{}, {problem}", path.display())]
+    Wrong { path: PathBuf, problem: Problem },
+}
+
+/// What is wrong in the file's text. Never quotes a value of an unknown key: it may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Counts from 1; absent where the key is not known to a line.
+    pub line: Option<usize>,
+    /// Dotted, as far as it is known.
+    pub key: Option<String>,
+    /// What is wrong with it.
+    pub what: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+impl Problem {
+    pub(super) fn new(key: impl Into<String>, what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { line: None, key: Some(key.into()), what: what.into(), advice: advice.into() }
+    }
+
+    pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
+        let line = error.span().map(|span| line_of(text, &span));
+        let key = line.and_then(|line| key_in(text, line));
+        let secret = key.as_deref().is_some_and(|key| key.ends_with("api_key"));
+        let advice = if secret {
+            "a key does not belong in this file: remove the line and run `abide key set PROVIDER`"
+        } else {
+            "correct it, or remove it for the default"
+        };
+        Self { line, key, what: error.message().trim().replace('\n', ", "), advice: advice.to_owned() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        if let Some(key) = &self.key {
+            write!(f, "`{key}`: ")?;
+        }
+        write!(f, "{}; {}", self.what, self.advice)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+fn line_of(text: &str, span: &Range<usize>) -> usize {
+    text.bytes().take(span.start).filter(|b| *b == b'\n').count() + 1
+}
+
+/// The dotted key on that line, with the table it stands in.
+fn key_in(text: &str, line: usize) -> Option<String> {
+    let header = |l: &str| {
+        let l = l.trim();
+        l.starts_with('[').then(|| l.trim_matches(['[', ']', ' ']).to_owned())
+    };
+    let this = text.lines().nth(line - 1)?;
+    if let Some(table) = header(this) {
+        return Some(table);
+    }
+    let key = this.split_once('=')?.0.trim();
+    let table = text.lines().take(line - 1).filter_map(header).last();
+    Some(table.map_or_else(|| key.to_owned(), |table| format!("{table}.{key}")))
+}

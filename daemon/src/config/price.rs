@@ -1,0 +1,34 @@
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+/// What a model costs, in micro-dollars per million tokens. (The file says dollars per million tokens.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    #[serde(deserialize_with = "dollars")]
+    pub input: u64,
+    #[serde(deserialize_with = "dollars")]
+    pub output: u64,
+    /// Absent: as `input`.
+    #[serde(default, deserialize_with = "maybe_dollars")]
+    pub cache_read: Option<u64>,
+    /// Absent: as `input`.
+    #[serde(default, deserialize_with = "maybe_dollars")]
+    pub cache_write: Option<u64>,
+}
+
+/// More than any model costs, and far from what a float holds exactly.
+const MAX_DOLLARS: f64 = 1_000_000.0;
+
+fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let dollars = f64::deserialize(deserializer)?;
+    if !(0.0..=MAX_DOLLARS).contains(&dollars) {
+        return Err(D::Error::custom("a price is in dollars per million tokens, from 0 to 1000000"));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was just checked")]
+    let micros = (dollars * 1e6).round() as u64;
+    Ok(micros)
+}
+
+fn maybe_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    dollars(deserializer).map(Some)
+}

@@ -1,0 +1,144 @@
+use super::*;
+
+fn problem(text: &str) -> Problem {
+    Config::parse(text).expect_err("a problem")
+}
+
+#[test]
+fn nothing_is_the_default() {
+    let config = Config::parse("").unwrap();
+    assert_eq!(config, Config::default());
+    assert!(config.notify.enabled);
+    assert_eq!(config.task.limits(Mode::Agent), Limits::default());
+}
+
+#[test]
+fn every_key_is_read() {
+    let config = Config::parse(
+        r#"
+[model]
+default = "local/smollm2"
+[providers.local]
+api = "openai-chat"
+base_url = "http://127.0.0.1:8089/v1"
+api_key_env = "LOCAL_API_KEY"
+max_parallel = 2
+stall_timeout_secs = 30
+[providers.tape]
+api = "scripted"
+script = "/tmp/replies.json"
+[task]
+max_steps = 7
+max_duration_secs = 0
+step_delay_ms = 5
+max_tokens = 1000
+max_cost_micros = 2000
+question_timeout_secs = 60
+restart = "pause"
+[notify]
+enabled = false
+[prices."local/smollm2"]
+input = 3
+output = 0.15
+cache_read = 0.3
+[personas.reviewer]
+prompt = "You review."
+tools = ["read", "list"]
+"#,
+    )
+    .unwrap();
+    assert_eq!(config.model.default.as_deref(), Some("local/smollm2"));
+    assert_eq!(
+        config.providers["local"],
+        Provider {
+            api: WireApi::OpenaiChat,
+            base_url: Some("http://127.0.0.1:8089/v1".to_owned()),
+            api_key_env: Some("LOCAL_API_KEY".to_owned()),
+            max_parallel: Some(2),
+            script: None,
+            stall_timeout_secs: Some(30),
+        }
+    );
+    assert_eq!(config.providers["tape"].script.as_deref(), Some(Path::new("/tmp/replies.json")));
+    let limits = Limits {
+        max_steps: 7,
+        max_duration_secs: 0,
+        step_delay_ms: 5,
+        max_tokens: 1000,
+        max_cost_micros: 2000,
+        question_timeout_secs: 60,
+    };
+    assert_eq!(config.task.limits(Mode::Chat), limits);
+    assert_eq!(config.task.restart, Some(RestartPolicy::Pause));
+    assert!(!config.notify.enabled);
+    let price = Price { input: 3_000_000, output: 150_000, cache_read: Some(300_000), cache_write: None };
+    assert_eq!(config.prices["local/smollm2"], price);
+    assert_eq!(config.personas["reviewer"].tools.as_deref().unwrap(), ["read", "list"]);
+}
+
+#[test]
+fn problems_name_line_and_key() {
+    for (text, line, key, says) in [
+        ("[task]\nmax_step = 3\n", Some(2), "task.max_step", "unknown field `max_step`, expected one of"),
+        ("[task]\n\nmax_steps = \"few\"\n", Some(3), "task.max_steps", "invalid type: string"),
+        ("[tasks]\n", Some(1), "tasks", "unknown field `tasks`"),
+        ("[providers.x]\napi = \"soap\"\n", Some(2), "providers.x.api", "expected one of `openai-chat`"),
+        (
+            "[prices.\"a/b\"]\ninput = -1\noutput = 1\n",
+            Some(2),
+            "prices.\"a/b\".input",
+            "dollars per million",
+        ),
+        ("[model]\ndefault = \"gpt\"\n", None, "model.default", "is not PROVIDER/MODEL"),
+        ("[providers.x]\napi = \"openai-chat\"\n", None, "providers.x.base_url", "is missing"),
+        ("[providers.x]\napi = \"scripted\"\n", None, "providers.x.script", "is missing"),
+        (
+            "[providers.x]\napi = \"anthropic\"\nmax_parallel = 0\n",
+            None,
+            "providers.x.max_parallel",
+            "never ask",
+        ),
+        (
+            "[providers.x]\napi = \"openai-chat\"\nbase_url = \"ftp://h\"\n",
+            None,
+            "providers.x.base_url",
+            "not an http",
+        ),
+        (
+            "[providers.x]\napi = \"openai-chat\"\nbase_url = \"http://me:pw@h/v1\"\n",
+            None,
+            "providers.x.base_url",
+            "name or password",
+        ),
+        ("[providers.\"a/b\"]\napi = \"anthropic\"\n", None, "providers.\"a/b\"", "1 to 64"),
+        ("[personas.x]\nprompt = \" \"\n", None, "personas.x.prompt", "is empty"),
+    ] {
+        let found = problem(text);
+        assert_eq!((found.line, found.key.as_deref()), (line, Some(key)), "{text}");
+        assert!(found.what.contains(says), "{text}: {found}");
+    }
+}
+
+#[test]
+fn a_key_in_the_file_is_refused_and_never_quoted() {
+    for text in [
+        "[providers.x]\napi = \"anthropic\"\napi_key = \"sk-secret\"\n",
+        "[providers.x]\napi = \"anthropic\"\napi_key_env = \"sk-secret\"\n",
+    ] {
+        let words = problem(text).to_string();
+        assert!(words.contains("`abide key set"), "{words}");
+        assert!(!words.contains("sk-secret"), "{words}");
+    }
+}
+
+#[test]
+fn a_missing_file_is_the_default_and_a_wrong_one_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.toml");
+    assert_eq!(Config::load(&path).unwrap(), Config::default());
+    std::fs::write(&path, "[notify]\nenabled = 1\n").unwrap();
+    let words = Config::load(&path).unwrap_err().to_string();
+    assert!(words.starts_with(&format!("{}, line 2: `notify.enabled`: ", path.display())), "{words}");
+    std::fs::write(&path, vec![b'#'; 1024 * 1024 + 1]).unwrap();
+    assert!(matches!(Config::load(&path), Err(ConfigError::TooLarge { .. })));
+}

@@ -1,0 +1,96 @@
+//! One daemon per home, and a way in that is for its user alone.
+//!
+//! * The lock file in the data folder is held for life; what it says (pid, socket, version) leads clients to the socket.
+//! * Only its holder touches the socket's path, and only if nobody answers there.
+//! * A peer is the same user, and no descendant of a tool: a tool must not approve itself.
+
+mod folder;
+mod lock;
+mod peer;
+mod socket;
+
+pub use folder::private_folder;
+pub use peer::{Refused, descends_from, peer};
+
+use interprocess::local_socket::tokio::Listener;
+use std::{fs::File, io, path::PathBuf};
+
+/// Why this process is not the daemon of this home.
+#[derive(Debug, thiserror::Error)]
+pub enum InstanceError {
+    #[error("a daemon is running for this home already{}; `abide daemon status` asks it", running(*pid, socket.as_ref()))]
+    Running { pid: Option<u32>, socket: Option<PathBuf> },
+    #[error("{} belongs to another user; choose a folder of your own with ABIDE_HOME", path.display())]
+    NotOurs { path: PathBuf },
+    #[error("{} is {found}, not {wanted}; move it away, or choose another folder with ABIDE_HOME", path.display())]
+    WrongKind { path: PathBuf, found: &'static str, wanted: &'static str },
+    #[error("others may write to {}, so they could put their own data in place of yours; run `chmod go-w` on it, or choose another folder with ABIDE_HOME", path.display())]
+    OpenToOthers { path: PathBuf },
+    #[error("another daemon, with another data folder, answers at {}; give this one its own place with ABIDE_HOME", path.display())]
+    SocketInUse { path: PathBuf },
+    #[error("the socket's path is {length} bytes long and the system takes {max}: {}; choose a shorter one with ABIDE_HOME", path.display())]
+    PathTooLong { path: PathBuf, length: usize, max: usize },
+    #[error("{} was replaced while the daemon started; start it again", path.display())]
+    Replaced { path: PathBuf },
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
+    #[error("the daemon does not run on this system yet: its files could not be kept from other users")]
+    Unsupported,
+}
+
+fn running(pid: Option<u32>, socket: Option<&PathBuf>) -> String {
+    let pid = pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
+    let socket = socket.map(|socket| format!(" at {}", socket.display())).unwrap_or_default();
+    format!("{pid}{socket}")
+}
+
+impl InstanceError {
+    fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { doing, path, source }
+    }
+}
+
+/// This process is the daemon of its home, as long as this lives.
+#[derive(Debug)]
+pub struct Instance {
+    lock: File,
+    lock_path: PathBuf,
+    socket: Option<socket::Bound>,
+}
+
+impl Instance {
+    /// Takes the lock.
+    ///
+    /// # Errors
+    /// Another daemon holds it, or the file cannot be used.
+    pub fn take(lock_path: impl Into<PathBuf>) -> Result<Self, InstanceError> {
+        let lock_path = lock_path.into();
+        let lock = lock::take(&lock_path)?;
+        Ok(Self { lock, lock_path, socket: None })
+    }
+
+    /// Opens the socket, in place of a dead daemon's, and says in the lock file where it is. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// Something that is not a dead daemon's socket is in its place, or it cannot be bound.
+    pub fn listen(&mut self, socket: impl Into<PathBuf>, version: &str) -> Result<Listener, InstanceError> {
+        let (listener, bound) = socket::bind(socket.into())?;
+        lock::announce(&self.lock, &self.lock_path, bound.path(), version)?;
+        self.socket = Some(bound);
+        Ok(listener)
+    }
+}
+
+impl Drop for Instance {
+    /// While the lock is held: nobody else can have put a socket there.
+    fn drop(&mut self) {
+        if let Some(bound) = self.socket.take() {
+            bound.remove();
+            lock::withdraw(&self.lock);
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

@@ -1,0 +1,82 @@
+use super::InstanceError;
+use std::path::Path;
+
+/// Makes the folder (0700) with what is missing above it, or makes sure that it is fit to hold private data: a folder of ours
+/// that nobody else can write to or put another in place of. One that others could only read is closed to them.
+///
+/// # Errors
+/// It is not, or cannot be made.
+#[cfg(unix)]
+pub fn private_folder(path: &Path) -> Result<(), InstanceError> {
+    use std::{
+        fs::{self, DirBuilder, Permissions},
+        os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _},
+    };
+
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(InstanceError::io("make the folder", path))?;
+    let found = fs::symlink_metadata(path).map_err(InstanceError::io("look at", path))?;
+    if !found.is_dir() {
+        return Err(InstanceError::WrongKind {
+            path: path.to_owned(),
+            found: kind(&found),
+            wanted: "a folder",
+        });
+    }
+    if found.uid() != our_uid() {
+        return Err(InstanceError::NotOurs { path: path.to_owned() });
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(InstanceError::OpenToOthers { path: path.to_owned() });
+    }
+    if found.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700))
+            .map_err(InstanceError::io("close to others", path))?;
+    }
+    let real = fs::canonicalize(path).map_err(InstanceError::io("look at", path))?;
+    for above in real.ancestors().skip(1) {
+        let found = fs::metadata(above).map_err(InstanceError::io("look at", above))?;
+        if found.uid() != our_uid() && found.uid() != 0 {
+            return Err(InstanceError::NotOurs { path: above.to_owned() });
+        }
+        // In a sticky folder (/tmp) others cannot rename what is ours. Our own group is ourselves on most systems.
+        let sticky = found.mode() & 0o1000 != 0;
+        let others = found.mode() & 0o002 != 0 || (found.mode() & 0o020 != 0 && found.gid() != our_gid());
+        if others && !sticky {
+            return Err(InstanceError::OpenToOthers { path: above.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub fn private_folder(_: &Path) -> Result<(), InstanceError> {
+    Err(InstanceError::Unsupported)
+}
+
+#[cfg(unix)]
+pub(super) fn our_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(unix)]
+fn our_gid() -> u32 {
+    rustix::process::getegid().as_raw()
+}
+
+/// What is there, in words.
+#[cfg(unix)]
+pub(super) fn kind(found: &std::fs::Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = found.file_type();
+    match () {
+        () if kind.is_symlink() => "a symbolic link",
+        () if kind.is_dir() => "a folder",
+        () if kind.is_file() => "a file",
+        () if kind.is_socket() => "a socket",
+        () => "something else",
+    }
+}

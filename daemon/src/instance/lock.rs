@@ -1,0 +1,118 @@
+//! The lock file. It is never removed: a lock on a removed file would exclude nobody.
+
+use super::InstanceError;
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read as _, Seek as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// The longest content that is read, in bytes.
+const MAX_BYTES: u64 = 16 * 1024;
+
+pub(super) fn take(path: &Path) -> Result<File, InstanceError> {
+    let file = open(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let (pid, socket) = holder(&file).unwrap_or_default();
+            return Err(InstanceError::Running { pid, socket });
+        }
+        Err(TryLockError::Error(e)) => return Err(InstanceError::io("lock", path)(e)),
+    }
+    still_there(&file, path)?;
+    // A dead daemon's words.
+    file.set_len(0).map_err(InstanceError::io("write", path))?;
+    Ok(file)
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> Result<File, InstanceError> {
+    use super::folder::{kind, our_uid};
+    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+
+    // NONBLOCK: opening a fifo must not wait for somebody at its other end.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path);
+    let file = match opened {
+        Ok(file) => file,
+        Err(source) => {
+            let found = std::fs::symlink_metadata(path).map(|m| kind(&m)).unwrap_or("a file");
+            return Err(if found == "a file" {
+                InstanceError::io("open", path)(source)
+            } else {
+                InstanceError::WrongKind { path: path.to_owned(), found, wanted: "a file" }
+            });
+        }
+    };
+    let found = file.metadata().map_err(InstanceError::io("look at", path))?;
+    if !found.is_file() {
+        let found = kind(&found);
+        return Err(InstanceError::WrongKind { path: path.to_owned(), found, wanted: "a file" });
+    }
+    if found.uid() != our_uid() {
+        return Err(InstanceError::NotOurs { path: path.to_owned() });
+    }
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn open(_: &Path) -> Result<File, InstanceError> {
+    Err(InstanceError::Unsupported)
+}
+
+/// The path leads to the file that is locked, not to one that has taken its place.
+#[cfg(unix)]
+fn still_there(file: &File, path: &Path) -> Result<(), InstanceError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let held = file.metadata().map_err(InstanceError::io("look at", path))?;
+    match std::fs::symlink_metadata(path) {
+        Ok(named) if (named.dev(), named.ino()) == (held.dev(), held.ino()) => Ok(()),
+        _ => Err(InstanceError::Replaced { path: path.to_owned() }),
+    }
+}
+
+#[cfg(not(unix))]
+fn still_there(_: &File, _: &Path) -> Result<(), InstanceError> {
+    Ok(())
+}
+
+/// Who holds the lock, as far as it has said so.
+fn holder(mut file: &File) -> Option<(Option<u32>, Option<PathBuf>)> {
+    let mut text = String::new();
+    file.rewind().ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    let said: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let pid = said["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
+    Some((pid, said["socket"].as_str().map(PathBuf::from)))
+}
+
+/// Says in the file who holds it and where it listens.
+pub(super) fn announce(file: &File, path: &Path, socket: &Path, version: &str) -> Result<(), InstanceError> {
+    let words = serde_json::json!({
+        "pid": std::process::id(),
+        "socket": socket.to_string_lossy(),
+        "version": version,
+    });
+    write(file, format!("{words}\n").as_bytes()).map_err(InstanceError::io("write", path))
+}
+
+/// What it said holds no longer. Best effort: nobody answers there anyway.
+pub(super) fn withdraw(file: &File) {
+    if let Err(e) = file.set_len(0) {
+        tracing::debug!(error = %e, "the lock file keeps what it says");
+    }
+}
+
+fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    file.rewind()?;
+    file.set_len(0)?;
+    file.write_all(bytes)
+}

@@ -1,0 +1,127 @@
+use super::InstanceError;
+use interprocess::local_socket::tokio::Listener;
+use std::path::{Path, PathBuf};
+
+/// The socket's file, to be removed by the one who made it.
+#[derive(Debug)]
+pub(super) struct Bound {
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+}
+
+impl Bound {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+// What interprocess offers for the file's life is left off, both halves of it. `try_overwrite` would displace a daemon that
+// lives (one with another data folder but the same runtime folder holds another lock). `reclaim_name` would remove whatever is
+// at the path when the listener is dropped, which may be after the lock is free and the next daemon has bound. So: the holder
+// of the lock looks, asks, removes and binds, and removes its own inode before it lets go of the lock.
+#[cfg(unix)]
+pub(super) fn bind(path: PathBuf) -> Result<(Listener, Bound), InstanceError> {
+    use interprocess::{
+        local_socket::{GenericFilePath, ListenerOptions, ToFsName as _},
+        os::unix::local_socket::ListenerOptionsExt as _,
+    };
+    use std::{io::ErrorKind, os::unix::fs::MetadataExt as _};
+
+    fits(&path)?;
+    clear(&path)?;
+    let options = || -> std::io::Result<_> {
+        let name = path.as_path().to_fs_name::<GenericFilePath>()?;
+        Ok(ListenerOptions::new().name(name).try_overwrite(false).reclaim_name(false))
+    };
+    let bound = match options().and_then(|o| o.mode(0o600).create_tokio()) {
+        // Where a socket's mode cannot be chosen the folder around it (0700) does the same.
+        Err(e) if e.kind() == ErrorKind::Unsupported => options().and_then(ListenerOptions::create_tokio),
+        other => other,
+    };
+    let listener = bound.map_err(InstanceError::io("listen at", &path))?;
+    let found = std::fs::symlink_metadata(&path).map_err(InstanceError::io("look at", &path))?;
+    Ok((listener, Bound { identity: (found.dev(), found.ino()), path }))
+}
+
+#[cfg(not(unix))]
+pub(super) fn bind(_: PathBuf) -> Result<(Listener, Bound), InstanceError> {
+    Err(InstanceError::Unsupported)
+}
+
+/// The longest path of a socket, in bytes, without its final zero.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const MAX_PATH: usize = 107;
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+const MAX_PATH: usize = 103;
+
+#[cfg(unix)]
+fn fits(path: &Path) -> Result<(), InstanceError> {
+    let length = path.as_os_str().len();
+    if length > MAX_PATH {
+        return Err(InstanceError::PathTooLong { path: path.to_owned(), length, max: MAX_PATH });
+    }
+    Ok(())
+}
+
+/// Removes a dead daemon's socket, and nothing else.
+#[cfg(unix)]
+fn clear(path: &Path) -> Result<(), InstanceError> {
+    use super::folder::{kind, our_uid};
+    use std::{
+        fs,
+        io::ErrorKind,
+        os::unix::fs::{FileTypeExt as _, MetadataExt as _},
+    };
+
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(InstanceError::io("look at", path)(e)),
+    };
+    if !found.file_type().is_socket() {
+        return Err(InstanceError::WrongKind {
+            path: path.to_owned(),
+            found: kind(&found),
+            wanted: "a socket",
+        });
+    }
+    if found.uid() != our_uid() {
+        return Err(InstanceError::NotOurs { path: path.to_owned() });
+    }
+    if answers(path).map_err(InstanceError::io("connect to", path))? {
+        return Err(InstanceError::SocketInUse { path: path.to_owned() });
+    }
+    fs::remove_file(path).map_err(InstanceError::io("remove the stale socket", path))
+}
+
+/// Somebody listens there. Never waits: a daemon with a full queue is there too.
+#[cfg(unix)]
+fn answers(path: &Path) -> std::io::Result<bool> {
+    use rustix::{
+        io::Errno,
+        net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with},
+    };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    match connect(&socket, &SocketAddrUnix::new(path)?) {
+        Ok(()) | Err(Errno::AGAIN) => Ok(true),
+        Err(Errno::CONNREFUSED | Errno::NOENT) => Ok(false),
+        Err(e) => Err(e.into()),
+    }
+}
+
+impl Bound {
+    /// Removes the file, if it still is the one that was made.
+    pub(super) fn remove(self) {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let ours = std::fs::symlink_metadata(&self.path)
+                .is_ok_and(|found| (found.dev(), found.ino()) == self.identity);
+            if ours && let Err(e) = std::fs::remove_file(&self.path) {
+                tracing::debug!(error = %e, "the socket's file stays");
+            }
+        }
+    }
+}
