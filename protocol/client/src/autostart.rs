@@ -31,7 +31,9 @@ impl Default for Start {
 /// Why the daemon could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("cannot find the daemon's program `abided`: it is neither beside this program nor in PATH; set ABIDE_DAEMON to its path")]
+    #[error(
+        "cannot find the daemon's program `abided`: it is neither beside this program nor in PATH; set ABIDE_DAEMON to its path"
+    )]
     NotFound,
     #[error("cannot start {program}: {source}", program = program.display())]
     Spawn { program: PathBuf, source: io::Error },

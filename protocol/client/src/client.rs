@@ -59,8 +59,15 @@ impl Client {
         let mut tasks = JoinSet::new();
         tasks.spawn(reader::read(stream, codec, Arc::clone(&shared)));
         tasks.spawn(write(sink, queue, Arc::clone(&shared)));
-        let connection =
-            Connection { codec, daemon, call_timeout, next_id: AtomicU64::new(1), outbox, shared, _tasks: tasks };
+        let connection = Connection {
+            codec,
+            daemon,
+            call_timeout,
+            next_id: AtomicU64::new(1),
+            outbox,
+            shared,
+            _tasks: tasks,
+        };
         Self(Arc::new(connection))
     }
 

@@ -140,7 +140,8 @@ where
         codecs: options.codecs.iter().map(|codec| codec.name().to_owned()).collect(),
         client: PeerInfo { name: options.name.clone(), version: options.version.clone() },
     };
-    let line = json::encode_hello(&params).map_err(|e: EncodeError| ConnectError::Handshake(e.to_string()))?;
+    let line =
+        json::encode_hello(&params).map_err(|e: EncodeError| ConnectError::Handshake(e.to_string()))?;
     let broken = |e: io::Error| match e.kind() {
         io::ErrorKind::InvalidData => ConnectError::Handshake(e.to_string()),
         _ => ConnectError::Closed(e.to_string()),

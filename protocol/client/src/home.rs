@@ -218,9 +218,7 @@ pub fn running(home: &Home) -> Result<Option<Running>, HomeError> {
         // Between taking the lock and writing the file a daemon has said nothing yet.
         Ok(_) if text.trim().is_empty() => Ok(None),
         Ok(_) => match serde_json::from_str::<Running>(&text) {
-            Ok(running) => {
-                Ok(Some(Running { socket: check_socket_path(running.socket)?, ..running }))
-            }
+            Ok(running) => Ok(Some(Running { socket: check_socket_path(running.socket)?, ..running })),
             Err(source) => Err(HomeError::BadLockFile { path, source }),
         },
     }

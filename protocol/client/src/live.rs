@@ -30,12 +30,16 @@ pub enum Update {
     Snapshot(Box<Snapshot>),
     Notification(Notification),
     /// The connection is gone; it is being made again.
-    Disconnected { reason: String },
+    Disconnected {
+        reason: String,
+    },
     /// It is back. The snapshot has the tasks, inbox and live output of now; of records it has none: those that were missed follow.
     /// (For the scope `overview`, which has no records, it is a whole snapshot.)
     Reconnected(Box<Snapshot>),
     /// It is over and will not come back by itself.
-    Ended { reason: String },
+    Ended {
+        reason: String,
+    },
 }
 
 /// How a [`Live`] comes back.

@@ -55,9 +55,7 @@ fn push_escaped(safe: &mut String, c: char, after: Option<char>, keep: &impl Fn(
 fn is_hostile(c: char, before: Option<char>, after: Option<char>) -> bool {
     match c {
         // Persian, Indic scripts and emoji need the joiners; between ASCII they only hide.
-        '\u{200c}' | '\u{200d}' => {
-            before.is_none_or(|b| b.is_ascii()) || after.is_none_or(|a| a.is_ascii())
-        }
+        '\u{200c}' | '\u{200d}' => before.is_none_or(|b| b.is_ascii()) || after.is_none_or(|a| a.is_ascii()),
         _ => c.is_control() || is_invisible(c),
     }
 }

@@ -12,7 +12,8 @@ pub(super) fn find() -> Option<PathBuf> {
     }
     let file = format!("{NAME}{}", env::consts::EXE_SUFFIX);
     let beside = env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(&file)));
-    let in_path = env::var_os("PATH").into_iter().flat_map(|path| env::split_paths(&path).collect::<Vec<_>>());
+    let in_path =
+        env::var_os("PATH").into_iter().flat_map(|path| env::split_paths(&path).collect::<Vec<_>>());
     beside.into_iter().chain(in_path.map(|dir| dir.join(&file))).find(|path| is_program(path))
 }
 

@@ -109,7 +109,6 @@ impl<C: Connector> Resume<C> {
     ) -> Result<End, Gone> {
         let mut has_come_far = false;
         while let Some(notification) = notifications.next().await {
-            has_come_far = true;
             let seq = match &notification {
                 // Everything before it was handed out, so the cursor is the place to go on from: it is `resumeFrom` or later.
                 Notification::Lagged(_) => {
@@ -119,6 +118,7 @@ impl<C: Connector> Resume<C> {
                 Notification::TaskEvent(event) => Some(event.seq),
                 _ => None,
             };
+            has_come_far = true;
             if let Some(seq) = seq {
                 if self.cursor.is_some_and(|cursor| seq <= cursor) {
                     continue;

@@ -1,0 +1,124 @@
+//! What a record that is not a message does to a conversation's view.
+
+use super::{
+    change::Change,
+    conversation::ConversationView,
+    entry::{Entry, Event, EventKind},
+};
+use abide_protocol::{
+    CallId,
+    message::CallView,
+    notification::DeltaItem,
+    record::{CallPlanned, Record, RecordBody, TaskEnded},
+    task::CallState,
+};
+
+impl ConversationView {
+    pub(super) fn fold_record(&mut self, record: &Record, changes: &mut Vec<Change>) {
+        match &record.body {
+            RecordBody::CallPlanned(planned) => self.plan_call(record, planned, changes),
+            RecordBody::ApprovalRequested(approval) => self.change_call(approval.call_id, changes, |call| {
+                call.state = CallState::WaitingApproval;
+            }),
+            // Rejected, it waits for its result as it would for its turn.
+            RecordBody::ApprovalDecided(decided) => self.change_call(decided.call_id, changes, |call| {
+                call.state = CallState::Queued;
+            }),
+            RecordBody::CallStarted(started) => {
+                let item = DeltaItem::Call(started.call_id);
+                self.output.close(item, started.attempt.saturating_sub(1), None, changes);
+                self.change_call(started.call_id, changes, |call| {
+                    call.state = CallState::Running;
+                    call.attempt = started.attempt;
+                    call.started_at = Some(record.at);
+                });
+            }
+            RecordBody::CallFinished(finished) => {
+                self.output.close(DeltaItem::Call(finished.call_id), u32::MAX, None, changes);
+                self.change_call(finished.call_id, changes, |call| {
+                    call.state = CallState::Finished;
+                    call.attempt = finished.attempt;
+                    call.ended_at = Some(record.at);
+                    call.outcome = Some(finished.outcome);
+                    call.result = Some(finished.result.clone());
+                });
+            }
+            RecordBody::ModelRequested(requested) => {
+                let item = DeltaItem::Reply(requested.item);
+                self.output.close(item, requested.attempt.saturating_sub(1), None, changes);
+                if let Some(task_id) = record.task_id {
+                    // Ids are sorted by time: earlier replies of the task are over, should their end have been missed.
+                    let is_earlier = |other| matches!(other, DeltaItem::Reply(_)) && other < item;
+                    self.output.close_where(task_id, None, is_earlier, changes);
+                }
+            }
+            RecordBody::ModelFailed(failed) => {
+                self.output.close(DeltaItem::Reply(failed.item), failed.attempt, None, changes);
+            }
+            // Without text, or it would be a message.
+            RecordBody::Reply(_) => {
+                self.output.close(DeltaItem::Reply(record.id), u32::MAX, None, changes);
+            }
+            RecordBody::TaskEnded(ended) => self.end_task(record, ended, changes),
+            RecordBody::ConversationDeleted(_) => self.set_deleted(changes),
+            _ => {}
+        }
+        if let Some(kind) = EventKind::of(record) {
+            let event = Event { seq: record.seq, task_id: record.task_id, at: record.at, kind };
+            self.add_entry(Entry::Event(event), changes);
+        }
+    }
+
+    fn plan_call(&mut self, record: &Record, planned: &CallPlanned, changes: &mut Vec<Change>) {
+        // Calls belong to tasks; a record that says otherwise makes no sense.
+        let Some(task_id) = record.task_id else { return };
+        let call = CallView {
+            call_id: planned.call_id,
+            seq: record.seq,
+            conversation_id: record.conversation_id,
+            task_id,
+            tool: planned.tool.clone(),
+            summary: planned.summary.clone(),
+            arguments: planned.arguments.clone(),
+            preview: planned.preview.clone(),
+            state: CallState::Queued,
+            attempt: 0,
+            started_at: None,
+            ended_at: None,
+            outcome: None,
+            result: None,
+        };
+        self.add_entry(Entry::Call(call), changes);
+    }
+
+    /// A call that stands further back than this view reaches is not shown, so it does not change.
+    fn change_call(
+        &mut self,
+        call_id: CallId,
+        changes: &mut Vec<Change>,
+        change: impl FnOnce(&mut CallView),
+    ) {
+        if let Some(call) = self.call_mut(call_id) {
+            change(call);
+            changes.push(Change::Changed(call.seq));
+        }
+    }
+
+    fn end_task(&mut self, record: &Record, ended: &TaskEnded, changes: &mut Vec<Change>) {
+        let Some(task_id) = record.task_id else { return };
+        self.output.end(task_id, changes);
+        // The task's own update says the same and more; it may have been missed.
+        if let Some(task) = self.tasks.get_mut(&task_id)
+            && !task.status.has_ended()
+        {
+            task.status = ended.reason.status();
+            task.end_reason = Some(ended.reason);
+            task.ended_at = Some(record.at);
+            task.summary.clone_from(&ended.summary);
+            task.error_message.clone_from(&ended.error);
+            task.pending.clear();
+            task.active_calls.clear();
+            changes.push(Change::Task(task_id));
+        }
+    }
+}
