@@ -59,6 +59,7 @@ pub enum Outgoing {
 }
 
 /// What a client receives. A reply's body is decoded by the one who asked, who knows its type.
+#[expect(clippy::large_enum_variant, reason = "one lives at a time, and most are notifications")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
     Reply {

@@ -127,6 +127,7 @@ impl Error {
 
     /// Says which id it is about.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "ids are small, and `about(id)` reads better")]
     pub fn about(mut self, id: impl ToString) -> Self {
         self.data.id = Some(id.to_string());
         self

@@ -2,9 +2,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, se
 use serde_json::value::RawValue;
 use std::fmt;
 
+const NEWLINES: [char; 2] = ['\n', '\r'];
+
 /// JSON of a shape the wire does not fix: tool arguments, schemas, metadata, what a provider wants back unchanged.
 ///
-/// In JSON it is the value itself, byte for byte; in a binary codec it is its text.
+/// In JSON it is the value itself; in a binary codec it is its text. It is always one line, so that it fits into one: newlines
+/// between tokens become spaces, nothing else is touched (inside strings JSON allows none).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct JsonText(String);
 
@@ -14,8 +17,7 @@ impl JsonText {
     /// # Errors
     /// What is wrong with the text.
     pub fn parse(text: impl Into<String>) -> Result<Self, serde_json::Error> {
-        let raw: Box<RawValue> = RawValue::from_string(text.into())?;
-        Ok(Self(String::from(Box::<str>::from(raw))))
+        Ok(RawValue::from_string(text.into())?.into())
     }
 
     #[must_use]
@@ -38,6 +40,13 @@ impl JsonText {
     #[must_use]
     pub fn value(&self) -> serde_json::Value {
         serde_json::from_str(&self.0).unwrap_or(serde_json::Value::Null)
+    }
+}
+
+impl From<Box<RawValue>> for JsonText {
+    fn from(raw: Box<RawValue>) -> Self {
+        let text = String::from(Box::<str>::from(raw));
+        Self(if text.contains(NEWLINES) { text.replace(NEWLINES, " ") } else { text })
     }
 }
 
@@ -73,8 +82,7 @@ impl Serialize for JsonText {
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            let raw = Box::<RawValue>::deserialize(deserializer)?;
-            Ok(Self(String::from(Box::<str>::from(raw))))
+            Box::<RawValue>::deserialize(deserializer).map(Self::from)
         } else {
             Self::parse(String::deserialize(deserializer)?).map_err(D::Error::custom)
         }

@@ -24,6 +24,7 @@ pub struct Live {
 }
 
 /// What a [`Live`] hands out.
+#[expect(clippy::large_enum_variant, reason = "most are notifications, and few live at a time")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
     /// What there is: replaces everything. Always first.

@@ -76,14 +76,14 @@ pub(super) fn encode_request(id: u64, request: &Request) -> Result<Vec<u8>, Enco
 pub(super) fn encode_outgoing(outgoing: &Outgoing) -> Result<Vec<u8>, EncodeError> {
     match outgoing {
         Outgoing::Reply { id, reply: Ok(reply) } => {
-            line(&Success { jsonrpc: VERSION, id: &*raw_id(id)?, result: reply.to_json()? })
+            line(&Success { jsonrpc: VERSION, id: &raw_id(id)?, result: reply.to_json()? })
         }
         Outgoing::Reply { id, reply: Err(error) } => {
-            line(&Failure { jsonrpc: VERSION, id: &*raw_id(id)?, error })
+            line(&Failure { jsonrpc: VERSION, id: &raw_id(id)?, error })
         }
         Outgoing::Error(error) => line(&Failure { jsonrpc: VERSION, id: RawValue::NULL, error }),
         Outgoing::Notification(n) => {
-            line(&Notify { jsonrpc: VERSION, method: n.name(), params: &*n.to_json()? })
+            line(&Notify { jsonrpc: VERSION, method: n.name(), params: &n.to_json()? })
         }
     }
 }
@@ -102,8 +102,8 @@ pub fn encode_hello(params: &HelloParams) -> Result<Vec<u8>, EncodeError> {
 /// Not representable.
 pub fn encode_hello_reply(id: &RequestId, reply: &Result<HelloReply, Error>) -> Result<Vec<u8>, EncodeError> {
     match reply {
-        Ok(reply) => line(&Success { jsonrpc: VERSION, id: &*raw_id(id)?, result: reply }),
-        Err(error) => line(&Failure { jsonrpc: VERSION, id: &*raw_id(id)?, error }),
+        Ok(reply) => line(&Success { jsonrpc: VERSION, id: &raw_id(id)?, result: reply }),
+        Err(error) => line(&Failure { jsonrpc: VERSION, id: &raw_id(id)?, error }),
     }
 }
 
