@@ -1,1 +1,34 @@
-//! 
+//! Models: a request built from a transcript goes in, live events and one finished reply come out.
+//!
+//! The only place that knows a model's HTTP API. What must hold:
+//!
+//! * [`Models::complete`] is one attempt. It never retries, and dropping it cancels the request on the wire.
+//! * The same entries always become the same bytes, and a longer transcript begins with the bytes of the shorter one, so that
+//!   providers can cache the prefix.
+//! * A provider's own JSON (`opaque`) goes back verbatim, and only to the api and model that it came from.
+//! * Keys travel in headers of the configured address and nowhere else: no redirects, no key in an error, event or `Debug`.
+//! * What a provider sends is untrusted: events, replies, error bodies and lists are limited before they are kept.
+
+mod anthropic;
+mod assembly;
+mod config;
+mod demo;
+mod error;
+mod fields;
+mod http;
+mod local;
+mod models;
+mod openai;
+mod price;
+mod quote;
+mod replay;
+mod request;
+mod script;
+mod sse;
+
+pub use config::{Api, Keys, ProviderConfig, Secret, UnknownApi};
+pub use error::ModelError;
+pub use local::{LocalPorts, find_local, find_local_on};
+pub use models::Models;
+pub use price::{Price, Prices};
+pub use request::{ModelEvent, ModelRequest};

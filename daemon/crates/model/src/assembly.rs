@@ -1,0 +1,209 @@
+//! A reply as it grows: what arrives is told at once, and kept in order until the reply is complete.
+
+use crate::{
+    fields::Gathered,
+    request::{ModelEvent, Sink},
+};
+use abide_protocol::{
+    CallId, JsonText,
+    transcript::{Block, CallBlock, StopReason, TextBlock},
+};
+use uuid::Uuid;
+
+/// The longest reply, in bytes of all its parts.
+pub(crate) const MAX_REPLY: usize = 4 * 1024 * 1024;
+/// The most parts of a reply.
+const MAX_PARTS: usize = 256;
+
+/// Why what came is no reply.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// It makes no sense; in what way.
+    Malformed(String),
+    /// It is over [`MAX_REPLY`] or has too many parts.
+    TooLong,
+    /// The provider says in the middle of the stream that something is wrong; its words, as JSON.
+    Reported(String),
+}
+
+impl From<serde_json::Error> for Fault {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Malformed(format!("an event that is not the JSON it should be ({error})"))
+    }
+}
+
+/// A part of the reply, by its place in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part(usize);
+
+/// The parts so far.
+pub(crate) struct Assembly<'a> {
+    parts: Vec<(Kind, Gathered)>,
+    calls: usize,
+    size: usize,
+    sink: Sink<'a>,
+}
+
+enum Kind {
+    Text(String),
+    Reasoning(String),
+    Call(OpenCall),
+}
+
+struct OpenCall {
+    number: usize,
+    provider_id: String,
+    tool: String,
+    arguments: String,
+    ready: bool,
+}
+
+impl<'a> Assembly<'a> {
+    pub(crate) fn new(sink: Sink<'a>) -> Self {
+        Self { parts: Vec::new(), calls: 0, size: 0, sink }
+    }
+
+    pub(crate) fn add_text(&mut self) -> Result<Part, Fault> {
+        self.add(Kind::Text(String::new()))
+    }
+
+    pub(crate) fn add_reasoning(&mut self) -> Result<Part, Fault> {
+        self.add(Kind::Reasoning(String::new()))
+    }
+
+    pub(crate) fn add_call(&mut self, provider_id: String, tool: String) -> Result<Part, Fault> {
+        self.grow(provider_id.len() + tool.len())?;
+        // An id that was given twice cannot tell two calls apart: the later call goes by ours.
+        let provider_id = if self.has_id(&provider_id) { String::new() } else { provider_id };
+        let number = self.calls;
+        let part = self.add(Kind::Call(OpenCall {
+            number,
+            provider_id,
+            tool: tool.clone(),
+            arguments: String::new(),
+            ready: false,
+        }))?;
+        self.calls += 1;
+        (self.sink)(ModelEvent::ToolCallStarted { index: number, tool });
+        Ok(part)
+    }
+
+    /// Appends to a part: text, reasoning or arguments.
+    pub(crate) fn push(&mut self, part: Part, more: &str) -> Result<(), Fault> {
+        if more.is_empty() {
+            return Ok(());
+        }
+        self.grow(more.len())?;
+        let event = match self.parts.get_mut(part.0).map(|(kind, _)| kind) {
+            Some(Kind::Text(text)) => {
+                text.push_str(more);
+                ModelEvent::TextDelta(more.to_owned())
+            }
+            Some(Kind::Reasoning(text)) => {
+                text.push_str(more);
+                ModelEvent::ReasoningDelta(more.to_owned())
+            }
+            Some(Kind::Call(call)) => {
+                call.arguments.push_str(more);
+                ModelEvent::ToolCallArgsDelta { index: call.number, text: more.to_owned() }
+            }
+            None => return Ok(()),
+        };
+        (self.sink)(event);
+        Ok(())
+    }
+
+    /// A call's arguments are complete.
+    pub(crate) fn ready(&mut self, part: Part) {
+        if let Some((Kind::Call(call), _)) = self.parts.get_mut(part.0)
+            && !call.ready
+        {
+            call.ready = true;
+            (self.sink)(ModelEvent::ToolCallReady { index: call.number });
+        }
+    }
+
+    /// The provider's own fields of a part.
+    pub(crate) fn keep(&mut self, part: Part, fields: &crate::fields::Fields<'_>) -> Result<(), Fault> {
+        if let Some((_, gathered)) = self.parts.get_mut(part.0) {
+            let size = gathered.add(fields)?;
+            self.grow(size)?;
+        }
+        Ok(())
+    }
+
+    /// Fields of a part that were gathered elsewhere (and counted with [`Self::grow`]).
+    pub(crate) fn adopt(&mut self, part: Part, rest: Gathered) {
+        if let Some((_, gathered)) = self.parts.get_mut(part.0) {
+            *gathered = rest;
+        }
+    }
+
+    /// A call's arguments so far; empty for other parts.
+    pub(crate) fn arguments(&self, part: Part) -> &str {
+        match self.parts.get(part.0) {
+            Some((Kind::Call(call), _)) => &call.arguments,
+            _ => "",
+        }
+    }
+
+    pub(crate) const fn calls(&self) -> usize {
+        self.calls
+    }
+
+    pub(crate) fn trace(&mut self, text: String) {
+        (self.sink)(ModelEvent::Trace(text));
+    }
+
+    /// The blocks of the finished reply. Calls of a reply that was cut (at the limit, by a filter) are dropped: what they say
+    /// is not all of it.
+    pub(crate) fn finish(mut self, stop_reason: StopReason) -> Vec<Block> {
+        let keeps_calls = !matches!(stop_reason, StopReason::Length | StopReason::Refusal);
+        if keeps_calls {
+            for at in 0..self.parts.len() {
+                self.ready(Part(at));
+            }
+        }
+        self.parts
+            .into_iter()
+            .filter_map(|(kind, rest)| block(kind, rest.into_opaque(), keeps_calls))
+            .collect()
+    }
+
+    fn add(&mut self, kind: Kind) -> Result<Part, Fault> {
+        if self.parts.len() >= MAX_PARTS {
+            return Err(Fault::TooLong);
+        }
+        self.parts.push((kind, Gathered::default()));
+        Ok(Part(self.parts.len() - 1))
+    }
+
+    fn has_id(&self, id: &str) -> bool {
+        self.parts.iter().any(|(kind, _)| matches!(kind, Kind::Call(call) if call.provider_id == id))
+    }
+
+    /// Counts bytes that the reply will hold.
+    pub(crate) fn grow(&mut self, more: usize) -> Result<(), Fault> {
+        self.size += more;
+        if self.size > MAX_REPLY { Err(Fault::TooLong) } else { Ok(()) }
+    }
+}
+
+fn block(kind: Kind, opaque: Option<JsonText>, keeps_calls: bool) -> Option<Block> {
+    match kind {
+        Kind::Text(text) if text.is_empty() && opaque.is_none() => None,
+        Kind::Reasoning(text) if text.is_empty() && opaque.is_none() => None,
+        Kind::Text(text) => Some(Block::Text(TextBlock { text, opaque })),
+        Kind::Reasoning(text) => Some(Block::Reasoning(TextBlock { text, opaque })),
+        Kind::Call(call) => keeps_calls.then(|| {
+            Block::Call(CallBlock {
+                id: CallId(Uuid::nil()),
+                provider_id: call.provider_id,
+                tool: call.tool,
+                // No arguments at all is how some models call a tool that takes none.
+                arguments: if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments },
+                opaque,
+            })
+        }),
+    }
+}

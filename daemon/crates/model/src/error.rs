@@ -1,0 +1,31 @@
+//! What goes wrong with a model call, in words for people.
+
+use abide_protocol::record::ModelErrorKind;
+
+/// A failed attempt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    pub kind: ModelErrorKind,
+    /// What happened, where, and what to do about it. One line, no control characters, no key.
+    pub message: String,
+    /// How long the provider asks to wait before the next attempt, in ms.
+    pub retry_after_ms: Option<u64>,
+    /// The same request may succeed later.
+    pub retryable: bool,
+}
+
+impl ModelError {
+    pub(crate) fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        use ModelErrorKind as K;
+        let retryable =
+            matches!(kind, K::RateLimited | K::Overloaded | K::Network | K::Stalled | K::Malformed);
+        Self { kind, message: message.into(), retry_after_ms: None, retryable }
+    }
+
+    /// Trying again would bring the same.
+    pub(crate) fn fatal(mut self) -> Self {
+        self.retryable = false;
+        self
+    }
+}

@@ -1,0 +1,235 @@
+//! Asking a provider over HTTP: one client for all, made when first used, so that an idle daemon stays small.
+
+mod failure;
+
+use crate::{
+    assembly::Fault,
+    config::{ProviderConfig, Secret},
+    error::ModelError,
+    quote::quote,
+};
+use abide_protocol::record::ModelErrorKind as Kind;
+use reqwest::{
+    Client, Response, Url,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
+use std::{error::Error as _, sync::Arc, sync::OnceLock, time::Duration};
+use tokio::time::timeout;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long an error's explanation may take to arrive.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of an error's explanation is read, in bytes.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// The clients. Plain HTTP on this machine needs neither certificates nor a proxy, so it gets a client without them.
+#[derive(Default)]
+pub(crate) struct Http {
+    network: OnceLock<Result<Client, String>>,
+    loopback: OnceLock<Result<Client, String>>,
+}
+
+impl Http {
+    fn client(&self, url: &Url) -> Result<&Client, &String> {
+        if is_plain_loopback(url) {
+            self.loopback.get_or_init(|| build(false)).as_ref()
+        } else {
+            self.network.get_or_init(|| build(true)).as_ref()
+        }
+    }
+}
+
+fn build(network: bool) -> Result<Client, String> {
+    let client = Client::builder()
+        .user_agent(concat!("abide/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_backend_preconfigured(tls(network).map_err(|e| format!("cannot set up TLS: {e}"))?);
+    let client = if network { client } else { client.no_proxy() };
+    client.build().map_err(|e| format!("cannot set up HTTP: {}", cause(&e)))
+}
+
+fn tls(network: bool) -> Result<rustls::ClientConfig, rustls::Error> {
+    use rustls_platform_verifier::BuilderVerifierExt as _;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config =
+        rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let mut config = if network {
+        config.with_platform_verifier()?.with_no_client_auth()
+    } else {
+        config.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
+    };
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn is_plain_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    url.scheme() == "http" && (host == "localhost" || host == "[::1]" || host.starts_with("127."))
+}
+
+/// A provider as one call sees it.
+pub(crate) struct Peer<'a> {
+    pub(crate) config: &'a ProviderConfig,
+    pub(crate) key: Option<Secret>,
+    pub(crate) http: &'a Http,
+    /// The model, as the provider names it; empty where none is asked.
+    pub(crate) model: &'a str,
+}
+
+impl Peer<'_> {
+    /// `base_url`, without `cut` at its end if it has that, and with `path` added.
+    pub(crate) fn url(&self, cut: &str, path: &str) -> Result<Url, ModelError> {
+        let base = self.config.base_url.trim().trim_end_matches('/');
+        let base = base.strip_suffix(cut).unwrap_or(base);
+        match Url::parse(&format!("{base}{path}")) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
+            _ => Err(self.error(
+                Kind::BadRequest,
+                "its base_url is not an http:// or https:// address; set it in config.toml",
+            )),
+        }
+    }
+
+    /// A header that carries the key.
+    pub(crate) fn key_header(
+        &self,
+        name: HeaderName,
+        prefix: &str,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, ModelError> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let mut value = HeaderValue::from_str(&format!("{prefix}{}", key.expose())).map_err(|_| {
+            self.error(
+                Kind::Auth,
+                format!(
+                    "its key has characters that no key can have; set it anew with `abide key set {}`",
+                    self.config.name
+                ),
+            )
+        })?;
+        value.set_sensitive(true);
+        Ok(Some((name, value)))
+    }
+
+    /// Sends a request and gives the answer if it is a success.
+    pub(crate) async fn post(
+        &self,
+        url: Url,
+        mut headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<Response, ModelError> {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let request = self.client(&url)?.post(url).headers(headers).body(body);
+        self.answer(request, self.config.stall_timeout).await
+    }
+
+    /// Asks for a document of at most `max` bytes.
+    pub(crate) async fn get(
+        &self,
+        url: Url,
+        headers: HeaderMap,
+        max: usize,
+        within: Duration,
+    ) -> Result<Vec<u8>, ModelError> {
+        let request = self.client(&url)?.get(url).headers(headers);
+        let whole = async {
+            let mut response = self.answer(request, within).await?;
+            read(&mut response, max).await.map_err(|e| self.network(&e))
+        };
+        timeout(within, whole).await.unwrap_or_else(|_| Err(self.stalled(within)))
+    }
+
+    fn client(&self, url: &Url) -> Result<&Client, ModelError> {
+        self.http.client(url).map_err(|e| self.error(Kind::Network, e.as_str()).fatal())
+    }
+
+    async fn answer(
+        &self,
+        request: reqwest::RequestBuilder,
+        within: Duration,
+    ) -> Result<Response, ModelError> {
+        let mut response = timeout(within, request.send())
+            .await
+            .map_err(|_| self.stalled(within))?
+            .map_err(|e| self.network(&e))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let body = match timeout(ERROR_BODY_TIMEOUT, read(&mut response, MAX_ERROR_BODY)).await {
+            Ok(Ok(body)) => String::from_utf8_lossy(&body).into_owned(),
+            _ => String::new(),
+        };
+        Err(failure::of_response(self, response.status().as_u16(), response.headers(), &body))
+    }
+
+    /// An error whose words begin with the provider's name and never hold its key.
+    pub(crate) fn error(&self, kind: Kind, what: impl AsRef<str>) -> ModelError {
+        let what = what.as_ref();
+        let what = self.key.as_ref().map_or_else(|| what.to_owned(), |key| key.redact(what));
+        ModelError::new(kind, format!("{}: {what}", self.config.name))
+    }
+
+    pub(crate) fn stalled(&self, after: Duration) -> ModelError {
+        self.error(Kind::Stalled, format!("nothing came for {} s", after.as_secs_f32()))
+    }
+
+    pub(crate) fn network(&self, error: &reqwest::Error) -> ModelError {
+        let at = self.config.shown_url();
+        let cause = cause(error);
+        let what = if error.is_connect() || error.is_timeout() {
+            format!("cannot be reached at {at} ({cause}); is it running, and is the network up?")
+        } else {
+            format!("the connection to {at} broke ({cause})")
+        };
+        self.error(Kind::Network, what)
+    }
+
+    /// The request cannot be put into JSON.
+    pub(crate) fn unsendable(&self, error: &serde_json::Error) -> ModelError {
+        self.error(Kind::BadRequest, format!("the request cannot be written as JSON ({error})"))
+    }
+
+    /// The stream ended before the reply did.
+    pub(crate) fn cut(&self) -> ModelError {
+        self.error(Kind::Network, "the answer was cut off before its end")
+    }
+
+    pub(crate) fn fault(&self, fault: Fault) -> ModelError {
+        match fault {
+            Fault::Malformed(what) => self.error(Kind::Malformed, format!("it sent {what}")),
+            Fault::TooLong => self
+                .error(
+                    Kind::Malformed,
+                    format!("its reply is longer than {} MiB", crate::assembly::MAX_REPLY / 1024 / 1024),
+                )
+                .fatal(),
+            Fault::Reported(body) => failure::of_event(self, &body),
+        }
+    }
+}
+
+/// The body, but not more than `max` bytes of it.
+async fn read(response: &mut Response, max: usize) -> reqwest::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        let room = max.saturating_sub(body.len());
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if chunk.len() >= room {
+            break;
+        }
+    }
+    Ok(body)
+}
+
+/// The innermost cause, which says most. (The outer ones repeat the address, and that may hold a password.)
+fn cause(error: &reqwest::Error) -> String {
+    let mut inner: &dyn std::error::Error = match error.source() {
+        Some(source) => source,
+        None if error.is_timeout() => return "it took too long".to_owned(),
+        None => return "no reason given".to_owned(),
+    };
+    while let Some(deeper) = inner.source() {
+        inner = deeper;
+    }
+    quote(&inner.to_string())
+}

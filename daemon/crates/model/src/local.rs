@@ -1,0 +1,74 @@
+//! Model servers on this machine: found by asking, and only if they answer like themselves.
+
+use crate::{
+    config::{Api, ProviderConfig},
+    http::{Http, Peer},
+};
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+use std::time::Duration;
+
+const TIMEOUT: Duration = Duration::from_millis(700);
+const MAX_ANSWER: usize = 1024 * 1024;
+
+/// Where to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LocalPorts {
+    pub ollama: u16,
+    pub llama_server: u16,
+}
+
+impl Default for LocalPorts {
+    /// Their own defaults.
+    fn default() -> Self {
+        Self { ollama: 11_434, llama_server: 8_080 }
+    }
+}
+
+/// The servers that run on their usual ports of 127.0.0.1.
+pub async fn find_local() -> Vec<ProviderConfig> {
+    find_local_on(LocalPorts::default()).await
+}
+
+/// The servers that run on these ports of 127.0.0.1.
+pub async fn find_local_on(ports: LocalPorts) -> Vec<ProviderConfig> {
+    // A client of its own, gone when this is done.
+    let http = Http::default();
+    let (ollama, llama) = tokio::join!(ollama(&http, ports.ollama), llama_server(&http, ports.llama_server));
+    ollama.into_iter().chain(llama).collect()
+}
+
+async fn ollama(http: &Http, port: u16) -> Option<ProviderConfig> {
+    let answer = ask(http, port, "/api/version").await?;
+    answer.get("version")?.as_str()?;
+    Some(found("ollama", port))
+}
+
+/// `/props` is llama-server's own; where it is shut, its list of models names the owner.
+async fn llama_server(http: &Http, port: u16) -> Option<ProviderConfig> {
+    let is_props = |props: Value| props.get("default_generation_settings").is_some();
+    let is_list = |list: Value| list.pointer("/data/0/owned_by").and_then(Value::as_str) == Some("llamacpp");
+    let (props, list) = tokio::join!(ask(http, port, "/props"), ask(http, port, "/v1/models"));
+    (props.is_some_and(is_props) || list.is_some_and(is_list)).then(|| found("llama-server", port))
+}
+
+async fn ask(http: &Http, port: u16, path: &str) -> Option<Value> {
+    let config = ProviderConfig::new("local", Api::OpenAiChat, format!("http://127.0.0.1:{port}"), "");
+    let peer = Peer { config: &config, key: None, http, model: "" };
+    let body = peer.get(peer.url("", path).ok()?, HeaderMap::new(), MAX_ANSWER, TIMEOUT).await.ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+fn found(name: &str, port: u16) -> ProviderConfig {
+    ProviderConfig {
+        // A local model may read a long prompt for minutes before its first word.
+        stall_timeout: Duration::from_secs(600),
+        max_parallel: 4,
+        ..ProviderConfig::new(
+            name,
+            Api::OpenAiChat,
+            format!("http://127.0.0.1:{port}/v1"),
+            "found on loopback",
+        )
+    }
+}

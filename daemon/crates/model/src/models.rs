@@ -1,0 +1,157 @@
+//! All providers, and the one way to ask them.
+
+mod list;
+
+use crate::{
+    anthropic,
+    config::{Api, Keys, ProviderConfig},
+    error::ModelError,
+    http::{Http, Peer},
+    openai,
+    price::Prices,
+    request::{ModelEvent, ModelRequest, Sink},
+    script::{self, Script},
+};
+use abide_protocol::{record::ModelErrorKind, transcript::Reply};
+use std::sync::{Arc, OnceLock};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// The models that can be asked.
+pub struct Models {
+    providers: Vec<Provider>,
+    keys: Arc<dyn Keys>,
+    prices: Prices,
+    http: Http,
+}
+
+struct Provider {
+    config: ProviderConfig,
+    places: Semaphore,
+    /// Of [`Api::Scripted`], read when first needed.
+    script: OnceLock<Result<Script, ModelError>>,
+}
+
+impl Models {
+    /// Nothing is opened, read or asked yet. Of two providers of one name the first counts.
+    #[must_use]
+    pub fn new(providers: Vec<ProviderConfig>, keys: Arc<dyn Keys>, prices: Prices) -> Self {
+        let providers = providers
+            .into_iter()
+            .map(|config| Provider {
+                places: Semaphore::new(config.max_parallel.clamp(1, Semaphore::MAX_PERMITS)),
+                script: OnceLock::new(),
+                config,
+            })
+            .collect();
+        Self { providers, keys, prices, http: Http::default() }
+    }
+
+    /// One attempt, without retries. Dropping the future cancels the request. The ids of the reply's calls are nil: the caller
+    /// mints them.
+    ///
+    /// # Errors
+    /// What went wrong; the reply counts only as a whole, so events that came before are void.
+    pub async fn complete(
+        &self,
+        request: ModelRequest,
+        on_event: &mut (dyn FnMut(ModelEvent) + Send),
+    ) -> Result<Reply, ModelError> {
+        let (provider, model) = self.find(&request.model)?;
+        let _place = provider.place(on_event).await;
+        let peer = self.peer(provider, model);
+        let mut reply = match provider.config.api {
+            Api::OpenAiChat => openai::complete(&peer, &request, on_event).await?,
+            Api::Anthropic => anthropic::complete(&peer, &request, on_event).await?,
+            Api::Scripted => script::complete(provider.script(model)?, &request, on_event).await?,
+        };
+        let host = reqwest::Url::parse(&provider.config.base_url).ok();
+        let host = host.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
+        if let Some(price) = self.prices.get(&provider.config.name, model, host) {
+            reply.usage.cost_micros = Some(price.cost_micros(&reply.usage));
+        }
+        Ok(reply)
+    }
+
+    /// The provider of that name.
+    #[must_use]
+    pub fn provider(&self, name: &str) -> Option<&ProviderConfig> {
+        self.providers.iter().map(|p| &p.config).find(|config| config.name == name)
+    }
+
+    /// In the order in which they were given.
+    pub fn providers(&self) -> impl Iterator<Item = &ProviderConfig> {
+        self.providers.iter().map(|p| &p.config)
+    }
+
+    /// Whether a model could be asked, as far as can be told without asking.
+    ///
+    /// # Errors
+    /// Why not: no such provider, an address that is none, no such script.
+    pub fn supports(&self, model: &str) -> Result<(), ModelError> {
+        let (provider, model) = self.find(model)?;
+        if provider.config.api == Api::Scripted {
+            return provider.script(model).map(drop);
+        }
+        self.peer(provider, model).url("", "").map(drop)
+    }
+
+    /// Takes `provider/model` apart.
+    fn find<'a>(&'a self, name: &'a str) -> Result<(&'a Provider, &'a str), ModelError> {
+        let unknown = |what: String| ModelError::new(ModelErrorKind::NotFound, what);
+        let shown = crate::quote::quote(name);
+        let (provider, model) =
+            name.split_once('/').filter(|(p, m)| !p.is_empty() && !m.is_empty()).ok_or_else(|| {
+                unknown(format!(
+                    "`{shown}` names no model; it must read PROVIDER/MODEL, as `abide models` lists them"
+                ))
+            })?;
+        let provider = self.providers.iter().find(|p| p.config.name == provider).ok_or_else(|| {
+            unknown(format!(
+                "there is no provider `{}`; `abide models` lists those there are, config.toml adds more",
+                crate::quote::quote(provider)
+            ))
+        })?;
+        Ok((provider, model))
+    }
+
+    fn peer<'a>(&'a self, provider: &'a Provider, model: &'a str) -> Peer<'a> {
+        let key = match provider.config.api {
+            Api::Scripted => None,
+            Api::OpenAiChat | Api::Anthropic => self.keys.key(&provider.config.name),
+        };
+        Peer { config: &provider.config, key, http: &self.http, model }
+    }
+}
+
+impl Provider {
+    /// A place among the calls that may be under way; given back when dropped.
+    async fn place(&self, on_event: Sink<'_>) -> Option<SemaphorePermit<'_>> {
+        if let Ok(place) = self.places.try_acquire() {
+            return Some(place);
+        }
+        on_event(ModelEvent::Trace(format!(
+            "waits: {} calls to {} are under way",
+            self.config.max_parallel.max(1),
+            self.config.name
+        )));
+        // The semaphore is never closed.
+        self.places.acquire().await.ok()
+    }
+
+    /// Reads the script once; it is a small file of the user's own.
+    fn script(&self, model: &str) -> Result<&Script, ModelError> {
+        let script = self.script.get_or_init(|| script::load(&self.config)).as_ref().map_err(Clone::clone)?;
+        if script.name() == model {
+            return Ok(script);
+        }
+        Err(ModelError::new(
+            ModelErrorKind::NotFound,
+            format!(
+                "{}: there is no script `{}`, only `{}`",
+                self.config.name,
+                crate::quote::quote(model),
+                crate::quote::quote(script.name())
+            ),
+        ))
+    }
+}

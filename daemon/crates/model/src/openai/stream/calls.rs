@@ -1,0 +1,74 @@
+//! Which call a delta belongs to. By the book the index tells; not everybody goes by the book.
+
+use crate::{
+    assembly::{Assembly, Fault, Part},
+    fields::Fields,
+    replay,
+};
+use serde_json::value::RawValue;
+
+/// The calls so far.
+#[derive(Default)]
+pub(super) struct Calls(Vec<Slot>);
+
+struct Slot {
+    index: Option<u64>,
+    id: String,
+    part: Part,
+}
+
+impl Calls {
+    pub(super) fn delta(&mut self, reply: &mut Assembly<'_>, mut delta: Fields<'_>) -> Result<(), Fault> {
+        let index = delta.take::<u64>("index").ok().flatten();
+        let id = delta.take_raw("id").map(text).unwrap_or_default();
+        delta.take_raw("type");
+        let mut function = delta.take::<Fields<'_>>("function")?.unwrap_or_default();
+        let name = function.take_raw("name").map(text).unwrap_or_default();
+        let arguments = function.take_raw("arguments").map(text).unwrap_or_default();
+
+        let part = match self.find(reply, index, &id, &name, &arguments) {
+            Some(part) => part,
+            None => {
+                let part = reply.add_call(id.clone(), name)?;
+                self.0.push(Slot { index, id, part });
+                part
+            }
+        };
+        reply.keep(part, &delta)?;
+        reply.push(part, &arguments)
+    }
+
+    /// The call that this delta goes on with; none: it begins one.
+    fn find(
+        &self,
+        reply: &Assembly<'_>,
+        index: Option<u64>,
+        id: &str,
+        name: &str,
+        arguments: &str,
+    ) -> Option<Part> {
+        let slot = match index {
+            Some(_) => self.0.iter().rfind(|slot| slot.index == index)?,
+            None if !id.is_empty() => match self.0.iter().rfind(|slot| slot.id == id) {
+                Some(slot) => return Some(slot.part),
+                None => self.0.last()?,
+            },
+            None => self.0.last()?,
+        };
+        // Where index is missing or always 0, a name begins a call unless the call of that index still lacks its end.
+        let begins = !name.is_empty()
+            && match (index, id) {
+                (None, _) => true,
+                (Some(_), "") => {
+                    !arguments.is_empty() && replay::object(reply.arguments(slot.part)).is_some()
+                }
+                (Some(_), id) => slot.id != id,
+            };
+        (!begins).then_some(slot.part)
+    }
+}
+
+/// A string's content; of anything else (arguments as an object, a number as id) its JSON.
+fn text(raw: &RawValue) -> String {
+    serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
+}

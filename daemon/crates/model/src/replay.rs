@@ -1,0 +1,40 @@
+//! Sending calls back in a form that no provider rejects: a model can invent ids, names and arguments that are none.
+
+use abide_protocol::CallId;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// A call's id for the wire: the provider's own where it can know it again, else ours.
+pub(crate) fn call_id(provider_id: &str, call: CallId, same_api: bool) -> Cow<'_, str> {
+    if same_api && !provider_id.is_empty() {
+        Cow::Borrowed(provider_id)
+    } else {
+        Cow::Owned(format!("call_{}", call.0.simple()))
+    }
+}
+
+/// A tool's name with the characters that providers take.
+pub(crate) fn tool_name(name: &str) -> Cow<'_, str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() {
+        Cow::Borrowed("unknown")
+    } else if name.len() <= 64 && name.chars().all(fits) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(name.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect())
+    }
+}
+
+/// A call's arguments byte for byte, or `{}` if they are not one JSON object.
+pub(crate) fn arguments(raw: &str) -> &RawValue {
+    object(raw).or_else(|| object("{}")).unwrap_or(RawValue::NULL)
+}
+
+pub(crate) fn object(raw: &str) -> Option<&RawValue> {
+    serde_json::from_str::<&RawValue>(raw).ok().filter(|value| value.get().starts_with('{'))
+}
+
+/// A result's text, which must not be empty.
+pub(crate) fn result_text(text: &str) -> &str {
+    if text.trim().is_empty() { "(no output)" } else { text }
+}

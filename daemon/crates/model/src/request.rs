@@ -1,0 +1,42 @@
+//! What is asked of a model, and what is told while it answers.
+
+use abide_protocol::transcript::{Entry, ToolSpec};
+use std::sync::Arc;
+
+/// One request to a model.
+#[derive(Debug, Clone)]
+pub struct ModelRequest {
+    /// `provider/model`; the model's own name may have slashes.
+    pub model: String,
+    pub system: Arc<str>,
+    pub tools: Arc<[ToolSpec]>,
+    /// Oldest first. After each reply come the results of its calls, each exactly once, in call order.
+    pub entries: Vec<Entry>,
+    /// Absent: what the provider does by itself, or the most that the model gives where the api wants a number.
+    pub max_output_tokens: Option<u32>,
+}
+
+/// Live output. Nothing of it counts until the reply is complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelEvent {
+    TextDelta(String),
+    ReasoningDelta(String),
+    /// `index` counts the calls of this reply from 0.
+    ToolCallStarted {
+        index: usize,
+        tool: String,
+    },
+    ToolCallArgsDelta {
+        index: usize,
+        text: String,
+    },
+    /// The call's arguments have come to their end (they may still make no sense).
+    ToolCallReady {
+        index: usize,
+    },
+    /// For the log: what is unusual about this call. No secrets, no content.
+    Trace(String),
+}
+
+/// Takes live output as it comes.
+pub(crate) type Sink<'a> = &'a mut (dyn FnMut(ModelEvent) + Send);

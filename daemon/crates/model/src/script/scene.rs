@@ -1,0 +1,100 @@
+//! What a script can know of a request: the facts that conditions and templates speak of.
+
+use super::file::{Line, When};
+use crate::request::ModelRequest;
+use abide_protocol::transcript::{Entry, ResultEntry};
+use serde_json::Value;
+
+/// The longest text that a template puts in, in characters.
+const MAX_INSERT: usize = 2_000;
+
+pub(super) struct Scene<'a> {
+    request: &'a ModelRequest,
+    user: &'a str,
+    /// Replies since a person's last words.
+    pub(super) replies: usize,
+    /// Replies in all.
+    pub(super) replies_ever: usize,
+    /// Results since a person's last words.
+    results: Vec<&'a ResultEntry>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn of(request: &'a ModelRequest) -> Self {
+        let mut scene = Self { request, user: "", replies: 0, replies_ever: 0, results: Vec::new() };
+        for entry in &request.entries {
+            match entry {
+                Entry::User(text) => {
+                    scene.user = text;
+                    scene.replies = 0;
+                    scene.results.clear();
+                }
+                Entry::Reply(_) => {
+                    scene.replies += 1;
+                    scene.replies_ever += 1;
+                }
+                Entry::Result(result) => scene.results.push(result),
+                Entry::Note(_) | Entry::Partial(_) => {}
+            }
+        }
+        scene
+    }
+
+    /// The first line that fits.
+    pub(super) fn choose<'s>(&self, lines: &'s [Line]) -> Option<&'s Line> {
+        lines.iter().find(|line| self.fits(&line.when))
+    }
+
+    fn fits(&self, when: &When) -> bool {
+        let holds = |tool: &Option<String>, ok: bool| {
+            tool.as_ref().is_none_or(|tool| self.result_of(tool).is_some_and(|result| result.ok == ok))
+        };
+        when.replies.is_none_or(|n| n == self.replies)
+            && when.offered.as_ref().is_none_or(|tool| self.request.tools.iter().any(|t| t.name == *tool))
+            && holds(&when.succeeded, true)
+            && holds(&when.failed, false)
+            && when.says.as_ref().is_none_or(|words| self.user.contains(words.as_str()))
+    }
+
+    fn result_of(&self, tool: &str) -> Option<&'a ResultEntry> {
+        self.results.iter().rfind(|result| result.tool == tool).copied()
+    }
+
+    /// `text` with its templates filled in.
+    pub(super) fn fill(&self, text: &str) -> String {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let Some((name, after)) = after.split_once("}}") else { break };
+            filled.push_str(before);
+            let (name, other) = name.split_once('|').unwrap_or((name, ""));
+            let value = self.value(name.trim()).map(str::trim).filter(|value| !value.is_empty());
+            filled.extend(value.unwrap_or(other).chars().take(MAX_INSERT));
+            rest = after;
+        }
+        filled.push_str(rest);
+        filled
+    }
+
+    fn value(&self, name: &str) -> Option<&'a str> {
+        let result = match name {
+            "user" => return Some(self.user),
+            "answer" => self.result_of("ask_user").filter(|answer| answer.ok),
+            "result" => self.results.last().copied(),
+            _ => self.result_of(name.strip_prefix("result:")?),
+        };
+        result.map(|result| result.text.as_str())
+    }
+
+    /// `value` with the templates in its strings filled in. What is put in stays inside its string.
+    pub(super) fn fill_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.fill(text)),
+            Value::Array(items) => items.iter().map(|item| self.fill_value(item)).collect(),
+            Value::Object(fields) => {
+                fields.iter().map(|(name, value)| (name.clone(), self.fill_value(value))).collect()
+            }
+            other => other.clone(),
+        }
+    }
+}

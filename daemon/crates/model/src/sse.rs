@@ -1,0 +1,115 @@
+//! Server-sent events of an answer, with limits on their size and on silence.
+
+use crate::{assembly::Fault, error::ModelError, http::Peer, quote::quote};
+use abide_protocol::record::ModelErrorKind as Kind;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, stream};
+use reqwest::{Response, header::CONTENT_TYPE};
+use sse_stream::{Error, SseByteStream};
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use tokio::time::timeout;
+
+/// The longest event, in bytes.
+const MAX_EVENT: usize = 2 * 1024 * 1024;
+/// How long the connection's own end may take after the reply's, so that it can be used again.
+const DRAIN: Duration = Duration::from_millis(50);
+
+/// The events of one answer.
+pub(crate) struct Events<'a> {
+    peer: &'a Peer<'a>,
+    events: SseByteStream<Chunks>,
+    /// Bytes since the last event.
+    pending: Arc<AtomicUsize>,
+}
+
+type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, Break>> + Send>>;
+
+/// Why no more bytes come.
+#[derive(Debug, thiserror::Error)]
+enum Break {
+    #[error("stalled")]
+    Stalled,
+    #[error("event too long")]
+    TooLong,
+    #[error(transparent)]
+    Body(#[from] reqwest::Error),
+}
+
+impl<'a> Events<'a> {
+    /// The events of `response`, which must not be a page or a single document.
+    pub(crate) async fn of(peer: &'a Peer<'a>, mut response: Response) -> Result<Self, ModelError> {
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        if kind == "application/json" {
+            let start = timeout(peer.config.stall_timeout, response.chunk()).await;
+            let body = start.ok().and_then(Result::ok).flatten().unwrap_or_default();
+            if serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|v| v.get("error").is_some()) {
+                return Err(peer.fault(Fault::Reported(String::from_utf8_lossy(&body).into_owned())));
+            }
+        }
+        if matches!(kind.as_str(), "application/json" | "text/html") {
+            let what = format!(
+                "a {kind} document instead of a stream; is {} the right base_url?",
+                peer.config.shown_url()
+            );
+            return Err(peer.fault(Fault::Malformed(what)).fatal());
+        }
+        let pending = Arc::new(AtomicUsize::new(0));
+        let events = SseByteStream::new(chunks(response, Arc::clone(&pending), peer.config.stall_timeout));
+        Ok(Self { peer, events, pending })
+    }
+
+    /// The data of the next event that has some; `None` at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Result<Option<String>, ModelError> {
+        while let Some(event) = self.events.next().await {
+            let event = event.map_err(|e| self.broken(e))?;
+            self.pending.store(0, Ordering::Relaxed);
+            if let Some(data) = event.data {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits a moment for the end of the connection's use: only then can it carry the next request.
+    pub(crate) async fn drain(mut self) {
+        let _ = timeout(DRAIN, self.events.next()).await;
+    }
+
+    fn broken(&self, error: Error) -> ModelError {
+        let peer = self.peer;
+        match error {
+            Error::Body(cause) => match cause.downcast_ref::<Break>() {
+                Some(Break::Stalled) => peer.stalled(peer.config.stall_timeout),
+                Some(Break::TooLong) => {
+                    let what = format!("an event of more than {} MiB", MAX_EVENT / 1024 / 1024);
+                    peer.fault(Fault::Malformed(what)).fatal()
+                }
+                Some(Break::Body(e)) if e.is_body() || e.is_decode() => peer.cut(),
+                Some(Break::Body(e)) => peer.network(e),
+                None => peer.error(Kind::Network, quote(&cause.to_string())),
+            },
+            Error::Utf8Parse(_) => peer.fault(Fault::Malformed("an event that is not UTF-8".to_owned())),
+            other => peer.fault(Fault::Malformed(quote(&other.to_string()))),
+        }
+    }
+}
+
+fn chunks(response: Response, pending: Arc<AtomicUsize>, stall: Duration) -> Chunks {
+    Box::pin(stream::try_unfold((response, pending), move |(mut response, pending)| async move {
+        let Some(chunk) = timeout(stall, response.chunk()).await.map_err(|_| Break::Stalled)?? else {
+            return Ok(None);
+        };
+        if pending.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len() > MAX_EVENT {
+            return Err(Break::TooLong);
+        }
+        Ok(Some((chunk, (response, pending))))
+    }))
+}
