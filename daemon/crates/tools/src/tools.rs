@@ -1,13 +1,22 @@
-use crate::{Error, Sandbox};
+use crate::{
+    Error, Sandbox,
+    command::{Live, Place},
+    plan::{Planner, Schemas},
+    run::Runner,
+    tool,
+    workspace::Closed,
+};
 use abide_protocol::{
     CallId,
     inbox::Rule,
     message::CallOutcome,
-    record::{CallPlanned, Permission},
+    record::CallPlanned,
     task::Approvals,
-    transcript::{CallBlock, EffectClass, Risk, ToolResult, ToolSpec},
+    transcript::{CallBlock, ToolResult, ToolSpec},
 };
-use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap, ffi::OsString, fs, os::unix::fs::DirBuilderExt as _, path::PathBuf, sync::Arc,
+};
 use tokio_util::sync::CancellationToken;
 
 /// What tools need to know of the daemon.
@@ -24,9 +33,10 @@ pub struct Options {
 }
 
 /// The tools of this machine. Cheap to clone.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Tools {
-    options: Arc<Options>,
+    runner: Arc<Runner>,
+    schemas: Arc<Schemas>,
 }
 
 /// Where calls run, and what is allowed there.
@@ -36,8 +46,8 @@ pub struct Scope<'a> {
     /// The task's frozen tools, control tools included.
     pub allowed: &'a [ToolSpec],
     pub approvals: Approvals,
-    /// What a person decided for good: `Some(true)` allows, `Some(false)` denies. The rule's arguments are canonical JSON
-    /// (no white space, sorted keys).
+    /// What a person decided for good: `Some(true)` allows, `Some(false)` denies. The rule's arguments are
+    /// the call's, byte for byte.
     pub remembered: &'a dyn Fn(&Rule) -> Option<bool>,
 }
 
@@ -85,16 +95,22 @@ impl Tools {
     /// # Errors
     /// The spool folder cannot be used, or no helper is named.
     pub fn new(options: Options) -> Result<Self, Error> {
-        if options.helper.is_empty() {
+        let Options { helper, spool_dir, own_dirs, home } = options;
+        if helper.is_empty() {
             return Err(Error::NoHelper);
         }
-        Ok(Self { options: Arc::new(options) })
+        if let Err(source) = fs::DirBuilder::new().recursive(true).mode(0o700).create(&spool_dir) {
+            return Err(Error::Spool { path: spool_dir, source });
+        }
+        let closed = Arc::new(Closed::new(&own_dirs, &home));
+        let runner = Arc::new(Runner { helper, spool_dir, closed, live: Live::default() });
+        Ok(Self { runner, schemas: Arc::default() })
     }
 
     /// All tools, as models see them.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        Vec::new()
+        tool::specs()
     }
 
     /// What confines the processes of a call that starts now.
@@ -103,49 +119,42 @@ impl Tools {
         Sandbox::None
     }
 
-    /// Looks at the calls of one reply, in order, before anything runs. Blocking.
+    /// Looks at the calls of one reply, in order, before anything runs; each is planned as if those before it had run. Blocking.
     ///
-    /// What cannot run is [`Permission::Denied`] with the reason.
+    /// What cannot run is [`Permission::Denied`](abide_protocol::record::Permission::Denied) with the reason.
     #[must_use]
-    pub fn plan(&self, _scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallPlanned> {
-        let plan = |call: &CallBlock| CallPlanned {
-            call_id: call.id,
-            tool: call.tool.clone(),
-            arguments: call.arguments.clone(),
-            summary: call.tool.clone(),
-            effect: EffectClass::Pure,
-            risk: Risk::Low,
-            preview: None,
-            edit: None,
-            permission: Permission::Denied("no such tool".to_owned()),
-        };
-        calls.iter().map(plan).collect()
+    pub fn plan(&self, scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallPlanned> {
+        let mut planner = Planner::new(scope, &self.schemas, Arc::clone(&self.runner.closed));
+        calls.iter().map(|call| planner.plan(call)).collect()
     }
 
     /// Runs a planned call to its end. Every failure is a result.
+    ///
+    /// `output` gets what a command prints, as it comes. A cancelled command is ended with all that it started before this returns;
+    /// one whose future is dropped is ended by its helper.
     pub async fn run(
         &self,
-        _run: Run,
-        _cancel: CancellationToken,
-        _output: Box<dyn FnMut(&str) + Send>,
+        run: Run,
+        cancel: CancellationToken,
+        output: Box<dyn FnMut(&str) + Send>,
     ) -> Finished {
-        Finished { outcome: CallOutcome::Refused, result: ToolResult::failure("no such tool"), duration_ms: 0 }
+        Arc::clone(&self.runner).run(run, cancel, output).await
     }
 
     /// What is known of a call that was started and has no result. Blocking: sees first that no process of it survives.
     #[must_use]
-    pub fn inspect(&self, _call_id: CallId, _attempt: u32, _planned: &CallPlanned, _workspace: &str) -> Finding {
-        Finding { output: String::new(), edit: EditState::NotAnEdit }
+    pub fn inspect(&self, call_id: CallId, attempt: u32, planned: &CallPlanned, workspace: &str) -> Finding {
+        self.runner.inspect(call_id, attempt, planned, workspace)
     }
 
     /// Whether this process watches over a running tool.
     #[must_use]
-    pub fn is_helper(&self, _pid: u32) -> bool {
-        false
+    pub fn is_helper(&self, pid: u32) -> bool {
+        self.runner.live.contains(pid)
     }
 
     /// Drops the output that was kept of a call; its result has been committed. Blocking.
-    pub fn forget(&self, _call_id: CallId, _attempt: u32) {
-        let _ = &self.options;
+    pub fn forget(&self, call_id: CallId, attempt: u32) {
+        Place::of(&self.runner.spool_dir, call_id, attempt).remove();
     }
 }

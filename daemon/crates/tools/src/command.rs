@@ -1,0 +1,150 @@
+//! A command under its helper, as the daemon sees it: started, listened to, ended in time.
+
+mod live;
+mod output;
+mod spool;
+mod start;
+
+pub(crate) use live::Live;
+pub(crate) use spool::Place;
+pub(crate) use start::{Link, Start, shell};
+
+use crate::{
+    helper::{Ending, Report, STOP},
+    process::{self, Identity},
+    text::Capture,
+};
+use output::Output;
+use spool::Spool;
+use std::time::Duration;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines, Take},
+    net::unix::OwnedReadHalf,
+    time::{Instant, sleep_until, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+/// The helper gives a stopped command 300 ms; if it has not ended everything by then and this, it is itself in trouble.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// When everything has ended, what is still in the pipes is read for no longer than this.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// A report line is no longer than this, in bytes.
+const MAX_REPORT: u64 = 64 * 1024;
+
+/// How a command ended, and what it printed.
+pub(crate) struct Ended {
+    pub(crate) how: How,
+    pub(crate) stdout: Capture,
+    pub(crate) stderr: Capture,
+    /// Processes that it left behind and that were ended.
+    pub(crate) left_behind: usize,
+    /// Processes that could not be ended.
+    pub(crate) survivors: usize,
+}
+
+pub(crate) enum How {
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+    NotStarted(String),
+    TimedOut,
+    Cancelled,
+    /// The helper died or hung; everything was ended without it.
+    HelperLost,
+}
+
+/// Why a command is to end before its time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    TimedOut,
+    Cancelled,
+}
+
+/// Listens to a command until nothing of it runs any more.
+pub(crate) async fn follow(
+    link: Link,
+    deadline: Duration,
+    cancel: &CancellationToken,
+    mut show: Box<dyn FnMut(&str) + Send>,
+) -> Ended {
+    let Link { mut child, connection, spool, call, identity, live } = link;
+    let (read, mut write) = connection.into_split();
+    let mut reports = BufReader::new(read.take(MAX_REPORT)).lines();
+    let mut stdout = Output::new(child.stdout.take());
+    let mut stderr = Output::new(child.stderr.take());
+    let mut until = Instant::now() + deadline;
+    let mut stop = None;
+    let report = loop {
+        tokio::select! {
+            Some(piece) = stdout.next() => keep(&piece, &mut show, &spool),
+            Some(piece) = stderr.next() => keep(&piece, &mut show, &spool),
+            report = read_report(&mut reports) => break report,
+            () = cancel.cancelled(), if stop.is_none() => {
+                stop = Some(Stop::Cancelled);
+                until = Instant::now() + PATIENCE;
+                let _ = write.write_all(&[STOP]).await;
+            }
+            () = sleep_until(until) => {
+                if stop.is_some() {
+                    break None;
+                }
+                stop = Some(Stop::TimedOut);
+                until = Instant::now() + PATIENCE;
+                let _ = write.write_all(&[STOP]).await;
+            }
+        }
+    };
+    let lost = report.is_none();
+    let report = match report {
+        Some(report) => report,
+        // Killed or halted, by its command perhaps: then the tree is ended from here.
+        None => end_without_helper(identity, call).await,
+    };
+    drop(write);
+    let drained = async {
+        while let Some(piece) =
+            tokio::select! { piece = stdout.next() => piece, piece = stderr.next() => piece }
+        {
+            keep(&piece, &mut show, &spool);
+        }
+    };
+    let _ = timeout(DRAIN, drained).await;
+    for rest in [stdout.finish(), stderr.finish()] {
+        keep(rest, &mut show, &spool);
+    }
+    spool.finish().await;
+    let _ = timeout(PATIENCE, child.wait()).await;
+    drop(live);
+    let how = match (stop, lost, report.ending) {
+        (Some(Stop::Cancelled), ..) => How::Cancelled,
+        (Some(Stop::TimedOut), ..) => How::TimedOut,
+        (None, true, _) => How::HelperLost,
+        (None, false, Ending::Exited(code)) => How::Exited(code),
+        (None, false, Ending::Killed(signal)) => How::Killed(signal),
+        (None, false, Ending::NotStarted(why)) => How::NotStarted(why),
+    };
+    let (stdout, stderr) = (stdout.captured, stderr.captured);
+    Ended { how, stdout, stderr, left_behind: report.ended, survivors: report.survivors }
+}
+
+fn keep(piece: &str, show: &mut Box<dyn FnMut(&str) + Send>, spool: &Spool) {
+    if !piece.is_empty() {
+        show(piece);
+        spool.write(piece);
+    }
+}
+
+/// `None` if the helper went away without one.
+async fn read_report(lines: &mut Lines<BufReader<Take<OwnedReadHalf>>>) -> Option<Report> {
+    let line = lines.next_line().await.ok()??;
+    serde_json::from_str(&line).ok()
+}
+
+async fn end_without_helper(identity: Option<Identity>, call: String) -> Report {
+    tracing::warn!(call, "a tool helper was lost; ending what it watched over");
+    let end = move || process::end_call(identity.as_ref(), &call, PATIENCE);
+    let leftover = tokio::task::spawn_blocking(end).await.unwrap_or_default();
+    Report { ending: Ending::Exited(0), ended: leftover.ended, survivors: leftover.survivors }
+}

@@ -1,0 +1,137 @@
+use crate::{
+    process::Identity,
+    text::{Capture, RESULT_CHARS, clip},
+};
+use abide_protocol::CallId;
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
+use tokio::{sync::mpsc, task::JoinHandle};
+
+/// A file that grows beyond this is replaced by its two ends, in bytes.
+const MAX_FILE: u64 = 512 * 1024;
+
+/// Pieces that may wait for a slow disk.
+const WAITING: usize = 64;
+
+/// Where the output of a call's attempt is kept until its result is committed.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    output: PathBuf,
+    helper: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn of(dir: &Path, call: CallId, attempt: u32) -> Self {
+        Self {
+            output: dir.join(format!("{call}-{attempt}.out")),
+            helper: dir.join(format!("{call}-{attempt}.json")),
+        }
+    }
+
+    /// Notes the helper.
+    pub(super) fn note(&self, identity: Option<&Identity>) -> io::Result<()> {
+        private(&self.helper)?.write_all(&serde_json::to_vec(&identity)?)
+    }
+
+    /// The helper, if one was started.
+    pub(crate) fn noted(&self) -> Option<Identity> {
+        serde_json::from_slice(&fs::read(&self.helper).ok()?).ok()?
+    }
+
+    /// The output so far, as it would stand in a result.
+    pub(crate) fn output(&self) -> String {
+        let mut bytes = Vec::new();
+        let Ok(file) = File::open(&self.output) else { return String::new() };
+        let _ = file.take(2 * MAX_FILE).read_to_end(&mut bytes);
+        clip(&String::from_utf8_lossy(&bytes), RESULT_CHARS).into_owned()
+    }
+
+    pub(crate) fn remove(&self) {
+        for path in [&self.output, &self.helper] {
+            if let Err(error) = fs::remove_file(path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                tracing::warn!(path = %path.display(), %error, "cannot remove a spool file");
+            }
+        }
+    }
+}
+
+/// Writes a command's output to its file, never waiting for the disk.
+pub(crate) struct Spool {
+    pieces: mpsc::Sender<String>,
+    /// A piece was let go; the next one says so.
+    gap: AtomicBool,
+    writer: JoinHandle<()>,
+}
+
+impl Spool {
+    /// Within a runtime.
+    pub(super) fn create(place: &Place) -> io::Result<Self> {
+        let mut file = Rolling {
+            file: private(&place.output)?,
+            path: place.output.clone(),
+            ends: Capture::default(),
+            size: 0,
+        };
+        let (pieces, mut coming) = mpsc::channel::<String>(WAITING);
+        let writer = tokio::task::spawn_blocking(move || {
+            let mut result = Ok(());
+            while let Some(piece) = coming.blocking_recv() {
+                // After an error (a full disk) the rest is let go: this is a courtesy, the result does not come from here.
+                result = result.and_then(|()| file.write(&piece));
+            }
+            if let Err(error) = result {
+                tracing::warn!(path = %file.path.display(), %error, "cannot keep the output of a tool");
+            }
+        });
+        Ok(Self { pieces, gap: AtomicBool::new(false), writer })
+    }
+
+    /// Keeps a piece; if the disk is far behind, it is let go.
+    pub(super) fn write(&self, piece: &str) {
+        let gap =
+            if self.gap.load(Ordering::Relaxed) { "\n[… some output is missing here …]\n" } else { "" };
+        let sent = self.pieces.try_send(format!("{gap}{piece}"));
+        self.gap.store(sent.is_err(), Ordering::Relaxed);
+    }
+
+    pub(super) async fn finish(self) {
+        drop(self.pieces);
+        let _ = self.writer.await;
+    }
+}
+
+/// A file that keeps its size.
+struct Rolling {
+    file: File,
+    path: PathBuf,
+    ends: Capture,
+    size: u64,
+}
+
+impl Rolling {
+    fn write(&mut self, piece: &str) -> io::Result<()> {
+        self.ends.push(piece);
+        self.file.write_all(piece.as_bytes())?;
+        self.size += piece.len() as u64;
+        if self.size > MAX_FILE {
+            let ends = self.ends.text(RESULT_CHARS);
+            let new = self.path.with_extension("new");
+            self.file = private(&new)?;
+            self.file.write_all(ends.as_bytes())?;
+            fs::rename(&new, &self.path)?;
+            self.size = ends.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}

@@ -1,0 +1,83 @@
+//! Edits of files: what is there, what shall be there, and seeing to it that nobody's change is lost.
+
+mod overlay;
+mod preview;
+
+pub(crate) use overlay::Overlay;
+pub(crate) use preview::preview;
+
+use crate::{
+    tool::PatchError,
+    workspace::{PathError, Spot, Workspace},
+};
+use abide_protocol::record::EditHashes;
+use sha2::{Digest as _, Sha256};
+
+/// A file's content, before and after.
+pub(crate) struct Edit {
+    pub(crate) spot: Spot,
+    pub(crate) before: Option<Vec<u8>>,
+    pub(crate) after: Vec<u8>,
+}
+
+/// Why a planned edit was not made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EditError {
+    #[error("{0} was changed since the edit was planned; nothing was written. Read it and plan anew")]
+    Changed(String),
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error(transparent)]
+    Patch(#[from] PatchError),
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Applied {
+    Written,
+    /// The file was already what it should become.
+    Already,
+}
+
+impl Edit {
+    pub(crate) fn hashes(&self) -> EditHashes {
+        EditHashes {
+            path: self.spot.relative.to_string_lossy().into_owned(),
+            before: self.before.as_deref().map(hash),
+            after: hash(&self.after),
+        }
+    }
+}
+
+/// Makes a planned edit, if the file is still what it was. `content` gives the new content for the old one.
+pub(crate) fn apply(
+    workspace: &Workspace,
+    spot: &Spot,
+    hashes: &EditHashes,
+    mark: &str,
+    content: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, PatchError>,
+) -> Result<Applied, EditError> {
+    let changed = || EditError::Changed(crate::text::one_line(&hashes.path, 200));
+    if spot.relative.to_string_lossy() != hashes.path {
+        return Err(changed());
+    }
+    let (before, mode) = workspace.read(spot)?.unzip();
+    let found = before.as_deref().map(hash);
+    if found.as_ref() == Some(&hashes.after) {
+        return Ok(Applied::Already);
+    }
+    if found != hashes.before {
+        return Err(changed());
+    }
+    let after = content(before.as_deref())?;
+    if hash(&after) != hashes.after {
+        return Err(changed());
+    }
+    workspace.replace(spot, &after, mode, mark)?;
+    Ok(Applied::Written)
+}
+
+/// SHA-256 in hex.
+pub(crate) fn hash(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}

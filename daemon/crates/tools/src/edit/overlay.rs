@@ -1,0 +1,44 @@
+use crate::workspace::{PathError, Spot, Workspace};
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+/// What the planned calls of one reply will have done to the workspace. Nothing of it is on disk.
+#[derive(Debug, Default)]
+pub(crate) struct Overlay {
+    /// By real path.
+    files: HashMap<PathBuf, Vec<u8>>,
+    folders: HashSet<PathBuf>,
+}
+
+impl Overlay {
+    /// What the file will hold when a call that is planned now runs; `None` if there will be no file, but a folder for it.
+    pub(crate) fn content(&self, workspace: &Workspace, spot: &Spot) -> Result<Option<Vec<u8>>, PathError> {
+        if let Some(content) = self.files.get(&spot.real) {
+            return Ok(Some(content.clone()));
+        }
+        if self.folders.contains(&spot.real) {
+            return Err(PathError::IsFolder(spot.relative.clone()));
+        }
+        let parent = spot.real.parent().unwrap_or(Path::new("/"));
+        if spot.missing > 1 && !self.folders.contains(parent) {
+            return Err(PathError::NoFolder(spot.relative.parent().unwrap_or(Path::new(".")).to_owned()));
+        }
+        Ok(workspace.read(spot)?.map(|(content, _)| content))
+    }
+
+    pub(crate) fn write(&mut self, spot: &Spot, content: Vec<u8>) {
+        self.files.insert(spot.real.clone(), content);
+    }
+
+    /// The folder and those above it.
+    pub(crate) fn create_folder(&mut self, spot: &Spot) -> Result<(), PathError> {
+        let new = spot.real.ancestors().take(spot.missing);
+        if let Some(file) = new.clone().find(|path| self.files.contains_key(*path)) {
+            return Err(PathError::NotAFolder(file.to_owned()));
+        }
+        self.folders.extend(new.map(Path::to_owned));
+        Ok(())
+    }
+}

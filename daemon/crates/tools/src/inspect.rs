@@ -1,0 +1,76 @@
+//! After a restart: what became of a call that was started and has no result.
+
+use crate::{
+    EditState, Finding,
+    command::Place,
+    edit,
+    plan::parse,
+    process,
+    run::{Runner, mark},
+    tool::Call,
+    workspace::Workspace,
+};
+use abide_protocol::{
+    CallId,
+    record::{CallPlanned, EditHashes},
+};
+use std::time::Duration;
+
+/// The helper ends its tree by itself when the daemon is gone. It has this long before it is done for it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Runner {
+    pub(crate) fn inspect(
+        &self,
+        call: CallId,
+        attempt: u32,
+        planned: &CallPlanned,
+        workspace: &str,
+    ) -> Finding {
+        let place = Place::of(&self.spool_dir, call, attempt);
+        if let Some(helper) = place.noted() {
+            if let Some((_, handle)) = helper.open() {
+                process::wait_gone(&handle, PATIENCE);
+            }
+            let leftover = process::end_call(Some(&helper), &call.to_string(), PATIENCE);
+            if leftover != process::Leftover::default() {
+                tracing::warn!(%call, ?leftover, "an interrupted call had left processes behind");
+            }
+        }
+        let edit = self.edit_state(planned, workspace, &mark(call, attempt));
+        Finding { output: place.output(), edit }
+    }
+
+    fn edit_state(&self, planned: &CallPlanned, workspace: &str, mark: &str) -> EditState {
+        let open = self.workspace(workspace);
+        match (&planned.edit, parse(&planned.tool, &planned.arguments)) {
+            (Some(hashes), _) => open.map_or(EditState::Unknown, |open| file_state(&open, hashes, mark)),
+            (None, Ok(Call::CreateDir(create))) => {
+                open.map_or(EditState::Unknown, |open| folder_state(&open, &create.path))
+            }
+            (None, _) => EditState::NotAnEdit,
+        }
+    }
+}
+
+fn folder_state(workspace: &Workspace, path: &str) -> EditState {
+    match workspace.resolve(path) {
+        Ok(spot) if spot.missing > 0 => EditState::NotDone,
+        Ok(spot) if workspace.folder(&spot).is_ok() => EditState::Done,
+        _ => EditState::Unknown,
+    }
+}
+
+fn file_state(workspace: &Workspace, hashes: &EditHashes, mark: &str) -> EditState {
+    let Ok(spot) = workspace.resolve(&hashes.path) else { return EditState::Unknown };
+    workspace.clean_up(&spot, mark);
+    let Ok(content) = workspace.read(&spot) else { return EditState::Unknown };
+    let found = content.map(|(content, _)| edit::hash(&content));
+    if found.as_ref() == Some(&hashes.after) {
+        EditState::Done
+    } else if found == hashes.before {
+        EditState::NotDone
+    } else {
+        EditState::Unknown
+    }
+}

@@ -1,0 +1,46 @@
+use crate::{
+    edit::EditError,
+    text::one_line,
+    tool::{PatchError, ShellError},
+    workspace::PathError,
+};
+use abide_protocol::transcript::ToolSpec;
+use std::io;
+
+/// Why a call cannot run; words that a model can act on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("there is no tool `{tool}`; there are: {known}")]
+    Unknown { tool: String, known: String },
+    #[error("the tool `{0}` is not available in this version of Abide")]
+    NotHere(String),
+    #[error("the arguments are not JSON: {0}")]
+    NotJson(String),
+    #[error("the arguments are not a JSON object")]
+    NotAnObject,
+    #[error("the arguments do not fit: {0}")]
+    Arguments(String),
+    #[error("the schema of `{tool}` cannot be used: {error}")]
+    Schema { tool: String, error: String },
+    #[error(transparent)]
+    Path(#[from] PathError),
+    #[error(transparent)]
+    Patch(#[from] PatchError),
+    #[error(transparent)]
+    Shell(#[from] ShellError),
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    #[error("the edit was never planned")]
+    Unplanned,
+    #[error("the command could not be started: {0}")]
+    Start(io::Error),
+    #[error("the glob makes no sense: {0}")]
+    Glob(#[from] globset::Error),
+}
+
+impl Refusal {
+    pub(super) fn unknown(tool: &str, allowed: &[ToolSpec]) -> Self {
+        let known = allowed.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>().join(", ");
+        Self::Unknown { tool: one_line(tool, 60), known }
+    }
+}

@@ -1,0 +1,51 @@
+use super::refusal::Refusal;
+use crate::text::one_line;
+use abide_protocol::transcript::ToolSpec;
+use jsonschema::{ValidationError, Validator};
+use serde_json::Value;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// So many schemas are kept: a few for each version whose tasks still run.
+const KEPT: usize = 128;
+
+/// So many faults are told at once.
+const TOLD: usize = 3;
+
+/// The schemas of tools, each compiled once. Tasks bring their own, frozen when they began.
+#[derive(Debug, Default)]
+pub(crate) struct Schemas(Mutex<HashMap<String, Arc<Validator>>>);
+
+impl Schemas {
+    pub(super) fn check(&self, spec: &ToolSpec, arguments: &Value) -> Result<(), Refusal> {
+        let schema = self.compiled(spec)?;
+        let faults: Vec<String> = schema.iter_errors(arguments).take(TOLD).map(|e| fault(&e)).collect();
+        if faults.is_empty() { Ok(()) } else { Err(Refusal::Arguments(faults.join("; "))) }
+    }
+
+    fn compiled(&self, spec: &ToolSpec) -> Result<Arc<Validator>, Refusal> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(schema) = kept.get(spec.parameters.as_str()) {
+            return Ok(Arc::clone(schema));
+        }
+        let schema = jsonschema::validator_for(&spec.parameters.value())
+            .map_err(|e| Refusal::Schema { tool: spec.name.clone(), error: one_line(&e.to_string(), 300) })?;
+        let schema = Arc::new(schema);
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(spec.parameters.as_str().to_owned(), Arc::clone(&schema));
+        Ok(schema)
+    }
+}
+
+/// The field and what is wrong with it.
+fn fault(error: &ValidationError<'_>) -> String {
+    let field = error.instance_path().to_string();
+    let field = field.trim_start_matches('/');
+    // The value may be of any length: it is not repeated.
+    let words = one_line(&error.masked_with("it").to_string(), 200);
+    if field.is_empty() { words } else { format!("`{}`: {words}", one_line(field, 60)) }
+}

@@ -1,0 +1,42 @@
+use super::table;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use serde::{Deserialize, Serialize};
+use std::{fs, io, os::fd::OwnedFd};
+
+/// One process and no other, also after its id was given to another one, and after a reboot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pid: i32,
+    /// Ticks since boot.
+    start: u64,
+    boot: String,
+}
+
+impl Identity {
+    /// The process that has this id now.
+    pub(crate) fn of(pid: Pid) -> io::Result<Self> {
+        let (_, start) = table::stat(pid)?;
+        Ok(Self { pid: pid.as_raw_nonzero().get(), start, boot: boot()? })
+    }
+
+    /// The process, if it is still there.
+    pub(crate) fn open(&self) -> Option<(Pid, OwnedFd)> {
+        if boot().ok()? != self.boot {
+            return None;
+        }
+        let pid = Pid::from_raw(self.pid)?;
+        Some((pid, open(pid, self.start)?))
+    }
+}
+
+/// A descriptor of exactly this process.
+pub(super) fn open(pid: Pid, start: u64) -> Option<OwnedFd> {
+    let handle = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    // Read after opening: if this is the start time, the descriptor cannot be another's.
+    let (_, now) = table::stat(pid).ok()?;
+    (now == start).then_some(handle)
+}
+
+fn boot() -> io::Result<String> {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned())
+}

@@ -1,0 +1,128 @@
+use super::{
+    Identity, identity,
+    table::{self, Process},
+};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    process::{Pid, Signal, getpid, pidfd_send_signal},
+};
+use std::{
+    collections::HashSet,
+    io,
+    os::fd::OwnedFd,
+    time::{Duration, Instant},
+};
+
+/// Descriptors held at a time while waiting for killed processes.
+const HANDLES: usize = 256;
+
+/// What came of ending processes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Leftover {
+    /// Processes that were still there and were signalled.
+    pub(crate) ended: usize,
+    /// Processes that we may not signal (another user's), or that are stuck in the kernel.
+    pub(crate) survivors: usize,
+}
+
+impl Leftover {
+    fn add(&mut self, more: io::Result<Self>) {
+        let more = more.unwrap_or_default();
+        self.ended += more.ended;
+        self.survivors += more.survivors;
+    }
+}
+
+/// Signals everything that descends from `root`, once.
+pub(crate) fn signal_descendants(root: Pid, signal: Signal) -> io::Result<()> {
+    for process in table::descendants(root)? {
+        let _ = Kill::send(process, signal);
+    }
+    Ok(())
+}
+
+/// Kills everything that descends from `root`, also what is started meanwhile, and waits until it is gone.
+pub(crate) fn end_descendants(root: Pid, patience: Duration) -> io::Result<Leftover> {
+    end(|| table::descendants(root), patience)
+}
+
+/// Ends a call whose helper does not do it: what descends from the helper, the helper, and what no parent leads to any more.
+pub(crate) fn end_call(helper: Option<&Identity>, call: &str, patience: Duration) -> Leftover {
+    let mut total = Leftover::default();
+    if let Some((pid, handle)) = helper.and_then(Identity::open) {
+        total.add(end_descendants(pid, patience));
+        let _ = pidfd_send_signal(&handle, Signal::KILL);
+        wait_gone(&handle, patience);
+    }
+    let marked = || {
+        let mut found = table::marked(super::MARK, call)?;
+        found.retain(|process| process.pid != getpid());
+        Ok(found)
+    };
+    total.add(end(marked, patience));
+    total
+}
+
+fn end(find: impl Fn() -> io::Result<Vec<Process>>, patience: Duration) -> io::Result<Leftover> {
+    let deadline = Instant::now() + patience;
+    let mut ended = HashSet::new();
+    loop {
+        let (mut handles, mut survivors) = (Vec::new(), 0);
+        for process in find()? {
+            match Kill::send(process, Signal::KILL) {
+                Kill::Gone => {}
+                Kill::Refused => survivors += 1,
+                Kill::Sent(handle) => {
+                    ended.insert(process);
+                    if handles.len() < HANDLES {
+                        handles.push(handle);
+                    }
+                }
+            }
+        }
+        let hopeless = Instant::now() >= deadline;
+        if handles.is_empty() || hopeless {
+            return Ok(Leftover { ended: ended.len(), survivors: survivors + handles.len() });
+        }
+        for handle in handles {
+            wait_gone(&handle, deadline.saturating_duration_since(Instant::now()));
+        }
+    }
+}
+
+enum Kill {
+    Sent(OwnedFd),
+    /// It has ended by itself, possibly nobody has taken note of it yet.
+    Gone,
+    Refused,
+}
+
+impl Kill {
+    fn send(process: Process, signal: Signal) -> Self {
+        let Some(handle) = identity::open(process.pid, process.start) else { return Self::Gone };
+        if wait_gone(&handle, Duration::ZERO) {
+            return Self::Gone;
+        }
+        match pidfd_send_signal(&handle, signal) {
+            Ok(()) => Self::Sent(handle),
+            Err(Errno::SRCH) => Self::Gone,
+            Err(_) => Self::Refused,
+        }
+    }
+}
+
+/// Waits until the process has ended; says whether it has.
+pub(crate) fn wait_gone(handle: &OwnedFd, patience: Duration) -> bool {
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(left).unwrap_or_default();
+        match poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&timeout)) {
+            Ok(0) => return false,
+            Err(Errno::INTR) => {}
+            Ok(_) => return true,
+            Err(_) => return false,
+        }
+    }
+}

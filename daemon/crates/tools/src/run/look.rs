@@ -1,0 +1,27 @@
+use super::{cancelled, settled};
+use crate::workspace::PathError;
+use abide_protocol::{message::CallOutcome, transcript::ToolResult};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Looking at a disk takes no longer than this, or it hangs.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs what only reads. It is not waited for longer than it matters; `look` is told when it does not any more.
+pub(super) async fn look(
+    look: impl FnOnce(&CancellationToken) -> Result<ToolResult, PathError> + Send + 'static,
+    cancel: &CancellationToken,
+) -> (CallOutcome, ToolResult) {
+    let stop = cancel.child_token();
+    let stopped = stop.clone();
+    let looking = tokio::task::spawn_blocking(move || look(&stopped));
+    tokio::select! {
+        seen = looking => (CallOutcome::Done, settled(seen)),
+        () = cancel.cancelled() => cancelled(),
+        () = tokio::time::sleep(LIMIT) => {
+            stop.cancel();
+            let words = format!("the disk did not answer within {} s", LIMIT.as_secs());
+            (CallOutcome::Done, ToolResult::failure(words))
+        }
+    }
+}

@@ -1,0 +1,54 @@
+use std::fmt::Write as _;
+
+/// The text with everything in it visible: control characters and those that reorder or hide text are spelt out.
+pub(crate) fn escape(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str("\\n"),
+            '\t' => shown.push_str("\\t"),
+            '\r' => shown.push_str("\\r"),
+            c if c.is_control() || is_invisible(c) => {
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// The text on one line of at most `max` characters, everything in it visible.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
+    // No more is looked at than can be shown.
+    let mut shown: String = escape(&text.trim().chars().take(max + 1).collect::<String>());
+    if shown.chars().count() > max {
+        shown = shown.chars().take(max.saturating_sub(1)).collect();
+        shown.push('…');
+    }
+    shown
+}
+
+/// Zero-width and bidirectional controls, line and paragraph separators, tags.
+const fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_hides() {
+        assert_eq!(escape("a\x1b]0;x\x07\n\u{202e}b\u{200b}é"), "a\\u{1b}]0;x\\u{7}\\n\\u{202e}b\\u{200b}é");
+    }
+
+    #[test]
+    fn a_line_has_an_end() {
+        assert_eq!(one_line("  ab\ncd ", 10), "ab\\ncd");
+        assert_eq!(one_line("abcdef", 4), "abc…");
+        assert_eq!(one_line("\n\n\u{7}\u{7}x", 6), "\\u{7}…");
+        assert_eq!(one_line(&"é".repeat(1000), 120).chars().count(), 120);
+    }
+}

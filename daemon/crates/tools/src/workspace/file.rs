@@ -1,0 +1,118 @@
+use super::{PathError, Spot, Workspace};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+use rustix::fs::OFlags;
+use std::{
+    ffi::{OsStr, OsString},
+    io::{self, Read as _, Write as _},
+    path::Path,
+};
+
+/// Files up to this are read and edited, in bytes.
+pub(crate) const MAX_FILE: u64 = 10 << 20;
+
+/// Who may do what with a file: the lowest nine bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mode(u32);
+
+impl Workspace {
+    /// A file's content and mode; `None` if there is no file.
+    pub(crate) fn read(&self, spot: &Spot) -> Result<Option<(Vec<u8>, Mode)>, PathError> {
+        if spot.missing > 0 {
+            return Ok(None);
+        }
+        let (folder, name) = self.folder_and_name(spot)?;
+        let fail = |error| PathError::of(&spot.relative, error);
+        // Looked at before it is opened, since opening a device may do something, and after, since it may have been swapped.
+        check(&folder.symlink_metadata(&name).map_err(fail)?, &spot.relative)?;
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(flags.bits().cast_signed());
+        let file: File = folder.open_with(&name, &options).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        check(&metadata, &spot.relative)?;
+        let mut content = Vec::new();
+        file.take(MAX_FILE + 1).read_to_end(&mut content).map_err(fail)?;
+        if content.len() as u64 > MAX_FILE {
+            return Err(PathError::TooBig { path: spot.relative.clone(), size: metadata.len() });
+        }
+        Ok(Some((content, Mode(metadata.permissions().mode() & 0o777))))
+    }
+
+    /// Puts a file in place as a whole: whoever looks sees the old content or the new one, also after a crash.
+    ///
+    /// `mark` is unique to the attempt.
+    pub(crate) fn replace(
+        &self,
+        spot: &Spot,
+        content: &[u8],
+        mode: Option<Mode>,
+        mark: &str,
+    ) -> Result<(), PathError> {
+        let (folder, name) = self.folder_and_name(spot)?;
+        let new = new_name(mark);
+        let placed = write_new(&folder, &new, content, mode).and_then(|()| {
+            folder.rename(&new, &folder, &name)?;
+            // The rename itself is on disk.
+            folder.open(".")?.sync_all()
+        });
+        placed.map_err(|error| {
+            let _ = folder.remove_file(&new);
+            PathError::of(&spot.relative, error)
+        })
+    }
+
+    /// Removes what a crash may have left of [`Self::replace`].
+    pub(crate) fn clean_up(&self, spot: &Spot, mark: &str) {
+        if let Ok((folder, _)) = self.folder_and_name(spot) {
+            let _ = folder.remove_file(new_name(mark));
+        }
+    }
+
+    /// The folder that holds the spot, open, and the spot's name in it.
+    fn folder_and_name(&self, spot: &Spot) -> Result<(Dir, OsString), PathError> {
+        let (Some(parent), Some(name)) = (spot.relative.parent(), spot.relative.file_name()) else {
+            return Err(PathError::IsFolder(spot.relative.clone()));
+        };
+        if spot.missing > 1 {
+            return Err(PathError::NoFolder(parent.to_owned()));
+        }
+        let relative = super::or_dot(parent.to_owned());
+        let real = spot.real.parent().unwrap_or(Path::new("/")).to_owned();
+        let folder = self.folder(&Spot { relative, real, missing: 0 })?;
+        Ok((folder, name.to_owned()))
+    }
+}
+
+fn check(metadata: &Metadata, path: &Path) -> Result<(), PathError> {
+    let path = path.to_owned();
+    if metadata.is_dir() {
+        Err(PathError::IsFolder(path))
+    } else if metadata.is_symlink() {
+        Err(PathError::Moved(path))
+    } else if !metadata.is_file() {
+        Err(PathError::Special(path))
+    } else if metadata.len() > MAX_FILE {
+        Err(PathError::TooBig { path, size: metadata.len() })
+    } else {
+        Ok(())
+    }
+}
+
+fn new_name(mark: &str) -> String {
+    format!(".abide-{mark}.new")
+}
+
+fn write_new(folder: &Dir, name: impl AsRef<OsStr>, content: &[u8], mode: Option<Mode>) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    if let Some(Mode(mode)) = mode {
+        // Not wider than it will be, not even for a moment.
+        options.mode(mode & 0o700);
+    }
+    let mut file = folder.open_with(name.as_ref(), &options)?;
+    file.write_all(content)?;
+    if let Some(Mode(mode)) = mode {
+        file.set_permissions(Permissions::from_mode(mode))?;
+    }
+    file.sync_all()
+}
