@@ -1,1 +1,34 @@
-//! 
+//! Durable records and what is derived from them, in one SQLite file. The only place that knows SQL.
+//!
+//! * [`Store::append`]: records in, [`Committed`] out, in one piece or not at all
+//! * reads: methods of [`Store`], each on one consistent state of the database
+//! * [`Store::open`] refuses what it cannot read; it never starts clean over someone's data
+//!
+//! Invariants:
+//! * `records` is the truth and only grows (or loses a whole conversation); every other table can be rebuilt from it,
+//!   except for read marks.
+//! * One thread writes. What waits is committed together; each append stands or falls alone.
+//! * Nobody hears of anything that is not on disk: commit, then the [`Sink`] in seq order, then the appenders.
+//! * A full disk is a state, not an error: appends wait for room. Any other failure to write is final.
+
+mod backup;
+mod canonical;
+mod column;
+mod committed;
+mod error;
+mod migrate;
+mod open;
+mod project;
+mod query;
+mod reader;
+mod reserve;
+mod store;
+mod stored_form;
+mod work;
+mod writer;
+
+pub use backup::Integrity;
+pub use committed::{Append, Committed, Sink, StorageState, TaskProjection};
+pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
+pub use query::{ClientMessageUse, Counts, Lookup, PendingRef};
+pub use store::{Options, Store};

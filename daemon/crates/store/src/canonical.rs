@@ -1,0 +1,87 @@
+//! What a remembered rule is about, as a digest: key order and white space of the arguments make no difference.
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+/// SHA-256 of tool, workspace and arguments; nothing for arguments that are not JSON, which no rule can be about.
+pub(crate) fn rule_digest(tool: &str, arguments: &str, workspace: &str) -> Option<[u8; 32]> {
+    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    let mut canonical = String::new();
+    write(&mut canonical, &arguments);
+    let mut digest = Sha256::new();
+    for part in [tool, workspace, &canonical] {
+        // The length keeps two parts from being mistaken for two others.
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
+    }
+    Some(digest.finalize().into())
+}
+
+/// Keys are sorted here, whatever order `serde_json` was built to keep. Its nesting limit bounds the recursion.
+fn write(out: &mut String, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            out.push('{');
+            for (i, (key, value)) in fields.into_iter().enumerate() {
+                out.push_str(if i == 0 { "" } else { "," });
+                write(out, &Value::from(key.as_str()));
+                out.push(':');
+                write(out, value);
+            }
+            out.push('}');
+        }
+        Value::Array(values) => {
+            out.push('[');
+            for (i, value) in values.iter().enumerate() {
+                out.push_str(if i == 0 { "" } else { "," });
+                write(out, value);
+            }
+            out.push(']');
+        }
+        scalar => out.push_str(&scalar.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(arguments: &str) -> Option<[u8; 32]> {
+        rule_digest("shell", arguments, "/w")
+    }
+
+    #[test]
+    fn key_order_and_white_space_make_no_difference_at_any_depth() {
+        let one = digest(r#"{"a":1,"b":[{"c":"é","d":null}]}"#);
+        assert!(one.is_some());
+        assert_eq!(one, digest(" { \"b\" : [ { \"d\":null, \"c\":\"\\u00e9\" } ], \"a\" : 1 } "));
+    }
+
+    #[test]
+    fn everything_else_does() {
+        let texts = [
+            r#"{"a":1}"#,
+            r#"{"a":1.0}"#,
+            r#"{"a":"1"}"#,
+            r#"{"a":[1]}"#,
+            r#"{"b":1}"#,
+            "{}",
+            "[1,2]",
+            "[2,1]",
+        ];
+        for (i, a) in texts.iter().enumerate() {
+            for b in &texts[i + 1..] {
+                assert_ne!(digest(a), digest(b), "{a} {b}");
+            }
+        }
+        assert_ne!(rule_digest("ab", "1", "c"), rule_digest("a", "1", "bc"));
+    }
+
+    #[test]
+    fn what_is_not_json_has_no_digest() {
+        assert_eq!(digest("{"), None);
+        assert_eq!(digest(&"[".repeat(100_000)), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! How the protocol's types stand in columns.
+
+use abide_protocol::{Seq, Timestamp};
+use rusqlite::{
+    Row, RowIndex,
+    types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef},
+};
+use serde::{
+    Serialize,
+    de::{DeserializeOwned, IntoDeserializer, value::Error},
+};
+
+/// An enum without payload, as the word it has on the wire.
+pub(crate) struct Word<T>(pub(crate) T);
+
+impl<T: Serialize> ToSql for Word<T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match serde_json::to_value(&self.0) {
+            Ok(serde_json::Value::String(word)) => Ok(ToSqlOutput::from(word)),
+            Ok(other) => Err(rusqlite::Error::ToSqlConversionFailure(format!("not a word: {other}").into())),
+            Err(e) => Err(rusqlite::Error::ToSqlConversionFailure(e.into())),
+        }
+    }
+}
+
+impl<T: DeserializeOwned> FromSql for Word<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let word = value.as_str()?;
+        let read: Result<T, Error> = T::deserialize(word.into_deserializer());
+        read.map(Self).map_err(|e| FromSqlError::Other(e.into()))
+    }
+}
+
+/// A seq as SQLite compares it; one beyond SQLite's range is after everything.
+pub(crate) fn seq_to_sql(seq: Seq) -> i64 {
+    i64::try_from(seq.0).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn seq_from_sql(seq: i64) -> Seq {
+    Seq(seq.cast_unsigned())
+}
+
+/// A seq out of a row.
+pub(crate) fn seq(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<Seq> {
+    row.get(index).map(seq_from_sql)
+}
+
+/// A count out of a row.
+pub(crate) fn count(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<u64> {
+    row.get(index).map(i64::cast_unsigned)
+}
+
+/// A moment out of a row.
+pub(crate) fn at(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<Timestamp> {
+    row.get(index).map(Timestamp)
+}

@@ -1,0 +1,114 @@
+//! What can go wrong, in words for the person who has to do something about it.
+
+use crate::query::ClientMessageUse;
+use abide_protocol::{ConversationId, Seq, TaskId};
+use std::{io, path::PathBuf};
+
+/// Why the database was not opened. Nothing is ever replaced, emptied or started anew.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("cannot create the folder {}: {source}; make it writable or choose another place", path.display())]
+    Folder { path: PathBuf, source: io::Error },
+    #[error("cannot create {}: {source}; make its folder writable or choose another place", path.display())]
+    Create { path: PathBuf, source: io::Error },
+    #[error("cannot open {}: {reason}; check that the file and its folder are readable and writable", path.display())]
+    Inaccessible { path: PathBuf, reason: String },
+    #[error("{} is not a database of Abide; it was left as it is: move it away or choose another place", path.display())]
+    NotOurs { path: PathBuf },
+    #[error(
+        "{} is damaged ({reason}); it was left as it is: move it away together with its -wal and -shm files and put a backup in its place",
+        path.display()
+    )]
+    Damaged { path: PathBuf, reason: String },
+    #[error(
+        "{} is missing, but {} is there and may hold the newest records: bring the database back, or move that file away too",
+        path.display(), wal.display()
+    )]
+    OrphanedLog { path: PathBuf, wal: PathBuf },
+    #[error(
+        "{} was written by a newer Abide (schema {found}, this one knows {known}); it was left as it is: install the newer version",
+        path.display()
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("{} is in use by another process ({reason}); end that one first", path.display())]
+    Busy { path: PathBuf, reason: String },
+    #[error("cannot back up {} to {} before changing it: {reason}; it was left as it is", path.display(), to.display())]
+    Backup { path: PathBuf, to: PathBuf, reason: String },
+    #[error(
+        "cannot bring {} from schema {from} to {to}: {reason}; it is as it was, and its backup is beside it",
+        path.display()
+    )]
+    Migration { path: PathBuf, from: i64, to: i64, reason: String },
+    #[error("SQLite {found} is too old and can damage a database; at least {needed} is needed")]
+    OldSqlite { found: &'static str, needed: &'static str },
+    #[error("{}: SQLite would not set {setting} (it is {found}); the file system may not support it", path.display())]
+    Setting { path: PathBuf, setting: &'static str, found: String },
+    #[error("cannot start a thread for {}: {source}", path.display())]
+    Thread { path: PathBuf, source: io::Error },
+}
+
+/// Why an append did not happen. None of it is in the database.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    /// A request with this client message id has already started a task.
+    #[error("the client message id was already used, for task {}", .0.task_id)]
+    DuplicateClientMessage(ClientMessageUse),
+    #[error("conversation {0} does not exist (any more)")]
+    ConversationGone(ConversationId),
+    #[error("the database is closed")]
+    Closed,
+    /// A defect of the caller: the append contradicts what is stored.
+    #[error("this append cannot be stored: {reason}")]
+    Invalid { reason: String },
+    /// No append will succeed any more: what is on disk is only known again after a restart.
+    #[error("the database cannot be written: {reason}")]
+    Failed { reason: String },
+}
+
+/// Why a change that is not an append did not happen.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    #[error("conversation {0} does not exist (any more)")]
+    ConversationGone(ConversationId),
+    /// Nothing was changed; the same again may succeed once there is room.
+    #[error("the disk is full")]
+    Full,
+    #[error("the database is closed")]
+    Closed,
+    /// A defect: the change contradicts what is stored.
+    #[error("this change cannot be stored: {reason}")]
+    Invalid { reason: String },
+    /// No change will succeed any more: what is on disk is only known again after a restart.
+    #[error("the database cannot be written: {reason}")]
+    Failed { reason: String },
+}
+
+/// Why something could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("the database is closed")]
+    Closed,
+    #[error("not a cursor of this list: {0:?}")]
+    Cursor(String),
+    #[error("record {} ({kind}) cannot be read: {reason}", seq.0)]
+    Record { seq: Seq, kind: String, reason: Unreadable },
+    #[error("task {id} cannot be read: {source}")]
+    Task { id: TaskId, source: serde_json::Error },
+    #[error("the inbox cannot be read: {0}")]
+    Inbox(serde_json::Error),
+    #[error("cannot write {}: {source}", path.display())]
+    Backup { path: PathBuf, source: io::Error },
+    #[error("the database cannot be read: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// What is wrong with a stored record.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    #[error("no such kind is known; a newer Abide may have written it")]
+    UnknownKind,
+    #[error("its version {found} is newer than {known}; a newer Abide has written it")]
+    NewerVersion { found: u32, known: u32 },
+    #[error("{0}")]
+    Body(#[from] serde_json::Error),
+}

@@ -1,0 +1,100 @@
+//! Schemas: numbered SQL files, each applied once, never edited after a release.
+
+use crate::{
+    backup,
+    error::OpenError,
+    open::{beside, refused},
+};
+use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+
+/// The n-th leads from schema n-1 to n.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_records.sql")];
+
+/// The newest schema.
+const CURRENT: i64 = MIGRATIONS.len() as i64;
+
+/// Marks a SQLite file as Abide's: "Abid".
+const APPLICATION_ID: i64 = 0x4162_6964;
+
+/// The schema of that database, if it is one of Abide's that this version knows. Changes nothing.
+pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
+    let read = |pragma| connection.pragma_query_one::<i64>(None, pragma).map_err(|e| refused(path, &e));
+    if read("application_id")? != APPLICATION_ID {
+        return Err(OpenError::NotOurs { path: path.to_owned() });
+    }
+    match read("user_version")? {
+        found if found > CURRENT => Err(OpenError::Newer { path: path.to_owned(), found, known: CURRENT }),
+        found => Ok(found),
+    }
+}
+
+/// Brings the database to the current schema, all steps or none. One that holds data is backed up first.
+pub(crate) fn run(connection: &mut Connection, path: &Path, from: i64) -> Result<(), OpenError> {
+    if from == CURRENT {
+        return Ok(());
+    }
+    if from > 0 {
+        let to = beside(path, &format!(".schema{from}.backup"));
+        backup::write(connection, &to).map_err(|e| OpenError::Backup {
+            path: path.to_owned(),
+            to,
+            reason: e.to_string(),
+        })?;
+    }
+    steps(connection, MIGRATIONS, from).map_err(|e| OpenError::Migration {
+        path: path.to_owned(),
+        from,
+        to: CURRENT,
+        reason: e.to_string(),
+    })
+}
+
+fn steps(connection: &mut Connection, migrations: &[&str], from: i64) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    let done = usize::try_from(from).unwrap_or(0);
+    for sql in &migrations[done.min(migrations.len())..] {
+        transaction.execute_batch(sql)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
+    transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest as _, Sha256};
+    use std::fmt::Write as _;
+
+    /// SHA-256 of each migration. A line is added with a migration and never changed after a release.
+    const CHECKSUMS: &[&str] = &["920077ae8a7f6ffab6d672ea550d780fd093ecc590a4820bf627241cd4d6e24e"];
+
+    #[test]
+    fn migrations_are_never_edited() {
+        let found: Vec<String> = MIGRATIONS
+            .iter()
+            .map(|sql| {
+                Sha256::digest(sql).iter().fold(String::new(), |mut hex, byte| {
+                    let _ = write!(hex, "{byte:02x}");
+                    hex
+                })
+            })
+            .collect();
+        assert_eq!(found, CHECKSUMS);
+    }
+
+    #[test]
+    fn a_failing_step_leaves_everything_as_it_was() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        steps(&mut connection, &["CREATE TABLE a (x)"], 0).unwrap();
+        steps(&mut connection, &["CREATE TABLE a (x)", "CREATE TABLE b (x)", "nonsense"], 1).unwrap_err();
+        let version: i64 = connection.pragma_query_one(None, "user_version").unwrap();
+        let tables: i64 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+        assert_eq!((version, tables), (1, 1));
+        steps(&mut connection, &["CREATE TABLE a (x)", "CREATE TABLE b (x)"], 1).unwrap();
+        let version: i64 = connection.pragma_query_one(None, "user_version").unwrap();
+        assert_eq!(version, 2);
+    }
+}

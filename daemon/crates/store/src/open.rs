@@ -1,0 +1,196 @@
+//! Opening the file: checks first, nothing changed before they are passed.
+
+use crate::{error::OpenError, migrate};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
+use std::{
+    ffi::OsString,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// Older ones can corrupt a database in WAL mode (<https://sqlite.org/wal.html#walresetbug>).
+const NEEDED: (i32, &str) = (3_051_003, "3.51.3");
+
+/// How long to wait for a lock that a reader or a person's own tool holds.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// The connection that writes.
+pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
+    if rusqlite::version_number() < NEEDED.0 {
+        return Err(OpenError::OldSqlite { found: rusqlite::version(), needed: NEEDED.1 });
+    }
+    create_if_missing(path)?;
+    let found = fs::metadata(path).map_err(|e| inaccessible(path, &e))?;
+    if found.len() == 0 {
+        // A new database gets its name only when it is complete, so something has emptied this one.
+        return Err(OpenError::Damaged { path: path.to_owned(), reason: "it is empty".to_owned() });
+    }
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let schema = migrate::identify(&connection, path)?;
+    restrict(path).map_err(|e| inaccessible(path, &e))?;
+    configure(&connection, path)?;
+    migrate::run(&mut connection, path, schema)?;
+    Ok(connection)
+}
+
+/// A connection that reads; there has to be one that writes.
+pub(crate) fn reader(path: &Path) -> Result<Connection, OpenError> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
+    let connect = || {
+        let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY)?;
+        // Without this a refused database would be changed by closing it.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.execute_batch(
+            "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;",
+        )?;
+        Ok(connection)
+    };
+    connect().map_err(|e| refused(path, &e))
+}
+
+fn configure(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let set = |setting: &'static str, sql: &str, query: &str, wanted: &str| {
+        // Some of these answer with a row, some do not.
+        let mut statement = connection.prepare(sql)?;
+        statement.query([])?.next()?;
+        let found = connection.query_row(query, [], |row| {
+            Ok(match row.get(0)? {
+                rusqlite::types::Value::Integer(number) => number.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                other => format!("{other:?}"),
+            })
+        })?;
+        if found == wanted {
+            Ok(())
+        } else {
+            Err(Trouble::Setting(OpenError::Setting { path: path.to_owned(), setting, found }))
+        }
+    };
+    let settings = || {
+        if connection.is_readonly("main")? {
+            let reason = "it is write-protected".to_owned();
+            return Err(Trouble::Setting(OpenError::Inaccessible { path: path.to_owned(), reason }));
+        }
+        set("journal_mode=WAL", "PRAGMA journal_mode = WAL", "PRAGMA journal_mode", "wal")?;
+        set("synchronous=FULL", "PRAGMA synchronous = FULL", "PRAGMA synchronous", "2")?;
+        set("foreign_keys", "PRAGMA foreign_keys = ON", "PRAGMA foreign_keys", "1")?;
+        // What is deleted is overwritten.
+        set("secure_delete", "PRAGMA secure_delete = ON", "PRAGMA secure_delete", "1")?;
+        // The writer looks after the log itself, since SQLite would keep quiet about a checkpoint's errors.
+        set("wal_autocheckpoint", "PRAGMA wal_autocheckpoint = 0", "PRAGMA wal_autocheckpoint", "0")?;
+        connection.execute_batch(
+            "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;
+             PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;",
+        )?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(())
+    };
+    settings().map_err(|trouble| match trouble {
+        Trouble::Setting(error) => error,
+        Trouble::Sqlite(error) => refused(path, &error),
+    })
+}
+
+enum Trouble {
+    Setting(OpenError),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+/// What SQLite's error means for someone who wants to open that file.
+pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> OpenError {
+    let (path, reason) = (path.to_owned(), error.to_string());
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => OpenError::NotOurs { path },
+        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, reason },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Busy { path, reason },
+        _ => OpenError::Inaccessible { path, reason },
+    }
+}
+
+fn inaccessible(path: &Path, error: &io::Error) -> OpenError {
+    OpenError::Inaccessible { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// The path with something after its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Makes a new database under another name and gives it its own when it is complete.
+fn create_if_missing(path: &Path) -> Result<(), OpenError> {
+    if path.try_exists().map_err(|e| inaccessible(path, &e))? {
+        return Ok(());
+    }
+    let wal = beside(path, "-wal");
+    if wal.exists() {
+        return Err(OpenError::OrphanedLog { path: path.to_owned(), wal });
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    create_folder(folder).map_err(|source| OpenError::Folder { path: folder.to_owned(), source })?;
+    let new = beside(path, ".new");
+    create_private(&new).map_err(|source| OpenError::Create { path: new.clone(), source })?;
+    let mut connection = connect(&new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    migrate::run(&mut connection, &new, 0)?;
+    connection.close().map_err(|(_, e)| refused(&new, &e))?;
+    fs::rename(&new, path)
+        .and_then(|()| sync_folder(folder))
+        .map_err(|source| OpenError::Create { path: path.to_owned(), source })
+}
+
+/// An empty file that only its owner can read, instead of whatever was there.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Only the owner may read. (The log and the index of it get the database's mode.)
+fn restrict(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(path)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// Makes a rename in it durable.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

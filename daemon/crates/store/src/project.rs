@@ -1,0 +1,145 @@
+//! What is derived from records, as they are appended. Everything here costs the same however long the history is.
+
+mod call;
+mod conversation;
+mod inbox;
+mod task;
+
+pub(crate) use conversation::finish;
+pub(crate) use inbox::close_items;
+pub(crate) use task::task;
+
+use crate::{
+    canonical::rule_digest,
+    column::seq_to_sql,
+    query::client_message,
+    work::{Fault, Refusal},
+};
+use abide_protocol::{
+    TaskId, Timestamp,
+    inbox::{Pending, PendingId},
+    message::{Message, Role},
+    record::{ClientMessage, Record, RecordBody, RuleRemembered},
+};
+use rusqlite::{Connection, params};
+
+/// What an append changes besides rows of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// Messages up to this seq were read already (when they are derived anew).
+    read_up_to: i64,
+    /// New messages that are not the person's own.
+    unread: u64,
+    /// When the conversation was last changed, if it was.
+    touched: Option<Timestamp>,
+    /// The conversation looks different, though it was not touched.
+    restyled: bool,
+    inbox_added: Vec<(TaskId, Pending)>,
+    inbox_removed: Vec<PendingId>,
+}
+
+impl Changes {
+    /// For records that were there before, read up to that seq.
+    pub(crate) fn of_history(read_up_to: i64) -> Self {
+        Self { read_up_to, ..Self::default() }
+    }
+
+    fn touch(&mut self, at: Timestamp) {
+        self.touched = self.touched.max(Some(at));
+    }
+}
+
+/// Derives what follows from a record.
+pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Changes) -> Result<(), Fault> {
+    match &record.body {
+        RecordBody::ConversationCreated(body) => conversation::created(connection, record, body, changes)?,
+        RecordBody::ConversationUpdated(body) => conversation::updated(connection, record, body, changes)?,
+        RecordBody::ConversationArchived(body) => conversation::archived(connection, record, *body, changes)?,
+        RecordBody::TaskStarted(body) => {
+            if body.parent_id.is_none() {
+                conversation::root_task(connection, record, changes)?;
+            }
+            if let Some(message) = &body.client_message {
+                client_message_used(connection, record, message)?;
+            }
+        }
+        RecordBody::TaskEnded(_) => changes.touch(record.at),
+        RecordBody::Reply(body) => call::in_reply(connection, record, body)?,
+        RecordBody::CallPlanned(body) => call::planned(connection, record, body)?,
+        RecordBody::ApprovalRequested(approval) => {
+            inbox::opened(connection, record, PendingId::Approval(approval.id))?;
+            call::waits_for_approval(connection, approval.call_id)?;
+        }
+        RecordBody::ApprovalDecided(body) => call::decided(connection, body.call_id)?,
+        RecordBody::RuleRemembered(body) => rule_remembered(connection, record, body)?,
+        RecordBody::CallStarted(body) => call::started(connection, record, body)?,
+        RecordBody::CallFinished(body) => call::finished(connection, record, body)?,
+        RecordBody::QuestionAsked(question) => {
+            inbox::opened(connection, record, PendingId::Question(question.id))?;
+            if let Some(call) = question.call_id {
+                call::waits_for_answer(connection, call, question.id)?;
+            }
+        }
+        RecordBody::QuestionAnswered(body) => call::answered(connection, body.question_id)?,
+        RecordBody::ConversationDeleted(_)
+        | RecordBody::UserMessage(_)
+        | RecordBody::Notice(_)
+        | RecordBody::Nudge(_)
+        | RecordBody::Update(_)
+        | RecordBody::ModelRequested(_)
+        | RecordBody::ModelFailed(_)
+        | RecordBody::PartialReply(_)
+        | RecordBody::Paused(_)
+        | RecordBody::Resumed(_)
+        | RecordBody::LimitsRaised(_)
+        | RecordBody::Compacted(_)
+        | RecordBody::Restarted(_) => {}
+    }
+    if let Some(said) = record.message() {
+        message(connection, &said, changes)?;
+    }
+    Ok(())
+}
+
+fn message(connection: &Connection, message: &Message, changes: &mut Changes) -> Result<(), Fault> {
+    let seq = seq_to_sql(message.seq);
+    let own = message.role == Role::User;
+    connection
+        .prepare_cached("INSERT INTO messages (conversation, seq, own) VALUES (?1, ?2, ?3)")?
+        .execute(params![message.conversation_id.0, seq, own])?;
+    if !own && seq > changes.read_up_to {
+        changes.unread += 1;
+    }
+    changes.touch(message.at);
+    Ok(())
+}
+
+fn client_message_used(connection: &Connection, record: &Record, used: &ClientMessage) -> Result<(), Fault> {
+    if let Some(first) = client_message(connection, &used.id)? {
+        return Err(Refusal::Duplicate(first).into());
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO client_messages (id, digest, task, conversation) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![used.id, used.digest, task_of(record)?.0, record.conversation_id.0])?;
+    Ok(())
+}
+
+fn rule_remembered(connection: &Connection, record: &Record, body: &RuleRemembered) -> Result<(), Fault> {
+    let rule = &body.rule;
+    let digest = rule_digest(&rule.tool, rule.arguments.as_str(), &rule.workspace)
+        .ok_or_else(|| Refusal::Invalid("a rule's arguments are nested too deeply".to_owned()))?;
+    connection
+        .prepare_cached("INSERT INTO rules (seq, conversation, digest, allow) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![seq_to_sql(record.seq), record.conversation_id.0, digest, body.allow])?;
+    Ok(())
+}
+
+/// The task of a record that has to have one.
+fn task_of(record: &Record) -> Result<TaskId, Fault> {
+    record.task_id.ok_or_else(|| {
+        Refusal::Invalid(format!("record {} is of a kind that belongs to a task, but names none", record.id))
+            .into()
+    })
+}

@@ -1,0 +1,128 @@
+//! How a conversation looks in lists.
+
+use super::{Changes, task_of};
+use crate::{
+    column::Word,
+    query,
+    work::{Fault, Ledger, Refusal},
+};
+use abide_protocol::{
+    ConversationId,
+    inbox::InboxItem,
+    notification::{ConversationUpdate, InboxUpdate},
+    record::{ConversationArchived, ConversationCreated, ConversationUpdated, Record},
+};
+use rusqlite::{Connection, params};
+
+pub(super) fn created(
+    connection: &Connection,
+    record: &Record,
+    body: &ConversationCreated,
+    changes: &mut Changes,
+) -> Result<(), Fault> {
+    connection
+        .prepare_cached(
+            "INSERT INTO conversations
+                 (id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 0, 0)",
+        )?
+        .execute(params![
+            record.conversation_id.0,
+            body.title,
+            body.workspace,
+            body.mode.map(Word),
+            body.model,
+            body.persona,
+            record.at.0,
+        ])?;
+    changes.touch(record.at);
+    Ok(())
+}
+
+pub(super) fn updated(
+    connection: &Connection,
+    record: &Record,
+    body: &ConversationUpdated,
+    changes: &mut Changes,
+) -> Result<(), Fault> {
+    connection
+        .prepare_cached(
+            "UPDATE conversations SET title = coalesce(?2, title), workspace = coalesce(?3, workspace),
+                 mode = coalesce(?4, mode), model = coalesce(?5, model), persona = coalesce(?6, persona)
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            record.conversation_id.0,
+            body.title,
+            body.workspace,
+            body.mode.map(Word),
+            body.model,
+            body.persona,
+        ])?;
+    changes.touch(record.at);
+    Ok(())
+}
+
+pub(super) fn archived(
+    connection: &Connection,
+    record: &Record,
+    body: ConversationArchived,
+    changes: &mut Changes,
+) -> Result<(), Fault> {
+    connection
+        .prepare_cached("UPDATE conversations SET archived = ?2 WHERE id = ?1")?
+        .execute(params![record.conversation_id.0, body.archived])?;
+    changes.touch(record.at);
+    Ok(())
+}
+
+pub(super) fn root_task(
+    connection: &Connection,
+    record: &Record,
+    changes: &mut Changes,
+) -> Result<(), Fault> {
+    connection
+        .prepare_cached("UPDATE conversations SET task = ?2 WHERE id = ?1")?
+        .execute(params![record.conversation_id.0, task_of(record)?.0])?;
+    changes.touch(record.at);
+    Ok(())
+}
+
+/// Writes the sums of an append, and tells what people see of it.
+pub(crate) fn finish(
+    ledger: &Ledger<'_>,
+    id: ConversationId,
+    changes: Changes,
+) -> Result<(Option<InboxUpdate>, Option<ConversationUpdate>), Fault> {
+    if let Some(at) = changes.touched {
+        ledger
+            .connection
+            .prepare_cached(
+                "UPDATE conversations SET unread = unread + ?2, updated_at = max(updated_at, ?3) WHERE id = ?1",
+            )?
+            .execute(params![id.0, changes.unread.cast_signed(), at.0])?;
+    }
+    let inbox_changed = !changes.inbox_added.is_empty() || !changes.inbox_removed.is_empty();
+    let looks_different = changes.touched.is_some() || changes.restyled;
+    if !inbox_changed && !looks_different {
+        return Ok((None, None));
+    }
+    let conversation = query::conversation(ledger.connection, id)?.ok_or(Refusal::Gone(id))?;
+    let inbox = inbox_changed.then(|| InboxUpdate {
+        added: changes
+            .inbox_added
+            .into_iter()
+            .map(|(task_id, pending)| InboxItem {
+                task_id,
+                conversation_id: id,
+                conversation_title: conversation.title.clone(),
+                pending,
+            })
+            .collect(),
+        removed: changes.inbox_removed,
+        count: *ledger.open_items,
+    });
+    let update = looks_different
+        .then_some(ConversationUpdate { conversation_id: id, conversation: Some(conversation) });
+    Ok((inbox, update))
+}

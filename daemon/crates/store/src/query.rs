@@ -1,0 +1,53 @@
+//! Reads. One file for each thing that is asked about.
+
+mod conversation;
+mod inbox;
+mod lookup;
+mod message;
+mod record;
+mod rule;
+mod snapshot;
+mod status;
+mod task;
+
+pub use lookup::{Lookup, PendingRef};
+pub use rule::ClientMessageUse;
+pub use status::Counts;
+
+pub(crate) use conversation::conversation;
+pub(crate) use inbox::open_items;
+pub(crate) use record::each_record;
+pub(crate) use rule::client_message;
+
+use crate::error::ReadError;
+use uuid::Uuid;
+
+/// A page's size: what was asked for, within reason.
+fn page_size(limit: u32) -> usize {
+    limit.clamp(1, 1000) as usize
+}
+
+/// Where a page of a list ended: a moment, and the id that decides between two of the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Cursor {
+    at: i64,
+    id: Uuid,
+}
+
+impl Cursor {
+    /// Before everything, in lists that begin with the newest.
+    const NEWEST: Self = Self { at: i64::MAX, id: Uuid::max() };
+
+    fn parse(text: Option<&str>) -> Result<Self, ReadError> {
+        let Some(text) = text else { return Ok(Self::NEWEST) };
+        let parse = || {
+            let (at, id) = text.split_once('.')?;
+            Some(Self { at: at.parse().ok()?, id: Uuid::parse_str(id).ok()? })
+        };
+        parse().ok_or_else(|| ReadError::Cursor(text.to_owned()))
+    }
+
+    fn to_text(self) -> String {
+        format!("{}.{}", self.at, self.id.simple())
+    }
+}

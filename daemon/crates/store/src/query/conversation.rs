@@ -1,0 +1,84 @@
+//! Conversations.
+
+use super::{Cursor, page_size};
+use crate::{
+    Store,
+    column::{Word, at, count},
+    error::ReadError,
+};
+use abide_protocol::{
+    ConversationId, TaskId,
+    conversation::{Conversation, LatestTask},
+};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+const SELECT: &str =
+    "SELECT c.id, c.title, c.workspace, c.mode, c.model, c.persona, c.created_at, c.updated_at, c.archived,
+        c.unread, c.task, t.status
+    FROM conversations c LEFT JOIN tasks t ON t.id = c.task";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    let task: Option<_> = row.get(10)?;
+    let status: Option<Word<_>> = row.get(11)?;
+    Ok(Conversation {
+        id: ConversationId(row.get(0)?),
+        title: row.get(1)?,
+        workspace: row.get(2)?,
+        mode: row.get::<_, Option<Word<_>>>(3)?.map(|word| word.0),
+        model: row.get(4)?,
+        persona: row.get(5)?,
+        created_at: at(row, 6)?,
+        updated_at: at(row, 7)?,
+        archived: row.get(8)?,
+        unread: count(row, 9)?,
+        task: task.zip(status).map(|(id, status)| LatestTask { id: TaskId(id), status: status.0 }),
+    })
+}
+
+pub(crate) fn conversation(
+    connection: &Connection,
+    id: ConversationId,
+) -> rusqlite::Result<Option<Conversation>> {
+    connection.prepare_cached(&format!("{SELECT} WHERE c.id = ?1"))?.query_row([id.0], from_row).optional()
+}
+
+/// Last changed first, and where the next page begins.
+pub(super) fn conversations(
+    connection: &Connection,
+    archived: bool,
+    cursor: Cursor,
+    limit: usize,
+) -> rusqlite::Result<(Vec<Conversation>, Option<Cursor>)> {
+    let sql = format!(
+        "{SELECT} WHERE c.archived = ?1 AND (c.updated_at, c.id) < (?2, ?3) ORDER BY c.updated_at DESC, c.id DESC LIMIT ?4"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![archived, cursor.at, cursor.id, limit as i64 + 1], from_row)?;
+    let mut page = rows.collect::<Result<Vec<_>, _>>()?;
+    let more = page.len() > limit;
+    page.truncate(limit);
+    let next = page.last().filter(|_| more).map(|last| Cursor { at: last.updated_at.0, id: last.id.0 });
+    Ok((page, next))
+}
+
+impl Store {
+    /// A conversation, if there is one with that id.
+    pub async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>, ReadError> {
+        self.read(move |connection| Ok(conversation(connection, id)?)).await
+    }
+
+    /// Last changed first; archived ones or the others. With the cursor of the next page, if there is one.
+    pub async fn conversations(
+        &self,
+        archived: bool,
+        cursor: Option<String>,
+        limit: u32,
+    ) -> Result<(Vec<Conversation>, Option<String>), ReadError> {
+        let cursor = Cursor::parse(cursor.as_deref())?;
+        self.read(move |connection| {
+            let (page, next) = conversations(connection, archived, cursor, page_size(limit))?;
+            Ok((page, next.map(Cursor::to_text)))
+        })
+        .await
+    }
+}

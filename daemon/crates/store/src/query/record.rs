@@ -1,0 +1,107 @@
+//! Records, as they were appended.
+
+use crate::{
+    Store,
+    column::{at, seq, seq_to_sql},
+    error::ReadError,
+    stored_form,
+};
+use abide_protocol::{ConversationId, RecordId, Seq, TaskId, record::Record};
+use rusqlite::{Connection, Row, ToSql, params};
+
+/// What [`record`] reads.
+pub(super) const COLUMNS: &str = "seq, id, conversation, task, at, kind, version, body";
+
+/// A record out of a row of [`COLUMNS`].
+pub(super) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
+    let seq = seq(row, 0)?;
+    let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
+    Ok(Record {
+        seq,
+        id: RecordId(row.get(1)?),
+        conversation_id: ConversationId(row.get(2)?),
+        task_id: row.get::<_, Option<_>>(3)?.map(TaskId),
+        at: at(row, 4)?,
+        body: stored_form::read(seq, text(5)?, row.get(6)?, text(7)?)?,
+    })
+}
+
+fn records(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<Vec<Record>, ReadError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next()? {
+        records.push(record(row)?);
+    }
+    Ok(records)
+}
+
+/// The record with that seq, if there is one.
+pub(super) fn record_at(connection: &Connection, seq: Seq) -> Result<Option<Record>, ReadError> {
+    let sql = format!("SELECT {COLUMNS} FROM records WHERE seq = ?1");
+    Ok(records(connection, &sql, params![seq_to_sql(seq)])?.pop())
+}
+
+/// Shows all records of a conversation, in order.
+pub(crate) fn each_record<E: From<ReadError>>(
+    connection: &Connection,
+    id: ConversationId,
+    mut see: impl FnMut(Record) -> Result<(), E>,
+) -> Result<(), E> {
+    let sql = format!("SELECT {COLUMNS} FROM records WHERE conversation = ?1 ORDER BY seq");
+    let mut statement = connection.prepare_cached(&sql).map_err(ReadError::from)?;
+    let mut rows = statement.query([id.0]).map_err(ReadError::from)?;
+    while let Some(row) = rows.next().map_err(ReadError::from)? {
+        see(record(row)?)?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// All records of a conversation, in order.
+    pub async fn conversation_records(&self, id: ConversationId) -> Result<Vec<Record>, ReadError> {
+        self.read(move |connection| {
+            let mut records = Vec::new();
+            each_record(connection, id, |record| {
+                records.push(record);
+                Ok::<_, ReadError>(())
+            })?;
+            Ok(records)
+        })
+        .await
+    }
+
+    /// At most `limit` records after that one, in order, of one conversation or of all.
+    pub async fn records_after(
+        &self,
+        conversation: Option<ConversationId>,
+        after: Seq,
+        limit: u32,
+    ) -> Result<Vec<Record>, ReadError> {
+        self.read(move |connection| match conversation {
+            Some(id) => {
+                let sql = format!(
+                    "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
+                );
+                records(connection, &sql, params![id.0, seq_to_sql(after), limit])
+            }
+            None => {
+                let sql = format!("SELECT {COLUMNS} FROM records WHERE seq > ?1 ORDER BY seq LIMIT ?2");
+                records(connection, &sql, params![seq_to_sql(after), limit])
+            }
+        })
+        .await
+    }
+
+    /// All conversations that have records but were not deleted; for a rebuild.
+    pub async fn recorded_conversations(&self) -> Result<Vec<ConversationId>, ReadError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT conversation FROM records WHERE kind = 'conversation_created' ORDER BY seq",
+            )?;
+            let ids = statement.query_map([], |row| row.get(0).map(ConversationId))?;
+            Ok(ids.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}

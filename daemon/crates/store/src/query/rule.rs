@@ -1,0 +1,55 @@
+//! What was decided or asked before.
+
+use crate::{Store, canonical::rule_digest, error::ReadError};
+use abide_protocol::{ConversationId, TaskId};
+use rusqlite::OptionalExtension as _;
+
+/// The request that a client message id was used for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientMessageUse {
+    /// SHA-256 (hex) of the request.
+    pub digest: String,
+    pub task_id: TaskId,
+    pub conversation_id: ConversationId,
+}
+
+impl Store {
+    /// The newest remembered decision on this tool with these arguments (JSON) in this workspace: whether it allows.
+    pub async fn rule(
+        &self,
+        tool: &str,
+        arguments: &str,
+        workspace: &str,
+    ) -> Result<Option<bool>, ReadError> {
+        let Some(digest) = rule_digest(tool, arguments, workspace) else { return Ok(None) };
+        self.read(move |connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT allow FROM rules WHERE digest = ?1 ORDER BY seq DESC LIMIT 1")?;
+            Ok(statement.query_row([digest], |row| row.get(0)).optional()?)
+        })
+        .await
+    }
+
+    /// The task that a request with this client message id has started, if one has.
+    pub async fn client_message(&self, id: &str) -> Result<Option<ClientMessageUse>, ReadError> {
+        let id = id.to_owned();
+        self.read(move |connection| Ok(client_message(connection, &id)?)).await
+    }
+}
+
+pub(crate) fn client_message(
+    connection: &rusqlite::Connection,
+    id: &str,
+) -> rusqlite::Result<Option<ClientMessageUse>> {
+    let mut statement =
+        connection.prepare_cached("SELECT digest, task, conversation FROM client_messages WHERE id = ?1")?;
+    statement
+        .query_row([id], |row| {
+            Ok(ClientMessageUse {
+                digest: row.get(0)?,
+                task_id: TaskId(row.get(1)?),
+                conversation_id: ConversationId(row.get(2)?),
+            })
+        })
+        .optional()
+}

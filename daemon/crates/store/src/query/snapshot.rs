@@ -1,0 +1,63 @@
+//! What a subscriber gets first.
+
+use super::{
+    Cursor,
+    conversation::conversations,
+    inbox::{Of, items},
+    message, page_size, task,
+};
+use crate::{Store, column::seq, error::ReadError};
+use abide_protocol::{
+    Seq,
+    method::subscription::Scope,
+    notification::{DaemonUpdate, Snapshot},
+};
+use rusqlite::Connection;
+
+/// Messages in a conversation's snapshot.
+const MESSAGES: usize = 100;
+
+/// The newest record's place.
+fn newest(connection: &Connection) -> rusqlite::Result<Seq> {
+    connection.prepare_cached("SELECT coalesce(max(seq), 0) FROM records")?.query_row([], |row| seq(row, 0))
+}
+
+impl Store {
+    /// All that a subscription of that scope begins with, as of one moment. What only lives in the daemon (`partials`,
+    /// `daemon`) is left empty; so are the messages where the client has them up to `since`. A conversation that does not
+    /// exist looks empty.
+    pub async fn snapshot(&self, scope: Scope, since: Option<Seq>) -> Result<Snapshot, ReadError> {
+        self.read(move |connection| {
+            let mut snapshot = Snapshot {
+                seq: newest(connection)?,
+                conversations: Vec::new(),
+                tasks: Vec::new(),
+                inbox: Vec::new(),
+                messages: Vec::new(),
+                calls: Vec::new(),
+                partials: Vec::new(),
+                daemon: DaemonUpdate { storage_full: false, shutting_down: false },
+            };
+            match scope {
+                Scope::Overview | Scope::All => {
+                    if scope == Scope::Overview {
+                        let limit = page_size(u32::MAX);
+                        snapshot.conversations = conversations(connection, false, Cursor::NEWEST, limit)?.0;
+                    }
+                    snapshot.tasks = task::unfinished(connection)?;
+                    snapshot.inbox = items(connection, Of::All)?;
+                }
+                Scope::Conversation(id) => {
+                    snapshot.tasks = task::current(connection, id)?;
+                    snapshot.inbox = items(connection, Of::Conversation(id))?;
+                    if since.is_none() {
+                        let page = message::page(connection, id, None, MESSAGES)?;
+                        (snapshot.messages, snapshot.calls) = (page.messages, page.calls);
+                    }
+                }
+            }
+            Ok(snapshot)
+        })
+        .await
+    }
+}

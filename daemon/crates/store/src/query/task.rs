@@ -1,0 +1,131 @@
+//! Tasks.
+
+use super::{Cursor, page_size};
+use crate::{Store, column::at, error::ReadError};
+use abide_protocol::{ConversationId, TaskId, Timestamp, task::AgentTask};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+
+/// What [`from_row`] reads.
+const SELECT: &str = "SELECT id, brief FROM tasks";
+
+fn from_row(row: &Row<'_>) -> Result<AgentTask, ReadError> {
+    let id = TaskId(row.get(0)?);
+    let brief = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+    serde_json::from_str(brief).map_err(|source| ReadError::Task { id, source })
+}
+
+fn tasks(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<Vec<AgentTask>, ReadError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let mut tasks = Vec::new();
+    while let Some(row) = rows.next()? {
+        tasks.push(from_row(row)?);
+    }
+    Ok(tasks)
+}
+
+/// Newest first, as lists carry them.
+fn listed(
+    connection: &Connection,
+    conversation: Option<ConversationId>,
+    all: bool,
+    cursor: Cursor,
+    limit: usize,
+) -> Result<Vec<AgentTask>, ReadError> {
+    let of = if conversation.is_some() { "conversation = ?4 AND" } else { "?4 IS NULL AND" };
+    let live = if all { "" } else { "ended = 0 AND" };
+    let sql = format!(
+        "{SELECT} WHERE {of} {live} (started_at, id) < (?1, ?2) ORDER BY started_at DESC, id DESC LIMIT ?3"
+    );
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    tasks(connection, &sql, params![cursor.at, cursor.id, limit, conversation.map(|id| id.0)])
+}
+
+/// All tasks that have not ended, newest first.
+pub(super) fn unfinished(connection: &Connection) -> Result<Vec<AgentTask>, ReadError> {
+    listed(connection, None, false, Cursor::NEWEST, usize::MAX)
+}
+
+/// A conversation's tasks that have not ended and its newest, newest first.
+pub(super) fn current(connection: &Connection, id: ConversationId) -> Result<Vec<AgentTask>, ReadError> {
+    let mut current = listed(connection, Some(id), true, Cursor::NEWEST, 1)?;
+    let newest = current.first().map(|task| task.id);
+    let unfinished = listed(connection, Some(id), false, Cursor::NEWEST, usize::MAX)?;
+    current.extend(unfinished.into_iter().filter(|task| Some(task.id) != newest));
+    Ok(current)
+}
+
+impl Store {
+    /// Newest first, of one conversation or of all; ended ones only with `all`. With the cursor of the next page, if there is
+    /// one. Prompts and scratchpads are left out.
+    pub async fn tasks(
+        &self,
+        conversation: Option<ConversationId>,
+        all: bool,
+        cursor: Option<String>,
+        limit: u32,
+    ) -> Result<(Vec<AgentTask>, Option<String>), ReadError> {
+        let cursor = Cursor::parse(cursor.as_deref())?;
+        let limit = page_size(limit);
+        self.read(move |connection| {
+            let mut page = listed(connection, conversation, all, cursor, limit + 1)?;
+            let more = page.len() > limit;
+            page.truncate(limit);
+            let next = page.last().filter(|_| more);
+            let next = next.map(|last| Cursor { at: last.started_at.0, id: last.id.0 }.to_text());
+            Ok((page, next))
+        })
+        .await
+    }
+
+    /// A task whole, if there is one with that id.
+    pub async fn task(&self, id: TaskId) -> Result<Option<AgentTask>, ReadError> {
+        self.read(move |connection| {
+            let Some(mut task) = tasks(connection, &format!("{SELECT} WHERE id = ?1"), params![id.0])?.pop()
+            else {
+                return Ok(None);
+            };
+            let mut texts =
+                connection.prepare_cached("SELECT prompt, scratchpad FROM task_texts WHERE task = ?1")?;
+            let scratchpad: String;
+            (task.original_prompt, scratchpad) =
+                texts.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            task.scratchpad =
+                serde_json::from_str(&scratchpad).map_err(|source| ReadError::Task { id, source })?;
+            Ok(Some(task))
+        })
+        .await
+    }
+
+    /// The conversation that a task belongs to.
+    pub async fn conversation_of(&self, id: TaskId) -> Result<Option<ConversationId>, ReadError> {
+        self.read(move |connection| {
+            let mut statement = connection.prepare_cached("SELECT conversation FROM tasks WHERE id = ?1")?;
+            Ok(statement.query_row([id.0], |row| row.get(0).map(ConversationId)).optional()?)
+        })
+        .await
+    }
+
+    /// Conversations with a task that has not ended.
+    pub async fn unfinished(&self) -> Result<Vec<ConversationId>, ReadError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT DISTINCT conversation FROM tasks WHERE ended = 0")?;
+            let ids = statement.query_map([], |row| row.get(0).map(ConversationId))?;
+            Ok(ids.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// When to look at which conversation again, soonest first.
+    pub async fn wakes(&self) -> Result<Vec<(Timestamp, ConversationId)>, ReadError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT wake_at, conversation FROM tasks WHERE wake_at IS NOT NULL ORDER BY wake_at",
+            )?;
+            let wakes = statement.query_map([], |row| Ok((at(row, 0)?, ConversationId(row.get(1)?))))?;
+            Ok(wakes.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}

@@ -1,0 +1,125 @@
+//! The handle on the store.
+
+use crate::{
+    committed::{Append, Committed, Sink, StorageState, TaskProjection},
+    error::{AppendError, OpenError, ReadError, WriteError},
+    open,
+    reader::Readers,
+    work,
+    writer::{self, Lane, Queue},
+};
+use abide_protocol::{ConversationId, RecordId, Seq, Timestamp, conversation::Conversation};
+use rusqlite::Connection;
+use std::{path::PathBuf, sync::Arc};
+use tokio::sync::watch;
+
+/// Where the database is and how it is kept.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Of the database file; its folder is created if it is not there.
+    pub path: PathBuf,
+    /// Room kept beside the database, to be released when the disk is full so that stops and answers can still be written;
+    /// in bytes, 0 for none. 32 MiB is good.
+    pub reserve_bytes: u64,
+    /// Threads that read; at least one.
+    pub readers: usize,
+}
+
+/// The database. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store {
+    queue: Queue,
+    readers: Arc<Readers>,
+    state: watch::Receiver<StorageState>,
+}
+
+impl Store {
+    /// Opens the database at the path, creates it if there is none, and brings an older one up to date after a backup.
+    /// Blocks.
+    pub fn open(options: Options, sink: Sink) -> Result<Self, OpenError> {
+        let Options { path, reserve_bytes, readers } = options;
+        let writer_connection = open::writer(&path)?;
+        let reader_connections =
+            (0..readers.max(1)).map(|_| open::reader(&path)).collect::<Result<Vec<_>, _>>()?;
+        let readers = Readers::start(&path, reader_connections)?;
+        let (queue, state) = writer::start(&path, reserve_bytes, writer_connection, sink)?;
+        Ok(Self { queue, readers: Arc::new(readers), state })
+    }
+
+    /// Stores records and what they make of the conversation and its tasks, all or nothing.
+    ///
+    /// While the disk is full this waits, unless the append is urgent. Dropping the future then withdraws the append; at any
+    /// other time it makes no difference.
+    pub async fn append(&self, append: Append) -> Result<Arc<Committed>, AppendError> {
+        let lane = if append.urgent { Lane::Urgent } else { Lane::Ordinary };
+        Ok(self.queue.run(lane, |answer| work::Append::new(append, answer)).await?)
+    }
+
+    /// Deletes a conversation's records for good, in the database and its log. A tombstone is left, which gets that id.
+    /// Answers with the number of records deleted.
+    pub async fn delete_conversation(
+        &self,
+        id: ConversationId,
+        now: Timestamp,
+        id_for_tombstone: RecordId,
+    ) -> Result<u64, WriteError> {
+        let work = |answer| work::Delete::new(id, now, id_for_tombstone, answer);
+        Ok(self.queue.run(Lane::Urgent, work).await?)
+    }
+
+    /// Marks messages up to and including that one as read. Marks never go back.
+    pub async fn mark_read(&self, id: ConversationId, seq: Seq) -> Result<Conversation, WriteError> {
+        Ok(self.queue.run(Lane::Ordinary, |answer| work::MarkRead::new(id, seq, answer)).await?)
+    }
+
+    /// Derives everything about a conversation anew: its tasks as given, the rest from its records. The sink hears nothing.
+    ///
+    /// For a rebuild go through [`Self::recorded_conversations`] and [`Self::conversation_records`], and fold the tasks.
+    pub async fn replace_projections(
+        &self,
+        id: ConversationId,
+        tasks: Vec<TaskProjection>,
+    ) -> Result<(), WriteError> {
+        Ok(self.queue.run(Lane::Ordinary, |answer| work::Rebuild::new(id, tasks, answer)).await?)
+    }
+
+    /// Whether there is room, now and whenever it changes.
+    #[must_use]
+    pub fn state(&self) -> watch::Receiver<StorageState> {
+        self.state.clone()
+    }
+
+    /// Transactions committed since the database was opened.
+    #[must_use]
+    pub fn transactions(&self) -> u64 {
+        self.queue.transactions()
+    }
+
+    /// Finishes what was asked before, empties the log into the database and ends all threads.
+    /// What waits for room on a full disk is refused.
+    pub async fn close(self) {
+        self.readers.close().await;
+        self.queue.close().await;
+    }
+
+    /// Runs queries on a reader thread, all on one state of the database.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,
+    ) -> Result<T, ReadError> {
+        self.readers
+            .run(|connection| {
+                let transaction = connection.transaction()?;
+                query(&transaction)
+            })
+            .await
+    }
+
+    /// Runs something that cannot be inside a transaction.
+    pub(crate) async fn read_outside<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&mut Connection) -> Result<T, ReadError> + Send + 'static,
+    ) -> Result<T, ReadError> {
+        self.readers.run(query).await
+    }
+}

@@ -1,0 +1,155 @@
+//! What the writer is asked to do. One file for each kind of work.
+
+mod append;
+mod delete;
+mod mark_read;
+mod rebuild;
+
+pub(crate) use append::Append;
+pub(crate) use delete::Delete;
+pub(crate) use mark_read::MarkRead;
+pub(crate) use rebuild::Rebuild;
+
+use crate::{
+    committed::Committed,
+    error::{AppendError, ReadError, WriteError},
+    query::ClientMessageUse,
+    stored_form::Stored,
+};
+use abide_protocol::{ConversationId, record::Record};
+use rusqlite::{Connection, params};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+use crate::column::seq_from_sql;
+
+/// A piece of work for the writer. It is done within a savepoint and answered when that is on disk.
+pub(crate) trait Work: Send {
+    /// Writes. Called again, from the start, if the transaction around it did not come about.
+    fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault>;
+
+    /// What the sink is told; called once, after the commit.
+    fn committed(&mut self) -> Option<Arc<Committed>>;
+
+    /// Tells whoever asked.
+    fn answer(self: Box<Self>, outcome: Result<(), Refusal>);
+
+    /// May use the reserve on a full disk.
+    fn is_urgent(&self) -> bool;
+
+    /// Waits for room on a full disk; otherwise it is refused.
+    fn waits_for_room(&self) -> bool;
+
+    /// Nobody waits for the answer any more.
+    fn is_abandoned(&self) -> bool;
+
+    /// Leaves something in the log that must not stay there.
+    fn erases(&self) -> bool {
+        false
+    }
+}
+
+/// Who waits for the outcome of a piece of work.
+pub(crate) type Answer<T> = oneshot::Sender<Result<T, Refusal>>;
+
+/// What work writes to, within a transaction.
+pub(crate) struct Ledger<'a> {
+    pub(crate) connection: &'a Connection,
+    /// Open questions and approvals of all tasks.
+    pub(crate) open_items: &'a mut u64,
+}
+
+impl Ledger<'_> {
+    /// Appends a record and gives it its seq.
+    pub(crate) fn append(&self, record: &mut Record) -> Result<(), Fault> {
+        let stored = Stored::of(&record.body)?;
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO records (id, conversation, task, at, kind, version, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        let seq = statement.insert(params![
+            record.id.0,
+            record.conversation_id.0,
+            record.task_id.map(|id| id.0),
+            record.at.0,
+            stored.kind,
+            stored.version,
+            stored.body(),
+        ])?;
+        record.seq = seq_from_sql(seq);
+        Ok(())
+    }
+}
+
+/// Why work could not be done.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Refused(Refusal),
+    Sqlite(rusqlite::Error),
+}
+
+/// Why work was not done, for the one who asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Duplicate(ClientMessageUse),
+    Gone(ConversationId),
+    Invalid(String),
+    Full,
+    Broken(String),
+    Closed,
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<serde_json::Error> for Fault {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Refused(Refusal::Invalid(error.to_string()))
+    }
+}
+
+impl From<ReadError> for Fault {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Sqlite(error) => Self::Sqlite(error),
+            other => Self::Refused(Refusal::Invalid(other.to_string())),
+        }
+    }
+}
+
+impl From<Refusal> for AppendError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Duplicate(first) => Self::DuplicateClientMessage(first),
+            Refusal::Gone(id) => Self::ConversationGone(id),
+            Refusal::Invalid(reason) => Self::Invalid { reason },
+            // An append waits for room.
+            Refusal::Full => Self::Failed { reason: "the disk is full".to_owned() },
+            Refusal::Broken(reason) => Self::Failed { reason },
+            Refusal::Closed => Self::Closed,
+        }
+    }
+}
+
+impl From<Refusal> for WriteError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Duplicate(first) => {
+                Self::Invalid { reason: format!("a client message of task {} is used twice", first.task_id) }
+            }
+            Refusal::Gone(id) => Self::ConversationGone(id),
+            Refusal::Invalid(reason) => Self::Invalid { reason },
+            Refusal::Full => Self::Full,
+            Refusal::Broken(reason) => Self::Failed { reason },
+            Refusal::Closed => Self::Closed,
+        }
+    }
+}

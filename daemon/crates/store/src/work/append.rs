@@ -1,0 +1,115 @@
+use super::{Answer, Fault, Ledger, Refusal, Work};
+use crate::{
+    committed::{self, Committed, TaskProjection},
+    project::{self, Changes},
+};
+use abide_protocol::{
+    ConversationId, Seq,
+    notification::{ConversationUpdate, InboxUpdate},
+    record::{Record, RecordBody},
+    task::AgentTask,
+};
+use rusqlite::Connection;
+use std::{mem, sync::Arc};
+
+/// Records of one conversation, with what they make of its tasks.
+pub(crate) struct Append {
+    conversation: ConversationId,
+    /// Their seqs are given anew each time this is applied.
+    records: Vec<Record>,
+    tasks: Vec<(TaskProjection, Arc<AgentTask>)>,
+    urgent: bool,
+    inbox: Option<InboxUpdate>,
+    changed: Option<ConversationUpdate>,
+    committed: Option<Arc<Committed>>,
+    answer: Answer<Arc<Committed>>,
+}
+
+impl Append {
+    pub(crate) fn new(append: committed::Append, answer: Answer<Arc<Committed>>) -> Self {
+        let committed::Append { conversation_id, records, tasks, urgent } = append;
+        let record = |new: abide_protocol::record::NewRecord| Record {
+            seq: Seq::default(),
+            id: new.id,
+            conversation_id,
+            task_id: new.task_id,
+            at: new.at,
+            body: new.body,
+        };
+        let brief = |projection: TaskProjection| {
+            let brief = Arc::new(projection.task.brief());
+            (projection, brief)
+        };
+        Self {
+            conversation: conversation_id,
+            records: records.into_iter().map(record).collect(),
+            tasks: tasks.into_iter().map(brief).collect(),
+            urgent,
+            inbox: None,
+            changed: None,
+            committed: None,
+            answer,
+        }
+    }
+
+    /// A conversation begins with its creation, and only once.
+    fn check_conversation(&self, connection: &Connection) -> Result<(), Fault> {
+        let exists = |sql: &str| connection.prepare_cached(sql)?.exists([self.conversation.0]);
+        let creates =
+            matches!(self.records.first(), Some(Record { body: RecordBody::ConversationCreated(_), .. }));
+        if creates {
+            if exists("SELECT 1 FROM records WHERE conversation = ?1 LIMIT 1")? {
+                let reason = format!("conversation {} was created before", self.conversation);
+                return Err(Refusal::Invalid(reason).into());
+            }
+        } else if !exists("SELECT 1 FROM conversations WHERE id = ?1")? {
+            return Err(Refusal::Gone(self.conversation).into());
+        }
+        Ok(())
+    }
+}
+
+impl Work for Append {
+    fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
+        self.check_conversation(ledger.connection)?;
+        let mut changes = Changes::default();
+        for record in &mut self.records {
+            ledger.append(record)?;
+            project::record(ledger.connection, record, &mut changes)?;
+        }
+        for (projection, brief) in &self.tasks {
+            project::task(ledger, self.conversation, projection, brief, &mut changes)?;
+        }
+        (self.inbox, self.changed) = project::finish(ledger, self.conversation, changes)?;
+        Ok(())
+    }
+
+    fn committed(&mut self) -> Option<Arc<Committed>> {
+        let committed = Arc::new(Committed {
+            conversation_id: self.conversation,
+            records: mem::take(&mut self.records).into_iter().map(Arc::new).collect(),
+            tasks: mem::take(&mut self.tasks).into_iter().map(|(_, brief)| brief).collect(),
+            inbox: self.inbox.take(),
+            conversation: self.changed.take(),
+        });
+        self.committed = Some(Arc::clone(&committed));
+        Some(committed)
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+        let Self { committed, answer, .. } = *self;
+        let _ = answer.send(outcome.and_then(|()| committed.ok_or(Refusal::Closed)));
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.urgent
+    }
+
+    fn waits_for_room(&self) -> bool {
+        true
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+}

@@ -1,0 +1,81 @@
+use super::{Answer, Fault, Ledger, Refusal, Work};
+use crate::{column::seq_to_sql, committed::Committed, query};
+use abide_protocol::{ConversationId, Seq, conversation::Conversation, notification::ConversationUpdate};
+use rusqlite::params;
+use std::sync::Arc;
+
+/// A client has shown messages to its person.
+pub(crate) struct MarkRead {
+    conversation: ConversationId,
+    seq: Seq,
+    now: Option<Conversation>,
+    changed: bool,
+    answer: Answer<Conversation>,
+}
+
+impl MarkRead {
+    pub(crate) fn new(conversation: ConversationId, seq: Seq, answer: Answer<Conversation>) -> Self {
+        Self { conversation, seq, now: None, changed: false, answer }
+    }
+}
+
+impl Work for MarkRead {
+    fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
+        let connection = ledger.connection;
+        let id = self.conversation;
+        // Not beyond the last message: what is still to come is not read.
+        self.changed = connection
+            .prepare_cached(
+                "INSERT INTO read_marks (conversation, seq)
+                 SELECT ?1, max(seq) FROM messages WHERE conversation = ?1 AND seq <= ?2 HAVING max(seq) IS NOT NULL
+                 ON CONFLICT (conversation) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > seq",
+            )?
+            .execute(params![id.0, seq_to_sql(self.seq)])?
+            > 0;
+        if self.changed {
+            connection
+                .prepare_cached(
+                    "UPDATE conversations SET unread = (
+                         SELECT count(*) FROM messages WHERE conversation = ?1 AND NOT own
+                         AND seq > (SELECT seq FROM read_marks WHERE conversation = ?1))
+                     WHERE id = ?1",
+                )?
+                .execute([id.0])?;
+        }
+        let now = query::conversation(connection, id)?.ok_or(Refusal::Gone(id))?;
+        self.now = Some(now);
+        Ok(())
+    }
+
+    fn committed(&mut self) -> Option<Arc<Committed>> {
+        self.changed.then(|| {
+            Arc::new(Committed {
+                conversation_id: self.conversation,
+                records: Vec::new(),
+                tasks: Vec::new(),
+                inbox: None,
+                conversation: Some(ConversationUpdate {
+                    conversation_id: self.conversation,
+                    conversation: self.now.clone(),
+                }),
+            })
+        })
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+        let Self { conversation, now, answer, .. } = *self;
+        let _ = answer.send(outcome.and_then(|()| now.ok_or(Refusal::Gone(conversation))));
+    }
+
+    fn is_urgent(&self) -> bool {
+        false
+    }
+
+    fn waits_for_room(&self) -> bool {
+        false
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+}

@@ -1,0 +1,68 @@
+use super::{Answer, Fault, Ledger, Refusal, Work};
+use crate::{
+    committed::{Committed, TaskProjection},
+    project::{self, Changes},
+    query,
+};
+use abide_protocol::{ConversationId, task::AgentTask};
+use rusqlite::OptionalExtension as _;
+use std::sync::Arc;
+
+/// Derives everything about a conversation anew.
+pub(crate) struct Rebuild {
+    conversation: ConversationId,
+    tasks: Vec<(TaskProjection, AgentTask)>,
+    answer: Answer<()>,
+}
+
+impl Rebuild {
+    pub(crate) fn new(conversation: ConversationId, tasks: Vec<TaskProjection>, answer: Answer<()>) -> Self {
+        let brief = |projection: TaskProjection| {
+            let brief = projection.task.brief();
+            (projection, brief)
+        };
+        Self { conversation, tasks: tasks.into_iter().map(brief).collect(), answer }
+    }
+}
+
+impl Work for Rebuild {
+    fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
+        let id = self.conversation;
+        project::close_items(ledger, id)?;
+        ledger.connection.prepare_cached("DELETE FROM conversations WHERE id = ?1")?.execute([id.0])?;
+        let read_up_to = ledger
+            .connection
+            .prepare_cached("SELECT seq FROM read_marks WHERE conversation = ?1")?
+            .query_row([id.0], |row| row.get(0))
+            .optional()?;
+        let mut changes = Changes::of_history(read_up_to.unwrap_or(0));
+        query::each_record(ledger.connection, id, |record| {
+            project::record(ledger.connection, &record, &mut changes)
+        })?;
+        for (projection, brief) in &self.tasks {
+            project::task(ledger, id, projection, brief, &mut changes)?;
+        }
+        project::finish(ledger, id, changes)?;
+        Ok(())
+    }
+
+    fn committed(&mut self) -> Option<Arc<Committed>> {
+        None
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+        let _ = self.answer.send(outcome);
+    }
+
+    fn is_urgent(&self) -> bool {
+        false
+    }
+
+    fn waits_for_room(&self) -> bool {
+        false
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+}

@@ -1,0 +1,402 @@
+//! The one thread that writes: what waits is committed together.
+
+mod queue;
+mod severity;
+
+pub(crate) use queue::{Lane, Queue};
+
+use crate::{
+    committed::{Sink, StorageState},
+    error::OpenError,
+    open::refused,
+    query::open_items,
+    reserve::{Reserve, Restored},
+    work::{Fault, Ledger, Refusal},
+};
+use queue::{Job, Queued};
+use rusqlite::{Connection, config::DbConfig};
+use severity::Severity;
+use std::{
+    mem,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::sync::{oneshot, watch};
+
+/// Pieces of work in one transaction.
+const BATCH: usize = 256;
+
+/// How often to look whether there is room again.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// Pages of the log that are not in the database yet, before they are brought there.
+const LOG_PAGES: i64 = 1000;
+
+/// Starts the thread. It ends when it is told to close, or when nobody can ask it anything any more.
+pub(crate) fn start(
+    path: &Path,
+    reserve_bytes: u64,
+    connection: Connection,
+    sink: Sink,
+) -> Result<(Queue, watch::Receiver<StorageState>), OpenError> {
+    let open_items = open_items(&connection).map_err(|e| refused(path, &e))?;
+    let transactions = Arc::new(AtomicU64::new(0));
+    let (queue, jobs) = Queue::new(Arc::clone(&transactions));
+    let (state, watched) = watch::channel(StorageState { full: false });
+    let mut writer = Writer {
+        connection,
+        sink,
+        reserve: Reserve::beside(path, reserve_bytes),
+        condition: Condition::Good,
+        state,
+        held: Vec::new(),
+        open_items,
+        log_holds_erased: false,
+        look_at: Instant::now(),
+        transactions,
+    };
+    if !writer.restore_reserve() {
+        writer.set_condition(Condition::Full);
+    }
+    thread::Builder::new()
+        .name("store-writer".to_owned())
+        .spawn(move || writer.run(&jobs))
+        .map_err(|source| OpenError::Thread { path: path.to_owned(), source })?;
+    Ok((queue, watched))
+}
+
+struct Writer {
+    connection: Connection,
+    sink: Sink,
+    reserve: Reserve,
+    condition: Condition,
+    state: watch::Sender<StorageState>,
+    /// What waits for room, or for a lock.
+    held: Vec<Queued>,
+    open_items: u64,
+    /// The log still has pages from before a deletion.
+    log_holds_erased: bool,
+    /// When to look after what could not be done at once.
+    look_at: Instant,
+    transactions: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum Condition {
+    Good,
+    /// Only urgent work is tried.
+    Full,
+    /// Nothing is written any more. Why.
+    Broken(String),
+}
+
+/// What the thread wakes up for.
+enum Wake {
+    /// There is work, or it is time to look after what waits.
+    Up,
+    Close(Option<oneshot::Sender<()>>),
+}
+
+impl Writer {
+    fn run(mut self, jobs: &Receiver<Job>) {
+        let mut batch = Vec::new();
+        loop {
+            let wake = self.wait(jobs, &mut batch);
+            self.take(mem::take(&mut batch));
+            if self.waits() && self.look_at <= Instant::now() {
+                self.look_after();
+                self.look_at = Instant::now() + RETRY;
+            }
+            match wake {
+                Wake::Up => {}
+                Wake::Close(answer) => {
+                    self.close();
+                    if let Some(answer) = answer {
+                        let _ = answer.send(());
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Something could not be done at once, and has to be looked after.
+    fn waits(&self) -> bool {
+        !self.held.is_empty() || self.log_holds_erased || matches!(self.condition, Condition::Full)
+    }
+
+    /// Waits for work and takes all of it that is there.
+    fn wait(&self, jobs: &Receiver<Job>, batch: &mut Vec<Queued>) -> Wake {
+        let first = if self.waits() {
+            jobs.recv_timeout(self.look_at.saturating_duration_since(Instant::now()))
+        } else {
+            jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        };
+        let mut next = match first {
+            Ok(job) => Some(job),
+            Err(RecvTimeoutError::Timeout) => return Wake::Up,
+            Err(RecvTimeoutError::Disconnected) => return Wake::Close(None),
+        };
+        while let Some(job) = next {
+            match job {
+                Job::Work(queued) => batch.push(queued),
+                Job::Close(answer) => return Wake::Close(Some(answer)),
+            }
+            next = if batch.len() < BATCH { jobs.try_recv().ok() } else { None };
+        }
+        Wake::Up
+    }
+
+    fn take(&mut self, batch: Vec<Queued>) {
+        match &self.condition {
+            Condition::Good => self.commit(batch),
+            Condition::Full => {
+                let (urgent, rest) = batch.into_iter().partition(|queued| queued.work.is_urgent());
+                self.shelve(rest);
+                self.commit(urgent);
+            }
+            Condition::Broken(reason) => {
+                for queued in batch {
+                    queued.work.answer(Err(Refusal::Broken(reason.clone())));
+                }
+            }
+        }
+    }
+
+    fn commit(&mut self, mut batch: Vec<Queued>) {
+        if batch.is_empty() {
+            return;
+        }
+        match self.transact(&mut batch) {
+            Ok(outcomes) => self.publish(batch, outcomes),
+            Err(error) => self.failed(batch, &error),
+        }
+    }
+
+    /// Nothing of the batch is stored.
+    fn failed(&mut self, batch: Vec<Queued>, error: &rusqlite::Error) {
+        match Severity::of(error) {
+            Severity::NoRoom => {
+                tracing::warn!(%error, "the disk is full");
+                self.set_condition(Condition::Full);
+                let (urgent, rest): (Vec<_>, Vec<_>) =
+                    batch.into_iter().partition(|queued| queued.work.is_urgent());
+                self.shelve(rest);
+                if !urgent.is_empty() && self.reserve.release() {
+                    // Comes back here at most once: the reserve is gone then.
+                    self.commit(urgent);
+                } else {
+                    self.shelve(urgent);
+                }
+            }
+            Severity::Locked => {
+                tracing::warn!(%error, "another process holds the database");
+                self.held.extend(batch);
+            }
+            Severity::Statement | Severity::Final => self.break_down(batch, error),
+        }
+    }
+
+    /// Keeps what waits for room, and refuses the rest.
+    fn shelve(&mut self, batch: Vec<Queued>) {
+        for queued in batch {
+            if queued.work.waits_for_room() {
+                self.held.push(queued);
+            } else {
+                queued.work.answer(Err(Refusal::Full));
+            }
+        }
+    }
+
+    /// SQLite cannot say what is on disk after this; only opening the database again can.
+    fn break_down(&mut self, batch: Vec<Queued>, error: &rusqlite::Error) {
+        tracing::error!(%error, "the database cannot be written any more");
+        let reason = error.to_string();
+        for queued in mem::take(&mut self.held).into_iter().chain(batch) {
+            queued.work.answer(Err(Refusal::Broken(reason.clone())));
+        }
+        self.set_condition(Condition::Broken(reason));
+    }
+
+    fn set_condition(&mut self, condition: Condition) {
+        let full = matches!(condition, Condition::Full);
+        self.condition = condition;
+        self.state.send_if_modified(|state| mem::replace(&mut state.full, full) != full);
+    }
+
+    /// All of the batch in one transaction; the outcomes are as many as the batch is long.
+    fn transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
+        let open_items = self.open_items;
+        let outcomes = self.try_transact(batch);
+        if outcomes.is_err() {
+            self.open_items = open_items;
+            // Some errors have rolled it back already.
+            if !self.connection.is_autocommit() {
+                self.connection.execute_batch("ROLLBACK")?;
+            }
+        }
+        outcomes
+    }
+
+    fn try_transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
+        self.execute("BEGIN IMMEDIATE")?;
+        let outcomes = batch.iter_mut().map(|queued| self.apply(queued)).collect::<Result<Vec<_>, _>>()?;
+        self.execute("COMMIT")?;
+        self.transactions.fetch_add(1, Ordering::Relaxed);
+        Ok(outcomes)
+    }
+
+    /// One piece of work, in a savepoint of its own: whatever is wrong with it does not touch the others.
+    fn apply(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
+        let open_items = self.open_items;
+        self.execute("SAVEPOINT work")?;
+        let mut ledger = Ledger { connection: &self.connection, open_items: &mut self.open_items };
+        let refusal = match queued.work.apply(&mut ledger) {
+            Ok(()) => {
+                self.execute("RELEASE work")?;
+                return Ok(Ok(()));
+            }
+            Err(Fault::Refused(refusal)) => refusal,
+            Err(Fault::Sqlite(error)) if Severity::of(&error) == Severity::Statement => {
+                Refusal::Invalid(error.to_string())
+            }
+            Err(Fault::Sqlite(error)) => return Err(error),
+        };
+        self.open_items = open_items;
+        self.execute("ROLLBACK TO work")?;
+        self.execute("RELEASE work")?;
+        Ok(Err(refusal))
+    }
+
+    fn execute(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([]).map(drop)
+    }
+
+    /// It is on disk: first the sink hears of all, then those who asked of theirs.
+    fn publish(&mut self, mut batch: Vec<Queued>, outcomes: Vec<Result<(), Refusal>>) {
+        for (queued, outcome) in batch.iter_mut().zip(&outcomes) {
+            if outcome.is_ok() {
+                self.log_holds_erased |= queued.work.erases();
+                if let Some(committed) = queued.work.committed() {
+                    (self.sink)(&committed);
+                }
+            }
+        }
+        if self.log_holds_erased {
+            self.empty_log();
+        }
+        for (queued, outcome) in batch.into_iter().zip(outcomes) {
+            queued.work.answer(outcome);
+        }
+        self.shorten_log();
+    }
+
+    /// Looks after what could not be done at once.
+    fn look_after(&mut self) {
+        if self.log_holds_erased {
+            self.empty_log();
+        }
+        self.held.retain(|queued| !queued.work.is_abandoned());
+        match self.condition {
+            Condition::Good => {
+                let held = mem::take(&mut self.held);
+                self.commit(held);
+            }
+            Condition::Full => {
+                if self.restore_reserve() {
+                    self.try_held();
+                }
+            }
+            Condition::Broken(_) => {}
+        }
+    }
+
+    /// There is room for the reserve again; if there is for what waits too, all is well.
+    fn try_held(&mut self) {
+        let mut held = mem::take(&mut self.held);
+        match self.transact(&mut held) {
+            Ok(outcomes) => {
+                tracing::info!("there is room on the disk again");
+                self.set_condition(Condition::Good);
+                self.publish(held, outcomes);
+            }
+            Err(error) => self.failed(held, &error),
+        }
+    }
+
+    /// Says whether there is room for the reserve. Where there cannot be one for another reason, it goes without.
+    fn restore_reserve(&mut self) -> bool {
+        match self.reserve.restore() {
+            Restored::Held => true,
+            Restored::NoRoom => false,
+            Restored::Impossible(error) => {
+                tracing::warn!(%error, "no room can be kept for a full disk");
+                true
+            }
+        }
+    }
+
+    /// Brings the log into the database when it has grown long.
+    fn shorten_log(&mut self) {
+        let pending =
+            self.connection.prepare_cached("PRAGMA wal_checkpoint(NOOP)").and_then(|mut statement| {
+                statement.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
+            });
+        match pending {
+            Ok(pages) if pages < LOG_PAGES => {}
+            Ok(_) => {
+                self.checkpoint("PRAGMA wal_checkpoint(PASSIVE)");
+            }
+            Err(error) => self.checkpoint_failed(&error),
+        }
+    }
+
+    /// Empties the log, so that nothing deleted can be read in it. Has to wait while somebody reads an older state.
+    fn empty_log(&mut self) {
+        self.log_holds_erased = !self.checkpoint("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+
+    /// Says whether all of it was done.
+    fn checkpoint(&mut self, sql: &str) -> bool {
+        let unfinished = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([], |row| row.get::<_, bool>(0)));
+        match unfinished {
+            Ok(unfinished) => !unfinished,
+            Err(error) => {
+                self.checkpoint_failed(&error);
+                false
+            }
+        }
+    }
+
+    /// What is in the log is safe there; only a disk that fails is a reason to stop.
+    fn checkpoint_failed(&mut self, error: &rusqlite::Error) {
+        match Severity::of(error) {
+            Severity::Final => self.break_down(Vec::new(), error),
+            severity => tracing::debug!(%error, ?severity, "the log is brought into the database later"),
+        }
+    }
+
+    fn close(mut self) {
+        for queued in mem::take(&mut self.held) {
+            queued.work.answer(Err(Refusal::Closed));
+        }
+        if !matches!(self.condition, Condition::Broken(_)) {
+            let _ = self.connection.execute_batch("PRAGMA optimize");
+            self.empty_log();
+            // With everything in the database, closing may remove the log.
+            let _ = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+        }
+        if let Err((_, error)) = self.connection.close() {
+            tracing::warn!(%error, "the database did not close cleanly; nothing is lost");
+        }
+    }
+}
