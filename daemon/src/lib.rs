@@ -1,1 +1,22 @@
-//! 
+//! `abided`: owns the tasks. This is the composition root; the flow is
+//! ipc → session → engine → store → events → ipc, and the runner acts on what the store has committed.
+//!
+//! * [`ipc`]: the socket, connections, one handler a method
+//! * [`session`]: one actor a conversation; [`runner`]: model calls and tools
+//! * [`events`]: who is told what; [`notify`]: the desktop
+//! * [`config`], [`keys`], [`providers`], [`catalog`]: which models there are
+//! * [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
+
+pub mod catalog;
+pub mod clock;
+pub mod config;
+pub mod daemon;
+pub mod events;
+pub mod instance;
+pub mod ipc;
+pub mod keys;
+pub mod logging;
+pub mod providers;
+pub mod runner;
+pub mod session;
+pub mod supervisor;

@@ -1,1 +1,112 @@
-fn main() {}
+//! The `abided` process: arguments, log, runtime, signals.
+
+use abide_client::home::Home;
+use abide_daemon::{
+    daemon::{self, Ending, Options},
+    logging,
+};
+use std::{process::ExitCode, sync::Arc, time::Duration};
+use tokio::{runtime::Runtime, sync::watch};
+
+const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is needed.
+
+Usage: abided [--foreground]
+
+  --foreground   log to stderr too
+  --version      say the version
+  --help         say this
+
+ABIDE_HOME=DIR moves everything under one folder. ABIDE_LOG=FILTER says what is logged (default: info).";
+
+/// The argument that makes this process a tool's helper.
+const TOOL_HELPER: &str = "tool-helper";
+/// How long work gets to come to a boundary after a signal.
+const DRAIN: Duration = Duration::from_secs(5);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [TOOL_HELPER] => abide_tools::helper::main(),
+        ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),
+        ["--help"] => say(USAGE),
+        [] => run(false),
+        ["--foreground"] => run(true),
+        _ => {
+            complain(USAGE);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(foreground: bool) -> ExitCode {
+    match try_run(foreground) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            tracing::error!("{e:#}");
+            complain(&format!("abided: {e:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_run(foreground: bool) -> anyhow::Result<()> {
+    let home = Home::from_env()?;
+    home.create()?;
+    let _log = logging::init(&home.log_dir(), std::env::var("ABIDE_LOG").ok().as_deref(), foreground)?;
+    let helper = vec![helper_program()?.into(), TOOL_HELPER.into()];
+    let ending = Arc::new(watch::channel(None).0);
+    let runtime = runtime()?;
+    let ran = runtime.block_on(async {
+        let signals = until_signal(ending.clone());
+        let daemon = daemon::run(Options { home, helper }, ending.clone());
+        tokio::pin!(signals, daemon);
+        tokio::select! {
+            ran = &mut daemon => ran,
+            () = signals => daemon.await,
+        }
+    });
+    // What still blocks a thread (a look at a file on a dead network share, say) must not hold up the end.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    Ok(ran?)
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("abided").enable_all().build()
+}
+
+/// This very program, even if its file has been replaced by an upgrade meanwhile.
+fn helper_program() -> std::io::Result<std::path::PathBuf> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+}
+
+#[cfg(unix)]
+async fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+    }
+    ending.send_replace(Some(Ending::Asked { drain: DRAIN }));
+}
+
+#[cfg(not(unix))]
+async fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) {
+    if tokio::signal::ctrl_c().await.is_err() {
+        return std::future::pending().await;
+    }
+    ending.send_replace(Some(Ending::Asked { drain: DRAIN }));
+}
+
+#[expect(clippy::print_stdout, reason = "the answer to --help and --version")]
+fn say(words: &str) -> ExitCode {
+    println!("{words}");
+    ExitCode::SUCCESS
+}
+
+#[expect(clippy::print_stderr, reason = "whoever starts the daemon reads why it does not run")]
+fn complain(words: &str) {
+    eprintln!("{words}");
+}

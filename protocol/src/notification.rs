@@ -22,6 +22,9 @@ macro_rules! notifications {
         }
 
         impl Notification {
+            /// All notifications' names.
+            pub const NAMES: &'static [&'static str] = &[$($name),*];
+
             /// The JSON-RPC method.
             #[must_use]
             pub const fn name(&self) -> &'static str {
@@ -156,7 +159,7 @@ pub struct Lagged {
     pub resume_from: Seq,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonUpdate {
     /// The disk is full: nothing is lost, everything waits for room.

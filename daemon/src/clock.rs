@@ -1,0 +1,20 @@
+//! Where time and entropy come from.
+
+use abide_engine::Mint;
+use abide_protocol::Timestamp;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Now, by the system's clock.
+#[expect(clippy::disallowed_methods, reason = "the one source of time")]
+#[must_use]
+pub fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A mint of this moment.
+#[must_use]
+pub fn mint() -> Mint {
+    let (_, entropy) = uuid::Uuid::now_v7().as_u64_pair();
+    Mint::new(now(), entropy)
+}

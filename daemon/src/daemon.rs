@@ -1,0 +1,192 @@
+//! From nothing to a daemon that answers, and back.
+
+use crate::{
+    catalog::Catalog,
+    clock,
+    config::{Config, ConfigError},
+    events::Hub,
+    instance::{Instance, InstanceError},
+    ipc::{self, Connections, Service},
+    keys::{KeyError, KeyStore},
+    runner::Runner,
+    session::{Alarm, Sessions},
+    supervisor::Supervisor,
+};
+use abide_client::home::{Home, HomeError, create_private_dir};
+use abide_store::{OpenError, Options as StoreOptions, ReadError, Store};
+use abide_tools::{Options as ToolOptions, Tools};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+use tokio::sync::watch;
+
+/// Released when the disk is full, so that stops and answers can still be written; in bytes.
+const RESERVE: u64 = 32 * 1024 * 1024;
+/// Connections that read the database.
+const READERS: usize = 2;
+/// How long parts may take to end once nothing runs any more.
+const END: Duration = Duration::from_secs(3);
+
+/// Where and how a daemon runs.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub home: Home,
+    /// The command that runs [`abide_tools::helper::main`].
+    pub helper: Vec<OsString>,
+}
+
+/// Why a daemon ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Somebody asked; work gets this long to come to a boundary.
+    Asked { drain: Duration },
+    /// The database cannot be written any more: what is on disk is only known after a restart.
+    StoreFailed { reason: String },
+}
+
+/// Why a daemon does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Tools(#[from] abide_tools::Error),
+    #[error("the database cannot be read: {0}")]
+    Read(#[from] ReadError),
+    #[error("cannot find this user's home folder; set HOME")]
+    NoHome,
+    #[error("the database could not be written any more ({0}); nothing that was shown is lost, start the daemon again")]
+    StoreFailed(String),
+}
+
+/// Runs a daemon until `ending` says otherwise. (It is also set from inside: by the `shutdown` method, or when the store fails.)
+///
+/// # Errors
+/// It could not start, or its store failed.
+pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> Result<(), Error> {
+    let Options { home, helper } = options;
+    home.create()?;
+    let mut instance = Instance::take(home.lock_file())?;
+    let config = Arc::new(Config::load(&home.config_file())?);
+    let variable = |name: &str| std::env::var(name).ok();
+    let keys = Arc::new(KeyStore::open(&home.key_file(), &config, variable)?);
+
+    let supervisor = Supervisor::default();
+    let hub = Hub::default();
+    let publish = hub.clone();
+    let sink = Box::new(move |committed: &abide_store::Committed| {
+        publish.publish(committed);
+    });
+    let store = Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
+    let tools = open_tools(&home, helper)?;
+
+    let catalog = Catalog::new(config.clone(), keys.clone(), variable("OPENAI_BASE_URL"));
+    let runner = Runner {
+        catalog: catalog.clone(),
+        tools: tools.clone(),
+        store: store.clone(),
+        hub: hub.clone(),
+        supervisor: supervisor.clone(),
+    };
+    let alarm = Alarm::default();
+    let sessions = Sessions::new(store.clone(), hub.clone(), runner, supervisor.clone(), alarm.clone(), ending.clone());
+
+    let socket = home.socket()?;
+    let listener = instance.listen(&socket, env!("CARGO_PKG_VERSION"))?;
+    tracing::info!(socket = %socket.display(), version = env!("CARGO_PKG_VERSION"), "listening");
+    let service = Service {
+        store: store.clone(),
+        hub: hub.clone(),
+        sessions: sessions.clone(),
+        catalog: catalog.clone(),
+        keys: keys.clone(),
+        tools,
+        config,
+        home: Arc::new(home),
+        socket,
+        supervisor: supervisor.clone(),
+        connections: Connections::default(),
+        started_at: clock::now(),
+        ending: ending.clone(),
+    };
+    supervisor.spawn("ipc", ipc::serve(listener, service));
+    supervisor.spawn("storage state", watch_storage(store.clone(), hub.clone(), supervisor.clone()));
+    supervisor.spawn("keys", {
+        let supervisor = supervisor.clone();
+        async move {
+            tokio::select! {
+                () = async { catalog.warm().await; keys.keep_fetching().await } => {}
+                () = supervisor.ending() => {}
+            }
+        }
+    });
+    sessions.recover().await?;
+    supervisor.spawn("alarm", alarm.run(sessions.clone()));
+
+    let why = wait(&ending).await;
+    hub.daemon(|state| state.shutting_down = true);
+    if let Ending::Asked { drain } = why {
+        tracing::info!("shutting down");
+        sessions.drain(drain).await;
+    }
+    supervisor.end(END).await;
+    store.close().await;
+    drop(instance);
+    match why {
+        Ending::Asked { .. } => Ok(()),
+        Ending::StoreFailed { reason } => Err(Error::StoreFailed(reason)),
+    }
+}
+
+async fn wait(ending: &watch::Sender<Option<Ending>>) -> Ending {
+    let mut ending = ending.subscribe();
+    let why = ending.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+    why.unwrap_or(Ending::Asked { drain: Duration::ZERO })
+}
+
+/// Abide's own files are closed to tools; scratch workspaces, which lie beside them, are not.
+fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
+    create_private_dir(&home.spool_dir())?;
+    let database = home.database();
+    let beside = |suffix: &str| {
+        let mut name = database.clone().into_os_string();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let own_dirs = vec![
+        home.config_dir.clone(),
+        home.state_dir.clone(),
+        home.run_dir.clone(),
+        home.spool_dir(),
+        home.lock_file(),
+        beside("-wal"),
+        beside("-shm"),
+        beside("-reserve"),
+        database.clone(),
+    ];
+    let user_home = directories::BaseDirs::new().ok_or(Error::NoHome)?.home_dir().to_path_buf();
+    Ok(Tools::new(ToolOptions { helper, spool_dir: home.spool_dir(), own_dirs, home: user_home })?)
+}
+
+async fn watch_storage(store: Store, hub: Hub, supervisor: Supervisor) {
+    let mut state = store.state();
+    loop {
+        tokio::select! {
+            changed = state.changed() => if changed.is_err() { return },
+            () = supervisor.ending() => return,
+        }
+        let full = state.borrow_and_update().full;
+        if full {
+            tracing::error!("the disk is full: nothing is lost, everything waits for room");
+        } else {
+            tracing::info!("there is room on the disk again");
+        }
+        hub.daemon(|daemon| daemon.storage_full = full);
+    }
+}

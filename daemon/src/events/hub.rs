@@ -1,0 +1,288 @@
+//! Who is told what.
+
+use super::{
+    live::{Delta, Live},
+    outbox::Outbox,
+};
+use abide_protocol::{
+    ConversationId, RecordId, Seq, SubscriptionId,
+    method::subscription::Scope,
+    notification::{DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, TaskDelta, TaskUpdate},
+    record::{Record, RecordBody},
+};
+use abide_store::Committed;
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::watch;
+
+/// Records held for a subscriber that is still reading the store; beyond, it reads them there.
+const MAX_HELD: usize = 1024;
+
+/// All subscribers and all live output. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Hub {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    subscribers: BTreeMap<u64, Entry>,
+    live: Live,
+    daemon: DaemonUpdate,
+    focus: BTreeMap<u64, ConversationId>,
+    focused: watch::Sender<HashSet<ConversationId>>,
+    next: u64,
+}
+
+impl Inner {
+    fn focus_changed(&self) {
+        self.focused.send_replace(self.focus.values().copied().collect());
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: SubscriptionId,
+    scope: Scope,
+    outbox: Outbox,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// It still reads the store: what comes meanwhile is held, in order.
+    Joining { held: Vec<Held>, overflowed: bool },
+    Joined { cursor: Seq },
+}
+
+#[derive(Debug)]
+enum Held {
+    Record(Arc<Record>),
+    Latest(Notification),
+    Delta(TaskDelta),
+}
+
+impl Entry {
+    fn wants(&self, conversation: ConversationId) -> bool {
+        match self.scope {
+            Scope::Overview => false,
+            Scope::All => true,
+            Scope::Conversation(id) => id == conversation,
+        }
+    }
+
+    fn wants_updates(&self, conversation: ConversationId) -> bool {
+        matches!(self.scope, Scope::Overview) || self.wants(conversation)
+    }
+
+    fn record(&mut self, record: &Arc<Record>) {
+        match &mut self.state {
+            State::Joining { held, overflowed } => {
+                if held.len() < MAX_HELD {
+                    held.push(Held::Record(record.clone()));
+                } else {
+                    held.clear();
+                    *overflowed = true;
+                }
+            }
+            State::Joined { cursor } => {
+                if record.seq > *cursor {
+                    *cursor = record.seq;
+                    self.outbox.record(self.id, record.clone());
+                }
+            }
+        }
+    }
+
+    fn latest(&mut self, notification: &Notification) {
+        match &mut self.state {
+            State::Joining { held, .. } if held.len() < MAX_HELD => held.push(Held::Latest(notification.clone())),
+            State::Joining { .. } => {}
+            State::Joined { .. } => self.outbox.latest(notification.clone()),
+        }
+    }
+
+    fn delta(&mut self, delta: &Delta, offset: u64) {
+        let delta = TaskDelta {
+            subscription_id: self.id,
+            conversation_id: delta.conversation,
+            task_id: delta.task,
+            item: delta.item,
+            attempt: delta.attempt,
+            kind: delta.kind,
+            offset,
+            text: delta.text.clone(),
+        };
+        match &mut self.state {
+            State::Joining { held, .. } if held.len() < MAX_HELD => held.push(Held::Delta(delta)),
+            State::Joining { .. } => {}
+            State::Joined { .. } => self.outbox.delta(delta),
+        }
+    }
+}
+
+impl Hub {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the store has committed. Called in `seq` order; never waits.
+    pub fn publish(&self, committed: &Committed) {
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        for record in &committed.records {
+            forget_live(&mut inner.live, record);
+            for entry in inner.subscribers.values_mut().filter(|e| e.wants(record.conversation_id)) {
+                entry.record(record);
+            }
+        }
+        let tasks = committed.tasks.iter().map(|t| Notification::TaskUpdate(TaskUpdate { task: (**t).clone() }));
+        let inbox = committed.inbox.iter().cloned().map(Notification::InboxUpdate);
+        let conversation = committed.conversation.iter().cloned().map(Notification::ConversationUpdate);
+        for update in tasks.chain(inbox).chain(conversation) {
+            let wanting = |e: &&mut Entry| e.wants_updates(committed.conversation_id);
+            for entry in inner.subscribers.values_mut().filter(wanting) {
+                entry.latest(&update);
+            }
+        }
+    }
+
+    /// Live output.
+    pub fn delta(&self, delta: &Delta) {
+        if delta.text.is_empty() {
+            return;
+        }
+        let mut inner = self.lock();
+        let offset = inner.live.add(delta);
+        for entry in inner.subscribers.values_mut().filter(|e| e.wants(delta.conversation)) {
+            entry.delta(delta, offset);
+        }
+    }
+
+    /// What people have seen of a reply that is under way.
+    #[must_use]
+    pub fn shown(&self, item: RecordId) -> String {
+        self.lock().live.text(DeltaItem::Reply(item), DeltaKind::Text)
+    }
+
+    /// Tells everybody how the daemon is.
+    pub fn daemon(&self, update: impl FnOnce(&mut DaemonUpdate)) {
+        let mut inner = self.lock();
+        let before = inner.daemon;
+        update(&mut inner.daemon);
+        let now = inner.daemon;
+        if now != before {
+            for entry in inner.subscribers.values_mut() {
+                entry.latest(&Notification::DaemonUpdate(now));
+            }
+        }
+    }
+
+    #[must_use]
+    pub fn daemon_state(&self) -> DaemonUpdate {
+        self.lock().daemon
+    }
+
+    /// Registers a subscriber and reads the live output of the same moment: from here on it misses nothing.
+    #[must_use]
+    pub fn join(&self, id: SubscriptionId, scope: Scope, outbox: Outbox) -> (Subscriber, Vec<Partial>) {
+        let mut inner = self.lock();
+        let key = inner.next;
+        inner.next += 1;
+        let state = State::Joining { held: Vec::new(), overflowed: false };
+        inner.subscribers.insert(key, Entry { id, scope, outbox, state });
+        let partials = match scope {
+            Scope::Overview => Vec::new(),
+            Scope::All => inner.live.partials(None),
+            Scope::Conversation(id) => inner.live.partials(Some(id)),
+        };
+        (Subscriber { hub: self.clone(), key }, partials)
+    }
+
+    /// A client's person looks at a conversation until the returned value is dropped.
+    #[must_use]
+    pub fn focus(&self, conversation: ConversationId) -> Focus {
+        let mut inner = self.lock();
+        let key = inner.next;
+        inner.next += 1;
+        inner.focus.insert(key, conversation);
+        inner.focus_changed();
+        Focus { hub: self.clone(), key }
+    }
+
+    /// What people look at, now and whenever it changes.
+    #[must_use]
+    pub fn focused(&self) -> watch::Receiver<HashSet<ConversationId>> {
+        self.lock().focused.subscribe()
+    }
+}
+
+fn forget_live(live: &mut Live, record: &Record) {
+    match &record.body {
+        RecordBody::Reply(_) => live.remove(DeltaItem::Reply(record.id)),
+        RecordBody::ModelFailed(f) => live.remove(DeltaItem::Reply(f.item)),
+        RecordBody::CallFinished(f) => live.remove(DeltaItem::Call(f.call_id)),
+        RecordBody::TaskEnded(_) => {
+            if let Some(task) = record.task_id {
+                live.remove_task(task);
+            }
+        }
+        _ => {}
+    }
+}
+
+
+/// A place among the subscribers; leaves when dropped.
+#[derive(Debug)]
+pub struct Subscriber {
+    hub: Hub,
+    key: u64,
+}
+
+impl Subscriber {
+    /// Lets what was held through, but for records up to `cursor`, which were read from the store.
+    ///
+    /// `false`: too much was held; read the store on from `cursor` and try again.
+    #[must_use]
+    pub fn joined(&self, cursor: Seq) -> bool {
+        let mut inner = self.hub.lock();
+        let Some(entry) = inner.subscribers.get_mut(&self.key) else { return true };
+        let State::Joining { held, overflowed } = &mut entry.state else { return true };
+        let held = std::mem::take(held);
+        if std::mem::take(overflowed) {
+            return false;
+        }
+        entry.state = State::Joined { cursor };
+        for one in held {
+            match one {
+                Held::Record(record) => entry.record(&record),
+                Held::Latest(notification) => entry.outbox.latest(notification),
+                Held::Delta(delta) => entry.outbox.delta(delta),
+            }
+        }
+        true
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        self.hub.lock().subscribers.remove(&self.key);
+    }
+}
+
+/// Holds a focus until dropped.
+#[derive(Debug)]
+pub struct Focus {
+    hub: Hub,
+    key: u64,
+}
+
+impl Drop for Focus {
+    fn drop(&mut self) {
+        let mut inner = self.hub.lock();
+        inner.focus.remove(&self.key);
+        inner.focus_changed();
+    }
+}

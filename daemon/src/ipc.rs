@@ -1,0 +1,46 @@
+//! The local socket: who may connect, what they say, what they are told.
+
+mod connection;
+mod handlers;
+mod service;
+mod subscription;
+
+pub use service::{Connections, Service};
+
+use crate::instance;
+use interprocess::local_socket::{tokio::Listener, traits::tokio::Listener as _};
+use std::time::Duration;
+
+/// Connections at a time.
+const MAX_CONNECTIONS: usize = 2048;
+/// After a failed accept (out of descriptors, say).
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
+
+/// Accepts connections until the daemon ends.
+pub async fn serve(listener: Listener, service: Service) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = service.supervisor.ending() => return,
+        };
+        let stream = match accepted {
+            Ok(stream) => stream,
+            Err(e) => {
+                tracing::warn!("a connection could not be accepted: {e}");
+                tokio::time::sleep(ACCEPT_BACKOFF).await;
+                continue;
+            }
+        };
+        let Some(place) = service.connections.take_place(MAX_CONNECTIONS) else {
+            tracing::warn!("there are {MAX_CONNECTIONS} connections; one more was closed");
+            continue;
+        };
+        let tools = service.tools.clone();
+        let allowed = instance::peer(&stream, |pid| tools.is_helper(pid)).map_err(|e| e.to_string());
+        let connection = connection::serve(stream, allowed, service.clone());
+        service.supervisor.spawn("connection", async move {
+            connection.await;
+            drop(place);
+        });
+    }
+}

@@ -1,0 +1,121 @@
+//! One function a method; this file only dispatches.
+
+mod conversation;
+mod daemon;
+mod inbox;
+mod start;
+mod task;
+
+use super::{connection::Connection, subscription};
+use crate::session::CommandError;
+use abide_engine::Refusal;
+use abide_protocol::{
+    ConversationId, Error, ErrorKind, TaskId,
+    method::{Reply, Request},
+};
+use abide_store::{AppendError, Lookup, ReadError, Store, WriteError};
+
+/// Carries out a request.
+pub(super) async fn handle(connection: &Connection, request: Request) -> Result<Reply, Error> {
+    let service = &connection.service;
+    Ok(match request {
+        Request::StartTask(params) => Reply::StartTask(start::start(service, params).await?),
+        Request::StopTask(params) => Reply::StopTask(task::stop(service, &params).await?),
+        Request::PauseTask(params) => Reply::PauseTask(task::pause(service, &params).await?),
+        Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, &params).await?),
+        Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
+        Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
+        Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, params).await?),
+        Request::DecideApproval(params) => Reply::DecideApproval(inbox::decide(service, params).await?),
+        Request::Inbox(params) => Reply::Inbox(inbox::list(service, params).await?),
+        Request::CreateConversation(params) => {
+            Reply::CreateConversation(conversation::create(service, params).await?)
+        }
+        Request::ListConversations(params) => Reply::ListConversations(conversation::list(service, params).await?),
+        Request::GetConversation(params) => Reply::GetConversation(conversation::get(service, &params).await?),
+        Request::ListMessages(params) => Reply::ListMessages(conversation::messages(service, &params).await?),
+        Request::UpdateConversation(params) => {
+            Reply::UpdateConversation(conversation::update(service, params).await?)
+        }
+        Request::ArchiveConversation(params) => {
+            Reply::ArchiveConversation(conversation::archive(service, &params).await?)
+        }
+        Request::DeleteConversation(params) => {
+            Reply::DeleteConversation(conversation::delete(service, &params).await?)
+        }
+        Request::MarkRead(params) => Reply::MarkRead(conversation::mark_read(service, &params).await?),
+        Request::Focus(params) => Reply::Focus(conversation::focus(connection, params)),
+        // Answered by its own task, which this connection has begun already.
+        Request::Subscribe(_) => return Err(Error::new(ErrorKind::Internal, "subscribe was not dispatched")),
+        Request::Unsubscribe(params) => Reply::Unsubscribe(subscription::end(connection, params.subscription_id)),
+        Request::ListModels(params) => Reply::ListModels(service.catalog.list(params.offline).await),
+        Request::Status(_) => Reply::Status(daemon::status(service).await?),
+        Request::Shutdown(params) => Reply::Shutdown(daemon::shutdown(service, params).await?),
+        Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
+    })
+}
+
+pub(super) fn storage(error: ReadError) -> Error {
+    match error {
+        ReadError::Cursor(_) => Error::new(ErrorKind::InvalidParams, error.to_string()),
+        ReadError::Closed => Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down"),
+        error => {
+            tracing::error!("{error}");
+            Error::new(ErrorKind::Storage, format!("{error}; `abide doctor` can tell more"))
+        }
+    }
+}
+
+fn write(error: WriteError) -> Error {
+    let kind = match &error {
+        WriteError::ConversationGone(_) => ErrorKind::NotFound,
+        WriteError::Full => ErrorKind::StorageFull,
+        WriteError::Closed => ErrorKind::ShuttingDown,
+        WriteError::Invalid { .. } => ErrorKind::Internal,
+        WriteError::Failed { .. } => ErrorKind::Storage,
+    };
+    Error::new(kind, error.to_string())
+}
+
+fn refused(error: CommandError) -> Error {
+    let kind = match &error {
+        CommandError::Refused(refusal) => match refusal {
+            Refusal::TaskRunning(task) => return Error::new(ErrorKind::TaskRunning, error.to_string()).about(task),
+            Refusal::NotAChoice(_) => ErrorKind::InvalidParams,
+            Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => ErrorKind::NotFound,
+            Refusal::Ended(_) | Refusal::NotPaused | Refusal::Answered(_) | Refusal::Decided(_) | Refusal::Stale => {
+                ErrorKind::IllegalState
+            }
+        },
+        CommandError::Overloaded => ErrorKind::Overloaded,
+        CommandError::Store(AppendError::ConversationGone(_)) | CommandError::NoConversation => ErrorKind::NotFound,
+        CommandError::Store(AppendError::DuplicateClientMessage { .. }) => ErrorKind::Conflict,
+        CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown => ErrorKind::ShuttingDown,
+        CommandError::Store(AppendError::Invalid { .. }) => ErrorKind::Internal,
+        CommandError::Store(AppendError::Failed { .. }) | CommandError::Load(_) => ErrorKind::Storage,
+        CommandError::Write(error) => return write(error.clone()),
+    };
+    if kind == ErrorKind::Internal {
+        tracing::error!("{error}");
+    }
+    Error::new(kind, error.to_string())
+}
+
+fn found<T>(lookup: Lookup<T>, what: &str, typed: &str) -> Result<T, Error> {
+    match lookup {
+        Lookup::One(id) => Ok(id),
+        Lookup::None => Err(Error::new(ErrorKind::NotFound, format!("there is no {what} {typed:?}")).about(typed)),
+        Lookup::Many => {
+            let words = format!("{typed:?} fits more than one {what}; give more of its id");
+            Err(Error::new(ErrorKind::Ambiguous, words).about(typed))
+        }
+    }
+}
+
+async fn find_task(store: &Store, typed: &str) -> Result<TaskId, Error> {
+    found(store.find_task(typed).await.map_err(storage)?, "task", typed)
+}
+
+async fn find_conversation(store: &Store, typed: &str) -> Result<ConversationId, Error> {
+    found(store.find_conversation(typed).await.map_err(storage)?, "conversation", typed)
+}

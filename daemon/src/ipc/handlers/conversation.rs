@@ -1,0 +1,98 @@
+use super::{find_conversation, refused, start, storage, task::PAGE, write};
+use crate::ipc::{Service, connection::Connection};
+use abide_engine::Input;
+use abide_protocol::{
+    ConversationId, Error, ErrorKind,
+    method::conversation::{
+        ArchiveConversationParams, ConversationParams, ConversationReply, CreateConversationParams,
+        DeleteConversationReply, FocusParams, FocusReply, ListConversationsParams, ListConversationsReply,
+        ListMessagesParams, ListMessagesReply, MarkReadParams, UpdateConversationParams,
+    },
+    record::{ConversationCreated, ConversationUpdated},
+};
+use std::sync::PoisonError;
+
+pub(super) async fn create(service: &Service, params: CreateConversationParams) -> Result<ConversationReply, Error> {
+    let CreateConversationParams { title, workspace, mode, model, persona } = params;
+    start::check_persona(service, persona.as_deref())?;
+    if let Some(model) = &model {
+        start::choose_model(service, Some(model), None).await?;
+    }
+    let id = start::new_conversation_id();
+    let facts = ConversationCreated {
+        title: start::title(title.as_deref().unwrap_or("New conversation")),
+        workspace: start::workspace(service, id, workspace.as_deref()).await?,
+        mode,
+        model,
+        persona,
+    };
+    service.sessions.command(id, Input::Create(facts)).await.map_err(refused)?;
+    reply(service, id).await
+}
+
+async fn reply(service: &Service, id: ConversationId) -> Result<ConversationReply, Error> {
+    let conversation = service.store.conversation(id).await.map_err(storage)?;
+    let conversation = conversation.ok_or_else(|| Error::new(ErrorKind::NotFound, "the conversation is gone").about(id))?;
+    Ok(ConversationReply { conversation })
+}
+
+pub(super) async fn list(service: &Service, params: ListConversationsParams) -> Result<ListConversationsReply, Error> {
+    let ListConversationsParams { archived, cursor, limit } = params;
+    let (conversations, next_cursor) =
+        service.store.conversations(archived, cursor, limit.unwrap_or(PAGE)).await.map_err(storage)?;
+    Ok(ListConversationsReply { conversations, next_cursor })
+}
+
+pub(super) async fn get(service: &Service, params: &ConversationParams) -> Result<ConversationReply, Error> {
+    let id = find_conversation(&service.store, &params.conversation_id).await?;
+    reply(service, id).await
+}
+
+pub(super) async fn messages(service: &Service, params: &ListMessagesParams) -> Result<ListMessagesReply, Error> {
+    let id = find_conversation(&service.store, &params.conversation_id).await?;
+    let (messages, calls, before) =
+        service.store.messages(id, params.before, params.limit.unwrap_or(PAGE)).await.map_err(storage)?;
+    Ok(ListMessagesReply { messages, calls, before })
+}
+
+pub(super) async fn update(service: &Service, params: UpdateConversationParams) -> Result<ConversationReply, Error> {
+    let UpdateConversationParams { conversation_id, title, workspace, mode, model, persona } = params;
+    let id = find_conversation(&service.store, &conversation_id).await?;
+    start::check_persona(service, persona.as_deref())?;
+    if let Some(model) = &model {
+        start::choose_model(service, Some(model), None).await?;
+    }
+    let workspace = match workspace {
+        Some(path) => Some(start::workspace(service, id, Some(&path)).await?),
+        None => None,
+    };
+    let title = title.as_deref().map(start::title);
+    let update = ConversationUpdated { title, workspace, mode, model, persona };
+    service.sessions.command(id, Input::Update(update)).await.map_err(refused)?;
+    reply(service, id).await
+}
+
+pub(super) async fn archive(service: &Service, params: &ArchiveConversationParams) -> Result<ConversationReply, Error> {
+    let id = find_conversation(&service.store, &params.conversation_id).await?;
+    service.sessions.command(id, Input::Archive { archived: params.archived }).await.map_err(refused)?;
+    reply(service, id).await
+}
+
+pub(super) async fn delete(service: &Service, params: &ConversationParams) -> Result<DeleteConversationReply, Error> {
+    let id = find_conversation(&service.store, &params.conversation_id).await?;
+    let records = service.sessions.delete(id).await.map_err(refused)?;
+    Ok(DeleteConversationReply { records })
+}
+
+pub(super) async fn mark_read(service: &Service, params: &MarkReadParams) -> Result<ConversationReply, Error> {
+    let id = find_conversation(&service.store, &params.conversation_id).await?;
+    let conversation = service.store.mark_read(id, params.seq).await.map_err(write)?;
+    Ok(ConversationReply { conversation })
+}
+
+/// What this connection's person looks at, until it says otherwise or closes.
+pub(super) fn focus(connection: &Connection, params: FocusParams) -> FocusReply {
+    let focus = params.conversation_id.map(|id| connection.service.hub.focus(id));
+    *connection.focus.lock().unwrap_or_else(PoisonError::into_inner) = focus;
+    FocusReply { conversation_id: params.conversation_id }
+}

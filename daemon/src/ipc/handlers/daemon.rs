@@ -1,0 +1,57 @@
+use super::storage;
+use crate::{clock, daemon::Ending, ipc::Service};
+use abide_protocol::{
+    Error, ErrorKind,
+    method::daemon::{SetKeyParams, SetKeyReply, ShutdownParams, ShutdownReply, StatusReply},
+};
+use std::time::Duration;
+
+/// How long a shutdown waits for a boundary, if nobody says, in ms.
+const DRAIN: u64 = 5_000;
+/// The longest anybody may ask for, in ms.
+const MAX_DRAIN: u64 = 600_000;
+
+pub(super) async fn status(service: &Service) -> Result<StatusReply, Error> {
+    let counts = service.store.counts().await.map_err(storage)?;
+    Ok(StatusReply {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        started_at: service.started_at,
+        uptime_ms: clock::now().since(service.started_at),
+        memory_bytes: resident_bytes().unwrap_or(0),
+        connections: u32::try_from(service.connections.count()).unwrap_or(u32::MAX),
+        sessions: u32::try_from(service.sessions.len()).unwrap_or(u32::MAX),
+        tasks: counts.tasks,
+        inbox: counts.inbox,
+        daemon: service.hub.daemon_state(),
+        data_dir: service.home.data_dir.display().to_string(),
+        socket: service.socket.display().to_string(),
+        keys: service.keys.names(),
+    })
+}
+
+/// `/proc/self/statm` counts in pages (proc(5)).
+#[cfg(target_os = "linux")]
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn resident_bytes() -> Option<u64> {
+    None
+}
+
+pub(super) async fn shutdown(service: &Service, params: ShutdownParams) -> Result<ShutdownReply, Error> {
+    let counts = service.store.counts().await.map_err(storage)?.tasks;
+    let drain = Duration::from_millis(params.deadline_ms.unwrap_or(DRAIN).min(MAX_DRAIN));
+    service.ending.send_replace(Some(Ending::Asked { drain }));
+    Ok(ShutdownReply { unfinished: counts.running + counts.waiting + counts.paused })
+}
+
+pub(super) async fn set_key(service: &Service, params: SetKeyParams) -> Result<SetKeyReply, Error> {
+    let stored = service.keys.set(&params.provider, params.key.as_deref()).await;
+    let stored_in = stored.map_err(|e| Error::new(ErrorKind::InvalidParams, e.to_string()))?;
+    Ok(SetKeyReply { stored_in })
+}

@@ -1,0 +1,114 @@
+use super::{find_task, found, refused, storage, task};
+use crate::{ipc::Service, session::CommandError};
+use abide_engine::{Input, Refusal};
+use abide_protocol::{
+    ApprovalId, ConversationId, Error, ErrorKind, QuestionId,
+    inbox::{Pending, PendingId},
+    method::inbox::{
+        DecideApprovalParams, DecideApprovalReply, InboxParams, InboxReply, UserResponseParams, UserResponseReply,
+    },
+    task::AgentTask,
+};
+use abide_store::Lookup;
+
+/// The longest response, in bytes.
+const MAX_RESPONSE: usize = 256 * 1024;
+
+pub(super) async fn list(service: &Service, params: InboxParams) -> Result<InboxReply, Error> {
+    let task = match &params.task_id {
+        Some(typed) => Some(find_task(&service.store, typed).await?),
+        None => None,
+    };
+    Ok(InboxReply { items: service.store.inbox(task).await.map_err(storage)? })
+}
+
+/// The first response counts; the others are told which it was.
+pub(super) async fn respond(service: &Service, params: UserResponseParams) -> Result<UserResponseReply, Error> {
+    let UserResponseParams { task_id, question_id, response } = params;
+    if response.as_ref().is_some_and(|r| r.len() > MAX_RESPONSE) {
+        return Err(Error::new(ErrorKind::TooLarge, format!("the response is over {MAX_RESPONSE} bytes")));
+    }
+    let (task, conversation) = task::place(service, &task_id).await?;
+    let question = match question_id {
+        Some(typed) => question(service, &typed).await?,
+        None => {
+            let view = service.store.task(task).await.map_err(storage)?;
+            only_question(view.as_ref(), &task_id)?
+        }
+    };
+    let input = Input::Answer { task, question, response: response.clone() };
+    match service.sessions.command(conversation, input).await {
+        Ok(_) => Ok(UserResponseReply { won: true, response }),
+        Err(CommandError::Refused(Refusal::Answered(first))) => Ok(UserResponseReply { won: false, response: first }),
+        Err(e) => Err(refused(e)),
+    }
+}
+
+async fn question(service: &Service, typed: &str) -> Result<QuestionId, Error> {
+    match found(service.store.find_pending(typed).await.map_err(storage)?, "question", typed)?.id {
+        PendingId::Question(id) => Ok(id),
+        PendingId::Approval(_) => {
+            Err(Error::new(ErrorKind::InvalidParams, format!("{typed:?} is an approval: approve or reject it")))
+        }
+    }
+}
+
+fn only_question(task: Option<&AgentTask>, typed: &str) -> Result<QuestionId, Error> {
+    let open: Vec<QuestionId> = task
+        .iter()
+        .flat_map(|t| &t.pending)
+        .filter_map(|p| if let Pending::Question(q) = p { Some(q.id) } else { None })
+        .collect();
+    match open.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open question")).about(typed)),
+        _ => {
+            let words = format!("task {typed:?} has {} open questions: say which one is answered", open.len());
+            Err(Error::new(ErrorKind::Ambiguous, words).about(typed))
+        }
+    }
+}
+
+/// The first decision counts; the others are told which it was.
+pub(super) async fn decide(service: &Service, params: DecideApprovalParams) -> Result<DecideApprovalReply, Error> {
+    let DecideApprovalParams { approval_id, decision, note } = params;
+    if note.as_ref().is_some_and(|n| n.len() > MAX_RESPONSE) {
+        return Err(Error::new(ErrorKind::TooLarge, format!("the note is over {MAX_RESPONSE} bytes")));
+    }
+    let (approval, conversation) = approval(service, &approval_id).await?;
+    match service.sessions.command(conversation, Input::Decide { approval, decision, note }).await {
+        Ok(_) => Ok(DecideApprovalReply { won: true, decision }),
+        Err(CommandError::Refused(Refusal::Decided(first))) => Ok(DecideApprovalReply { won: false, decision: first }),
+        Err(e) => Err(refused(e)),
+    }
+}
+
+/// An approval's own id, or that of a task with exactly one open.
+async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, ConversationId), Error> {
+    match service.store.find_pending(typed).await.map_err(storage)? {
+        Lookup::One(pending) => match pending.id {
+            PendingId::Approval(id) => return Ok((id, pending.conversation_id)),
+            PendingId::Question(_) => {
+                return Err(Error::new(ErrorKind::InvalidParams, format!("{typed:?} is a question: answer it")));
+            }
+        },
+        Lookup::Many => return found(Lookup::Many, "approval", typed),
+        Lookup::None => {}
+    }
+    let Lookup::One(task) = service.store.find_task(typed).await.map_err(storage)? else {
+        return found(Lookup::None, "approval", typed);
+    };
+    let items = service.store.inbox(Some(task)).await.map_err(storage)?;
+    let open: Vec<_> = items
+        .iter()
+        .filter_map(|i| if let Pending::Approval(a) = &i.pending { Some((a.id, i.conversation_id)) } else { None })
+        .collect();
+    match open.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open approval")).about(typed)),
+        _ => {
+            let words = format!("task {typed:?} has {} open approvals: say which one is decided", open.len());
+            Err(Error::new(ErrorKind::Ambiguous, words).about(typed))
+        }
+    }
+}

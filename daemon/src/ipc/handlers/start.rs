@@ -1,0 +1,245 @@
+use super::{refused, storage};
+use crate::{
+    ipc::Service,
+    session::CommandError,
+};
+use abide_engine::{Input, Start, control, prompt};
+use abide_protocol::{
+    ConversationId, Error, ErrorKind, TaskId,
+    conversation::Conversation,
+    method::task::{StartTaskParams, StartTaskReply},
+    record::{ClientMessage, ConversationCreated, TaskStarted},
+    task::Mode,
+    transcript::ToolSpec,
+};
+use abide_store::AppendError;
+use sha2::{Digest as _, Sha256};
+use std::{collections::BTreeMap, path::Path};
+use uuid::Uuid;
+
+/// The longest prompt, in bytes.
+const MAX_MESSAGE: usize = 1024 * 1024;
+/// The longest `clientMessageId`, in bytes.
+const MAX_CLIENT_ID: usize = 200;
+/// The longest title, in characters.
+const MAX_TITLE: usize = 60;
+
+/// Decides everything about a task that its first record freezes, and starts it.
+pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<StartTaskReply, Error> {
+    check(service, &params)?;
+    let client_message = params.client_message_id.clone().map(|id| ClientMessage { id, digest: digest(&params) });
+    if let Some(known) = already_started(service, client_message.as_ref()).await? {
+        return Ok(known);
+    }
+    let existing = match params.conversation_id {
+        Some(id) => Some(existing(service, id, params.workspace.as_deref()).await?),
+        None => None,
+    };
+    let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
+    let task_id = TaskId(Uuid::now_v7());
+    let workspace = match &existing {
+        Some(conversation) => conversation.workspace.clone(),
+        None => workspace(service, conversation_id, params.workspace.as_deref()).await?,
+    };
+    let mode = params.mode.or_else(|| existing.as_ref().and_then(|c| c.mode)).unwrap_or(Mode::Agent);
+    let conversation_model = existing.as_ref().and_then(|c| c.model.as_deref());
+    let model = choose_model(service, params.model.as_deref(), conversation_model).await?;
+    let persona = params.persona.as_deref().or_else(|| existing.as_ref().and_then(|c| c.persona.as_deref()));
+    check_persona(service, persona)?;
+    let persona = persona.and_then(|name| service.config.personas.get(name));
+    let head = TaskStarted {
+        parent_id: None,
+        mode,
+        model,
+        system_prompt: prompt::system(mode, persona.map(|p| p.prompt.as_str()), &workspace),
+        tools: tools(service, mode, params.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref())))?,
+        workspace: workspace.clone(),
+        environment: environment(params.environment),
+        limits: params.limits.over(&service.config.task.limits(mode)),
+        approvals: params.approvals,
+        restart: params.restart,
+        original_prompt: params.message.clone(),
+        metadata: params.metadata,
+        client_message: client_message.clone(),
+    };
+    let conversation = existing.is_none().then(|| ConversationCreated {
+        title: title(&params.message),
+        workspace,
+        mode: params.mode,
+        model: params.model,
+        persona: params.persona,
+    });
+    let start = Box::new(Start { task: task_id, conversation, head });
+    match service.sessions.command(conversation_id, Input::Start(start)).await {
+        Ok(_) => Ok(StartTaskReply { task_id, conversation_id }),
+        // The same request, sent twice at once: the other one was first.
+        Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
+            let known = already_started(service, client_message.as_ref()).await?;
+            known.ok_or_else(|| Error::new(ErrorKind::Internal, "the first request of this clientMessageId has vanished"))
+        }
+        Err(e) => Err(refused(e)),
+    }
+}
+
+fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
+    let invalid = |words: String| Err(Error::new(ErrorKind::InvalidParams, words));
+    if params.message.trim().is_empty() {
+        return invalid("the message is empty: say what the task is".to_owned());
+    }
+    if params.message.len() > MAX_MESSAGE {
+        let words = format!("the message has {} bytes, over the limit of {MAX_MESSAGE}; put it into a file", params.message.len());
+        return Err(Error::new(ErrorKind::TooLarge, words));
+    }
+    if params.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_CLIENT_ID) {
+        return invalid(format!("a clientMessageId has 1 to {MAX_CLIENT_ID} bytes"));
+    }
+    if service.hub.daemon_state().shutting_down {
+        return Err(Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down"));
+    }
+    Ok(())
+}
+
+/// Of what the task is, not of where it was sent from: another shell may send it again.
+fn digest(params: &StartTaskParams) -> String {
+    let payload = StartTaskParams { environment: BTreeMap::new(), client_message_id: None, ..params.clone() };
+    let json = serde_json::to_vec(&payload).unwrap_or_default();
+    Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The task that this client message id has started already.
+async fn already_started(service: &Service, client: Option<&ClientMessage>) -> Result<Option<StartTaskReply>, Error> {
+    let Some(client) = client else { return Ok(None) };
+    let Some(used) = service.store.client_message(&client.id).await.map_err(storage)? else { return Ok(None) };
+    if used.digest != client.digest {
+        let words = format!("the clientMessageId {:?} was used for another request; choose a new one", client.id);
+        return Err(Error::new(ErrorKind::Conflict, words).about(used.task_id));
+    }
+    Ok(Some(StartTaskReply { task_id: used.task_id, conversation_id: used.conversation_id }))
+}
+
+async fn existing(service: &Service, id: ConversationId, workspace: Option<&str>) -> Result<Conversation, Error> {
+    let conversation = service.store.conversation(id).await.map_err(storage)?;
+    let conversation = conversation
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no conversation {id}")).about(id))?;
+    match workspace {
+        Some(other) if other != conversation.workspace => {
+            let words = format!(
+                "the conversation works in {}, not in {other}; leave `workspace` out, or start a new conversation",
+                conversation.workspace
+            );
+            Err(Error::new(ErrorKind::InvalidParams, words))
+        }
+        _ => Ok(conversation),
+    }
+}
+
+pub(super) fn new_conversation_id() -> ConversationId {
+    ConversationId(Uuid::now_v7())
+}
+
+/// The folder that is named, or a private one of the conversation's own.
+pub(super) async fn workspace(service: &Service, id: ConversationId, named: Option<&str>) -> Result<String, Error> {
+    let scratch = service.home.scratch_dir().join(id.to_string());
+    let named = named.map(str::to_owned);
+    let made = tokio::task::spawn_blocking(move || match named {
+        Some(path) => existing_folder(&path),
+        None => match abide_client::home::create_private_dir(&scratch) {
+            Ok(()) => existing_folder(&scratch.to_string_lossy()),
+            Err(e) => Err(Error::new(ErrorKind::Storage, e.to_string())),
+        },
+    });
+    made.await.unwrap_or_else(|e| Err(Error::new(ErrorKind::Internal, e.to_string())))
+}
+
+fn existing_folder(path: &str) -> Result<String, Error> {
+    let invalid = |words: String| Error::new(ErrorKind::InvalidParams, words);
+    if !Path::new(path).is_absolute() {
+        return Err(invalid(format!("the workspace {path:?} is not an absolute path")));
+    }
+    let real = std::fs::canonicalize(path).map_err(|e| invalid(format!("the workspace {path:?} cannot be used: {e}")))?;
+    if !real.is_dir() {
+        return Err(invalid(format!("the workspace {path:?} is not a folder")));
+    }
+    real.into_os_string().into_string().map_err(|_| invalid(format!("the workspace {path:?} is not valid UTF-8")))
+}
+
+/// The first line that says anything.
+pub(super) fn title(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New conversation");
+    let clean: String = line.chars().filter(|c| !c.is_control()).collect();
+    match clean.char_indices().nth(MAX_TITLE) {
+        Some(_) => clean.chars().take(MAX_TITLE - 1).chain(['…']).collect(),
+        None => clean,
+    }
+}
+
+pub(super) async fn choose_model(service: &Service, task: Option<&str>, conversation: Option<&str>) -> Result<String, Error> {
+    let unavailable = |words: String| Error::new(ErrorKind::ModelUnavailable, words);
+    let choice = service.catalog.choose(task, conversation).await.map_err(|e| unavailable(e.to_string()))?;
+    service.catalog.models().await.supports(&choice.model).map_err(|e| unavailable(e.message))?;
+    Ok(choice.model)
+}
+
+pub(super) fn check_persona(service: &Service, name: Option<&str>) -> Result<(), Error> {
+    match name.filter(|name| !service.config.personas.contains_key(*name)) {
+        None => Ok(()),
+        Some(name) => {
+            let words = format!("there is no persona {name:?}; config.toml defines them under [personas.NAME]");
+            Err(Error::new(ErrorKind::InvalidParams, words))
+        }
+    }
+}
+
+/// Chat has none. An agent has all, or those that are named; its control tools always.
+fn tools(service: &Service, mode: Mode, named: Option<&[String]>) -> Result<Vec<ToolSpec>, Error> {
+    if mode == Mode::Chat {
+        return Ok(Vec::new());
+    }
+    let mut specs = service.tools.specs();
+    if let Some(named) = named {
+        if let Some(unknown) = named.iter().find(|name| specs.iter().all(|spec| spec.name != **name)) {
+            let known: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+            let words = format!("there is no tool {unknown:?}; there are {}", known.join(", "));
+            return Err(Error::new(ErrorKind::InvalidParams, words));
+        }
+        specs.retain(|spec| named.contains(&spec.name));
+    }
+    specs.extend(control::specs());
+    Ok(specs)
+}
+
+/// The client's environment, or the daemon's if it sent none; never a key.
+fn environment(sent: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let all = if sent.is_empty() {
+        std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect()
+    } else {
+        sent
+    };
+    abide_tools::environment::allowed(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{digest, title};
+    use abide_protocol::method::task::StartTaskParams;
+
+    #[test]
+    fn a_title_is_the_first_line_that_says_anything() {
+        assert_eq!(title("\n  \n  Fix the build \nand more"), "Fix the build");
+        assert_eq!(title("   "), "New conversation");
+        assert_eq!(title("a\u{1b}[31mb"), "a[31mb");
+        let long = title(&"é".repeat(100));
+        assert_eq!(long.chars().count(), 60);
+        assert!(long.ends_with('…'));
+        assert_eq!(title(&"x".repeat(60)), "x".repeat(60));
+    }
+
+    #[test]
+    fn the_digest_is_of_the_payload_alone() {
+        let params = StartTaskParams { message: "a".to_owned(), client_message_id: Some("1".to_owned()), ..StartTaskParams::default() };
+        let elsewhere = StartTaskParams { environment: [("PATH".to_owned(), "/x".to_owned())].into(), ..params.clone() };
+        let other = StartTaskParams { message: "b".to_owned(), ..params.clone() };
+        assert_eq!(digest(&params), digest(&elsewhere));
+        assert_ne!(digest(&params), digest(&other));
+    }
+}

@@ -1,0 +1,64 @@
+use crate::{catalog::Catalog, config::Config, daemon::Ending, events::Hub, keys::KeyStore, session::Sessions, supervisor::Supervisor};
+use abide_client::home::Home;
+use abide_protocol::Timestamp;
+use abide_store::Store;
+use abide_tools::Tools;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+use tokio::sync::watch;
+
+/// All that handlers may use. Cheap to clone.
+#[derive(Clone)]
+pub struct Service {
+    pub store: Store,
+    pub hub: Hub,
+    pub sessions: Sessions,
+    pub catalog: Catalog,
+    pub keys: Arc<KeyStore>,
+    pub tools: Tools,
+    pub config: Arc<Config>,
+    pub home: Arc<Home>,
+    pub socket: PathBuf,
+    pub supervisor: Supervisor,
+    pub connections: Connections,
+    pub started_at: Timestamp,
+    /// Set to ask the daemon to end.
+    pub ending: Arc<watch::Sender<Option<Ending>>>,
+}
+
+/// Counts connections. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Connections {
+    open: Arc<AtomicUsize>,
+}
+
+impl Connections {
+    /// A place, given back when dropped; none if there are `max` already.
+    #[must_use]
+    pub fn take_place(&self, max: usize) -> Option<Place> {
+        let taken = self.open.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n < max).then_some(n + 1));
+        taken.ok().map(|_| Place { open: self.open.clone() })
+    }
+
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.open.load(Ordering::Acquire)
+    }
+}
+
+/// One connection's place.
+#[derive(Debug)]
+pub struct Place {
+    open: Arc<AtomicUsize>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,84 @@
+use super::{Gate, ModelJob, Runner, coalesce::Coalescer};
+use abide_engine::{Input, ModelFailure};
+use abide_model::{ModelError, ModelEvent};
+use abide_protocol::{
+    CallId,
+    inbox::Rule,
+    notification::{DeltaItem, DeltaKind},
+    record::{CallPlanned, TaskStarted},
+    transcript::{Block, CallBlock, Reply},
+};
+use abide_tools::Scope;
+use std::sync::Arc;
+
+/// One attempt: streams deltas, and ends with the reply and what is known of its calls, or with a failure.
+pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<Input> {
+    let ModelJob { conversation, task, item, attempt, head, request } = job;
+    let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Reply(item), attempt);
+    let events = coalescer.clone();
+    let call = async {
+        let models = runner.catalog.models().await;
+        let mut on_event = move |event: ModelEvent| match event {
+            ModelEvent::TextDelta(text) => events.push(DeltaKind::Text, &text),
+            ModelEvent::ReasoningDelta(text) => events.push(DeltaKind::Reasoning, &text),
+            ModelEvent::ToolCallArgsDelta { text, .. } => events.push(DeltaKind::Arguments, &text),
+            ModelEvent::ToolCallStarted { .. } | ModelEvent::ToolCallReady { .. } => {}
+            ModelEvent::Trace(text) => tracing::debug!(%task, text, "model"),
+        };
+        models.complete(request, &mut on_event).await
+    };
+    match coalescer.drive(gate, call).await? {
+        Ok(mut reply) => {
+            name_calls(&mut reply);
+            let plans = plan(runner, head, &reply).await;
+            Some(Input::Replied { task, item, reply, plans })
+        }
+        Err(error) => {
+            tracing::info!(%task, attempt, kind = ?error.kind, "a model call failed: {}", error.message);
+            Some(Input::ModelFailed { task, item, failure: failure(error) })
+        }
+    }
+}
+
+/// Calls get their ids here; a provider's own are not unique enough.
+fn name_calls(reply: &mut Reply) {
+    for block in &mut reply.blocks {
+        if let Block::Call(call) = block {
+            call.id = CallId(uuid::Uuid::now_v7());
+        }
+    }
+}
+
+async fn plan(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<CallPlanned> {
+    let calls: Vec<CallBlock> = reply.calls().cloned().collect();
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let (tools, store) = (runner.tools.clone(), runner.store.clone());
+    let runtime = tokio::runtime::Handle::current();
+    let planned = tokio::task::spawn_blocking(move || {
+        let remembered = |rule: &Rule| {
+            let found = runtime.block_on(store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace));
+            // Not knowing is not a permission: the tier decides.
+            found.unwrap_or_else(|e| {
+                tracing::error!("cannot look up remembered decisions: {e}");
+                None
+            })
+        };
+        let scope = Scope { workspace: &head.workspace, allowed: &head.tools, approvals: head.approvals, remembered: &remembered };
+        tools.plan(&scope, &calls)
+    });
+    planned.await.unwrap_or_else(|e| {
+        tracing::error!("planning calls failed: {e}");
+        Vec::new()
+    })
+}
+
+fn failure(error: ModelError) -> ModelFailure {
+    ModelFailure {
+        kind: error.kind,
+        message: error.message,
+        retryable: error.retryable,
+        retry_after_ms: error.retry_after_ms,
+    }
+}

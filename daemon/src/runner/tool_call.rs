@@ -1,0 +1,25 @@
+use super::{Gate, Runner, ToolJob, coalesce::Coalescer};
+use abide_engine::Input;
+use abide_protocol::notification::{DeltaItem, DeltaKind};
+use tokio_util::sync::CancellationToken;
+
+/// Runs a call whose start is committed.
+pub(super) async fn run(runner: &Runner, job: ToolJob, mut gate: Gate, cancel: CancellationToken) -> Option<Input> {
+    let ToolJob { conversation, task, call, attempt, run } = job;
+    gate.wait_for(|open| *open).await.ok()?;
+    let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Call(call), attempt);
+    let output = coalescer.clone();
+    let work = runner.tools.run(run, cancel.clone(), Box::new(move |text| output.push(DeltaKind::Output, text)));
+    let finished = coalescer.drive(gate, work).await?;
+    if cancel.is_cancelled() {
+        return None;
+    }
+    Some(Input::CallFinished {
+        task,
+        call,
+        attempt,
+        outcome: finished.outcome,
+        result: finished.result,
+        duration_ms: finished.duration_ms,
+    })
+}

@@ -1,0 +1,221 @@
+//! One actor a conversation: the only writer of its records.
+//!
+//! Commit, then publish, then act: an input becomes records, the store commits and publishes them, and only then does the runner
+//! begin what they call for. (A model request may leave while its inputs commit; nothing of it gets out before.)
+
+mod actor;
+mod alarm;
+mod mailbox;
+mod recover;
+
+pub use alarm::Alarm;
+
+use crate::{daemon::Ending, events::Hub, runner::Runner, supervisor::Supervisor};
+use abide_engine::{Input, Refusal};
+use abide_protocol::{ConversationId, task::AgentTask};
+use abide_store::Store;
+use actor::Actor;
+use mailbox::{Lane, Mail, Mailbox, Message};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::{Notify, oneshot, watch};
+
+/// Why a command was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("too many requests wait for this conversation; try again")]
+    Overloaded,
+    #[error(transparent)]
+    Store(#[from] abide_store::AppendError),
+    #[error(transparent)]
+    Write(#[from] abide_store::WriteError),
+    #[error("the conversation's records cannot be read: {0}")]
+    Load(String),
+    #[error("the conversation does not exist")]
+    NoConversation,
+    #[error("the daemon is shutting down")]
+    ShuttingDown,
+}
+
+/// What a command came to.
+#[derive(Debug, Clone)]
+pub struct Applied {
+    /// The conversation's newest task, if it has one.
+    pub task: Option<AgentTask>,
+}
+
+/// All conversations in memory. Cheap to clone.
+#[derive(Clone)]
+pub struct Sessions {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    hub: Hub,
+    runner: Runner,
+    supervisor: Supervisor,
+    alarm: Alarm,
+    open: Mutex<HashMap<ConversationId, Mailbox>>,
+    draining: AtomicBool,
+    /// An actor has gone.
+    gone: Notify,
+    ending: Arc<watch::Sender<Option<Ending>>>,
+}
+
+impl Sessions {
+    #[must_use]
+    pub fn new(
+        store: Store,
+        hub: Hub,
+        runner: Runner,
+        supervisor: Supervisor,
+        alarm: Alarm,
+        ending: Arc<watch::Sender<Option<Ending>>>,
+    ) -> Self {
+        let inner = Inner {
+            store,
+            hub,
+            runner,
+            supervisor,
+            alarm,
+            open: Mutex::default(),
+            draining: AtomicBool::new(false),
+            gone: Notify::new(),
+            ending,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<ConversationId, Mailbox>> {
+        self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Conversations in memory.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.open().len()
+    }
+
+    /// None is in memory.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.open().is_empty()
+    }
+
+    fn is_draining(&self) -> bool {
+        self.inner.draining.load(Ordering::Acquire)
+    }
+
+    /// Carries out a client's command.
+    ///
+    /// # Errors
+    /// Refused, overloaded, or it could not be written down.
+    pub async fn command(&self, conversation: ConversationId, input: Input) -> Result<Applied, CommandError> {
+        if self.is_draining() {
+            return Err(CommandError::ShuttingDown);
+        }
+        // Stops and answers do not wait behind other commands, and are never refused for want of room.
+        let lane = match input {
+            Input::Stop { .. } | Input::Answer { .. } | Input::Decide { .. } => Lane::Urgent,
+            _ => Lane::Command,
+        };
+        let (reply, applied) = oneshot::channel();
+        self.deliver(conversation, lane, Message::Command { input, reply }).await?;
+        applied.await.map_err(|_| CommandError::ShuttingDown)?
+    }
+
+    /// Stops what runs and deletes the conversation's records for good. Says how many.
+    ///
+    /// # Errors
+    /// It could not be written down.
+    pub async fn delete(&self, conversation: ConversationId) -> Result<u64, CommandError> {
+        let (reply, deleted) = oneshot::channel();
+        self.deliver(conversation, Lane::Urgent, Message::Delete { reply }).await?;
+        deleted.await.map_err(|_| CommandError::ShuttingDown)?
+    }
+
+    /// A moment that a conversation waits for has come.
+    pub async fn wake(&self, conversation: ConversationId) {
+        if !self.is_draining() {
+            // Only a command can be refused.
+            let _ = self.deliver(conversation, Lane::Urgent, Message::Wake).await;
+        }
+    }
+
+    /// Takes a message to the conversation's actor, which is started if there is none.
+    async fn deliver(&self, conversation: ConversationId, lane: Lane, mut message: Message) -> Result<(), CommandError> {
+        loop {
+            let mailbox = self.mailbox(conversation);
+            match mailbox.put(lane, message).await {
+                Ok(()) => return Ok(()),
+                Err(mailbox::PutError::Full) => return Err(CommandError::Overloaded),
+                // That actor has just gone: the next look finds its successor.
+                Err(mailbox::PutError::Closed(back)) => message = back,
+            }
+        }
+    }
+
+    fn mailbox(&self, conversation: ConversationId) -> Mailbox {
+        let mut open = self.open();
+        if let Some(mailbox) = open.get(&conversation) {
+            return mailbox.clone();
+        }
+        let (mailbox, mail) = mailbox::new();
+        open.insert(conversation, mailbox.clone());
+        drop(open);
+        let actor = Actor::new(conversation, self.clone(), mailbox.clone());
+        self.inner.supervisor.spawn("conversation", actor.run(mail));
+        mailbox
+    }
+
+    /// The store has failed for good: only a new start finds out what is on disk.
+    fn store_failed(&self, reason: &str) {
+        self.inner.ending.send_replace(Some(Ending::StoreFailed { reason: reason.to_owned() }));
+    }
+
+    /// An actor with nothing to do goes, unless something came in meanwhile: then it goes on with that and a new mailbox.
+    fn retire(&self, conversation: ConversationId, mail: &mut Mail) -> Option<(Vec<Message>, Mailbox)> {
+        let mut open = self.open();
+        let waiting = mail.close();
+        if waiting.is_empty() {
+            open.remove(&conversation);
+            drop(open);
+            self.inner.gone.notify_waiters();
+            return None;
+        }
+        let (mailbox, fresh) = mailbox::new();
+        *mail = fresh;
+        open.insert(conversation, mailbox.clone());
+        Some((waiting, mailbox))
+    }
+
+    /// Begins nothing new and waits until what runs has come to a boundary; what has not by the deadline is cut off, and found
+    /// interrupted at the next start.
+    pub async fn drain(&self, deadline: Duration) {
+        self.inner.draining.store(true, Ordering::Release);
+        for mailbox in self.open().values() {
+            mailbox.nudge();
+        }
+        let all_gone = async {
+            loop {
+                let gone = self.inner.gone.notified();
+                if self.is_empty() {
+                    return;
+                }
+                gone.await;
+            }
+        };
+        if tokio::time::timeout(deadline, all_gone).await.is_err() {
+            tracing::warn!(conversations = self.len(), "the deadline came before all work was at a boundary");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a fresh start finds: work that was under way when the last daemon went.
+
+use super::Sessions;
+use abide_engine::{CallStage, EditState, Finding, History, Input, Task};
+use abide_protocol::{CallId, record::CallPlanned, task::{AgentTask, CallState, Status}};
+use abide_tools::Tools;
+
+/// For each task that was at work, what became of it. A task that waits for a person has lost nothing and is left alone.
+pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for task in history.live().filter(|t| was_at_work(t)) {
+        let started: Vec<(CallId, u32, CallPlanned)> = task
+            .calls()
+            .iter()
+            .filter_map(|call| match (&call.stage, &call.planned) {
+                (CallStage::Started { attempt, .. }, Some(plan)) => Some((call.block.id, *attempt, plan.clone())),
+                _ => None,
+            })
+            .collect();
+        let (tools, workspace) = (tools.clone(), task.head.workspace.clone());
+        let inspect = move || {
+            started.into_iter().map(|(call, attempt, plan)| finding(call, tools.inspect(call, attempt, &plan, &workspace))).collect()
+        };
+        let findings = tokio::task::spawn_blocking(inspect).await.unwrap_or_default();
+        inputs.push(Input::Restarted { task: task.id, findings });
+    }
+    inputs
+}
+
+fn was_at_work(task: &Task) -> bool {
+    task.in_flight() || matches!(abide_engine::status(task), Status::Running | Status::Thinking | Status::ToolExecuting)
+}
+
+fn finding(call: CallId, found: abide_tools::Finding) -> Finding {
+    let edit = match found.edit {
+        abide_tools::EditState::NotAnEdit => EditState::NotAnEdit,
+        abide_tools::EditState::NotDone => EditState::NotDone,
+        abide_tools::EditState::Done => EditState::Done,
+        abide_tools::EditState::Unknown => EditState::Unknown,
+    };
+    Finding { call, output: found.output, edit }
+}
+
+impl Sessions {
+    /// Takes up every unfinished task that was at work; the others cost nothing until somebody answers them.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn recover(&self) -> Result<(), abide_store::ReadError> {
+        for (at, conversation) in self.inner.store.wakes().await? {
+            self.inner.alarm.set(conversation, Some(at));
+        }
+        let mut cursor = None;
+        loop {
+            let (tasks, next) = self.inner.store.tasks(None, false, cursor, 1000).await?;
+            for task in tasks.iter().filter(|t| looks_at_work(t)) {
+                drop(self.mailbox(task.conversation_id));
+            }
+            if next.is_none() {
+                return Ok(());
+            }
+            cursor = next;
+        }
+    }
+}
+
+fn looks_at_work(task: &AgentTask) -> bool {
+    matches!(task.status, Status::Running | Status::Thinking | Status::ToolExecuting)
+        || task.active_calls.iter().any(|call| call.state == CallState::Running)
+}
