@@ -1,0 +1,109 @@
+//! What can be typed. Parsing only: what it means is in [`crate::commands`].
+
+mod conversation;
+mod daemon;
+mod person;
+mod task;
+
+pub(crate) use self::{
+    conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs},
+    daemon::{CompletionsArgs, DaemonCommand, KeyCommand, LogsArgs, ModelsArgs},
+    person::{AnswerArgs, DecideArgs, RejectArgs},
+    task::{AgentArgs, ChatArgs, PsArgs, RunArgs, TaskArgs, WatchArgs},
+};
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  abide demo                          see a whole task, no key and no network needed
+  abide run fix the failing test      give the agent in this folder something to do
+  git diff | abide run review this    standard input is appended to the prompt
+  abide ps                            what goes on, and what waits for you
+  abide inbox                         the questions and approvals that wait
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon, 4 waits for you and there is no terminal,
+5 step, time or budget limit, 130 cancelled.";
+
+/// Agents that go on when the window closes
+///
+/// Tasks belong to a daemon, which starts by itself when it is needed: closing this program stops none of them.
+/// Ids are shown short; any unique beginning or end of one is accepted.
+#[derive(Debug, Parser)]
+#[command(name = "abide", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Print JSON: one document, or a line for each thing told where a command follows something
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours (NO_COLOR is respected)
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    pub(crate) fn write_global(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::AlwaysAnsi,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Give an agent something to do and watch it
+    Run(RunArgs),
+    /// Talk, message by message
+    Chat(ChatArgs),
+    /// See a whole scripted task: no key, no network
+    Demo,
+    /// List tasks: what goes on, what waits for you
+    Ps(PsArgs),
+    /// Show all about a task
+    Show(TaskArgs),
+    /// Follow a task or a conversation
+    Watch(WatchArgs),
+    /// Print a conversation
+    Messages(MessagesArgs),
+    /// List the questions and approvals that wait for you
+    Inbox,
+    /// Answer a question
+    Answer(AnswerArgs),
+    /// Allow a tool call that waits
+    Approve(DecideArgs),
+    /// Refuse a tool call that waits
+    Reject(RejectArgs),
+    /// End a task at once and for good
+    Stop(TaskArgs),
+    /// Let what runs finish and begin nothing new
+    Pause(TaskArgs),
+    /// Let a paused task go on
+    Resume(TaskArgs),
+    /// List, rename, archive or delete conversations
+    Conversations(ConversationsArgs),
+    /// List providers and models, and which one is the default and why
+    Models(ModelsArgs),
+    /// Give the daemon a provider's API key, or take it away
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Start, stop and look at the daemon
+    #[command(subcommand)]
+    Daemon(DaemonCommand),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct MessagesArgs {
+    /// The conversation's id
+    pub(crate) conversation: String,
+    /// At most so many, the newest
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+    /// The page that ends before this message
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) before: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ConversationsArgs {
+    /// The archived ones
+    #[arg(long)]
+    pub(crate) archived: bool,
+    #[command(subcommand)]
+    pub(crate) command: Option<ConversationsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConversationsCommand {
+    /// Give a conversation another title
+    Rename {
+        /// The conversation's id
+        conversation: String,
+        #[arg(required = true)]
+        title: Vec<String>,
+    },
+    /// Put a conversation aside
+    Archive {
+        /// The conversation's id
+        conversation: String,
+        /// Bring it back
+        #[arg(long)]
+        undo: bool,
+    },
+    /// Delete a conversation and its history for good; a running task is stopped first
+    Delete {
+        /// The conversation's id
+        conversation: String,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+}

@@ -1,0 +1,57 @@
+use clap::{Args, Subcommand};
+use clap_complete::Shell;
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// Do not ask the providers what they have
+    #[arg(long)]
+    pub(crate) offline: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Store a key; it is asked for without echo, or read from standard input
+    #[command(after_help = "\
+Examples:
+  abide key set anthropic
+  pass show anthropic | abide key set anthropic")]
+    Set {
+        /// The provider, as `abide models` names it
+        provider: String,
+    },
+    /// Remove a stored key
+    Unset {
+        /// The provider, as `abide models` names it
+        provider: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DaemonCommand {
+    /// Start it, if it is not running
+    Start,
+    /// Stop it at the next boundary; tasks go on when it starts again
+    Stop,
+    /// Stop it and start it again
+    Restart,
+    /// Say what it does
+    Status,
+    /// Print its newest log
+    Logs(LogsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
+    /// Go on with what is logged from now on
+    #[arg(long, short = 'f')]
+    pub(crate) follow: bool,
+    /// At most so many lines, the newest
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
+    pub(crate) lines: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// bash, zsh, fish, elvish or powershell
+    pub(crate) shell: Shell,
+}

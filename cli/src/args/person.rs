@@ -1,0 +1,42 @@
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  abide answer 5f2c81d0 use the second one
+  abide answer 5f2c81d0 2                     the second of the proposed answers
+  abide answer 5f2c81d0 --decline")]
+pub(crate) struct AnswerArgs {
+    /// The question's id, or that of a task with one open question
+    pub(crate) id: String,
+    /// The answer, or the number of a proposed one; absent: asked for, or read from standard input
+    #[arg(conflicts_with = "decline")]
+    pub(crate) text: Vec<String>,
+    /// Do not answer; the agent is told so
+    #[arg(long)]
+    pub(crate) decline: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecideArgs {
+    /// The approval's id, or that of a task with one open approval
+    pub(crate) id: String,
+    /// Remember it: the same call in the same folder does not ask again
+    #[arg(long)]
+    pub(crate) always: bool,
+    /// A word to the agent
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RejectArgs {
+    /// The approval's id, or that of a task with one open approval
+    pub(crate) id: String,
+    /// Remember it: the same call in the same folder is refused without asking
+    #[arg(long)]
+    pub(crate) always: bool,
+    /// Why; the agent reads it
+    #[arg(long, value_name = "REASON")]
+    pub(crate) note: Option<String>,
+}

@@ -1,0 +1,53 @@
+//! One file a verb; here is only which is which.
+
+pub(crate) mod answer;
+pub(crate) mod approve;
+mod chat;
+mod completions;
+pub(crate) mod conversations;
+mod daemon;
+mod demo;
+mod inbox;
+mod key;
+mod logs;
+mod messages;
+mod models;
+mod pause;
+mod ps;
+mod reject;
+mod resume;
+mod run;
+mod show;
+mod stop;
+mod watch;
+
+use crate::{
+    args::{Cli, Command},
+    error::CommandError,
+    exit::Exit,
+};
+
+pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
+    let json = cli.json;
+    match cli.command {
+        Command::Run(args) => Box::pin(run::run(args, json)).await,
+        Command::Chat(args) => Box::pin(chat::chat(args, json)).await,
+        Command::Demo => Box::pin(demo::demo(json)).await,
+        Command::Ps(args) => ps::ps(&args, json).await,
+        Command::Show(args) => show::show(args, json).await,
+        Command::Watch(args) => Box::pin(watch::watch(args, json)).await,
+        Command::Messages(args) => messages::messages(args, json).await,
+        Command::Inbox => inbox::inbox(json).await,
+        Command::Answer(args) => answer::answer(args, json).await,
+        Command::Approve(args) => approve::approve(args, json).await,
+        Command::Reject(args) => reject::reject(args, json).await,
+        Command::Stop(args) => stop::stop(args, json).await,
+        Command::Pause(args) => pause::pause(args, json).await,
+        Command::Resume(args) => resume::resume(args, json).await,
+        Command::Conversations(args) => conversations::conversations(args, json).await,
+        Command::Models(args) => models::models(&args, json).await,
+        Command::Key(command) => key::key(command, json).await,
+        Command::Daemon(command) => daemon::daemon(command, json).await,
+        Command::Completions(args) => completions::completions(&args),
+    }
+}

@@ -1,0 +1,137 @@
+use crate::{
+    args::AnswerArgs,
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{json, pending, screen, text},
+    prompt::{Terminal, Typed},
+};
+use abide_client::protocol::{
+    inbox::{InboxItem, Pending, Question},
+    method::{
+        Inbox, UserResponse,
+        inbox::{InboxParams, UserResponseParams, UserResponseReply},
+    },
+};
+use std::io::{self, Read as _};
+
+/// A longer answer belongs into a file.
+const MAX_ANSWER: u64 = 1024 * 1024;
+
+pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    let items = daemon.call::<Inbox>(InboxParams::default()).await?.items;
+    let (item, question) = find(&items, &args.id)?;
+    let response = if args.decline { None } else { Some(words(question, &args.text).await?) };
+    let params = UserResponseParams {
+        task_id: item.task_id.to_string(),
+        question_id: Some(question.id.to_string()),
+        response,
+    };
+    let reply = daemon.call_again::<UserResponse>(params).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&format!("{}\n", told(&reply)))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The open question of that id, or the only one of the task of that id.
+fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<(&'a InboxItem, &'a Question), CommandError> {
+    let questions = items.iter().filter_map(|item| match &item.pending {
+        Pending::Question(q) => Some((item, q)),
+        Pending::Approval(_) => None,
+    });
+    let mut fitting =
+        questions.filter(|(item, q)| fits(&q.id.to_string(), id) || fits(&item.task_id.to_string(), id));
+    match (fitting.next(), fitting.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => Err(CommandError::failed(format!("{id} fits several open questions"))
+            .hinted("`abide inbox` lists them")),
+        (None, _) => Err(CommandError::failed(format!("no open question is {id}, nor of a task {id}"))
+            .hinted("`abide inbox` lists what waits; an approval takes `abide approve` or `abide reject`")),
+    }
+}
+
+/// Any beginning or end of an id names it.
+pub(crate) fn fits(id: &str, given: &str) -> bool {
+    let plain = |s: &str| s.replace('-', "").to_ascii_lowercase();
+    let (id, given) = (plain(id), plain(given));
+    !given.is_empty() && (id.starts_with(&given) || id.ends_with(&given))
+}
+
+async fn words(question: &Question, given: &[String]) -> Result<String, CommandError> {
+    let line = if given.is_empty() { ask(question).await? } else { given.join(" ") };
+    match Typed::at(question, &line) {
+        Typed::Answer(answer) => Ok(answer),
+        Typed::Nothing => Err(CommandError::usage("no answer was given, the question stays open")
+            .hinted("to decline it: --decline")),
+        Typed::NotAChoice => {
+            Err(CommandError::usage(format!("this question takes: {}", question.choices.join(", "))))
+        }
+    }
+}
+
+async fn ask(question: &Question) -> Result<String, CommandError> {
+    if let Some(terminal) = Terminal::open() {
+        let mut screen = screen::Screen::new();
+        screen.note(&pending::question(question))?;
+        screen.prompt("answer: ")?;
+        return Ok(tokio::select! {
+            line = terminal.line() => line?,
+            _ = tokio::signal::ctrl_c() => None,
+        }
+        .unwrap_or_default());
+    }
+    let mut piped = String::new();
+    io::stdin().lock().take(MAX_ANSWER).read_to_string(&mut piped)?;
+    Ok(piped)
+}
+
+/// What counts now, and whether it was this answer.
+pub(crate) fn told(reply: &UserResponseReply) -> String {
+    let counts =
+        reply.response.as_ref().map_or("declined".to_owned(), |r| format!("answered: {}", text::one_line(r)));
+    if reply.won { counts } else { format!("somebody else was first; {counts}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+
+    fn item(pending: Pending) -> InboxItem {
+        let task = fixture::task();
+        InboxItem {
+            task_id: task.id,
+            conversation_id: task.conversation_id,
+            conversation_title: String::new(),
+            pending,
+        }
+    }
+
+    #[test]
+    fn a_question_is_found_by_its_id_or_its_tasks() {
+        let items =
+            [item(Pending::Approval(fixture::approval())), item(Pending::Question(fixture::question()))];
+        for id in ["00000004", "00000001", "00000000-0000-0000-0000-000000000004"] {
+            assert_eq!(find(&items, id).unwrap().1.id, fixture::question().id, "{id}");
+        }
+        for id in ["00000005", "", "-", "4444"] {
+            assert!(find(&items, id).is_err(), "{id}");
+        }
+        let two =
+            [item(Pending::Question(fixture::question())), item(Pending::Question(fixture::question()))];
+        assert!(find(&two, "00000001").is_err());
+    }
+
+    #[test]
+    fn losing_a_race_is_told() {
+        let reply =
+            |won, response: Option<&str>| UserResponseReply { won, response: response.map(str::to_owned) };
+        assert_eq!(told(&reply(true, Some("blue"))), "answered: blue");
+        assert_eq!(told(&reply(false, Some("red\u{1b}"))), "somebody else was first; answered: red\\x1b");
+        assert_eq!(told(&reply(true, None)), "declined");
+    }
+}

@@ -1,0 +1,130 @@
+use crate::{
+    args::{ConversationsArgs, ConversationsCommand},
+    clock,
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{conversation, json, measure, screen, text},
+    prompt::Terminal,
+};
+use abide_client::protocol::{
+    conversation::Conversation,
+    method::{
+        ArchiveConversation, DeleteConversation, GetConversation, ListConversations, UpdateConversation,
+        conversation::{
+            ArchiveConversationParams, ConversationParams, ConversationReply, ListConversationsParams,
+            UpdateConversationParams,
+        },
+    },
+};
+
+/// The largest page.
+const PAGE: u32 = 1000;
+
+pub(crate) async fn conversations(args: ConversationsArgs, json: bool) -> Result<Exit, CommandError> {
+    match args.command {
+        None => list(args.archived, json).await,
+        Some(ConversationsCommand::Rename { conversation, title }) => {
+            rename(conversation, title.join(" "), json).await
+        }
+        Some(ConversationsCommand::Archive { conversation, undo }) => {
+            archive(conversation, !undo, json).await
+        }
+        Some(ConversationsCommand::Delete { conversation, yes }) => delete(conversation, yes, json).await,
+    }
+}
+
+async fn list(archived: bool, json: bool) -> Result<Exit, CommandError> {
+    let conversations = all(&mut Daemon::started().await?, archived).await?;
+    if json {
+        json::document(&conversations)?;
+    } else if conversations.is_empty() {
+        screen::print(conversation::nothing(archived))?;
+    } else {
+        screen::print(&conversation::conversations(&conversations, clock::now(), text::terminal_width()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Last changed first.
+pub(crate) async fn all(daemon: &mut Daemon, archived: bool) -> Result<Vec<Conversation>, CommandError> {
+    let mut conversations = Vec::new();
+    let mut params = ListConversationsParams { archived, cursor: None, limit: Some(PAGE) };
+    loop {
+        let page = daemon.call::<ListConversations>(params.clone()).await?;
+        conversations.extend(page.conversations);
+        match page.next_cursor {
+            Some(cursor) => params.cursor = Some(cursor),
+            None => return Ok(conversations),
+        }
+    }
+}
+
+async fn rename(conversation_id: String, title: String, json: bool) -> Result<Exit, CommandError> {
+    let params = UpdateConversationParams {
+        conversation_id,
+        title: Some(title),
+        workspace: None,
+        mode: None,
+        model: None,
+        persona: None,
+    };
+    let reply = Daemon::started().await?.call::<UpdateConversation>(params).await?;
+    tell(&reply, "renamed", json)
+}
+
+async fn archive(conversation_id: String, archived: bool, json: bool) -> Result<Exit, CommandError> {
+    let params = ArchiveConversationParams { conversation_id, archived };
+    let reply = Daemon::started().await?.call::<ArchiveConversation>(params).await?;
+    tell(&reply, if archived { "archived" } else { "brought back" }, json)
+}
+
+async fn delete(conversation: String, yes: bool, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    let named = ConversationParams { conversation_id: conversation };
+    let conversation = daemon.call::<GetConversation>(named).await?.conversation;
+    if !yes && !confirmed(&conversation).await? {
+        screen::note("nothing is deleted")?;
+        return Ok(Exit::Done);
+    }
+    let exactly = ConversationParams { conversation_id: conversation.id.to_string() };
+    let reply = daemon.call::<DeleteConversation>(exactly).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&format!(
+            "{} deleted, {}\n",
+            conversation.id.short(),
+            measure::counted(reply.records, "record")
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn confirmed(conversation: &Conversation) -> Result<bool, CommandError> {
+    let Some(terminal) = Terminal::open() else {
+        return Err(CommandError::usage("deleting is for good and there is no terminal to ask on")
+            .hinted("to delete without asking: --yes"));
+    };
+    let mut screen = screen::Screen::new();
+    screen.prompt(&format!(
+        "delete \"{}\" and its history for good? (y/n) ",
+        text::one_line(&conversation.title)
+    ))?;
+    let key = tokio::select! {
+        key = terminal.key() => key?,
+        _ = tokio::signal::ctrl_c() => b'n',
+    };
+    screen.note("")?;
+    Ok(key.eq_ignore_ascii_case(&b'y'))
+}
+
+fn tell(reply: &ConversationReply, done: &str, json: bool) -> Result<Exit, CommandError> {
+    if json {
+        json::document(&reply.conversation)?;
+    } else {
+        let title = text::one_line(&reply.conversation.title);
+        screen::print(&format!("{} {done}: {title}\n", reply.conversation.id.short()))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,50 @@
+use crate::{
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    follow::{Follow, What, Who},
+    output::screen,
+    request,
+};
+use abide_client::protocol::{method::task::StartTaskParams, task::Mode};
+use uuid::Uuid;
+
+/// The built-in model, which plays a script.
+const MODEL: &str = "demo/demo";
+const PROMPT: &str = "Show me what you can do.";
+const WORDS: &str = "\
+This is a demonstration: the model is a script that is built in, no key and no network is used.
+All else is real: the task belongs to the daemon, its tools run in a scratch folder of its own, it asks one
+question and needs one approval. Leave with Ctrl-C whenever you like: the task goes on without you.
+";
+
+pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
+    if !json {
+        screen::note(WORDS)?;
+    }
+    let who = Who::person_or(json, Who::Itself);
+    if matches!(who, Who::Itself) && !json {
+        screen::note("There is no terminal here: this program will answer and approve by itself.\n")?;
+    }
+    let mut daemon = Daemon::started().await?;
+    let params = StartTaskParams {
+        message: PROMPT.to_owned(),
+        mode: Some(Mode::Agent),
+        model: Some(MODEL.to_owned()),
+        client_message_id: Some(Uuid::now_v7().to_string()),
+        environment: request::environment(),
+        ..StartTaskParams::default()
+    };
+    let started = request::start(&mut daemon, params).await?;
+    let what = What {
+        conversation: started.conversation_id,
+        task: Some(started.task_id),
+        is_over: false,
+        since: None,
+        with_prompts: true,
+        json,
+        who,
+    };
+    let ending = Follow::open(&mut daemon, what).await?.run().await?;
+    ending.tell(&started.task_id.short(), json)
+}

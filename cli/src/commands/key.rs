@@ -1,0 +1,81 @@
+use crate::{
+    args::KeyCommand,
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{json, screen, text},
+    prompt::Terminal,
+};
+use abide_client::protocol::method::{SetKey, daemon::SetKeyParams};
+use std::io::{self, Read as _};
+
+/// No provider's key is as long; what is, is a mistake.
+const MAX_KEY: u64 = 16 * 1024;
+
+pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, CommandError> {
+    let (provider, key) = match command {
+        KeyCommand::Set { provider } => {
+            let key = read(&provider).await?;
+            (provider, Some(key))
+        }
+        KeyCommand::Unset { provider } => (provider, None),
+    };
+    let removed = key.is_none();
+    let name = text::one_line(&provider);
+    let reply = Daemon::started().await?.call::<SetKey>(SetKeyParams { provider, key }).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        let place = text::one_line(&reply.stored_in);
+        let words = if removed {
+            format!("{name}: key removed ({place})\n")
+        } else {
+            format!("{name}: key stored in {place}\n")
+        };
+        screen::print(&words)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Without echo at a terminal, else all of standard input. Never from the command line, which others can see.
+async fn read(provider: &str) -> Result<String, CommandError> {
+    let typed = if let Some(terminal) = Terminal::open() {
+        let mut screen = screen::Screen::new();
+        screen.prompt(&format!("API key of {} (not shown): ", text::one_line(provider)))?;
+        let typed = tokio::select! {
+            typed = terminal.secret() => typed?,
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        screen.note("")?;
+        typed.unwrap_or_default()
+    } else {
+        let mut piped = String::new();
+        io::stdin().lock().take(MAX_KEY).read_to_string(&mut piped)?;
+        piped
+    };
+    check(&typed).map(str::to_owned)
+}
+
+fn check(typed: &str) -> Result<&str, CommandError> {
+    let key = typed.trim();
+    if key.is_empty() {
+        return Err(CommandError::usage("no key was given, nothing is changed"));
+    }
+    if key.len() as u64 >= MAX_KEY || key.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(CommandError::usage("that is not an API key: it is one word"));
+    }
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn a_key_is_one_word() {
+        assert_eq!(check(" sk-1234\n").unwrap(), "sk-1234");
+        for bad in ["", " \n", "two words", "a\nb", "a\u{1b}b"] {
+            assert!(check(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+use crate::{
+    args::ModelsArgs,
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{json, models, screen},
+};
+use abide_client::protocol::method::{ListModels, daemon::ListModelsParams};
+
+pub(crate) async fn models(args: &ModelsArgs, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    let reply = daemon.call::<ListModels>(ListModelsParams { offline: args.offline }).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        daemon.warn_of_missing_keys().await?;
+        screen::print(&models::models(&reply))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,82 @@
+use crate::{
+    args::RunArgs,
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    follow::{Follow, What, Who},
+    output::{json, screen},
+    request,
+};
+use std::io::{self, IsTerminal as _, Read as _};
+
+/// Well below what a message to the daemon may hold.
+const MAX_PROMPT: u64 = 4 * 1024 * 1024;
+
+pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError> {
+    let prompt = prompt(&args.prompt)?;
+    let mut daemon = Daemon::started().await?;
+    daemon.warn_of_missing_keys().await?;
+    let conversation = request::conversation(&mut daemon, &args.agent).await?;
+    let params = request::params(&args.agent, prompt, conversation, None)?;
+    let started = request::start(&mut daemon, params).await?;
+    if args.detach {
+        if json {
+            json::document(&started)?;
+        } else {
+            screen::print(&format!("{}\n", started.task_id))?;
+        }
+        return Ok(Exit::Done);
+    }
+    let what = What {
+        conversation: started.conversation_id,
+        task: Some(started.task_id),
+        is_over: false,
+        since: None,
+        with_prompts: false,
+        json,
+        who: Who::person_or(json, Who::Nobody),
+    };
+    let ending = Follow::open(&mut daemon, what).await?.run().await?;
+    ending.tell(&started.task_id.short(), json)
+}
+
+/// The words, then what is piped in.
+fn prompt(words: &[String]) -> Result<String, CommandError> {
+    let mut piped = String::new();
+    let stdin = io::stdin();
+    if !stdin.is_terminal() {
+        let mut bytes = Vec::new();
+        stdin.lock().take(MAX_PROMPT + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_PROMPT {
+            return Err(CommandError::usage("standard input is larger than 4 MiB")
+                .hinted("write it to a file in this folder and name the file in the prompt"));
+        }
+        piped = String::from_utf8_lossy(&bytes).into_owned();
+    }
+    join(&words.join(" "), &piped).ok_or_else(|| {
+        CommandError::usage("what should the agent do?")
+            .hinted("abide run WHAT TO DO; `abide chat` to talk, `abide demo` to look")
+    })
+}
+
+fn join(words: &str, piped: &str) -> Option<String> {
+    match (words.trim().is_empty(), piped.trim().is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(piped.trim_end().to_owned()),
+        (false, true) => Some(words.to_owned()),
+        (false, false) => Some(format!("{words}\n\n{}", piped.trim_end())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join;
+
+    #[test]
+    fn what_is_piped_comes_after_the_words() {
+        assert_eq!(join("explain", "a\nb\n").as_deref(), Some("explain\n\na\nb"));
+        assert_eq!(join("explain", " \n").as_deref(), Some("explain"));
+        assert_eq!(join("", "a\n").as_deref(), Some("a"));
+        assert_eq!(join(" ", ""), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! How commands reach the daemon.
+
+use crate::{
+    error::CommandError,
+    output::{screen, status},
+};
+use abide_client::{
+    AtHome, CallError, Client, Home, Options, autostart,
+    protocol::method::{Method, Status, daemon::StatusParams},
+};
+
+/// API keys that shells usually have, and whose they are.
+const KEY_VARIABLES: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")];
+
+/// A connection that is made again when it is found cut before a call.
+pub(crate) struct Daemon {
+    home: Home,
+    client: Client,
+}
+
+impl Daemon {
+    /// Connects; the daemon is started if it is not running.
+    pub(crate) async fn started() -> Result<Self, CommandError> {
+        let home = Home::from_env()?;
+        let client = autostart::connect_or_start(&home, options()).await?;
+        Ok(Self { home, client })
+    }
+
+    /// Connects to a daemon that is running.
+    pub(crate) async fn running() -> Result<Self, CommandError> {
+        let home = Home::from_env()?;
+        let client = Client::connect(&home, options()).await?;
+        Ok(Self { home, client })
+    }
+
+    pub(crate) const fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Asks once: what a cut connection leaves unknown is said, not tried again.
+    pub(crate) async fn call<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
+        Ok(self.ask::<M>(params).await?)
+    }
+
+    /// Asks again if the connection is cut meanwhile. For what may be asked twice without harm.
+    pub(crate) async fn call_again<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError>
+    where
+        M::Params: Clone,
+    {
+        match self.ask::<M>(params.clone()).await {
+            Err(CallError::Disconnected(_)) => self.call::<M>(params).await,
+            settled => Ok(settled?),
+        }
+    }
+
+    async fn ask<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CallError> {
+        if let Some(cut) = self.client.disconnected() {
+            match autostart::connect_or_start(&self.home, options()).await {
+                Ok(client) => self.client = client,
+                Err(_) => return Err(CallError::Disconnected(cut)),
+            }
+        }
+        self.client.call::<M>(params).await
+    }
+
+    /// Says so if the shell has a key that the daemon lacks.
+    pub(crate) async fn warn_of_missing_keys(&mut self) -> Result<(), CommandError> {
+        let in_shell =
+            KEY_VARIABLES.iter().filter(|(v, _)| std::env::var_os(v).is_some_and(|key| !key.is_empty()));
+        let in_shell: Vec<_> = in_shell.collect();
+        if in_shell.is_empty() {
+            return Ok(());
+        }
+        let known = self.call::<Status>(StatusParams::default()).await?.keys;
+        for (variable, provider) in in_shell {
+            if !known.iter().any(|k| k.eq_ignore_ascii_case(variable) || k.eq_ignore_ascii_case(provider)) {
+                screen::note(&status::missing_key(variable, provider))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn options() -> Options {
+    Options::new("abide", env!("CARGO_PKG_VERSION"))
+}
+
+/// Connects again and again for one who follows. It starts no daemon: whoever follows knows whether one was told to go.
+pub(crate) fn connector(home: &Home) -> AtHome {
+    AtHome { home: home.clone(), options: options(), start: None }
+}

@@ -1,0 +1,213 @@
+//! How a command fails: a kind that decides the exit code, words, and a way out. The one place where errors become these.
+
+use crate::{
+    exit::Exit,
+    output::{
+        screen,
+        style::{BAD, FAINT, paint},
+        text,
+    },
+};
+use abide_client::{
+    CallError, ConnectError, LiveError,
+    home::HomeError,
+    protocol::{self, ErrorKind},
+};
+use std::{io, process::ExitCode};
+
+/// Whose turn it is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Failed,
+    Usage,
+    NoDaemon,
+    /// Who read our output has gone: nothing to say, and nobody to say it to.
+    BrokenPipe,
+}
+
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    kind: Kind,
+    error: anyhow::Error,
+    hint: Option<String>,
+}
+
+impl CommandError {
+    /// What was typed makes no sense.
+    pub(crate) fn usage(words: impl Into<String>) -> Self {
+        Self { kind: Kind::Usage, error: anyhow::Error::msg(words.into()), hint: None }
+    }
+
+    /// It could not be done.
+    pub(crate) fn failed(words: impl Into<String>) -> Self {
+        Self { kind: Kind::Failed, error: anyhow::Error::msg(words.into()), hint: None }
+    }
+
+    pub(crate) fn hinted(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn of(kind: Kind, error: impl Into<anyhow::Error>, hint: Option<&str>) -> Self {
+        Self { kind, error: error.into(), hint: hint.map(str::to_owned) }
+    }
+
+    pub(crate) const fn exit(&self) -> Exit {
+        match self.kind {
+            Kind::Failed => Exit::Failed,
+            Kind::Usage => Exit::Usage,
+            Kind::NoDaemon => Exit::NoDaemon,
+            Kind::BrokenPipe => Exit::Done,
+        }
+    }
+
+    /// Tells standard error.
+    pub(crate) fn show(&self) {
+        if self.kind != Kind::BrokenPipe {
+            // If standard error is gone too, the exit code has to do.
+            let _ = screen::note(&self.rendered());
+        }
+    }
+
+    fn rendered(&self) -> String {
+        let mut out = format!("{} {}", paint(BAD, "error:"), text::block(&format!("{:#}", self.error)));
+        if let Some(hint) = &self.hint {
+            out.push_str(&format!("\n{} {}", paint(FAINT, "hint:"), text::block(hint)));
+        }
+        out
+    }
+}
+
+/// What clap has to say: help and versions are no errors.
+pub(crate) fn show_usage(said: &clap::Error) -> ExitCode {
+    // If nobody reads it, there is nobody to tell.
+    let _ = said.print();
+    if said.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::BrokenPipe } else { Kind::Failed };
+        Self::of(kind, error, None)
+    }
+}
+
+impl From<serde_json::Error> for CommandError {
+    fn from(error: serde_json::Error) -> Self {
+        if let Some(kind) = error.io_error_kind() {
+            io::Error::from(kind).into()
+        } else {
+            Self::of(Kind::Failed, error, None)
+        }
+    }
+}
+
+impl From<HomeError> for CommandError {
+    fn from(error: HomeError) -> Self {
+        Self::of(Kind::Failed, error, None)
+    }
+}
+
+impl From<ConnectError> for CommandError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Refused(refusal) => refusal.into(),
+            ConnectError::Home(home) => home.into(),
+            other => Self::of(Kind::NoDaemon, other, None),
+        }
+    }
+}
+
+impl From<CallError> for CommandError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Daemon(refusal) => refusal.into(),
+            gone @ CallError::Disconnected(_) => {
+                Self::of(Kind::NoDaemon, gone, Some("`abide ps` shows where things stand"))
+            }
+            other => Self::of(Kind::Failed, other, None),
+        }
+    }
+}
+
+impl From<LiveError> for CommandError {
+    fn from(error: LiveError) -> Self {
+        match error {
+            LiveError::Connect(error) => error.into(),
+            LiveError::Call(error) => error.into(),
+        }
+    }
+}
+
+impl From<protocol::Error> for CommandError {
+    fn from(error: protocol::Error) -> Self {
+        let about = error.data.id.clone().unwrap_or_default();
+        let tail = about.len().saturating_sub(8);
+        let short = about.get(tail..).unwrap_or_default();
+        let hint = match error.kind() {
+            ErrorKind::NotFound => {
+                Some("`abide ps --all` and `abide conversations` list what there is".to_owned())
+            }
+            ErrorKind::Ambiguous => Some("give more digits of the id".to_owned()),
+            ErrorKind::TaskRunning if !short.is_empty() => Some(format!(
+                "`abide watch {short}` shows it, `abide stop {short}` ends it; or begin a new conversation"
+            )),
+            ErrorKind::TaskRunning => Some("`abide ps` shows it; or begin a new conversation".to_owned()),
+            ErrorKind::IllegalState => Some("`abide ps --all` shows where it stands".to_owned()),
+            ErrorKind::ModelUnavailable => Some("`abide models` lists what there is".to_owned()),
+            ErrorKind::Internal | ErrorKind::Storage => Some("`abide daemon logs` has more".to_owned()),
+            ErrorKind::MethodNotFound | ErrorKind::Unsupported => {
+                Some("the daemon may be of another version: `abide daemon restart`".to_owned())
+            }
+            ErrorKind::Overloaded | ErrorKind::ShuttingDown => Some("try again in a moment".to_owned()),
+            _ => None,
+        };
+        let kind = if error.kind() == ErrorKind::InvalidParams { Kind::Usage } else { Kind::Failed };
+        Self::of(kind, error, hint.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_client::Disconnect;
+
+    fn shown(error: &CommandError) -> String {
+        anstream::adapter::strip_str(&error.rendered()).to_string()
+    }
+
+    #[test]
+    fn the_kind_decides_the_exit_code() {
+        let refused = |kind| CommandError::from(CallError::Daemon(protocol::Error::new(kind, "no")));
+        let table = [
+            (CommandError::usage("x"), 2),
+            (CommandError::failed("x"), 1),
+            (io::Error::from(io::ErrorKind::BrokenPipe).into(), 0),
+            (io::Error::from(io::ErrorKind::NotFound).into(), 1),
+            (ConnectError::NotRunning { socket: "/s".into() }.into(), 3),
+            (CallError::Disconnected(Disconnect::Closed).into(), 3),
+            (refused(ErrorKind::NotFound), 1),
+            (refused(ErrorKind::InvalidParams), 2),
+        ];
+        for (error, code) in table {
+            assert_eq!(error.exit().code(), code, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_running_task_is_named_with_the_way_out() {
+        let error = protocol::Error::new(ErrorKind::TaskRunning, "this conversation has a running task")
+            .about("0198c0de-0000-7000-8000-00005f2c81d0");
+        assert_eq!(
+            shown(&error.into()),
+            "error: this conversation has a running task\n\
+             hint: `abide watch 5f2c81d0` shows it, `abide stop 5f2c81d0` ends it; or begin a new conversation"
+        );
+    }
+
+    #[test]
+    fn words_of_the_daemon_are_made_safe() {
+        let shown = shown(&protocol::Error::new(ErrorKind::NotFound, "no \u{1b}[2Jx").into());
+        assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    }
+}

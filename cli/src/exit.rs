@@ -1,0 +1,101 @@
+//! Exit codes: scripts rely on them.
+
+use abide_client::protocol::task::{AgentTask, EndReason};
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done, or detached from what goes on.
+    Done,
+    Failed,
+    Usage,
+    NoDaemon,
+    /// A task waits for a person and there is no terminal.
+    NeedsPerson,
+    /// A step, time or budget limit ended the task.
+    Limit,
+    /// The task was stopped.
+    Cancelled,
+    /// This program was told to end.
+    Terminated,
+}
+
+impl Exit {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::NoDaemon => 3,
+            Self::NeedsPerson => 4,
+            Self::Limit => 5,
+            Self::Cancelled => 130,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// What the end of a task means to the one who waited for it.
+    pub(crate) const fn of(reason: EndReason) -> Self {
+        match reason {
+            EndReason::Completed => Self::Done,
+            EndReason::StepLimit | EndReason::TimeLimit | EndReason::Budget => Self::Limit,
+            EndReason::Stopped | EndReason::Deleted | EndReason::QuestionTimeout => Self::Cancelled,
+            EndReason::Error => Self::Failed,
+        }
+    }
+
+    /// The same for a task that has ended; `None` while it has not.
+    pub(crate) fn of_task(task: &AgentTask) -> Option<Self> {
+        task.status.has_ended().then(|| task.end_reason.map_or(Self::Failed, Self::of))
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// Resolves when this process is asked to end (SIGTERM, or SIGHUP when its terminal goes away).
+#[cfg(unix)]
+pub(crate) async fn terminated() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut term), Ok(mut hangup)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! { _ = term.recv() => {} _ = hangup.recv() => {} }
+}
+
+#[cfg(not(unix))]
+pub(crate) async fn terminated() {
+    std::future::pending().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+    use abide_client::protocol::task::EndReason as R;
+
+    #[test]
+    fn each_end_has_the_code_that_scripts_expect() {
+        let table = [
+            (R::Completed, 0),
+            (R::StepLimit, 5),
+            (R::TimeLimit, 5),
+            (R::Budget, 5),
+            (R::Stopped, 130),
+            (R::Deleted, 130),
+            (R::QuestionTimeout, 130),
+            (R::Error, 1),
+        ];
+        for (reason, code) in table {
+            assert_eq!(Exit::of(reason).code(), code, "{reason:?}");
+        }
+        assert_eq!(
+            [Exit::Usage, Exit::NoDaemon, Exit::NeedsPerson, Exit::Terminated].map(Exit::code),
+            [2, 3, 4, 143]
+        );
+    }
+}

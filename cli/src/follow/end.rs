@@ -1,0 +1,174 @@
+//! How following ends, and what is said then.
+
+use super::{Follow, Who};
+use crate::{
+    error::CommandError,
+    exit::Exit,
+    output::{
+        measure, pending, ps, screen,
+        style::{FAINT, paint},
+        text,
+    },
+};
+use abide_client::{
+    protocol::{
+        Seq, TaskId,
+        inbox::Pending,
+        method::{GetTask, task::TaskParams},
+        task::{AgentTask, PauseReason, Status},
+    },
+    view::Connection,
+};
+
+pub(crate) enum Ending {
+    Ended(Box<AgentTask>),
+    /// The conversation is gone, and the task with it.
+    Deleted,
+    /// The person left; nothing is stopped. All up to this record was told.
+    Detached {
+        cursor: Seq,
+    },
+    /// It waits for a person and none is here.
+    Waits(Box<Pending>),
+    /// It is paused, and nobody is here to let it go on.
+    Paused(Box<AgentTask>),
+}
+
+impl Ending {
+    /// Says it on standard error, and what it means to a script.
+    pub(crate) fn tell(&self, id: &str, json: bool) -> Result<Exit, CommandError> {
+        let (words, exit) = self.said(id, json);
+        // One who reads JSON has the task's end already.
+        if !json || !matches!(self, Self::Ended(_) | Self::Deleted) {
+            screen::note(&words)?;
+        }
+        Ok(exit)
+    }
+
+    fn said(&self, id: &str, json: bool) -> (String, Exit) {
+        match self {
+            Self::Ended(task) => (ended(task), Exit::of_task(task).unwrap_or(Exit::Failed)),
+            Self::Deleted => ("the conversation was deleted".to_owned(), Exit::Cancelled),
+            Self::Detached { cursor } => (detached(id, json.then_some(*cursor)), Exit::Done),
+            Self::Waits(item) => (waits(item), Exit::NeedsPerson),
+            Self::Paused(task) => {
+                let status = ps::status(task).0;
+                (format!("{status}; to let it go on: abide resume {}", task.id.short()), Exit::NeedsPerson)
+            }
+        }
+    }
+}
+
+fn ended(task: &AgentTask) -> String {
+    let (words, style) = ps::status(task);
+    let steps = measure::counted(u64::from(task.step_count), "step");
+    let took = task
+        .ended_at
+        .map(|at| format!(" · {}", measure::duration(at.since(task.started_at))))
+        .unwrap_or_default();
+    let mut line = format!(
+        "{} {}",
+        paint(style, &words),
+        paint(FAINT, &format!("· {steps} · {}{took}", measure::usage(&task.usage)))
+    );
+    if let Some(error) = &task.error_message {
+        line.push_str(&format!("\n{}", text::block(error)));
+    }
+    line
+}
+
+fn detached(id: &str, cursor: Option<Seq>) -> String {
+    let since = cursor.map(|Seq(seq)| format!(" --json --since {seq}")).unwrap_or_default();
+    format!("detached, the work goes on; to come back: abide watch {id}{since}")
+}
+
+fn waits(item: &Pending) -> String {
+    format!(
+        "{}it waits for you, and there is no terminal; to go on:\n  {}",
+        pending::pending(item),
+        pending::how_to_answer(item)
+    )
+}
+
+impl Follow<'_> {
+    pub(super) const fn detached(&self) -> Ending {
+        Ending::Detached { cursor: self.view.cursor() }
+    }
+
+    /// Whether there is anything more to come.
+    pub(super) async fn ending(&mut self) -> Result<Option<Ending>, CommandError> {
+        if let Connection::Ended { reason } = self.view.connection() {
+            return Err(CommandError::failed(format!("lost the daemon: {reason}"))
+                .hinted("`abide ps` shows where things stand"));
+        }
+        if self.view.is_deleted() {
+            return Ok(Some(Ending::Deleted));
+        }
+        let Some(id) = self.what.task else { return Ok(None) };
+        if self.saw_end || (self.what.is_over && self.is_quiet().await?) {
+            return Ok(Some(Ending::Ended(Box::new(self.last_word(id).await?))));
+        }
+        let alone = matches!(self.what.who, Who::Nobody | Who::Itself);
+        Ok(self
+            .view
+            .task(id)
+            .filter(|task| alone && is_stuck(task))
+            .map(|task| Ending::Paused(Box::new(task.clone()))))
+    }
+
+    /// The task as it ended: the live updates may have left its last numbers out.
+    async fn last_word(&mut self, id: TaskId) -> Result<AgentTask, CommandError> {
+        match self.daemon.call::<GetTask>(TaskParams { task_id: id.to_string() }).await {
+            Ok(reply) => Ok(reply.task),
+            Err(error) => self.view.task(id).cloned().ok_or(error),
+        }
+    }
+}
+
+/// Paused by something other than a person, who would also resume it; a question, if there is one, says more.
+fn is_stuck(task: &AgentTask) -> bool {
+    task.status == Status::Paused && task.pause_reason != Some(PauseReason::User) && task.pending.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+    use abide_client::protocol::task::EndReason;
+
+    #[test]
+    fn an_ending_has_its_exit_code() {
+        let ended = |reason: EndReason| {
+            let task = AgentTask { status: reason.status(), end_reason: Some(reason), ..fixture::task() };
+            Ending::Ended(Box::new(task)).said("1", true).1
+        };
+        assert_eq!(ended(EndReason::Completed), Exit::Done);
+        assert_eq!(ended(EndReason::StepLimit), Exit::Limit);
+        assert_eq!(ended(EndReason::Stopped), Exit::Cancelled);
+        assert_eq!(ended(EndReason::Error), Exit::Failed);
+        assert_eq!(
+            Ending::Waits(Box::new(Pending::Question(fixture::question()))).said("1", false).1,
+            Exit::NeedsPerson
+        );
+        assert_eq!(Ending::Detached { cursor: Seq(7) }.said("1", false).1, Exit::Done);
+        assert!(detached("5f2c81d0", Some(Seq(7))).ends_with("abide watch 5f2c81d0 --json --since 7"));
+    }
+
+    #[test]
+    fn who_must_leave_is_told_how_to_answer() {
+        let words = waits(&Pending::Approval(fixture::approval()));
+        assert!(
+            words.contains("rm -rf build")
+                && words.ends_with("abide approve 00000005  or  abide reject 00000005"),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn a_pause_by_a_person_is_waited_out() {
+        let paused =
+            |reason| AgentTask { status: Status::Paused, pause_reason: Some(reason), ..fixture::task() };
+        assert!(!is_stuck(&paused(PauseReason::User)));
+        assert!(is_stuck(&paused(PauseReason::CrashLoop)));
+    }
+}

@@ -1,0 +1,218 @@
+use super::*;
+use crate::output::{fixture, screen::captured::Captured};
+use abide_client::{
+    Update,
+    protocol::{
+        RecordId, SubscriptionId, Timestamp,
+        message::CallOutcome,
+        notification::{DaemonUpdate, Notification, Snapshot, TaskDelta, TaskEvent, TaskMessage, TaskUpdate},
+        record::{
+            CallFinished, CallPlanned, ModelErrorKind, ModelFailed, Permission, Record, RecordBody, TaskEnded,
+        },
+        task::EndReason,
+        transcript::{EffectClass, Risk, ToolResult},
+    },
+};
+use uuid::Uuid;
+
+const SUBSCRIPTION: SubscriptionId = SubscriptionId(1);
+
+/// A view and a teller that are given the same updates.
+struct Stage {
+    view: ConversationView,
+    teller: Teller,
+    captured: Captured,
+    screen: Screen,
+    has_prompt: bool,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let task = fixture::task();
+        let captured = Captured::default();
+        let mut stage = Self {
+            view: ConversationView::new(task.conversation_id),
+            teller: Teller::new(Some(task.id), false),
+            screen: captured.screen(),
+            captured,
+            has_prompt: false,
+        };
+        stage.update(Update::Snapshot(Box::new(snapshot())));
+        stage
+    }
+
+    fn update(&mut self, update: Update) -> String {
+        let changes = self.view.apply(update);
+        let settled = HashSet::new();
+        let asking = Asking { settled: &settled, has_prompt: self.has_prompt };
+        self.teller.tell(&self.view, &changes, &asking, &mut self.screen).unwrap();
+        self.captured.take()
+    }
+
+    fn delta(&mut self, item: u128, attempt: u32, offset: u64, text: &str) -> String {
+        self.update(Update::Notification(Notification::TaskDelta(TaskDelta {
+            subscription_id: SUBSCRIPTION,
+            conversation_id: fixture::task().conversation_id,
+            task_id: fixture::task().id,
+            item: DeltaItem::Reply(RecordId(Uuid::from_u128(item))),
+            attempt,
+            kind: DeltaKind::Text,
+            offset,
+            text: text.into(),
+        })))
+    }
+
+    fn message(&mut self, seq: u64, id: u128, kind: MessageKind, text: &str) -> String {
+        let message = Message {
+            id: RecordId(Uuid::from_u128(id)),
+            seq: Seq(seq),
+            conversation_id: fixture::task().conversation_id,
+            task_id: Some(fixture::task().id),
+            at: fixture::START,
+            role: if kind == MessageKind::Notice { Role::System } else { Role::Agent },
+            kind,
+            text: text.into(),
+            reasoning: None,
+            question_id: (kind == MessageKind::Question).then_some(fixture::question().id),
+        };
+        let told = TaskMessage { subscription_id: SUBSCRIPTION, seq: Seq(seq), message };
+        self.update(Update::Notification(Notification::TaskMessage(told)))
+    }
+
+    fn record(&mut self, seq: u64, body: RecordBody) -> String {
+        let record = Record {
+            seq: Seq(seq),
+            id: RecordId(Uuid::from_u128(u128::from(seq))),
+            conversation_id: fixture::task().conversation_id,
+            task_id: Some(fixture::task().id),
+            at: Timestamp(fixture::START.0),
+            body,
+        };
+        let told = TaskEvent { subscription_id: SUBSCRIPTION, seq: Seq(seq), record };
+        self.update(Update::Notification(Notification::TaskEvent(told)))
+    }
+}
+
+fn snapshot() -> Snapshot {
+    Snapshot {
+        seq: Seq(1),
+        conversations: vec![],
+        tasks: vec![fixture::task()],
+        inbox: vec![],
+        messages: vec![],
+        calls: vec![],
+        partials: vec![],
+        daemon: DaemonUpdate { storage_full: false, shutting_down: false },
+    }
+}
+
+fn ended(summary: &str) -> RecordBody {
+    RecordBody::TaskEnded(TaskEnded {
+        reason: EndReason::Completed,
+        summary: Some(summary.into()),
+        error: None,
+    })
+}
+
+#[test]
+fn words_come_as_they_are_written_and_once() {
+    let mut stage = Stage::new();
+    assert_eq!(stage.delta(9, 1, 0, "Hel"), "Hel");
+    assert_eq!(stage.delta(9, 1, 0, "Hello"), "lo");
+    assert_eq!(stage.message(2, 9, MessageKind::Text, "Hello you"), " you\n");
+    assert_eq!(stage.record(3, ended("Hello you")), "");
+}
+
+#[test]
+fn a_summary_that_was_not_said_yet_is_said() {
+    let mut stage = Stage::new();
+    stage.message(2, 9, MessageKind::Text, "Working on it.");
+    assert_eq!(stage.record(3, ended("All done.")), "All done.\n");
+}
+
+#[test]
+fn a_withdrawn_reply_ends_its_line_and_says_why() {
+    let mut stage = Stage::new();
+    stage.delta(9, 1, 0, "half a wor");
+    let failed = ModelFailed {
+        item: RecordId(Uuid::from_u128(9)),
+        attempt: 1,
+        kind: ModelErrorKind::Network,
+        message: "cut\u{1b}[2J".into(),
+        retry_at: Some(fixture::START),
+    };
+    assert_eq!(
+        stage.record(2, RecordBody::ModelFailed(failed)),
+        "\n| model: cut\\x1b[2J; it is tried again\n"
+    );
+    assert_eq!(stage.delta(9, 2, 0, "whole"), "whole");
+}
+
+#[test]
+fn what_a_stop_left_is_not_said_twice() {
+    let mut stage = Stage::new();
+    stage.delta(9, 1, 0, "I was about");
+    assert_eq!(stage.message(2, 10, MessageKind::Partial, "I was about"), "\n");
+    assert_eq!(stage.message(3, 11, MessageKind::Notice, "Stopped."), "| abide: Stopped.\n");
+}
+
+#[test]
+fn a_call_is_told_when_it_is_over() {
+    let mut stage = Stage::new();
+    stage.delta(9, 1, 0, "I look");
+    let planned = CallPlanned {
+        call_id: fixture::call().call_id,
+        tool: "read".into(),
+        arguments: "{}".into(),
+        summary: "a.txt".into(),
+        effect: EffectClass::Pure,
+        risk: Risk::Low,
+        preview: None,
+        edit: None,
+        digest: String::new(),
+        permission: Permission::Tier,
+    };
+    assert_eq!(stage.record(2, RecordBody::CallPlanned(planned)), "");
+    let finished = CallFinished {
+        call_id: fixture::call().call_id,
+        attempt: 1,
+        outcome: CallOutcome::Done,
+        result: ToolResult::success("3 lines", None),
+        duration_ms: 5,
+    };
+    assert_eq!(stage.record(3, RecordBody::CallFinished(finished)), "\n| ✓ read a.txt → 3 lines\n");
+}
+
+#[test]
+fn coming_back_repeats_nothing() {
+    let mut stage = Stage::new();
+    stage.message(2, 9, MessageKind::Text, "One.");
+    assert_eq!(stage.delta(10, 1, 0, "Tw"), "Tw");
+    let lost = stage.update(Update::Disconnected { reason: "gone".into() });
+    assert_eq!(lost, "\n| lost the daemon (gone), connecting again\n");
+    assert_eq!(stage.update(Update::Reconnected(Box::new(Snapshot { seq: Seq(2), ..snapshot() }))), "");
+    assert_eq!(stage.message(3, 11, MessageKind::Text, "Two."), "Two.\n");
+}
+
+#[test]
+fn an_open_question_is_left_to_its_prompt() {
+    use abide_client::protocol::{inbox::Pending, task::AgentTask};
+    let mut stage = Stage::new();
+    let task = AgentTask { pending: vec![Pending::Question(fixture::question())], ..fixture::task() };
+    stage.update(Update::Notification(Notification::TaskUpdate(TaskUpdate { task })));
+    stage.has_prompt = true;
+    assert_eq!(stage.message(2, 9, MessageKind::Question, "Which colour?"), "");
+    stage.has_prompt = false;
+    assert_eq!(stage.message(3, 10, MessageKind::Question, "Which colour?"), "| ? Which colour?\n");
+}
+
+#[test]
+fn hostile_words_are_made_safe_in_every_way_they_come() {
+    let mut stage = Stage::new();
+    let mut shown = stage.delta(9, 1, 0, "a\u{1b}[2J");
+    shown += &stage.message(2, 9, MessageKind::Text, "a\u{1b}[2Jb\r");
+    shown += &stage.message(3, 10, MessageKind::Notice, "\u{1b}]0;x\u{7}");
+    shown += &stage.record(4, ended("\u{9b}31m"));
+    assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+    assert!(shown.contains("[2Jb"), "{shown:?}");
+}

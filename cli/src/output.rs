@@ -1,0 +1,21 @@
+//! What is shown. Renderers are pure: values in, text out, with colours that [`screen`] takes out again where they do not belong.
+//!
+//! Invariant: words of models, tools and the daemon enter a rendered text through [`text`] only.
+
+pub(crate) mod call;
+pub(crate) mod conversation;
+pub(crate) mod json;
+pub(crate) mod measure;
+pub(crate) mod message;
+pub(crate) mod models;
+pub(crate) mod pending;
+pub(crate) mod ps;
+pub(crate) mod screen;
+pub(crate) mod show;
+pub(crate) mod status;
+pub(crate) mod style;
+pub(crate) mod table;
+pub(crate) mod text;
+
+#[cfg(test)]
+pub(crate) mod fixture;

@@ -1,0 +1,121 @@
+//! A tool call in one line: how it went, which tool, what it did, what came of it, how long it took.
+
+use crate::output::{
+    measure,
+    style::{BAD, BUSY, FAINT, GOOD, PLAIN, STRONG, paint},
+    text,
+};
+use abide_client::protocol::{
+    message::{CallOutcome, CallView},
+    task::CallState,
+};
+use anstyle::Style;
+
+/// A person reads it at a glance; the whole result is in `--json`.
+const MAX_RESULT: usize = 120;
+const MAX_SUMMARY: usize = 160;
+
+pub(crate) fn line(call: &CallView) -> String {
+    let (mark, style) = mark(call);
+    let mut line = format!(
+        "{} {} {}",
+        paint(style, mark),
+        paint(STRONG, &text::one_line(&call.tool)),
+        text::fit(&text::one_line(&call.summary), MAX_SUMMARY)
+    );
+    let said = said(call);
+    if !said.is_empty() {
+        line.push_str(&paint(FAINT, &format!(" → {}", text::fit(&said, MAX_RESULT))));
+    }
+    if let (Some(started), Some(ended)) = (call.started_at, call.ended_at) {
+        line.push_str(&paint(FAINT, &format!(" ({} ms)", measure::count(ended.since(started)))));
+    }
+    line
+}
+
+fn mark(call: &CallView) -> (&'static str, Style) {
+    match (call.state, call.outcome) {
+        (CallState::Finished, Some(CallOutcome::Done)) if call.result.as_ref().is_some_and(|r| r.ok) => {
+            ("✓", GOOD)
+        }
+        (CallState::Finished, Some(CallOutcome::Rejected | CallOutcome::Cancelled)) => ("–", FAINT),
+        (CallState::Finished, _) => ("✗", BAD),
+        (CallState::Running, _) => ("›", BUSY),
+        (CallState::Queued | CallState::WaitingApproval | CallState::WaitingUser, _) => ("·", PLAIN),
+    }
+}
+
+fn said(call: &CallView) -> String {
+    let why = match (call.state, call.outcome) {
+        (CallState::Queued, _) => "waits for its turn",
+        (CallState::WaitingApproval, _) => "waits for your approval",
+        (CallState::WaitingUser, _) => "waits for your answer",
+        (CallState::Running, _) => "runs",
+        (CallState::Finished, Some(CallOutcome::Rejected)) => "rejected",
+        (CallState::Finished, Some(CallOutcome::Cancelled)) => "cancelled",
+        (CallState::Finished, Some(CallOutcome::Refused)) => "refused",
+        (CallState::Finished, Some(CallOutcome::Interrupted)) => "interrupted, effects unknown",
+        (CallState::Finished, Some(CallOutcome::Done) | None) => "",
+    };
+    let message = call.result.as_ref().map(|r| text::first_line(&r.message)).unwrap_or_default();
+    match (why.is_empty(), message.is_empty()) {
+        (true, _) => message,
+        (false, true) => why.to_owned(),
+        (false, false) => format!("{why}: {message}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+    use abide_client::protocol::transcript::ToolResult;
+
+    fn plain(call: &CallView) -> String {
+        anstream::adapter::strip_str(&line(call)).to_string()
+    }
+
+    #[test]
+    fn a_call_is_one_line() {
+        let call = fixture::call();
+        assert_eq!(plain(&call), "✓ read src/main.rs → 120 lines (12 ms)");
+
+        let failed = CallView { result: Some(ToolResult::failure("no such file")), ..call.clone() };
+        assert_eq!(plain(&failed), "✗ read src/main.rs → no such file (12 ms)");
+
+        let rejected = CallView {
+            outcome: Some(CallOutcome::Rejected),
+            result: Some(ToolResult::failure("not now")),
+            started_at: None,
+            ..call.clone()
+        };
+        assert_eq!(plain(&rejected), "– read src/main.rs → rejected: not now");
+
+        let interrupted = CallView {
+            outcome: Some(CallOutcome::Interrupted),
+            result: None,
+            ended_at: None,
+            ..call.clone()
+        };
+        assert_eq!(plain(&interrupted), "✗ read src/main.rs → interrupted, effects unknown");
+
+        let waiting = CallView {
+            state: CallState::WaitingApproval,
+            outcome: None,
+            result: None,
+            ended_at: None,
+            ..call
+        };
+        assert_eq!(plain(&waiting), "· read src/main.rs → waits for your approval");
+    }
+
+    #[test]
+    fn a_hostile_result_stays_on_its_line() {
+        let call = CallView {
+            result: Some(ToolResult::success("\u{1b}[1A\u{1b}[2Kall fine\rx", None)),
+            ..fixture::call()
+        };
+        let shown = plain(&call);
+        assert!(!shown.contains(['\u{1b}', '\r', '\n']), "{shown:?}");
+    }
+}

@@ -1,0 +1,246 @@
+//! What waits for a person: shown whole, so that the decision is about exactly what is seen.
+
+use crate::output::{
+    measure,
+    style::{BAD, FAINT, GOOD, NEEDS_YOU, STRONG, paint},
+    text,
+};
+use abide_client::protocol::{
+    JsonText, Timestamp,
+    inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
+    transcript::Risk,
+};
+use std::fmt::Write as _;
+
+/// The short id of a question or an approval.
+pub(crate) fn short(id: PendingId) -> String {
+    match id {
+        PendingId::Question(id) => id.short(),
+        PendingId::Approval(id) => id.short(),
+    }
+}
+
+/// The item, as a prompt or `show` has it.
+pub(crate) fn pending(pending: &Pending) -> String {
+    match pending {
+        Pending::Question(q) => question(q),
+        Pending::Approval(a) => approval(a),
+    }
+}
+
+pub(crate) fn question(question: &Question) -> String {
+    let who = match question.kind {
+        QuestionKind::Agent => "The agent asks",
+        QuestionKind::Loop => "The agent repeats itself",
+        QuestionKind::Budget => "A limit is reached",
+        QuestionKind::Interrupted => "A tool call was interrupted",
+        QuestionKind::Restart => "The daemon was restarted",
+    };
+    let mut out = format!("{}\n{}", paint(NEEDS_YOU, who), text::indented(&question.text, 2));
+    for (i, choice) in question.choices.iter().enumerate() {
+        let _ = writeln!(out, "  {} {}", paint(STRONG, &format!("{}.", i + 1)), text::one_line(choice));
+    }
+    out
+}
+
+pub(crate) fn approval(approval: &Approval) -> String {
+    let risk = match approval.risk {
+        Risk::Low => "",
+        Risk::Medium => ", medium risk",
+        Risk::High => ", high risk",
+    };
+    let mut out =
+        format!("{}\n", paint(NEEDS_YOU, &format!("Approve {}{risk}?", text::one_line(&approval.tool))));
+    let _ = writeln!(out, "  {}", paint(STRONG, &text::one_line(&approval.summary)));
+    out.push_str(&arguments(&approval.arguments, approval.preview.is_some()));
+    let _ = writeln!(out, "  {} {}", paint(FAINT, "in:     "), text::one_line(&approval.workspace));
+    let _ = writeln!(out, "  {} {}", paint(FAINT, "sandbox:"), sandbox(&approval.sandbox));
+    if let Some(preview) = &approval.preview {
+        out.push_str(&diff(preview));
+    }
+    let _ = writeln!(
+        out,
+        "  {}",
+        paint(
+            FAINT,
+            &format!(
+                "\"always\" would remember: {} with exactly this, in {}",
+                rule_tool(approval),
+                rule_place(approval)
+            )
+        )
+    );
+    out
+}
+
+fn rule_tool(approval: &Approval) -> String {
+    text::one_line(&approval.rule.tool)
+}
+
+fn rule_place(approval: &Approval) -> String {
+    text::one_line(&approval.rule.workspace)
+}
+
+/// What `--always` saves, in one line.
+pub(crate) fn rule(approval: &Approval) -> String {
+    format!(
+        "{} with {} in {}",
+        rule_tool(approval),
+        text::one_line(approval.rule.arguments.as_str()),
+        rule_place(approval)
+    )
+}
+
+fn sandbox(sandbox: &str) -> String {
+    match sandbox {
+        "none" => paint(BAD, "none: it can do all that you can"),
+        other => text::one_line(other),
+    }
+}
+
+/// Each argument under its name; with a preview of the edit, long texts are left to that.
+fn arguments(arguments: &JsonText, has_preview: bool) -> String {
+    let mut out = String::new();
+    let serde_json::Value::Object(fields) = arguments.value() else {
+        return text::indented(arguments.as_str(), 2);
+    };
+    for (name, value) in &fields {
+        let name = paint(FAINT, &format!("{}:", text::one_line(name)));
+        match value {
+            serde_json::Value::String(s) if s.contains('\n') && has_preview => {
+                let _ =
+                    writeln!(out, "  {name} {}, below", measure::counted(s.lines().count() as u64, "line"));
+            }
+            serde_json::Value::String(s) if s.contains('\n') => {
+                let _ = write!(out, "  {name}\n{}", text::indented(s, 4));
+            }
+            serde_json::Value::String(s) => {
+                let _ = writeln!(out, "  {name} {}", text::block(s));
+            }
+            other => {
+                let _ = writeln!(out, "  {name} {}", text::block(&other.to_string()));
+            }
+        }
+    }
+    out
+}
+
+fn diff(preview: &Preview) -> String {
+    let mut out = String::new();
+    for line in text::block(&preview.diff).lines() {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => GOOD,
+            Some(b'-') => BAD,
+            _ => FAINT,
+        };
+        let _ = writeln!(out, "    {}", paint(style, line));
+    }
+    out
+}
+
+/// How to answer from elsewhere.
+pub(crate) fn how_to_answer(pending: &Pending) -> String {
+    let id = short(pending.id());
+    match pending {
+        Pending::Question(_) => format!("abide answer {id} TEXT  or  abide answer {id} --decline"),
+        Pending::Approval(_) => format!("abide approve {id}  or  abide reject {id}"),
+    }
+}
+
+/// `abide inbox`.
+pub(crate) fn inbox(items: &[InboxItem], now: Timestamp) -> String {
+    if items.is_empty() {
+        return "Nothing waits for you.\n".to_owned();
+    }
+    let mut out = String::new();
+    for item in items {
+        let _ = writeln!(
+            out,
+            "{}  {}  {}",
+            paint(STRONG, &short(item.pending.id())),
+            text::one_line(&item.conversation_title),
+            paint(
+                FAINT,
+                &format!("task {}, {}", item.task_id.short(), measure::ago(item.pending.asked_at(), now))
+            )
+        );
+        for line in pending(&item.pending).lines() {
+            let _ = writeln!(out, "  {line}");
+        }
+        let _ = writeln!(out, "  {}\n", paint(FAINT, &how_to_answer(&item.pending)));
+    }
+    out.truncate(out.len() - 1);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn an_approval_shows_exactly_what_will_run() {
+        assert_eq!(
+            plain(&approval(&fixture::approval())),
+            "Approve shell, high risk?\n  \
+               rm -rf build\n  \
+               command: rm -rf build\n  \
+               timeout_secs: 60\n  \
+               in:      /home/me/app\n  \
+               sandbox: none: it can do all that you can\n  \
+               \"always\" would remember: shell with exactly this, in /home/me/app\n"
+        );
+    }
+
+    #[test]
+    fn an_edit_shows_its_diff_instead_of_the_text() {
+        let mut edit = fixture::approval();
+        edit.arguments = JsonText::parse(r#"{"path":"a.txt","content":"x\ny\n"}"#).unwrap();
+        edit.preview = Some(Preview {
+            path: "a.txt".into(),
+            diff: "--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-w\n+x\n+y".into(),
+        });
+        let shown = plain(&approval(&edit));
+        assert!(shown.contains("  content: 2 lines, below\n"), "{shown}");
+        assert!(shown.contains("    -w\n    +x\n    +y\n"), "{shown}");
+    }
+
+    #[test]
+    fn an_approval_cannot_hide_behind_escape_sequences() {
+        let mut hostile = fixture::approval();
+        hostile.arguments = JsonText::parse(r#"{"command":"rm -rf ~\u001b[2K\recho hello"}"#).unwrap();
+        hostile.summary = "\u{1b}[8mrm -rf ~".into();
+        let shown = plain(&approval(&hostile));
+        assert!(!shown.contains(['\u{1b}', '\r']), "{shown:?}");
+        assert!(shown.contains("rm -rf ~"), "{shown:?}");
+    }
+
+    #[test]
+    fn a_question_numbers_its_choices() {
+        assert_eq!(
+            plain(&question(&fixture::question())),
+            "The agent asks\n  Which colour?\n  1. red\n  2. blue\n"
+        );
+    }
+
+    #[test]
+    fn the_inbox_says_how_to_answer() {
+        let item = InboxItem {
+            task_id: fixture::task().id,
+            conversation_id: fixture::task().conversation_id,
+            conversation_title: "Tidy up".into(),
+            pending: Pending::Question(fixture::question()),
+        };
+        assert_eq!(
+            plain(&inbox(&[item], Timestamp(fixture::START.0 + 60_000))),
+            "00000004  Tidy up  task 00000001, 1 min ago\n  \
+               The agent asks\n    Which colour?\n    1. red\n    2. blue\n  \
+               abide answer 00000004 TEXT  or  abide answer 00000004 --decline\n"
+        );
+        assert_eq!(inbox(&[], fixture::START), "Nothing waits for you.\n");
+    }
+}

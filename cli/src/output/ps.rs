@@ -1,0 +1,159 @@
+//! Tasks at a glance.
+
+use crate::output::{
+    measure,
+    style::{BAD, BUSY, FAINT, GOOD, NEEDS_YOU, PLAIN, STRONG},
+    table::{cell, table},
+};
+use abide_client::protocol::{
+    ConversationId, Timestamp,
+    inbox::Pending,
+    task::{AgentTask, CallState, EndReason, PauseReason, Status},
+};
+use anstyle::Style;
+use std::collections::HashMap;
+
+/// `abide ps`; `titles` may lack some.
+pub(crate) fn tasks(
+    tasks: &[AgentTask],
+    titles: &HashMap<ConversationId, String>,
+    now: Timestamp,
+    width: Option<usize>,
+) -> String {
+    let rows: Vec<_> = tasks
+        .iter()
+        .map(|task| {
+            let (words, style) = status(task);
+            [
+                cell(STRONG, &task.id.short()),
+                cell(style, &words),
+                cell(PLAIN, &steps(task)),
+                cell(PLAIN, &measure::age(task.started_at, now)),
+                cell(PLAIN, titles.get(&task.conversation_id).map_or("", String::as_str)),
+            ]
+        })
+        .collect();
+    table(["TASK", "STATUS", "STEPS", "AGE", "CONVERSATION"], &rows, width)
+}
+
+/// What to do when there is nothing to show.
+pub(crate) fn nothing(all: bool) -> &'static str {
+    if all {
+        "No tasks yet. Begin one:\n  abide run WHAT TO DO    in the current folder\n  abide demo              see how it goes, no key needed\n"
+    } else {
+        "Nothing runs and nothing waits.\n  abide run WHAT TO DO    give an agent something to do\n  abide ps --all          tasks that have ended\n"
+    }
+}
+
+fn steps(task: &AgentTask) -> String {
+    match task.limits.max_steps {
+        0 => task.step_count.to_string(),
+        max => format!("{}/{max}", task.step_count),
+    }
+}
+
+/// A task's status in words, with what matters to a person first.
+pub(crate) fn status(task: &AgentTask) -> (String, Style) {
+    let words = |words: &str, style| (words.to_owned(), style);
+    match task.status {
+        Status::Running => words("running", BUSY),
+        Status::Thinking => words("thinking", BUSY),
+        Status::ToolExecuting => {
+            let tool =
+                task.active_calls.iter().find(|c| c.state == CallState::Running).map(|c| c.tool.as_str());
+            (tool.map_or("runs a tool".to_owned(), |tool| format!("runs {tool}")), BUSY)
+        }
+        Status::WaitingUser => (needs_you(task, "answer"), NEEDS_YOU),
+        Status::WaitingApproval => (needs_you(task, "approval"), NEEDS_YOU),
+        Status::WaitingChildren => words("waits for children", PLAIN),
+        Status::Paused => {
+            let why = match task.pause_reason {
+                Some(PauseReason::User) => "paused: by you",
+                Some(PauseReason::Budget) => "paused: budget",
+                Some(PauseReason::Loop) => "paused: repeats itself",
+                Some(PauseReason::CrashLoop) => "paused: crash loop",
+                Some(PauseReason::Restart) => "paused: after a restart",
+                None => "paused",
+            };
+            words(why, if task.pause_reason == Some(PauseReason::User) { PLAIN } else { NEEDS_YOU })
+        }
+        Status::Completed | Status::Cancelled | Status::Error => ended(task),
+    }
+}
+
+fn needs_you(task: &AgentTask, one: &str) -> String {
+    let approvals = task.pending.iter().filter(|p| matches!(p, Pending::Approval(_))).count();
+    let questions = task.pending.len() - approvals;
+    match (approvals, questions) {
+        (0 | 1, 0 | 1) => format!("needs you: {one}"),
+        (a, 0) => format!("needs you: {a} approvals"),
+        (0, q) => format!("needs you: {q} answers"),
+        (a, q) => format!("needs you: {} things", a + q),
+    }
+}
+
+fn ended(task: &AgentTask) -> (String, Style) {
+    let (words, style) = match task.end_reason {
+        Some(EndReason::Completed) => ("completed", GOOD),
+        Some(EndReason::StepLimit) => ("ended: step limit", NEEDS_YOU),
+        Some(EndReason::TimeLimit) => ("ended: time limit", NEEDS_YOU),
+        Some(EndReason::Stopped) => ("stopped", FAINT),
+        Some(EndReason::Deleted) => ("deleted", FAINT),
+        Some(EndReason::QuestionTimeout) => ("cancelled: no answer", FAINT),
+        Some(EndReason::Budget) => ("cancelled: budget", FAINT),
+        Some(EndReason::Error) => ("failed", BAD),
+        None => (task.status.name(), PLAIN),
+    };
+    (words.to_owned(), style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn the_table_says_what_needs_a_person() {
+        let titles = HashMap::from([(fixture::task().conversation_id, "Fix the \u{1b}[31mtest".to_owned())]);
+        let waiting = AgentTask {
+            status: Status::WaitingApproval,
+            pending: vec![Pending::Approval(fixture::approval())],
+            ..fixture::task()
+        };
+        let shown = tasks(&[waiting, fixture::task()], &titles, fixture::START.plus(200_000), None);
+        let lines: Vec<_> = shown.lines().map(plain).collect();
+        assert_eq!(lines[0], "TASK      STATUS               STEPS  AGE    CONVERSATION");
+        assert!(
+            lines[1].starts_with("00000001  needs you: approval  3/50   3 min  Fix the "),
+            "{}",
+            lines[1]
+        );
+        assert!(
+            lines[2].starts_with("00000001  thinking             3/50   3 min  Fix the "),
+            "{}",
+            lines[2]
+        );
+        assert!(!lines[1].contains('\u{1b}'));
+    }
+
+    #[test]
+    fn every_status_has_words() {
+        for status in Status::ALL {
+            let (words, _) = super::status(&AgentTask { status, ..fixture::task() });
+            assert!(!words.is_empty() && !words.contains('_'), "{words}");
+        }
+        let two = vec![Pending::Approval(fixture::approval()), Pending::Approval(fixture::approval())];
+        let task = AgentTask { status: Status::WaitingApproval, pending: two, ..fixture::task() };
+        assert_eq!(super::status(&task).0, "needs you: 2 approvals");
+    }
+
+    #[test]
+    fn an_empty_list_teaches() {
+        assert!(nothing(false).contains("abide run") && nothing(false).contains("--all"));
+        assert!(nothing(true).contains("abide demo"));
+    }
+}

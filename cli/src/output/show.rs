@@ -1,0 +1,148 @@
+//! All about one task.
+
+use crate::output::{
+    call, measure, pending, ps,
+    style::{BAD, FAINT, PLAIN, STRONG, paint},
+    table::{cell, table},
+    text,
+};
+use abide_client::protocol::{
+    Timestamp,
+    method::task::GetTaskReply,
+    task::{AgentTask, Limits},
+};
+
+pub(crate) fn task(reply: &GetTaskReply, now: Timestamp) -> String {
+    let task = &reply.task;
+    let mut out = format!(
+        "{} {}\n",
+        paint(STRONG, &format!("Task {}", task.id.short())),
+        text::one_line(&reply.conversation_title)
+    );
+    out.push_str(&facts(reply, now));
+    section(&mut out, "Prompt", &text::indented(&task.original_prompt, 2));
+    let calls: String = reply.calls.iter().map(|c| format!("  {}\n", call::line(c))).collect();
+    section(&mut out, "Calls", &calls);
+    let notes: String = task.scratchpad.iter().map(|note| text::indented(note, 2)).collect();
+    section(&mut out, "Scratchpad", &notes);
+    for item in &task.pending {
+        let how = paint(FAINT, &pending::how_to_answer(item));
+        section(&mut out, "Waits for you", &indent(&format!("{}{how}\n", pending::pending(item))));
+    }
+    section(&mut out, "Summary", &text::indented(task.summary.as_deref().unwrap_or_default(), 2));
+    if let Some(error) = &task.error_message {
+        section(&mut out, "Error", &paint(BAD, &text::indented(error, 2)));
+    }
+    out
+}
+
+fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
+    let task = &reply.task;
+    let (status, style) = ps::status(task);
+    let mut rows = vec![
+        [cell(FAINT, "status"), cell(style, &status)],
+        [cell(FAINT, "conversation"), cell(PLAIN, &task.conversation_id.short())],
+        [cell(FAINT, "mode"), cell(PLAIN, &format!("{}, {}", task.mode.name(), task.model))],
+        [cell(FAINT, "workspace"), cell(PLAIN, &reply.workspace)],
+        [cell(FAINT, "started"), cell(PLAIN, &started(task, now))],
+        [cell(FAINT, "steps"), cell(PLAIN, &task.step_count.to_string())],
+        [cell(FAINT, "usage"), cell(PLAIN, &measure::usage(&task.usage))],
+        [cell(FAINT, "limits"), cell(PLAIN, &limits(&task.limits))],
+    ];
+    if let Some(parent) = task.parent_id {
+        rows.push([cell(FAINT, "parent"), cell(PLAIN, &parent.short())]);
+    }
+    if !task.children.is_empty() {
+        let children: Vec<_> = task.children.iter().map(abide_client::protocol::TaskId::short).collect();
+        rows.push([cell(FAINT, "children"), cell(PLAIN, &children.join(" "))]);
+    }
+    indent(&table(["", ""], &rows, None))
+}
+
+fn started(task: &AgentTask, now: Timestamp) -> String {
+    let ago = measure::ago(task.started_at, now);
+    match task.ended_at {
+        Some(ended) => format!("{ago}, ended after {}", measure::duration(ended.since(task.started_at))),
+        None => ago,
+    }
+}
+
+fn limits(limits: &Limits) -> String {
+    let mut words = Vec::new();
+    if limits.max_steps > 0 {
+        words.push(measure::counted(u64::from(limits.max_steps), "step"));
+    }
+    if limits.max_duration_secs > 0 {
+        words.push(format!("{} of work", measure::duration(limits.max_duration_secs.saturating_mul(1000))));
+    }
+    if limits.max_tokens > 0 {
+        words.push(measure::counted(limits.max_tokens, "token"));
+    }
+    if limits.max_cost_micros > 0 {
+        words.push(measure::money(limits.max_cost_micros));
+    }
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}
+
+fn section(out: &mut String, title: &str, body: &str) {
+    if !body.trim().is_empty() {
+        out.push_str(&format!("\n{}\n{body}", paint(STRONG, title)));
+    }
+}
+
+fn indent(rendered: &str) -> String {
+    rendered.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+    use abide_client::protocol::{inbox::Pending, task::Status};
+
+    #[test]
+    fn a_task_is_shown_whole() {
+        let reply = GetTaskReply {
+            task: AgentTask {
+                original_prompt: "tidy\nup".into(),
+                status: Status::WaitingUser,
+                pending: vec![Pending::Question(fixture::question())],
+                summary: Some("did \u{1b}[2Jthings".into()),
+                ..fixture::task()
+            },
+            conversation_title: "Tidy up".into(),
+            workspace: "/home/me/app".into(),
+            calls: vec![fixture::call()],
+        };
+        let shown = anstream::adapter::strip_str(&task(&reply, fixture::START.plus(60_000))).to_string();
+        let expected = "\
+Task 00000001 Tidy up
+  status        needs you: answer
+  conversation  00000002
+  mode          agent, demo/demo
+  workspace     /home/me/app
+  started       1 min ago
+  steps         3
+  usage         1,234 tokens in 3 model calls
+  limits        50 steps, 30 min of work
+
+Prompt
+  tidy
+  up
+
+Calls
+  ✓ read src/main.rs → 120 lines (12 ms)
+
+Waits for you
+  The agent asks
+    Which colour?
+    1. red
+    2. blue
+  abide answer 00000004 TEXT  or  abide answer 00000004 --decline
+
+Summary
+  did ";
+        assert!(shown.starts_with(expected), "{shown}");
+        assert!(!shown.contains('\u{1b}'));
+    }
+}

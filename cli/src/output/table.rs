@@ -1,0 +1,65 @@
+//! Columns, aligned by display width; the last one takes what is left and is cut where the terminal ends.
+
+use crate::output::{style::paint, text};
+use anstyle::Style;
+
+const GAP: &str = "  ";
+
+/// A cell: text without colours (they have no width), and how to paint it.
+pub(crate) struct Cell {
+    text: String,
+    style: Style,
+}
+
+/// `raw` may come from anywhere.
+pub(crate) fn cell(style: Style, raw: &str) -> Cell {
+    Cell { text: text::one_line(raw), style }
+}
+
+/// A line for the header (if there is one) and each row. `width` is the terminal's; `None` cuts nothing.
+pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[Cell; N]], width: Option<usize>) -> String {
+    let header = header.map(|title| cell(super::style::FAINT, title));
+    let has_header = header.iter().any(|c| !c.text.is_empty());
+    let lines = || has_header.then_some(&header).into_iter().chain(rows);
+    let mut widths = [0; N];
+    for line in lines() {
+        for (column, cell) in widths.iter_mut().zip(line) {
+            *column = (*column).max(text::width(&cell.text));
+        }
+    }
+    let mut out = String::new();
+    for line in lines() {
+        let mut used = 0;
+        for (i, cell) in line.iter().enumerate() {
+            if i + 1 == N {
+                let room = width.map_or(usize::MAX, |w| w.saturating_sub(used).max(8));
+                out.push_str(&paint(cell.style, &text::fit(&cell.text, room)));
+            } else {
+                out.push_str(&paint(cell.style, &cell.text));
+                out.push_str(&" ".repeat(widths[i] - text::width(&cell.text)));
+                out.push_str(GAP);
+                used += widths[i] + GAP.len();
+            }
+        }
+        out.truncate(out.trim_end_matches(' ').len());
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::style::PLAIN;
+
+    #[test]
+    fn columns_line_up_by_what_is_seen_and_the_last_is_cut() {
+        let rows =
+            [[cell(PLAIN, "日本"), cell(PLAIN, "ab")], [cell(PLAIN, "x"), cell(PLAIN, "a long last column")]];
+        assert_eq!(
+            anstream::adapter::strip_str(&table(["A", "B"], &rows, Some(16))).to_string(),
+            "A     B\n日本  ab\nx     a long la…\n"
+        );
+        assert_eq!(table(["", ""], &rows, None), "日本  ab\nx     a long last column\n");
+    }
+}

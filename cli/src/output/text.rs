@@ -1,0 +1,93 @@
+//! The gate between words from elsewhere and the terminal: no control character passes, widths are those of the screen.
+
+use abide_client::text::visible;
+use std::borrow::Cow;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Words of several lines: line ends and tabs stay, every other control character becomes visible.
+pub(crate) fn block(raw: &str) -> Cow<'_, str> {
+    visible(raw)
+}
+
+/// Words that must stay on one line.
+pub(crate) fn one_line(raw: &str) -> String {
+    visible(raw).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first line that says something.
+pub(crate) fn first_line(raw: &str) -> String {
+    raw.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// Columns on a screen.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Cuts to at most `room` columns; what is cut ends in `…`.
+pub(crate) fn fit(text: &str, room: usize) -> Cow<'_, str> {
+    if text.width() <= room {
+        return Cow::Borrowed(text);
+    }
+    let mut used = 0;
+    let end = text
+        .char_indices()
+        .find(|(_, c)| {
+            used += c.width().unwrap_or(0);
+            used >= room
+        })
+        .map_or(0, |(i, _)| i);
+    Cow::Owned(format!("{}…", &text[..end]))
+}
+
+/// Words of several lines, each moved to the right.
+pub(crate) fn indented(raw: &str, by: usize) -> String {
+    let margin = " ".repeat(by);
+    let mut out = String::new();
+    for line in block(raw).trim_end().lines() {
+        out.push_str(if line.is_empty() { "" } else { &margin });
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+/// Columns of the terminal; `None` where standard output is none.
+pub(crate) fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size_of(std::io::stdout()).map(|(w, _)| usize::from(w.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2Jsafe\r\u{8}\u{9b}31m\u{202e}evil\u{0}";
+
+    #[test]
+    fn hostile_text_has_no_control_character_left() {
+        for shown in
+            [block(HOSTILE).into_owned(), one_line(HOSTILE), indented(HOSTILE, 2), first_line(HOSTILE)]
+        {
+            assert!(shown.contains("safe"), "{shown:?}");
+            let bad = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
+            assert_eq!(shown.chars().find(|&c| bad(c)), None, "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn lines_become_one_or_keep_their_ends() {
+        assert_eq!(one_line("a\n  b\tc\n"), "a b c");
+        assert_eq!(first_line("\n \nb c\nd"), "b c");
+        assert_eq!(block("a\n\tb"), "a\n\tb");
+        assert_eq!(indented("a\n\nb\n\n", 2), "  a\n\n  b\n");
+    }
+
+    #[test]
+    fn cutting_counts_columns_and_never_splits_a_character() {
+        assert_eq!(fit("abcdef", 6), "abcdef");
+        assert_eq!(fit("abcdef", 4), "abc…");
+        assert_eq!(fit("日本語日本", 6), "日本…");
+        assert_eq!(fit("abc", 0), "…");
+        assert!(width(&fit("日本語", 4)) <= 4);
+    }
+}

@@ -1,0 +1,117 @@
+//! What a person types. One reader at a time; a read that is dropped leaves the terminal as it was found.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+pub(crate) use unix::Terminal;
+
+#[cfg(not(unix))]
+mod none;
+#[cfg(not(unix))]
+pub(crate) use none::Terminal;
+
+use abide_client::protocol::inbox::{Question, QuestionKind};
+
+/// What a key means at an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ApprovalKey {
+    Once,
+    Always,
+    Reject,
+    Detach,
+}
+
+impl ApprovalKey {
+    pub(crate) const LABEL: &str = "y allow once · a always · n reject · d detach: ";
+
+    /// Any other key means nothing: an approval is never given by accident.
+    pub(crate) const fn of(key: u8) -> Option<Self> {
+        match key {
+            b'y' | b'Y' => Some(Self::Once),
+            b'a' | b'A' => Some(Self::Always),
+            b'n' | b'N' => Some(Self::Reject),
+            b'd' | b'D' | END_OF_INPUT => Some(Self::Detach),
+            _ => None,
+        }
+    }
+}
+
+/// Ctrl-D.
+pub(crate) const END_OF_INPUT: u8 = 4;
+
+/// What was typed at a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// To be sent; a number stands for the choice.
+    Answer(String),
+    Nothing,
+    /// This question takes only its choices.
+    NotAChoice,
+}
+
+impl Typed {
+    pub(crate) fn at(question: &Question, line: &str) -> Self {
+        let line = line.trim();
+        if line.is_empty() {
+            return Self::Nothing;
+        }
+        let numbered = line.parse::<usize>().ok().and_then(|n| question.choices.get(n.checked_sub(1)?));
+        let named = question.choices.iter().find(|choice| choice.eq_ignore_ascii_case(line));
+        match numbered.or(named) {
+            Some(choice) => Self::Answer(choice.clone()),
+            None if question.kind == QuestionKind::Agent || question.choices.is_empty() => {
+                Self::Answer(line.to_owned())
+            }
+            None => Self::NotAChoice,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+
+    #[test]
+    fn only_the_four_keys_decide() {
+        use ApprovalKey as K;
+        let table = [
+            (b'y', Some(K::Once)),
+            (b'Y', Some(K::Once)),
+            (b'a', Some(K::Always)),
+            (b'n', Some(K::Reject)),
+            (b'd', Some(K::Detach)),
+            (4, Some(K::Detach)),
+            (b'\n', None),
+            (b' ', None),
+            (0x1b, None),
+            (b'x', None),
+        ];
+        for (key, meaning) in table {
+            assert_eq!(K::of(key), meaning, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_the_choice_and_other_words_are_an_answer() {
+        let question = fixture::question();
+        let table = [
+            ("2", Typed::Answer("blue".into())),
+            (" RED \n", Typed::Answer("red".into())),
+            ("3", Typed::Answer("3".into())),
+            ("0", Typed::Answer("0".into())),
+            ("green\n", Typed::Answer("green".into())),
+            ("  \n", Typed::Nothing),
+        ];
+        for (line, typed) in table {
+            assert_eq!(Typed::at(&question, line), typed, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_question_of_the_daemon_takes_its_choices_only() {
+        let question = Question { kind: QuestionKind::Budget, ..fixture::question() };
+        assert_eq!(Typed::at(&question, "maybe"), Typed::NotAChoice);
+        assert_eq!(Typed::at(&question, "1"), Typed::Answer("red".into()));
+    }
+}

@@ -1,0 +1,79 @@
+//! What `run`, `chat` and `demo` ask for: a task, in a conversation, with what the shell around knows.
+
+use crate::{args::AgentArgs, commands, connection::Daemon, error::CommandError};
+use abide_client::protocol::{
+    ConversationId,
+    method::{
+        GetConversation, StartTask,
+        conversation::ConversationParams,
+        task::{StartTaskParams, StartTaskReply},
+    },
+    task::{Approvals, LimitsRequest, Mode},
+};
+use std::{collections::BTreeMap, path::Path};
+use uuid::Uuid;
+
+/// Starts it. Each request has an id of its own, so that asking again after a cut connection starts nothing twice.
+pub(crate) async fn start(
+    daemon: &mut Daemon,
+    params: StartTaskParams,
+) -> Result<StartTaskReply, CommandError> {
+    daemon.call_again::<StartTask>(params).await
+}
+
+/// What the arguments ask for, with a message, in a conversation or (`None`) a new one in the current folder.
+pub(crate) fn params(
+    args: &AgentArgs,
+    message: String,
+    conversation: Option<ConversationId>,
+    default_mode: Option<Mode>,
+) -> Result<StartTaskParams, CommandError> {
+    // A conversation keeps its folder.
+    let workspace = if conversation.is_none() { Some(current_folder()?) } else { None };
+    Ok(StartTaskParams {
+        conversation_id: conversation,
+        message,
+        mode: args.mode.or(default_mode),
+        model: args.model.clone(),
+        workspace,
+        limits: LimitsRequest { max_steps: args.max_steps, ..LimitsRequest::default() },
+        approvals: if args.yes { Approvals::Allow } else { Approvals::Ask },
+        client_message_id: Some(Uuid::now_v7().to_string()),
+        environment: environment(),
+        ..StartTaskParams::default()
+    })
+}
+
+/// The conversation that `--conversation` or `--continue` names; `None` for a new one.
+pub(crate) async fn conversation(
+    daemon: &mut Daemon,
+    args: &AgentArgs,
+) -> Result<Option<ConversationId>, CommandError> {
+    if let Some(id) = &args.conversation {
+        let params = ConversationParams { conversation_id: id.clone() };
+        return Ok(Some(daemon.call::<GetConversation>(params).await?.conversation.id));
+    }
+    if !args.continue_newest {
+        return Ok(None);
+    }
+    let here = current_folder()?;
+    let all = commands::conversations::all(daemon, false).await?;
+    let newest = all.into_iter().find(|c| Path::new(&c.workspace) == Path::new(&here));
+    newest.map(|c| Some(c.id)).ok_or_else(|| {
+        CommandError::failed(format!("no conversation belongs to {here} yet"))
+            .hinted("without --continue a new one begins; `abide conversations` lists all")
+    })
+}
+
+fn current_folder() -> Result<String, CommandError> {
+    std::env::current_dir()?.into_os_string().into_string().map_err(|path| {
+        CommandError::failed(format!("the path of the current folder is not text: {}", path.display()))
+    })
+}
+
+/// The daemon hands on to tools what is on its list, and forgets the rest.
+pub(crate) fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
