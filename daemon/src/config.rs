@@ -7,9 +7,15 @@ mod price;
 pub use error::{ConfigError, Problem};
 pub use price::Price;
 
+use abide_model::{Api, Prices};
 use abide_protocol::task::{Limits, Mode, RestartPolicy};
-use serde::Deserialize;
-use std::{collections::BTreeMap, fs::File, io::Read as _, path::Path};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
 
 /// The longest file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -39,7 +45,8 @@ pub struct ModelConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
-    pub api: WireApi,
+    #[serde(deserialize_with = "api")]
+    pub api: Api,
     /// What the API's paths are appended to. Required for `openai-chat`, meaningless for `scripted`.
     pub base_url: Option<String>,
     /// The environment variable that holds the key.
@@ -47,20 +54,13 @@ pub struct Provider {
     /// Model calls at the same time.
     pub max_parallel: Option<u32>,
     /// The file of replies, for `scripted`.
-    pub script: Option<std::path::PathBuf>,
+    pub script: Option<PathBuf>,
     /// Seconds without a byte until a reply counts as stalled.
     pub stall_timeout_secs: Option<u64>,
 }
 
-/// The HTTP API that a provider speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WireApi {
-    /// Chat Completions: OpenAI, and everything that calls itself compatible.
-    OpenaiChat,
-    Anthropic,
-    /// Replies from a file.
-    Scripted,
+fn api<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Api, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
 /// Defaults of what a task may be given.
@@ -121,6 +121,16 @@ pub struct Persona {
 }
 
 impl Config {
+    /// The built-in prices, and the file's over them.
+    #[must_use]
+    pub fn price_table(&self) -> Prices {
+        let mut prices = Prices::built_in();
+        for (model, price) in &self.prices {
+            prices.set(model.clone(), (*price).into());
+        }
+        prices
+    }
+
     /// Reads the file's text.
     ///
     /// # Errors

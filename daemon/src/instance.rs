@@ -18,8 +18,11 @@ use std::{fs::File, io, path::PathBuf};
 /// Why this process is not the daemon of this home.
 #[derive(Debug, thiserror::Error)]
 pub enum InstanceError {
-    #[error("a daemon is running for this home already{}; `abide daemon status` asks it", running(*pid, socket.as_ref()))]
-    Running { pid: Option<u32>, socket: Option<PathBuf> },
+    #[error("a daemon is running for this home already{}; `abide daemon status` asks it", running(holder.as_ref()))]
+    Running {
+        /// Its pid and socket, if it has said so already.
+        holder: Option<(u32, PathBuf)>,
+    },
     #[error("{} belongs to another user; choose a folder of your own with ABIDE_HOME", path.display())]
     NotOurs { path: PathBuf },
     #[error("{} is {found}, not {wanted}; move it away, or choose another folder with ABIDE_HOME", path.display())]
@@ -38,10 +41,8 @@ pub enum InstanceError {
     Unsupported,
 }
 
-fn running(pid: Option<u32>, socket: Option<&PathBuf>) -> String {
-    let pid = pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
-    let socket = socket.map(|socket| format!(" at {}", socket.display())).unwrap_or_default();
-    format!("{pid}{socket}")
+fn running(holder: Option<&(u32, PathBuf)>) -> String {
+    holder.map(|(pid, socket)| format!(" (pid {pid}, at {})", socket.display())).unwrap_or_default()
 }
 
 impl InstanceError {
@@ -92,5 +93,6 @@ impl Drop for Instance {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

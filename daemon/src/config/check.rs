@@ -1,6 +1,7 @@
 //! What a type cannot say.
 
-use super::{Config, Problem, Provider, WireApi};
+use super::{Config, Problem, Provider};
+use abide_model::Api;
 
 pub(super) fn check(config: &Config) -> Result<(), Problem> {
     if let Some(model) = &config.model.default {
@@ -47,18 +48,18 @@ fn provider_name(name: &str) -> Result<(), Problem> {
 
 fn check_provider(name: &str, provider: &Provider) -> Result<(), Problem> {
     let key = |field: &str| format!("providers.{name}.{field}");
-    let has_default_url = matches!(name, "openai" | "anthropic") || provider.api == WireApi::Anthropic;
+    let has_default_url = matches!(name, "openai" | "anthropic") || provider.api == Api::Anthropic;
     match (provider.api, &provider.base_url, &provider.script) {
-        (WireApi::Scripted, Some(_), _) => {
+        (Api::Scripted, Some(_), _) => {
             return Err(Problem::new(key("base_url"), "a scripted provider has no address", "remove it"));
         }
-        (WireApi::Scripted, None, None) => {
+        (Api::Scripted, None, None) => {
             return Err(Problem::new(key("script"), "is missing", "name the file of replies"));
         }
-        (WireApi::OpenaiChat | WireApi::Anthropic, _, Some(_)) => {
+        (Api::OpenAiChat | Api::Anthropic, _, Some(_)) => {
             return Err(Problem::new(key("script"), "is for `api = \"scripted\"` only", "remove it"));
         }
-        (WireApi::OpenaiChat | WireApi::Anthropic, None, None) if !has_default_url => {
+        (Api::OpenAiChat | Api::Anthropic, None, None) if !has_default_url => {
             let advice = "name the address that `/chat/completions` is appended to";
             return Err(Problem::new(key("base_url"), "is missing", advice));
         }
@@ -90,7 +91,7 @@ fn variable_name(text: &str) -> bool {
 }
 
 /// `http` or `https`, and without a user's name and password, which would end up in logs.
-pub(crate) fn web_address(key: &str, url: &str) -> Result<(), Problem> {
+fn web_address(key: &str, url: &str) -> Result<(), Problem> {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     let Some(authority) = rest.map(|r| r.split(['/', '?', '#']).next().unwrap_or_default()) else {
         return Err(Problem::new(key, "is not an http:// or https:// address", "correct it"));

@@ -16,6 +16,17 @@ pub struct Price {
     pub cache_write: Option<u64>,
 }
 
+impl From<Price> for abide_model::Price {
+    fn from(price: Price) -> Self {
+        Self {
+            input: price.input,
+            output: price.output,
+            cache_read: price.cache_read.unwrap_or(price.input),
+            cache_write: price.cache_write.unwrap_or(price.input),
+        }
+    }
+}
+
 /// More than any model costs, and far from what a float holds exactly.
 const MAX_DOLLARS: f64 = 1_000_000.0;
 

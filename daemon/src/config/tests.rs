@@ -51,7 +51,7 @@ tools = ["read", "list"]
     assert_eq!(
         config.providers["local"],
         Provider {
-            api: WireApi::OpenaiChat,
+            api: Api::OpenAiChat,
             base_url: Some("http://127.0.0.1:8089/v1".to_owned()),
             api_key_env: Some("LOCAL_API_KEY".to_owned()),
             max_parallel: Some(2),
@@ -73,6 +73,8 @@ tools = ["read", "list"]
     assert!(!config.notify.enabled);
     let price = Price { input: 3_000_000, output: 150_000, cache_read: Some(300_000), cache_write: None };
     assert_eq!(config.prices["local/smollm2"], price);
+    let known = config.price_table().get("local", "smollm2", "127.0.0.1").unwrap();
+    assert_eq!((known.output, known.cache_write), (150_000, 3_000_000));
     assert_eq!(config.personas["reviewer"].tools.as_deref().unwrap(), ["read", "list"]);
 }
 
@@ -82,7 +84,7 @@ fn problems_name_line_and_key() {
         ("[task]\nmax_step = 3\n", Some(2), "task.max_step", "unknown field `max_step`, expected one of"),
         ("[task]\n\nmax_steps = \"few\"\n", Some(3), "task.max_steps", "invalid type: string"),
         ("[tasks]\n", Some(1), "tasks", "unknown field `tasks`"),
-        ("[providers.x]\napi = \"soap\"\n", Some(2), "providers.x.api", "expected one of `openai-chat`"),
+        ("[providers.x]\napi = \"soap\"\n", Some(2), "providers.x.api", "it is one of `openai-chat`"),
         (
             "[prices.\"a/b\"]\ninput = -1\noutput = 1\n",
             Some(2),

@@ -1,10 +1,12 @@
 //! The lock file. It is never removed: a lock on a removed file would exclude nobody.
 
 use super::InstanceError;
+use abide_client::home::Running;
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, Read as _, Seek as _, Write as _},
-    path::{Path, PathBuf},
+    path::Path,
+    time::{Duration, Instant},
 };
 
 /// The longest content that is read, in bytes.
@@ -12,13 +14,9 @@ const MAX_BYTES: u64 = 16 * 1024;
 
 pub(super) fn take(path: &Path) -> Result<File, InstanceError> {
     let file = open(path)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let (pid, socket) = holder(&file).unwrap_or_default();
-            return Err(InstanceError::Running { pid, socket });
-        }
-        Err(TryLockError::Error(e)) => return Err(InstanceError::io("lock", path)(e)),
+    if !lock(&file).map_err(InstanceError::io("lock", path))? {
+        let holder = holder(&file).map(|said| (said.pid, said.socket));
+        return Err(InstanceError::Running { holder });
     }
     still_there(&file, path)?;
     // A dead daemon's words.
@@ -84,24 +82,43 @@ fn still_there(_: &File, _: &Path) -> Result<(), InstanceError> {
     Ok(())
 }
 
+/// Takes the lock, unless a daemon holds it. A client that looks whether one does holds a shared lock, for a moment: not a daemon.
+fn lock(file: &File) -> io::Result<bool> {
+    let patience = Instant::now() + Duration::from_secs(2);
+    while Instant::now() < patience {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(e)) => return Err(e),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        match file.try_lock_shared() {
+            Ok(()) => file.unlock()?,
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(e)) => return Err(e),
+        }
+        std::thread::yield_now();
+    }
+    Ok(false)
+}
+
 /// Who holds the lock, as far as it has said so.
-fn holder(mut file: &File) -> Option<(Option<u32>, Option<PathBuf>)> {
+fn holder(mut file: &File) -> Option<Running> {
     let mut text = String::new();
     file.rewind().ok()?;
     file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
-    let said: serde_json::Value = serde_json::from_str(&text).ok()?;
-    let pid = said["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
-    Some((pid, said["socket"].as_str().map(PathBuf::from)))
+    serde_json::from_str(&text).ok()
 }
 
 /// Says in the file who holds it and where it listens.
 pub(super) fn announce(file: &File, path: &Path, socket: &Path, version: &str) -> Result<(), InstanceError> {
-    let words = serde_json::json!({
-        "pid": std::process::id(),
-        "socket": socket.to_string_lossy(),
-        "version": version,
-    });
-    write(file, format!("{words}\n").as_bytes()).map_err(InstanceError::io("write", path))
+    let said = Running { pid: std::process::id(), socket: socket.to_owned(), version: version.to_owned() };
+    serde_json::to_vec(&said)
+        .map_err(io::Error::from)
+        .and_then(|mut bytes| {
+            bytes.push(b'\n');
+            write(file, &bytes)
+        })
+        .map_err(InstanceError::io("write", path))
 }
 
 /// What it said holds no longer. Best effort: nobody answers there anyway.

@@ -7,6 +7,7 @@ use std::{
         net::UnixListener,
     },
     path::Path,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 fn mode(path: &Path) -> u32 {
@@ -73,7 +74,7 @@ async fn one_holds_the_lock_and_says_where_it_listens() {
 
     let second = Instance::take(&lock).unwrap_err();
     assert!(
-        matches!(&second, InstanceError::Running { pid: Some(pid), socket: Some(at) }
+        matches!(&second, InstanceError::Running { holder: Some((pid, at)) }
             if *pid == std::process::id() && *at == socket),
         "{second}"
     );
@@ -82,6 +83,27 @@ async fn one_holds_the_lock_and_says_where_it_listens() {
     assert!(!socket.exists());
     assert_eq!(fs::read_to_string(&lock).unwrap(), "");
     Instance::take(&lock).unwrap();
+}
+
+#[test]
+fn clients_that_look_at_the_lock_do_not_keep_a_daemon_from_it() {
+    let home = home();
+    let lock = home.path().join("abide.lock");
+    drop(Instance::take(&lock).unwrap());
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let file = fs::File::open(&lock).unwrap();
+            while !done.load(Ordering::Relaxed) {
+                if file.try_lock_shared().is_ok() {
+                    file.unlock().unwrap();
+                }
+            }
+        });
+        let taken: Vec<_> = (0..500).map(|_| Instance::take(&lock).map(drop)).collect();
+        done.store(true, Ordering::Relaxed);
+        taken.into_iter().collect::<Result<(), _>>().unwrap();
+    });
 }
 
 #[tokio::test]

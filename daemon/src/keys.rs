@@ -1,0 +1,290 @@
+//! The providers' API keys: from the environment, else as `abide key set` has kept them, in the system's keyring or, where there
+//! is none, in a file (0600).
+//!
+//! * A key never shows in an error, a log or `Debug`.
+//! * Looking a key up never waits: what the keyring holds is fetched ahead ([`KeyStore::fetch`]) and cached. The key file names
+//!   the providers whose keys are there, so a daemon that has none in it never talks to the keyring.
+//! * Nothing here makes a keyring ask for a password: a locked one is as good as none until it is unlocked.
+
+mod file;
+mod keyring;
+
+use crate::config::Config;
+use abide_model::{Keys, Secret};
+use file::KeyFile;
+use keyring::{Keyring, KeyringError};
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::{PoisonError, RwLock},
+    time::Duration,
+};
+
+/// How long the keyring may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest key, in bytes.
+const MAX_KEY: usize = 16 * 1024;
+
+/// A key that cannot be kept, or kept keys that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
+    #[error("others can read or change {}; run `chmod 600` on it, and think of its keys as known", path.display())]
+    Exposed { path: PathBuf },
+    #[error("{} is not a file of this user's own; move it away and set the keys again", path.display())]
+    NotOurs { path: PathBuf },
+    #[error("{} is no key file ({what}); correct it, or move it away and set the keys again", path.display())]
+    Malformed { path: PathBuf, what: String },
+    #[error("a provider's name has 1 to 64 of the characters a-z A-Z 0-9 - _ .")]
+    BadName,
+    #[error("that is no API key: it is empty, longer than 16 KiB, or has spaces or control characters in it")]
+    BadKey,
+    #[error(
+        "the key is in the system's keyring, and {0}; remove it there, or try again when the keyring is unlocked"
+    )]
+    Keyring(String),
+}
+
+/// Where a key comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyOrigin {
+    /// This variable of the daemon's environment.
+    Environment(String),
+    Keyring,
+    File,
+}
+
+impl fmt::Display for KeyOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environment(variable) => write!(f, "{variable} is set"),
+            Self::Keyring => f.write_str("its key is in the system's keyring"),
+            Self::File => f.write_str("its key is in the daemon's key file"),
+        }
+    }
+}
+
+/// All keys the daemon has.
+pub struct KeyStore {
+    path: PathBuf,
+    /// By provider: the variable's name and, if it is set, its value.
+    environment: BTreeMap<String, (String, Option<Secret>)>,
+    kept: RwLock<BTreeMap<String, Kept>>,
+    keyring: Keyring,
+    /// One change of the file at a time.
+    writing: tokio::sync::Mutex<()>,
+    /// Somebody asked for a key that the keyring has not given yet.
+    missed: tokio::sync::Notify,
+}
+
+/// A key that was set.
+#[derive(Clone)]
+enum Kept {
+    InFile(String),
+    /// Absent: not fetched yet.
+    InKeyring(Option<String>),
+}
+
+impl fmt::Debug for KeyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyStore").field("names", &self.names()).finish_non_exhaustive()
+    }
+}
+
+impl KeyStore {
+    /// Reads the key file and what `variable` tells of the environment.
+    ///
+    /// # Errors
+    /// There is a key file that cannot be read, or that others can.
+    pub fn open(
+        path: &Path,
+        config: &Config,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, KeyError> {
+        Self::open_with(path, config, variable, Keyring::of_home(path))
+    }
+
+    fn open_with(
+        path: &Path,
+        config: &Config,
+        variable: impl Fn(&str) -> Option<String>,
+        keyring: Keyring,
+    ) -> Result<Self, KeyError> {
+        let file = KeyFile::load(path)?;
+        let in_file = file.keys.into_iter().map(|(name, key)| (name, Kept::InFile(key)));
+        let in_keyring = file.keyring.into_iter().map(|name| (name, Kept::InKeyring(None)));
+        let built_in = [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")];
+        let mut names: BTreeMap<String, String> =
+            built_in.iter().map(|(name, variable)| ((*name).to_owned(), (*variable).to_owned())).collect();
+        for (name, provider) in &config.providers {
+            if let Some(variable) = &provider.api_key_env {
+                names.insert(name.clone(), variable.clone());
+            }
+        }
+        let environment = names
+            .into_iter()
+            .map(|(name, v)| {
+                let value = variable(&v).filter(|value| !value.trim().is_empty());
+                (name, (v, value.as_deref().map(Secret::new)))
+            })
+            .collect();
+        Ok(Self {
+            path: path.to_owned(),
+            environment,
+            kept: RwLock::new(in_file.chain(in_keyring).collect()),
+            keyring,
+            writing: tokio::sync::Mutex::new(()),
+            missed: tokio::sync::Notify::new(),
+        })
+    }
+
+    /// Where the provider's key comes from, if it has one.
+    #[must_use]
+    pub fn origin(&self, provider: &str) -> Option<KeyOrigin> {
+        if let Some((variable, Some(_))) = self.environment.get(provider) {
+            return Some(KeyOrigin::Environment(variable.clone()));
+        }
+        self.read().get(provider).map(|kept| match kept {
+            Kept::InFile(_) => KeyOrigin::File,
+            Kept::InKeyring(_) => KeyOrigin::Keyring,
+        })
+    }
+
+    /// The providers that have a key.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let set = self.environment.iter().filter(|(_, (_, value))| value.is_some()).map(|(name, _)| name);
+        let mut names: Vec<String> = set.chain(self.read().keys()).cloned().collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Fetches what is in the keyring and not cached yet; takes a few seconds at most, and no time if there is nothing.
+    pub async fn fetch(&self) {
+        let wanted: Vec<String> = self
+            .read()
+            .iter()
+            .filter(|(_, kept)| matches!(kept, Kept::InKeyring(None)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in wanted {
+            match bounded(self.keyring.get(&name)).await {
+                Ok(key) => {
+                    // Unless it was changed meanwhile.
+                    if let Some(kept @ Kept::InKeyring(None)) = self.write().get_mut(&name) {
+                        *kept = Kept::InKeyring(key);
+                    }
+                }
+                Err(e) => {
+                    tracing::warn!(provider = name, error = %e, "a key is in the keyring and cannot be fetched");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Fetches again whenever a key was missed (the keyring was locked, say), at most every ten seconds. Runs for ever.
+    pub async fn keep_fetching(&self) {
+        loop {
+            self.missed.notified().await;
+            self.fetch().await;
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+    }
+
+    /// Keeps the provider's key, or forgets it; says where it is kept, in words.
+    ///
+    /// # Errors
+    /// The key or the name makes no sense, or it cannot be written down.
+    pub async fn set(&self, provider: &str, key: Option<&str>) -> Result<String, KeyError> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if provider.is_empty() || provider.len() > 64 || !provider.chars().all(fits) {
+            return Err(KeyError::BadName);
+        }
+        let _writing = self.writing.lock().await;
+        let Some(key) = key.map(str::trim) else { return self.remove(provider).await };
+        if key.is_empty() || key.len() > MAX_KEY || key.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err(KeyError::BadKey);
+        }
+        let (kept, mut words) = match bounded(self.keyring.set(provider, key)).await {
+            Ok(()) => (Kept::InKeyring(Some(key.to_owned())), "the system's keyring".to_owned()),
+            Err(e) => {
+                let words = format!("{} (only you can read it; {e})", self.path.display());
+                (Kept::InFile(key.to_owned()), words)
+            }
+        };
+        self.change(provider, Some(kept))?;
+        if let Some((variable, Some(_))) = self.environment.get(provider) {
+            words.push_str(&format!(", but {variable} of the daemon's environment goes first"));
+        }
+        Ok(words)
+    }
+
+    async fn remove(&self, provider: &str) -> Result<String, KeyError> {
+        let kept = self.read().get(provider).cloned();
+        if matches!(kept, Some(Kept::InKeyring(_))) {
+            bounded(self.keyring.remove(provider)).await.map_err(|e| KeyError::Keyring(e.to_string()))?;
+        }
+        self.change(provider, None)?;
+        Ok(match self.environment.get(provider) {
+            Some((variable, Some(_))) => format!("{variable} of the daemon's environment, and nowhere else"),
+            _ => "nowhere".to_owned(),
+        })
+    }
+
+    /// On disk first, in memory then.
+    fn change(&self, provider: &str, kept: Option<Kept>) -> Result<(), KeyError> {
+        let mut all = self.read().clone();
+        match kept {
+            Some(kept) => all.insert(provider.to_owned(), kept),
+            None => all.remove(provider),
+        };
+        let mut file = KeyFile::default();
+        for (name, kept) in &all {
+            match kept {
+                Kept::InFile(key) => {
+                    file.keys.insert(name.clone(), key.clone());
+                }
+                Kept::InKeyring(_) => {
+                    file.keyring.insert(name.clone());
+                }
+            }
+        }
+        file.save(&self.path)?;
+        *self.write() = all;
+        Ok(())
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, Kept>> {
+        self.kept.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, Kept>> {
+        self.kept.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Keys for KeyStore {
+    fn key(&self, provider: &str) -> Option<Secret> {
+        if let Some((_, Some(secret))) = self.environment.get(provider) {
+            return Some(secret.clone());
+        }
+        match self.read().get(provider)? {
+            Kept::InFile(key) | Kept::InKeyring(Some(key)) => Some(Secret::new(key)),
+            Kept::InKeyring(None) => {
+                self.missed.notify_one();
+                None
+            }
+        }
+    }
+}
+
+async fn bounded<T>(asked: impl Future<Output = Result<T, KeyringError>>) -> Result<T, KeyringError> {
+    tokio::time::timeout(PATIENCE, asked).await.unwrap_or(Err(KeyringError::Silent))
+}
+
+#[cfg(test)]
+mod tests;

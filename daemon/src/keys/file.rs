@@ -1,0 +1,101 @@
+//! The key file. It also says whose keys are in the keyring.
+
+use super::KeyError;
+use serde::Deserialize;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs::{self, File},
+    io::{self, Read as _, Write as _},
+    path::Path,
+};
+
+/// The longest file that is read, in bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+#[derive(Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(Debug))]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct KeyFile {
+    /// Providers whose key is in the system's keyring.
+    pub(super) keyring: BTreeSet<String>,
+    /// By provider.
+    pub(super) keys: BTreeMap<String, String>,
+}
+
+impl KeyFile {
+    /// No file: no keys.
+    pub(super) fn load(path: &Path) -> Result<Self, KeyError> {
+        let failed = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
+        match fs::symlink_metadata(path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(e) => return Err(failed(e)),
+            Ok(found) => private(path, &found)?,
+        }
+        let file = File::open(path).map_err(failed)?;
+        private(path, &file.metadata().map_err(failed)?)?;
+        let mut text = String::new();
+        file.take(MAX_BYTES).read_to_string(&mut text).map_err(failed)?;
+        toml::from_str(&text).map_err(|e| {
+            // Neither the line nor the parser's own words: they may hold a key.
+            let line =
+                e.span().map_or(0, |span| text.bytes().take(span.start).filter(|b| *b == b'\n').count());
+            KeyError::Malformed { path: path.to_owned(), what: format!("see line {}", line + 1) }
+        })
+    }
+
+    /// Replaces the file as a whole: after a crash there is the old one or the new one.
+    pub(super) fn save(&self, path: &Path) -> Result<(), KeyError> {
+        self.replace(path).map_err(|source| KeyError::Io { doing: "write", path: path.to_owned(), source })
+    }
+
+    fn replace(&self, path: &Path) -> io::Result<()> {
+        let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        let new = path.with_extension("new");
+        match fs::remove_file(&new) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&new)?;
+        file.write_all(self.text().as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&new, path)?;
+        File::open(dir)?.sync_all()
+    }
+
+    fn text(&self) -> String {
+        let mut text =
+            "# API keys, kept by `abide key set`. Nobody but you should be able to read this.\n".to_owned();
+        let _ = writeln!(text, "keyring = {:?}\n\n[keys]", self.keyring.iter().collect::<Vec<_>>());
+        for (name, key) in &self.keys {
+            let _ = writeln!(text, "{} = {}", quoted(name), quoted(key));
+        }
+        text
+    }
+}
+
+/// A TOML string. (Every JSON string is one, but for DEL, which is in no key and no name.)
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(unix)]
+fn private(path: &Path, found: &fs::Metadata) -> Result<(), KeyError> {
+    use std::os::unix::fs::MetadataExt as _;
+    if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(KeyError::NotOurs { path: path.to_owned() });
+    }
+    if found.mode() & 0o077 != 0 {
+        return Err(KeyError::Exposed { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn private(_: &Path, _: &fs::Metadata) -> Result<(), KeyError> {
+    Ok(())
+}

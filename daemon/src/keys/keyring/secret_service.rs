@@ -1,0 +1,146 @@
+use super::KeyringError;
+use serde::{Serialize, de::DeserializeOwned};
+use std::{collections::HashMap, path::Path};
+use zbus::{Connection, DynamicType, ObjectPath, OwnedObjectPath, OwnedVariant, Type, Variant};
+
+const BUS_NAME: &str = "org.freedesktop.secrets";
+const SERVICE: &str = "org.freedesktop.Secret.Service";
+const SERVICE_PATH: &str = "/org/freedesktop/secrets";
+const COLLECTION: &str = "org.freedesktop.Secret.Collection";
+const ITEM: &str = "org.freedesktop.Secret.Item";
+
+/// Session, parameters (none), value, content type.
+type Wrapped = (OwnedObjectPath, Vec<u8>, Vec<u8>, String);
+
+pub(in crate::keys) struct Keyring {
+    /// Tells the keys of one home from another's.
+    home: String,
+    bus: Bus,
+}
+
+enum Bus {
+    /// Connected to anew each time: that is seldom, and it may have been restarted.
+    Session,
+    #[cfg(test)]
+    Private(Connection),
+}
+
+impl Keyring {
+    pub(in crate::keys) fn of_home(key_file: &Path) -> Self {
+        Self { home: key_file.to_string_lossy().into_owned(), bus: Bus::Session }
+    }
+
+    #[cfg(test)]
+    pub(in crate::keys) fn over(bus: Connection) -> Self {
+        Self { home: "home".to_owned(), bus: Bus::Private(bus) }
+    }
+
+    pub(in crate::keys) async fn get(&self, provider: &str) -> Result<Option<String>, KeyringError> {
+        let bus = self.bus().await?;
+        let Some(item) = self.find(&bus, provider).await? else { return Ok(None) };
+        let session = open_session(&bus).await?;
+        let wrapped: Wrapped = call(&bus, &item, ITEM, "GetSecret", &(&session,)).await?;
+        String::from_utf8(wrapped.2)
+            .map(Some)
+            .map_err(|_| KeyringError::Failed("its entry is not text".to_owned()))
+    }
+
+    pub(in crate::keys) async fn set(&self, provider: &str, key: &str) -> Result<(), KeyringError> {
+        let bus = self.bus().await?;
+        let collection: OwnedObjectPath =
+            call(&bus, SERVICE_PATH, SERVICE, "ReadAlias", &("default",)).await?;
+        if collection.as_str() == "/" {
+            return Err(KeyringError::Absent);
+        }
+        unlock(&bus, &collection).await?;
+        let session = open_session(&bus).await?;
+        let label = format!("Abide: API key of {provider}");
+        let properties = HashMap::from([
+            ("org.freedesktop.Secret.Item.Label", Variant::from(label)),
+            ("org.freedesktop.Secret.Item.Attributes", Variant::from(self.attributes(provider))),
+        ]);
+        let wrapped: Wrapped = (session, Vec::new(), key.as_bytes().to_vec(), "text/plain".to_owned());
+        let replace = true;
+        let (_, prompt): (OwnedObjectPath, OwnedObjectPath) =
+            call(&bus, &collection, COLLECTION, "CreateItem", &(properties, wrapped, replace)).await?;
+        unprompted(&prompt)
+    }
+
+    pub(in crate::keys) async fn remove(&self, provider: &str) -> Result<(), KeyringError> {
+        let bus = self.bus().await?;
+        let Some(item) = self.find(&bus, provider).await? else { return Ok(()) };
+        let prompt: OwnedObjectPath = call(&bus, &item, ITEM, "Delete", &()).await?;
+        unprompted(&prompt)
+    }
+
+    async fn bus(&self) -> Result<Connection, KeyringError> {
+        match &self.bus {
+            Bus::Session => Connection::session().await.map_err(|_| KeyringError::Absent),
+            #[cfg(test)]
+            Bus::Private(bus) => Ok(bus.clone()),
+        }
+    }
+
+    fn attributes<'a>(&'a self, provider: &'a str) -> HashMap<&'a str, &'a str> {
+        HashMap::from([("application", "abide"), ("home", self.home.as_str()), ("provider", provider)])
+    }
+
+    /// The item of that provider, unlocked.
+    async fn find(&self, bus: &Connection, provider: &str) -> Result<Option<OwnedObjectPath>, KeyringError> {
+        let (unlocked, locked): (Vec<OwnedObjectPath>, Vec<OwnedObjectPath>) =
+            call(bus, SERVICE_PATH, SERVICE, "SearchItems", &(self.attributes(provider),)).await?;
+        if let Some(item) = unlocked.into_iter().next() {
+            return Ok(Some(item));
+        }
+        let Some(item) = locked.into_iter().next() else { return Ok(None) };
+        unlock(bus, &item).await?;
+        Ok(Some(item))
+    }
+}
+
+/// Secrets cross the bus as they are: it is a socket of this user's own, and its other users could ask the keyring themselves.
+async fn open_session(bus: &Connection) -> Result<OwnedObjectPath, KeyringError> {
+    let (_, session): (OwnedVariant, OwnedObjectPath) =
+        call(bus, SERVICE_PATH, SERVICE, "OpenSession", &("plain", Variant::from(""))).await?;
+    Ok(session)
+}
+
+/// Unlocks what needs no password. A daemon does not make one be asked for.
+async fn unlock(bus: &Connection, object: &ObjectPath<'_>) -> Result<(), KeyringError> {
+    let (_, prompt): (Vec<OwnedObjectPath>, OwnedObjectPath) =
+        call(bus, SERVICE_PATH, SERVICE, "Unlock", &(vec![object],)).await?;
+    unprompted(&prompt)
+}
+
+/// The keyring did it, and does not wait for a person (whom it will not be told to ask).
+fn unprompted(prompt: &OwnedObjectPath) -> Result<(), KeyringError> {
+    if prompt.as_str() == "/" { Ok(()) } else { Err(KeyringError::Locked) }
+}
+
+async fn call<B, R>(
+    bus: &Connection,
+    path: &str,
+    interface: &str,
+    method: &str,
+    body: &B,
+) -> Result<R, KeyringError>
+where
+    B: Serialize + DynamicType,
+    R: DeserializeOwned + Type,
+{
+    let reply = bus.call_method(Some(BUS_NAME), path, Some(interface), method, body).await;
+    let reply = reply.map_err(|e| match e {
+        zbus::Error::MethodError(name, ..) if is_absence(&name) => KeyringError::Absent,
+        zbus::Error::MethodError(name, ..) if name.ends_with(".IsLocked") => KeyringError::Locked,
+        zbus::Error::InputOutput(_) => KeyringError::Absent,
+        // Its name alone: the words may repeat what was sent.
+        zbus::Error::MethodError(name, ..) => KeyringError::Failed(name.to_string()),
+        other => KeyringError::Failed(other.to_string()),
+    })?;
+    reply.body().deserialize().map_err(|e| KeyringError::Failed(e.to_string()))
+}
+
+fn is_absence(error: &str) -> bool {
+    let kind = error.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or_default();
+    kind.starts_with("Spawn.") || matches!(kind, "ServiceUnknown" | "NameHasNoOwner" | "UnknownObject")
+}

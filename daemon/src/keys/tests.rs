@@ -1,0 +1,153 @@
+use super::*;
+use std::fs;
+
+/// A keyring that is not there: a peer that serves nothing. (Never the session bus of who runs the tests.)
+async fn no_keyring() -> Keyring {
+    mock::Mock::default().keyring(false).await
+}
+
+async fn store(path: &Path, keyring: Keyring, env: &[(&str, &str)]) -> Result<KeyStore, KeyError> {
+    let config = Config::parse(
+        "[providers.local]\napi = \"openai-chat\"\nbase_url = \"http://h\"\napi_key_env = \"L\"\n",
+    )
+    .unwrap();
+    KeyStore::open_with(
+        path,
+        &config,
+        |name| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()),
+        keyring,
+    )
+}
+
+fn secret(key: &str) -> Option<Secret> {
+    Some(Secret::new(key))
+}
+
+#[tokio::test]
+async fn the_environment_goes_before_what_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys.toml");
+    let env = [("ANTHROPIC_API_KEY", "sk-env"), ("OPENAI_API_KEY", " "), ("L", "sk-local")];
+    let keys = store(&path, no_keyring().await, &env).await.unwrap();
+    assert_eq!(keys.names(), ["anthropic", "local"]);
+    assert_eq!(keys.origin("local"), Some(KeyOrigin::Environment("L".to_owned())));
+    assert_eq!((keys.key("anthropic"), keys.key("openai")), (secret("sk-env"), None));
+
+    let words = keys.set("anthropic", Some("sk-kept")).await.unwrap();
+    assert!(words.ends_with(", but ANTHROPIC_API_KEY of the daemon's environment goes first"), "{words}");
+    assert_eq!(keys.key("anthropic"), secret("sk-env"));
+}
+
+#[tokio::test]
+async fn without_a_keyring_a_key_is_kept_in_a_private_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys.toml");
+    let keys = store(&path, no_keyring().await, &[]).await.unwrap();
+    let odd = "sk-\"\\{}ä";
+    let words = keys.set("openai", Some(&format!("{odd}\n"))).await.unwrap();
+    assert_eq!(words, format!("{} (only you can read it; there is no keyring here)", path.display()));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert!(!format!("{keys:?}").contains("sk-"));
+
+    let again = store(&path, no_keyring().await, &[]).await.unwrap();
+    assert_eq!((again.key("openai"), again.origin("openai")), (secret(odd), Some(KeyOrigin::File)));
+    assert_eq!(again.set("openai", None).await.unwrap(), "nowhere");
+    assert_eq!(again.key("openai"), None);
+    assert_eq!(KeyFile::load(&path).unwrap(), KeyFile::default());
+}
+
+#[tokio::test]
+async fn what_is_no_key_or_name_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys.toml");
+    let keys = store(&path, no_keyring().await, &[]).await.unwrap();
+    for key in ["", "  ", "a b", "a\u{1b}[0m", &"x".repeat(MAX_KEY + 1)] {
+        assert!(matches!(keys.set("openai", Some(key)).await, Err(KeyError::BadKey)), "{key:?}");
+    }
+    assert!(matches!(keys.set("a/b", Some("k")).await, Err(KeyError::BadName)));
+    assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn a_file_that_is_wrong_is_refused_without_its_content() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys.toml");
+    let open = || async { store(&path, no_keyring().await, &[]).await.unwrap_err() };
+    fs::write(&path, "[keys]\nopenai = sk-secret\n").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(open().await, KeyError::Exposed { .. }));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let words = open().await.to_string();
+    assert!(words.contains("see line 2") && !words.contains("secret"), "{words}");
+    #[cfg(unix)]
+    {
+        fs::rename(&path, dir.path().join("real")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("real"), &path).unwrap();
+        assert!(matches!(open().await, KeyError::NotOurs { .. }));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_keyring_keeps_a_key_and_the_file_only_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys.toml");
+    let mock = mock::Mock::default();
+    let keys = store(&path, mock.keyring(true).await, &[]).await.unwrap();
+    assert_eq!(keys.set("openai", Some("sk-1")).await.unwrap(), "the system's keyring");
+    assert_eq!(keys.set("openai", Some("sk-2")).await.unwrap(), "the system's keyring");
+    assert_eq!(keys.key("openai"), secret("sk-2"));
+    assert!(!fs::read_to_string(&path).unwrap().contains("sk-"));
+    assert_eq!(mock.values(), ["sk-2"]);
+
+    let again = store(&path, mock.keyring(true).await, &[]).await.unwrap();
+    assert_eq!((again.key("openai"), again.names()), (None, vec!["openai".to_owned()]));
+    again.fetch().await;
+    assert_eq!(again.key("openai"), secret("sk-2"));
+
+    again.set("openai", None).await.unwrap();
+    assert_eq!((again.names().len(), mock.values().len()), (0, 0));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_locked_keyring_is_as_good_as_none_until_it_is_unlocked() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys.toml");
+    let mock = mock::Mock::default();
+    let keys = store(&path, mock.keyring(true).await, &[]).await.unwrap();
+    keys.set("openai", Some("sk-1")).await.unwrap();
+
+    mock.lock(true);
+    let again = store(&path, mock.keyring(true).await, &[]).await.unwrap();
+    again.fetch().await;
+    assert_eq!(again.key("openai"), None);
+    assert!(matches!(again.set("openai", None).await, Err(KeyError::Keyring(_))));
+    let words = again.set("local", Some("sk-3")).await.unwrap();
+    assert_eq!(words, format!("{} (only you can read it; the keyring is locked)", path.display()));
+
+    mock.lock(false);
+    again.fetch().await;
+    assert_eq!((again.key("openai"), again.key("local")), (secret("sk-1"), secret("sk-3")));
+}
+
+#[cfg(target_os = "linux")]
+mod mock;
+#[cfg(not(target_os = "linux"))]
+mod mock {
+    #[derive(Default)]
+    pub(super) struct Mock;
+    impl Mock {
+        pub(super) async fn keyring(&self, _: bool) -> super::Keyring {
+            super::Keyring
+        }
+    }
+}

@@ -1,0 +1,69 @@
+use super::Notice;
+#[cfg(target_os = "linux")]
+use notify_rust::Timeout;
+
+/// Where notifications are shown.
+pub trait Desktop: Send {
+    type Shown: Shown;
+
+    /// # Errors
+    /// It was not shown; why, for the log.
+    fn show(&self, notice: &Notice) -> impl Future<Output = Result<Self::Shown, String>> + Send;
+}
+
+/// A notification on the screen.
+pub trait Shown: Send + Sync {
+    /// Takes it back, if it is still there.
+    fn close(self) -> impl Future<Output = ()> + Send;
+}
+
+/// The system's notification server.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct SystemDesktop;
+
+#[cfg(target_os = "linux")]
+fn notification(notice: &Notice) -> notify_rust::Notification {
+    // What waits for a person stays on the screen until it is settled. (Not by urgency: it breaks through "do not disturb".)
+    let timeout = if notice.what.is_open() { Timeout::Never } else { Timeout::Default };
+    notify_rust::Notification::new()
+        .appname("Abide")
+        .icon("abide")
+        .summary(&super::words::summary(notice))
+        .body(&super::words::body(notice))
+        .timeout(timeout)
+        .hint(notify_rust::Hint::DesktopEntry("abide".to_owned()))
+        .finalize()
+}
+
+#[cfg(target_os = "linux")]
+impl Desktop for SystemDesktop {
+    type Shown = notify_rust::NotificationHandle;
+
+    async fn show(&self, notice: &Notice) -> Result<Self::Shown, String> {
+        // Never the blocking `show`: inside a runtime it panics.
+        notification(notice).show_async().await.map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Shown for notify_rust::NotificationHandle {
+    async fn close(self) {
+        self.close_async().await;
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Desktop for SystemDesktop {
+    type Shown = std::convert::Infallible;
+
+    async fn show(&self, _: &Notice) -> Result<Self::Shown, String> {
+        Err("desktop notifications are not supported on this system yet".to_owned())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Shown for std::convert::Infallible {
+    async fn close(self) {
+        match self {}
+    }
+}

@@ -1,0 +1,144 @@
+//! Which providers there are, and which model is used if nobody names one. Pure: what is there comes in as facts.
+
+use crate::{config::Config, keys::KeyOrigin};
+use abide_model::{Api, ProviderConfig};
+use abide_protocol::provider::DefaultModel;
+use std::{fmt::Write as _, time::Duration};
+
+const ANTHROPIC: &str = "anthropic";
+const ANTHROPIC_URL: &str = "https://api.anthropic.com";
+const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
+const OPENAI: &str = "openai";
+const OPENAI_URL: &str = "https://api.openai.com/v1";
+const OPENAI_MODEL: &str = "gpt-5.5";
+
+/// What the choice depends on.
+#[derive(Clone, Copy)]
+pub struct Facts<'a> {
+    pub config: &'a Config,
+    /// `OPENAI_BASE_URL` of the daemon's environment.
+    pub openai_base_url: Option<&'a str>,
+    /// Where the key of a provider comes from, if there is one.
+    pub key: &'a dyn Fn(&str) -> Option<KeyOrigin>,
+    /// Model servers found on loopback, each with its models.
+    pub local: &'a [(ProviderConfig, Vec<String>)],
+}
+
+/// What follows from the facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Providers {
+    /// In the order of a list: configured, built in, found.
+    pub configs: Vec<ProviderConfig>,
+    pub default: DefaultModel,
+}
+
+/// A model that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoSuchModel {
+    #[error("{0:?} is not PROVIDER/MODEL; `abide models` lists what there is")]
+    NotAName(String),
+    #[error("there is no provider {provider:?} (there is {}); configure it, or choose a model that `abide models` lists", known.join(", "))]
+    NoProvider { provider: String, known: Vec<String> },
+}
+
+impl Providers {
+    #[must_use]
+    pub fn of(facts: Facts<'_>) -> Self {
+        let mut configs: Vec<_> =
+            facts.config.providers.iter().map(|(name, entry)| configured(name, entry)).collect();
+        let built_in = [
+            ProviderConfig::new(ANTHROPIC, Api::Anthropic, ANTHROPIC_URL, source(facts, ANTHROPIC)),
+            ProviderConfig::new(
+                OPENAI,
+                Api::OpenAiChat,
+                facts.openai_base_url.unwrap_or(OPENAI_URL),
+                if facts.openai_base_url.is_some() { "environment" } else { source(facts, OPENAI) },
+            ),
+        ];
+        let found = facts.local.iter().map(|(config, _)| config.clone());
+        for config in built_in.into_iter().chain(found).chain([ProviderConfig::demo()]) {
+            if configs.iter().all(|there| there.name != config.name) {
+                configs.push(config);
+            }
+        }
+        let default = default_model(facts, &configs);
+        Self { configs, default }
+    }
+
+    /// The model of a task: its own, else its conversation's, else the default.
+    ///
+    /// # Errors
+    /// There is no such provider. (Whether it has the model, only it can say.)
+    pub fn choose(
+        &self,
+        task: Option<&str>,
+        conversation: Option<&str>,
+    ) -> Result<DefaultModel, NoSuchModel> {
+        let choice = match (task, conversation) {
+            (Some(model), _) => DefaultModel { model: model.to_owned(), why: "named by the task".to_owned() },
+            (None, Some(model)) => {
+                DefaultModel { model: model.to_owned(), why: "the conversation's".to_owned() }
+            }
+            (None, None) => self.default.clone(),
+        };
+        match choice.model.split_once('/') {
+            Some((provider, model)) if !provider.is_empty() && !model.is_empty() => {
+                if self.configs.iter().any(|config| config.name == provider) {
+                    return Ok(choice);
+                }
+                let known = self.configs.iter().map(|config| config.name.clone()).collect();
+                Err(NoSuchModel::NoProvider { provider: provider.to_owned(), known })
+            }
+            _ => Err(NoSuchModel::NotAName(choice.model)),
+        }
+    }
+}
+
+fn source(facts: Facts<'_>, name: &str) -> &'static str {
+    if matches!((facts.key)(name), Some(KeyOrigin::Environment(_))) { "environment" } else { "built in" }
+}
+
+fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
+    let usual_url = match entry.api {
+        Api::Anthropic => ANTHROPIC_URL,
+        Api::OpenAiChat => OPENAI_URL,
+        Api::Scripted => "",
+    };
+    let mut config = match entry.api {
+        Api::Scripted => ProviderConfig::scripted(name, entry.script.clone(), "config"),
+        api => ProviderConfig::new(name, api, entry.base_url.as_deref().unwrap_or(usual_url), "config"),
+    };
+    if let Some(calls) = entry.max_parallel {
+        config.max_parallel = usize::try_from(calls).unwrap_or(usize::MAX);
+    }
+    if let Some(seconds) = entry.stall_timeout_secs {
+        config.stall_timeout = Duration::from_secs(seconds);
+    }
+    config
+}
+
+fn default_model(facts: Facts<'_>, configs: &[ProviderConfig]) -> DefaultModel {
+    let chosen = |model: String, why: String| DefaultModel { model, why };
+    if let Some(model) = &facts.config.model.default {
+        let mut why = "default of [model] in config.toml".to_owned();
+        let provider = model.split_once('/').map_or("", |(provider, _)| provider);
+        if configs.iter().all(|config| config.name != provider) {
+            // Said, and not silently replaced: another model may cost something else, or see what it should not.
+            let _ = write!(why, ", but there is no provider {provider:?}");
+        }
+        return chosen(model.clone(), why);
+    }
+    for (provider, model) in [(ANTHROPIC, ANTHROPIC_MODEL), (OPENAI, OPENAI_MODEL)] {
+        if let Some(origin) = (facts.key)(provider) {
+            return chosen(format!("{provider}/{model}"), origin.to_string());
+        }
+    }
+    let local = facts.local.iter().find_map(|(config, models)| Some((&config.name, models.first()?)));
+    if let Some((provider, model)) = local {
+        return chosen(format!("{provider}/{model}"), format!("{provider} was found on this machine"));
+    }
+    chosen("demo/demo".to_owned(), "nothing else is there: it is scripted, and no model".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

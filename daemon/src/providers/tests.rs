@@ -1,0 +1,104 @@
+use super::*;
+
+/// Name and models.
+type Local<'a> = &'a [(&'a str, &'a [&'a str])];
+
+fn of(toml: &str, env: &[&str], stored: &[&str], local: Local<'_>) -> Providers {
+    let config = Config::parse(toml).unwrap();
+    let local: Vec<_> = local
+        .iter()
+        .map(|(name, models)| {
+            let config =
+                ProviderConfig::new(*name, Api::OpenAiChat, "http://127.0.0.1:1/v1", "found on loopback");
+            (config, models.iter().map(ToString::to_string).collect())
+        })
+        .collect();
+    let key = |name: &str| {
+        if env.contains(&name) {
+            Some(KeyOrigin::Environment(format!("{}_API_KEY", name.to_uppercase())))
+        } else {
+            stored.contains(&name).then_some(KeyOrigin::File)
+        }
+    };
+    Providers::of(Facts { config: &config, openai_base_url: None, key: &key, local: &local })
+}
+
+#[test]
+fn the_first_that_is_there_is_the_default() {
+    const CONFIG: &str = "[model]\ndefault = \"ollama/qwen\"\n";
+    let ollama: Local<'_> = &[("ollama", &["qwen", "llama"])];
+    for (toml, env, stored, local, model, why) in [
+        (CONFIG, &["anthropic"][..], &[][..], ollama, "ollama/qwen", "default of [model] in config.toml"),
+        (
+            CONFIG,
+            &["anthropic"],
+            &[],
+            &[],
+            "ollama/qwen",
+            "default of [model] in config.toml, but there is no provider \"ollama\"",
+        ),
+        ("", &["openai", "anthropic"], &[], ollama, "anthropic/claude-sonnet-5", "ANTHROPIC_API_KEY is set"),
+        ("", &["openai"], &[], ollama, "openai/gpt-5.5", "OPENAI_API_KEY is set"),
+        ("", &[], &["openai"], ollama, "openai/gpt-5.5", "its key is in the daemon's key file"),
+        ("", &[], &[], ollama, "ollama/qwen", "ollama was found on this machine"),
+        (
+            "",
+            &[],
+            &[],
+            &[("ollama", &[]), ("llama-server", &["m"])],
+            "llama-server/m",
+            "llama-server was found on this machine",
+        ),
+        ("", &[], &[], &[], "demo/demo", "nothing else is there: it is scripted, and no model"),
+    ] {
+        let default = of(toml, env, stored, local).default;
+        assert_eq!((default.model.as_str(), default.why.as_str()), (model, why));
+    }
+}
+
+#[test]
+fn a_tasks_model_goes_before_its_conversations_before_the_default() {
+    let providers = of("", &[], &[], &[]);
+    let choose = |task, conversation| providers.choose(task, conversation).map(|c| c.model);
+    assert_eq!(choose(Some("openai/a/b"), Some("anthropic/b")), Ok("openai/a/b".to_owned()));
+    assert_eq!(choose(None, Some("anthropic/b")), Ok("anthropic/b".to_owned()));
+    assert_eq!(choose(None, None), Ok("demo/demo".to_owned()));
+    assert_eq!(choose(Some("gpt"), None), Err(NoSuchModel::NotAName("gpt".to_owned())));
+    let known = ["anthropic", "openai", "demo"].map(str::to_owned).to_vec();
+    assert_eq!(
+        choose(Some("closed/x"), None),
+        Err(NoSuchModel::NoProvider { provider: "closed".to_owned(), known })
+    );
+}
+
+#[test]
+fn a_configured_provider_takes_the_built_in_ones_place() {
+    let toml = "[providers.openai]\napi = \"openai-chat\"\nmax_parallel = 3\nstall_timeout_secs = 9\n\
+                [providers.tape]\napi = \"scripted\"\nscript = \"/s.json\"\n";
+    let providers = of(toml, &["anthropic"], &[], &[]);
+    let list: Vec<_> = providers
+        .configs
+        .iter()
+        .map(|c| (c.name.as_str(), c.api, c.base_url.as_str(), c.source.as_str()))
+        .collect();
+    assert_eq!(
+        list,
+        [
+            ("openai", Api::OpenAiChat, OPENAI_URL, "config"),
+            ("tape", Api::Scripted, "", "config"),
+            ("anthropic", Api::Anthropic, ANTHROPIC_URL, "environment"),
+            ("demo", Api::Scripted, "", "built in"),
+        ]
+    );
+    assert_eq!((providers.configs[0].max_parallel, providers.configs[0].stall_timeout.as_secs()), (3, 9));
+    assert_eq!(providers.configs[1].script.as_deref(), Some(std::path::Path::new("/s.json")));
+}
+
+#[test]
+fn the_environment_moves_openai() {
+    let config = Config::default();
+    let facts =
+        Facts { config: &config, openai_base_url: Some("http://proxy/v1"), key: &|_| None, local: &[] };
+    let openai = Providers::of(facts).configs.into_iter().find(|c| c.name == "openai").unwrap();
+    assert_eq!((openai.base_url.as_str(), openai.source.as_str()), ("http://proxy/v1", "environment"));
+}
