@@ -67,3 +67,7 @@ impl Shown for std::convert::Infallible {
         match self {}
     }
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests;
