@@ -22,8 +22,8 @@ use abide_protocol::{
     TaskId,
     message::CallOutcome,
     record::{
-        CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused, QuestionAnswered, RecordBody, Resumed,
-        TaskEnded,
+        CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
+        QuestionAnswered, RecordBody, Resumed, TaskEnded,
     },
     task::{EndReason, PauseReason, Status},
     transcript::ToolResult,
@@ -46,8 +46,12 @@ pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<Ne
         Input::Resume { task } => resume(live(history, task)?, mint),
         Input::Answer { task, question, response } => answer::accept(history, task, question, response, mint),
         Input::Decide { approval, decision, note } => decide::accept(history, approval, decision, note, mint),
-        Input::Replied { task, item, reply, plans } => model::replied(live(history, task)?, item, reply, plans, mint),
-        Input::ModelFailed { task, item, failure } => model::failed(history, live(history, task)?, item, failure, mint),
+        Input::Replied { task, item, reply, plans } => {
+            model::replied(live(history, task)?, item, reply, plans, mint)
+        }
+        Input::ModelFailed { task, item, failure } => {
+            model::failed(history, live(history, task)?, item, failure, mint)
+        }
         Input::CallFinished { task, call, attempt, outcome, result, duration_ms } => {
             let finished = CallFinished { call_id: call, attempt, outcome, result, duration_ms };
             call::finished(live(history, task)?, finished, mint)
@@ -72,10 +76,19 @@ fn conversation(mint: &mut Mint, body: RecordBody) -> NewRecord {
 fn stop(task: &Task, shown: String, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     debug_assert!(is_legal(status(task), Status::Cancelled));
     let mut draft = Draft::of(task, mint);
-    if !shown.trim().is_empty() {
-        draft.push(RecordBody::PartialReply(PartialReply { text: shown }));
+    // Its id is the reply's own, so that the record takes the place of what was shown live.
+    if let Stage::Thinking { item, .. } = task.stage
+        && !shown.trim().is_empty()
+    {
+        draft.push_as(item, RecordBody::PartialReply(PartialReply { text: shown }));
     }
-    draft.end(task, EndReason::Stopped, None, None, Some((NoticeKind::Stopped, "Stopped by you.".to_owned())));
+    draft.end(
+        task,
+        EndReason::Stopped,
+        None,
+        None,
+        Some((NoticeKind::Stopped, "Stopped by you.".to_owned())),
+    );
     Ok(draft.records)
 }
 
@@ -87,10 +100,10 @@ fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     draft.records
 }
 
-/// Going on is also the answer to a question that a pause asks.
+/// Going on is also the answer to the question of a pause that asks. Any other question stays open.
 fn resume(task: &Task, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let was = task.paused.ok_or(Refusal::NotPaused)?;
-    if let Some(question) = task.gate() {
+    if let Some(question) = task.questions.values().find(|q| answer::asked_by_pause(q, was)) {
         return Ok(answer::go_on(task, question, answer::GO_ON.to_owned(), mint));
     }
     let mut draft = Draft::of(task, mint);
@@ -124,8 +137,14 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn finish_call(&mut self, call: &Call, outcome: CallOutcome, result: ToolResult) {
-        let attempt = if let CallStage::Started { attempt, .. } = call.stage { attempt } else { 0 };
-        self.push(RecordBody::CallFinished(CallFinished { call_id: call.block.id, attempt, outcome, result, duration_ms: 0 }));
+        let (call_id, attempt) = (call.block.id, call.attempts);
+        self.push(RecordBody::CallFinished(CallFinished {
+            call_id,
+            attempt,
+            outcome,
+            result,
+            duration_ms: 0,
+        }));
     }
 
     /// Ends the task. Every call gets its one result first, since the transcript goes on with the next task.

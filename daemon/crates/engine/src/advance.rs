@@ -68,7 +68,13 @@ fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
             Action::Refused => {
                 let words = "The model declined to go on with this request.".to_owned();
                 let mut draft = Draft::of(task, mint);
-                draft.end(task, EndReason::Error, None, Some(words.clone()), Some((NoticeKind::Error, words)));
+                draft.end(
+                    task,
+                    EndReason::Error,
+                    None,
+                    Some(words.clone()),
+                    Some((NoticeKind::Error, words)),
+                );
                 draft.records
             }
         },

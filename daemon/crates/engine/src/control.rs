@@ -39,7 +39,11 @@ pub fn specs() -> Vec<ToolSpec> {
                 "additionalProperties": false
             }),
         ),
-        spec(ASK_USER, "Ask the user a question and wait for the answer. Ask when you would otherwise guess.", question),
+        spec(
+            ASK_USER,
+            "Ask the user a question and wait for the answer. Ask when you would otherwise guess.",
+            question,
+        ),
         spec(
             SEND_UPDATE,
             "Tell the user how things stand, without waiting for an answer.",
@@ -96,10 +100,12 @@ impl Control {
             TASK_COMPLETE => {
                 serde_json::from_str(arguments).ok().map(|Complete { summary }| Self::Complete { summary })
             }
-            ASK_USER | REQUEST_INPUT => {
-                serde_json::from_str(arguments).ok().map(|Ask { question, choices }| Self::Ask { question, choices })
+            ASK_USER | REQUEST_INPUT => serde_json::from_str(arguments)
+                .ok()
+                .map(|Ask { question, choices }| Self::Ask { question, choices }),
+            SEND_UPDATE => {
+                serde_json::from_str(arguments).ok().map(|Update { message }| Self::Update { message })
             }
-            SEND_UPDATE => serde_json::from_str(arguments).ok().map(|Update { message }| Self::Update { message }),
             _ => None,
         }
     }

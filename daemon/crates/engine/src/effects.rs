@@ -3,10 +3,10 @@
 use crate::{
     advance::step_begins_at,
     history::History,
-    status::status,
+    status::works,
     task::{CallStage, Stage, Task},
 };
-use abide_protocol::{CallId, RecordId, TaskId, Timestamp, task::Status};
+use abide_protocol::{CallId, RecordId, TaskId, Timestamp};
 
 /// A model call or a tool call. Equal effects are the same attempt of the same thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,11 +32,15 @@ pub fn effects(history: &History) -> Vec<Effect> {
 
 fn of_task(task: &Task) -> Vec<Effect> {
     match &task.stage {
-        Stage::Thinking { item, attempt, .. } => vec![Effect::Model { task: task.id, item: *item, attempt: *attempt }],
+        Stage::Thinking { item, attempt, .. } => {
+            vec![Effect::Model { task: task.id, item: *item, attempt: *attempt }]
+        }
         Stage::Calling(calls) => calls
             .iter()
             .filter_map(|c| match c.stage {
-                CallStage::Started { attempt, .. } => Some(Effect::Tool { task: task.id, call: c.block.id, attempt }),
+                CallStage::Started { attempt, .. } => {
+                    Some(Effect::Tool { task: task.id, call: c.block.id, attempt })
+                }
                 _ => None,
             })
             .collect(),
@@ -57,8 +61,8 @@ pub fn wake_at(task: &Task) -> Option<Timestamp> {
         _ => None,
     };
     let step = step_begins_at(task).filter(|_| !held);
-    let works = matches!(status(task), Status::Running | Status::Thinking | Status::ToolExecuting);
     let limit = task.limits.max_duration_secs;
-    let time_up = (works && limit > 0).then(|| task.clock.reaches(limit.saturating_mul(1000))).flatten();
+    let time_up =
+        (limit > 0 && works(task)).then(|| task.clock.reaches(limit.saturating_mul(1000))).flatten();
     [expiry, retry, step, time_up].into_iter().flatten().min()
 }

@@ -1,15 +1,13 @@
 //! A conversation, as its records tell: the only state there is.
 
 mod fold;
+mod transcript;
 
-pub(crate) use fold::is_elided;
+pub(crate) use transcript::is_elided;
 
 use crate::task::Task;
 use abide_protocol::{
-    ApprovalId, QuestionId, TaskId,
-    inbox::Decision,
-    record::ConversationCreated,
-    transcript::Entry,
+    ApprovalId, QuestionId, TaskId, inbox::Decision, record::ConversationCreated, transcript::Entry,
 };
 use std::collections::BTreeMap;
 

@@ -14,23 +14,59 @@ use abide_protocol::{
 pub enum Input {
     Create(ConversationCreated),
     Update(ConversationUpdated),
-    Archive { archived: bool },
+    Archive {
+        archived: bool,
+    },
     Start(Box<Start>),
     /// `shown`: what people have seen of a reply that is under way.
-    Stop { task: TaskId, shown: String },
-    Pause { task: TaskId },
-    Resume { task: TaskId },
+    Stop {
+        task: TaskId,
+        shown: String,
+    },
+    Pause {
+        task: TaskId,
+    },
+    Resume {
+        task: TaskId,
+    },
     /// `None` declines.
-    Answer { task: TaskId, question: QuestionId, response: Option<String> },
-    Decide { approval: ApprovalId, decision: Decision, note: Option<String> },
+    Answer {
+        task: TaskId,
+        question: QuestionId,
+        response: Option<String>,
+    },
+    Decide {
+        approval: ApprovalId,
+        decision: Decision,
+        note: Option<String>,
+    },
     /// A model call came to its end; `plans` says what is known of each of the reply's calls, in order.
-    Replied { task: TaskId, item: RecordId, reply: Reply, plans: Vec<CallPlanned> },
-    ModelFailed { task: TaskId, item: RecordId, failure: ModelFailure },
-    CallFinished { task: TaskId, call: CallId, attempt: u32, outcome: CallOutcome, result: ToolResult, duration_ms: u64 },
+    Replied {
+        task: TaskId,
+        item: RecordId,
+        reply: Reply,
+        plans: Vec<CallPlanned>,
+    },
+    ModelFailed {
+        task: TaskId,
+        item: RecordId,
+        failure: ModelFailure,
+    },
+    CallFinished {
+        task: TaskId,
+        call: CallId,
+        attempt: u32,
+        outcome: CallOutcome,
+        result: ToolResult,
+        duration_ms: u64,
+    },
     /// A moment given by [`crate::wake_at`] has come.
     Wake,
     /// The daemon has started again and found this task unfinished; a finding for each call that was started.
-    Restarted { task: TaskId, findings: Vec<Finding> },
+    Restarted {
+        task: TaskId,
+        findings: Vec<Finding>,
+    },
 }
 
 /// A new task, everything about it decided.
@@ -90,6 +126,8 @@ pub enum Refusal {
     Answered(Option<String>),
     #[error("the approval is decided already")]
     Decided(Decision),
+    #[error("the question takes one of these answers: {}", .0.join(", "))]
+    NotAChoice(Vec<String>),
     /// An outcome of an attempt that no longer counts.
     #[error("the outcome is of an attempt that no longer counts")]
     Stale,

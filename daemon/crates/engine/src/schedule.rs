@@ -10,12 +10,11 @@ use crate::{
     task::{Call, CallStage, Task},
 };
 use abide_protocol::{
-    ApprovalId, QuestionId, Timestamp,
+    ApprovalId, JsonText, QuestionId, Timestamp,
     inbox::{Approval, Question, QuestionKind, Rule},
     message::CallOutcome,
     record::{CallPlanned, CallStarted, NewRecord, Permission, RecordBody, Update},
     transcript::{EffectClass, ToolResult},
-    JsonText,
 };
 
 /// `pure` calls of one reply under way at the same time.
@@ -28,7 +27,11 @@ pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecor
         match &call.planned {
             Some(plan) => judge(&mut draft, task, call, plan),
             // Only if a crash had cut an append in two, which appends do not allow.
-            None => draft.finish_call(call, CallOutcome::Refused, ToolResult::failure("The call was never looked at.")),
+            None => draft.finish_call(
+                call,
+                CallOutcome::Refused,
+                ToolResult::failure("The call was never looked at."),
+            ),
         }
     }
     if draft.records.is_empty() {
@@ -39,7 +42,9 @@ pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecor
 
 fn judge(draft: &mut Draft<'_>, task: &Task, call: &Call, plan: &CallPlanned) {
     match &plan.permission {
-        Permission::Denied(why) => draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(why.clone())),
+        Permission::Denied(why) => {
+            draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(why.clone()));
+        }
         Permission::Ask => {
             let approval = approval(draft, task, call, plan);
             draft.push(RecordBody::ApprovalRequested(approval));
@@ -61,7 +66,11 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, plan: &CallPlanned)
         preview: plan.preview.clone(),
         risk: plan.risk,
         sandbox: SANDBOX.to_owned(),
-        rule: Rule { tool: plan.tool.clone(), arguments: arguments.clone(), workspace: task.head.workspace.clone() },
+        rule: Rule {
+            tool: plan.tool.clone(),
+            arguments: arguments.clone(),
+            workspace: task.head.workspace.clone(),
+        },
         digest: plan.digest.clone(),
         arguments,
     }
@@ -76,7 +85,8 @@ fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
     if !draft.records.is_empty() || ordinary.iter().any(|c| !c.is_finished()) {
         return;
     }
-    let (complete, asks): (Vec<&Call>, Vec<&Call>) = last.into_iter().partition(|c| c.block.tool == control::TASK_COMPLETE);
+    let (complete, asks): (Vec<&Call>, Vec<&Call>) =
+        last.into_iter().partition(|c| c.block.tool == control::TASK_COMPLETE);
     for call in asks.iter().filter(|c| matches!(c.stage, CallStage::Allowed)) {
         ask(draft, task, call);
     }
@@ -85,8 +95,13 @@ fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
     }
     let failed = calls.iter().any(|c| matches!(&c.stage, CallStage::Finished { result, .. } if !result.ok));
     for call in complete.iter().filter(|c| matches!(c.stage, CallStage::Allowed)) {
+        if Control::parse(&call.block.tool, &call.block.arguments).is_none() {
+            misused(draft, call);
+            continue;
+        }
         let (outcome, result) = if failed {
-            let words = "Not completed: a call beside this one failed or was rejected. Look at its result first.";
+            let words =
+                "Not completed: a call beside this one failed or was rejected. Look at its result first.";
             (CallOutcome::Refused, ToolResult::failure(words))
         } else {
             (CallOutcome::Done, ToolResult::success("The task is complete.", None))
@@ -111,9 +126,10 @@ fn begin_ordinary(draft: &mut Draft<'_>, calls: &[&Call]) {
                 running += 1;
             }
             CallStage::Allowed if running == 0 => {
-                match Control::parse(&call.block.tool, &call.block.arguments) {
-                    Some(Control::Update { message }) if call.effect() == EffectClass::Control => update(draft, call, message),
-                    _ => start(draft, call),
+                if call.effect() == EffectClass::Control {
+                    update(draft, call);
+                } else {
+                    start(draft, call);
                 }
                 return;
             }
@@ -123,17 +139,23 @@ fn begin_ordinary(draft: &mut Draft<'_>, calls: &[&Call]) {
 }
 
 fn start(draft: &mut Draft<'_>, call: &Call) {
-    draft.push(RecordBody::CallStarted(CallStarted { call_id: call.block.id, attempt: 1, sandbox: SANDBOX.to_owned() }));
+    let (call_id, attempt) = (call.block.id, call.attempts.saturating_add(1));
+    draft.push(RecordBody::CallStarted(CallStarted { call_id, attempt, sandbox: SANDBOX.to_owned() }));
 }
 
-fn update(draft: &mut Draft<'_>, call: &Call, text: String) {
+fn update(draft: &mut Draft<'_>, call: &Call) {
+    let Some(Control::Update { message: text }) = Control::parse(&call.block.tool, &call.block.arguments)
+    else {
+        return misused(draft, call);
+    };
     draft.push(RecordBody::Update(Update { call_id: call.block.id, text }));
     draft.finish_call(call, CallOutcome::Done, ToolResult::success("The user has been told.", None));
 }
 
 fn ask(draft: &mut Draft<'_>, task: &Task, call: &Call) {
-    let Some(Control::Ask { question, choices }) = Control::parse(&call.block.tool, &call.block.arguments) else {
-        return draft.finish_call(call, CallOutcome::Refused, ToolResult::failure("The arguments are not a question."));
+    let Some(Control::Ask { question, choices }) = Control::parse(&call.block.tool, &call.block.arguments)
+    else {
+        return misused(draft, call);
     };
     let question = Question {
         id: QuestionId(draft.mint.uuid()),
@@ -145,6 +167,12 @@ fn ask(draft: &mut Draft<'_>, task: &Task, call: &Call) {
         expires_at: expiry(task, draft.mint.at()),
     };
     draft.push(RecordBody::QuestionAsked(question));
+}
+
+/// Tools check arguments before a call is allowed; this is for what slips through.
+fn misused(draft: &mut Draft<'_>, call: &Call) {
+    let words = format!("`{}` is not a tool that takes these arguments.", call.block.tool);
+    draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(words));
 }
 
 fn expiry(task: &Task, at: Timestamp) -> Option<Timestamp> {

@@ -20,16 +20,25 @@ pub fn status(task: &Task) -> Status {
     }
     match &task.stage {
         Stage::Thinking { .. } | Stage::Backoff { .. } => Status::Thinking,
-        Stage::Calling(calls) if calls.iter().any(|c| matches!(c.stage, CallStage::Started { .. })) => Status::ToolExecuting,
+        Stage::Calling(calls) if calls.iter().any(|c| matches!(c.stage, CallStage::Started { .. })) => {
+            Status::ToolExecuting
+        }
         Stage::Calling(_) | Stage::Idle | Stage::Ended { .. } => Status::Running,
     }
 }
 
+/// Whether time counts as work: neither waiting nor paused nor ended.
+pub(crate) fn works(task: &Task) -> bool {
+    matches!(status(task), Status::Running | Status::Thinking | Status::ToolExecuting)
+}
+
 use Status::{
-    Cancelled, Completed, Error, Paused, Running, Thinking, ToolExecuting, WaitingApproval, WaitingChildren, WaitingUser,
+    Cancelled, Completed, Error, Paused, Running, Thinking, ToolExecuting, WaitingApproval, WaitingChildren,
+    WaitingUser,
 };
 
 /// From each live status, where one append may lead. Every live status leads to `cancelled`: a stop is always legal.
+#[rustfmt::skip]
 const LEGAL: [(Status, &[Status]); 7] = [
     (Running, &[Thinking, ToolExecuting, WaitingUser, WaitingApproval, WaitingChildren, Paused, Completed, Cancelled, Error]),
     (Thinking, &[Running, ToolExecuting, WaitingUser, WaitingApproval, WaitingChildren, Paused, Completed, Cancelled, Error]),

@@ -7,7 +7,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{CallPlanned, TaskEnded, TaskStarted},
     task::{Limits, PauseReason, Phase},
-    transcript::{CallBlock, EffectClass, StopReason, ToolResult, Usage},
+    transcript::{CallBlock, EffectClass, Entry, StopReason, ToolResult, Usage},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -28,6 +28,8 @@ pub struct Task {
     pub limits: Limits,
     pub questions: BTreeMap<QuestionId, Question>,
     pub approvals: BTreeMap<ApprovalId, Approval>,
+    /// What the model is told while calls are carried out: it follows their results.
+    pub(crate) held: Vec<Entry>,
     /// Replies in a row with text and no call.
     pub(crate) text_streak: u32,
     pub(crate) repeats: Repeats,
@@ -44,12 +46,23 @@ pub struct Task {
 pub enum Stage {
     /// Nothing: the mode decides.
     Idle,
-    Thinking { item: RecordId, attempt: u32, phase: Option<Phase> },
+    Thinking {
+        item: RecordId,
+        attempt: u32,
+        phase: Option<Phase>,
+    },
     /// A model call failed; the next attempt waits for its time.
-    Backoff { failed: u32, until: Timestamp, phase: Option<Phase> },
+    Backoff {
+        failed: u32,
+        until: Timestamp,
+        phase: Option<Phase>,
+    },
     /// The calls of a reply, in the model's order; not all are finished.
     Calling(Vec<Call>),
-    Ended { at: Timestamp, end: TaskEnded },
+    Ended {
+        at: Timestamp,
+        end: TaskEnded,
+    },
 }
 
 /// A call of the reply that is being carried out.
@@ -59,6 +72,8 @@ pub struct Call {
     /// `None` only until its `call_planned` record is folded.
     pub planned: Option<CallPlanned>,
     pub stage: CallStage,
+    /// Attempts begun.
+    pub attempts: u32,
     /// A person allowed this very call.
     pub by_person: bool,
 }
@@ -70,10 +85,16 @@ pub enum CallStage {
     Approval(ApprovalId),
     /// It may run; its turn has not come.
     Allowed,
-    Started { attempt: u32, at: Timestamp },
+    Started {
+        attempt: u32,
+        at: Timestamp,
+    },
     /// It is a question.
     Asking(QuestionId),
-    Finished { outcome: CallOutcome, result: ToolResult },
+    Finished {
+        outcome: CallOutcome,
+        result: ToolResult,
+    },
 }
 
 /// What the mode has to decide about.
@@ -120,6 +141,7 @@ impl Task {
             limits: head.limits,
             questions: BTreeMap::new(),
             approvals: BTreeMap::new(),
+            held: Vec::new(),
             text_streak: 0,
             repeats: Repeats::default(),
             budget_alerted: false,

@@ -66,8 +66,16 @@ fn active_calls(task: &Task) -> Vec<ActiveCall> {
                 CallStage::Started { attempt, at } => (CallState::Running, Some(at), attempt),
                 CallStage::Finished { .. } => return None,
             };
-            let summary = call.planned.as_ref().map_or_else(|| call.block.tool.clone(), |p| p.summary.clone());
-            Some(ActiveCall { call_id: call.block.id, tool: call.block.tool.clone(), summary, state, started_at, attempt })
+            let summary =
+                call.planned.as_ref().map_or_else(|| call.block.tool.clone(), |p| p.summary.clone());
+            Some(ActiveCall {
+                call_id: call.block.id,
+                tool: call.block.tool.clone(),
+                summary,
+                state,
+                started_at,
+                attempt,
+            })
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use abide_protocol::{
     inbox::{Question, QuestionKind},
     message::CallOutcome,
     record::{LimitsRaised, NewRecord, NoticeKind, Nudge, RecordBody, Resumed},
-    task::EndReason,
+    task::{EndReason, PauseReason},
     transcript::ToolResult,
 };
 
@@ -31,9 +31,19 @@ pub(super) fn accept(
         (QuestionKind::Agent, response) => agent(task, question, response, mint),
         (QuestionKind::Interrupted, response) => interrupted(task, question, response, mint),
         (_, Some(response)) if says_go_on(&response) => go_on(task, question, response, mint),
-        (QuestionKind::Loop, Some(response)) if !says_stop(&response) => advise(task, question, response, mint),
+        (QuestionKind::Loop, Some(response)) if !says_stop(&response) => {
+            advise(task, question, response, mint)
+        }
+        (_, Some(response)) if !says_stop(&response) => {
+            return Err(Refusal::NotAChoice(question.choices.clone()));
+        }
         (_, response) => end(task, question, response, mint),
     })
+}
+
+/// Whether a pause for that reason asks this question, so that its answer ends the pause.
+pub(super) fn asked_by_pause(question: &Question, reason: PauseReason) -> bool {
+    question.kind == QuestionKind::Budget && reason == PauseReason::Budget
 }
 
 fn says_go_on(response: &str) -> bool {
@@ -58,7 +68,7 @@ fn agent(task: &Task, question: &Question, response: Option<String>, mint: &mut 
     draft.records
 }
 
-/// The task goes on; a pause that asked is over, a limit that was reached is raised.
+/// The task goes on: the pause that asked is over, a limit that was reached is raised.
 pub(super) fn go_on(task: &Task, question: &Question, response: String, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.answered(question.id, Some(response));
@@ -66,7 +76,7 @@ pub(super) fn go_on(task: &Task, question: &Question, response: String, mint: &m
         let limits = limits::raised(&task.limits, &task.head.limits, &task.usage);
         draft.push(RecordBody::LimitsRaised(LimitsRaised { limits }));
     }
-    if let Some(was) = task.paused {
+    if let Some(was) = task.paused.filter(|was| asked_by_pause(question, *was)) {
         draft.push(RecordBody::Resumed(Resumed { was }));
     }
     draft.records
@@ -75,9 +85,9 @@ pub(super) fn go_on(task: &Task, question: &Question, response: String, mint: &m
 /// Words other than yes or no to a loop are for the model, instead of the call.
 fn advise(task: &Task, question: &Question, response: String, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
-    draft.answered(question.id, Some(response.clone()));
+    let words = format!("Not run: this call repeats itself. The user says: {response}");
+    draft.answered(question.id, Some(response));
     if let Some(call) = question.call_id.and_then(|id| task.call(id)).filter(|c| !c.is_finished()) {
-        let words = format!("Not run: this call repeats itself. The user says: {response}");
         draft.finish_call(call, CallOutcome::Rejected, ToolResult::failure(words));
     }
     draft.records
@@ -91,7 +101,12 @@ fn end(task: &Task, question: &Question, response: Option<String>, mint: &mut Mi
     draft.records
 }
 
-fn interrupted(task: &Task, question: &Question, response: Option<String>, mint: &mut Mint) -> Vec<NewRecord> {
+fn interrupted(
+    task: &Task,
+    question: &Question,
+    response: Option<String>,
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
     let about = question.text.lines().next().unwrap_or_default();
     let said = response.as_deref().unwrap_or("(no answer)");
     let mut draft = Draft::of(task, mint);

@@ -7,7 +7,11 @@ use crate::{
 use abide_protocol::record::{CallFinished, NewRecord, RecordBody};
 
 /// A call's outcome counts only for the attempt that is under way.
-pub(super) fn finished(task: &Task, finished: CallFinished, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+pub(super) fn finished(
+    task: &Task,
+    finished: CallFinished,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
     let call = task.call(finished.call_id).ok_or(Refusal::Stale)?;
     match call.stage {
         CallStage::Started { attempt, .. } if attempt == finished.attempt => {}

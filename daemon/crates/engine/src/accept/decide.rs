@@ -21,23 +21,20 @@ pub(super) fn accept(
     }
     let (task, approval) =
         history.live().find_map(|t| t.approvals.get(&id).map(|a| (t, a))).ok_or(Refusal::NoApproval)?;
+    let words = match note.as_deref().map(str::trim).filter(|n| !n.is_empty()) {
+        Some(note) => format!("The user rejected this call and says: {note}"),
+        None => "The user rejected this call.".to_owned(),
+    };
+    let call_id = approval.call_id;
     let mut draft = Draft::of(task, mint);
-    draft.push(RecordBody::ApprovalDecided(ApprovalDecided {
-        approval_id: id,
-        call_id: approval.call_id,
-        decision,
-        note: note.clone(),
-    }));
+    draft.push(RecordBody::ApprovalDecided(ApprovalDecided { approval_id: id, call_id, decision, note }));
     if decision.is_always() {
-        draft.push(RecordBody::RuleRemembered(RuleRemembered { rule: approval.rule.clone(), allow: decision.allows() }));
+        let remembered = RuleRemembered { rule: approval.rule.clone(), allow: decision.allows() };
+        draft.push(RecordBody::RuleRemembered(remembered));
     }
     if !decision.allows()
-        && let Some(call) = task.call(approval.call_id)
+        && let Some(call) = task.call(call_id)
     {
-        let words = match note.as_deref().map(str::trim).filter(|n| !n.is_empty()) {
-            Some(note) => format!("The user rejected this call and says: {note}"),
-            None => "The user rejected this call.".to_owned(),
-        };
         draft.finish_call(call, CallOutcome::Rejected, ToolResult::failure(words));
     }
     Ok(draft.records)

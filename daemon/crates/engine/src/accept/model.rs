@@ -8,9 +8,11 @@ use crate::{
 use abide_protocol::{
     CallId, QuestionId, RecordId,
     inbox::{Question, QuestionKind},
-    record::{CallPlanned, Compacted, ModelErrorKind, ModelFailed, NewRecord, NoticeKind, RecordBody, ReplyRecord},
+    record::{
+        CallPlanned, Compacted, ModelErrorKind, ModelFailed, NewRecord, NoticeKind, RecordBody, ReplyRecord,
+    },
     task::EndReason,
-    transcript::{Entry, Reply},
+    transcript::{Block, Entry, Reply, StopReason},
 };
 
 /// Attempts of one model call before the task gives up: with the delays below, about six minutes.
@@ -28,11 +30,16 @@ const LOOP: u32 = 5;
 pub(super) fn replied(
     task: &Task,
     item: RecordId,
-    reply: Reply,
-    plans: Vec<CallPlanned>,
+    mut reply: Reply,
+    mut plans: Vec<CallPlanned>,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     let attempt = attempt(task, item)?;
+    // The last call of such a reply may be half of one.
+    if reply.stop_reason == StopReason::Length {
+        reply.blocks.retain(|block| !matches!(block, Block::Call(_)));
+    }
+    plans.retain(|plan| reply.calls().any(|call| call.id == plan.call_id));
     let mut draft = Draft::of(task, mint);
     draft.push_as(item, RecordBody::Reply(ReplyRecord { step: task.step, attempt, reply }));
     let mut repeats = task.repeats.clone();
@@ -73,7 +80,8 @@ pub(super) fn failed(
     let attempt = attempt(task, item)?;
     let at = mint.at();
     let mut draft = Draft::of(task, mint);
-    let elidable = if failure.kind == ModelErrorKind::ContextOverflow { oldest_results(history) } else { Vec::new() };
+    let elidable =
+        if failure.kind == ModelErrorKind::ContextOverflow { oldest_results(history) } else { Vec::new() };
     let retry_at = if !elidable.is_empty() {
         Some(at)
     } else if failure.retryable && attempt < MAX_ATTEMPTS {
@@ -107,17 +115,19 @@ fn attempt(task: &Task, item: RecordId) -> Result<u32, Refusal> {
 
 /// Doubles each time, up to a minute, with up to a quarter of jitter; never less than the provider wants.
 fn delay(attempt: u32, retry_after: Option<u64>, random: u64) -> u64 {
-    let base = FIRST_DELAY.saturating_mul(1 << (attempt - 1).min(16)).min(MAX_DELAY);
+    let base = FIRST_DELAY.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(MAX_DELAY);
     let jittered = base + random % (base / 4 + 1);
     jittered.max(retry_after.unwrap_or(0).min(MAX_RETRY_AFTER))
 }
 
-/// The older half of the results that are still sent whole; none if only the latest is left.
+/// The older half of the results that are still sent whole; none if none is left.
 fn oldest_results(history: &History) -> Vec<CallId> {
     let whole: Vec<CallId> = history
         .entries()
         .iter()
-        .filter_map(|e| if let Entry::Result(r) = e { (!is_elided(&r.text)).then_some(r.call_id) } else { None })
+        .filter_map(
+            |e| if let Entry::Result(r) = e { (!is_elided(&r.text)).then_some(r.call_id) } else { None },
+        )
         .collect();
     let half = whole.len().div_ceil(2);
     whole.into_iter().take(half).collect()
@@ -129,7 +139,14 @@ mod tests {
 
     #[test]
     fn delays_double_up_to_a_minute_and_heed_the_provider() {
-        let table = [(1, None, 500), (2, None, 1000), (5, None, 8000), (8, None, MAX_DELAY), (12, None, MAX_DELAY), (1, Some(7000), 7000)];
+        let table = [
+            (1, None, 500),
+            (2, None, 1000),
+            (5, None, 8000),
+            (8, None, MAX_DELAY),
+            (12, None, MAX_DELAY),
+            (1, Some(7000), 7000),
+        ];
         for (attempt, retry_after, least) in table {
             for random in [0, 1, u64::MAX] {
                 let ms = delay(attempt, retry_after, random);

@@ -4,15 +4,14 @@ use super::Draft;
 use crate::{
     input::{EditState, Finding},
     mint::Mint,
+    status::works,
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
     QuestionId,
     inbox::{Question, QuestionKind},
     message::CallOutcome,
-    record::{
-        CallFinished, CallStarted, ModelErrorKind, ModelFailed, NewRecord, Paused, RecordBody, Restarted,
-    },
+    record::{ModelErrorKind, ModelFailed, NewRecord, Paused, RecordBody, Restarted},
     task::{PauseReason, RestartPolicy},
     transcript::{EffectClass, ToolResult},
 };
@@ -21,7 +20,9 @@ use abide_protocol::{
 const CRASH_LOOP: u32 = 3;
 
 pub(super) fn accept(task: &Task, findings: &[Finding], mint: &mut Mint) -> Vec<NewRecord> {
-    let without_progress = task.restarts + 1;
+    // A task that waits for a person brings nothing down, and nothing of it was interrupted.
+    let at_work = works(task) || task.in_flight();
+    let without_progress = task.restarts.saturating_add(u32::from(at_work));
     let at = mint.at();
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::Restarted(Restarted { without_progress }));
@@ -35,12 +36,11 @@ pub(super) fn accept(task: &Task, findings: &[Finding], mint: &mut Mint) -> Vec<
         }));
     }
     for call in task.calls() {
-        if let CallStage::Started { attempt, .. } = call.stage {
-            let finding = findings.iter().find(|f| f.call == call.block.id);
-            recover(&mut draft, call, attempt, finding);
+        if matches!(call.stage, CallStage::Started { .. }) {
+            recover(&mut draft, call, findings.iter().find(|f| f.call == call.block.id));
         }
     }
-    if task.paused.is_none() {
+    if at_work && task.paused.is_none() {
         if without_progress >= CRASH_LOOP {
             draft.push(RecordBody::Paused(Paused { reason: PauseReason::CrashLoop }));
         } else {
@@ -69,25 +69,23 @@ fn policy(draft: &mut Draft<'_>, task: &Task) {
     }
 }
 
-fn recover(draft: &mut Draft<'_>, call: &Call, attempt: u32, finding: Option<&Finding>) {
+/// A call without a record here may run again: folding `restarted` has put it back among those whose turn comes.
+fn recover(draft: &mut Draft<'_>, call: &Call, finding: Option<&Finding>) {
     let edit = finding.map_or(EditState::Unknown, |f| f.edit);
     match (call.effect(), edit) {
-        (EffectClass::Pure | EffectClass::Control, _) | (EffectClass::Verifiable, EditState::NotDone) => {
-            draft.push(RecordBody::CallStarted(CallStarted {
-                call_id: call.block.id,
-                attempt: attempt + 1,
-                sandbox: "none".to_owned(),
-            }));
-        }
+        (EffectClass::Pure | EffectClass::Control, _) | (EffectClass::Verifiable, EditState::NotDone) => {}
         (EffectClass::Verifiable, EditState::Done) => {
-            let result = ToolResult::success("Done; the daemon was restarted meanwhile and found the file as it should be.", None);
-            draft.push(finished(call, attempt, CallOutcome::Done, result));
+            let result = ToolResult::success(
+                "Done; the daemon was restarted meanwhile and found the file as it should be.",
+                None,
+            );
+            draft.finish_call(call, CallOutcome::Done, result);
         }
-        (EffectClass::Verifiable | EffectClass::Unsafe, _) => interrupted(draft, call, attempt, finding),
+        (EffectClass::Verifiable | EffectClass::Unsafe, _) => interrupted(draft, call, finding),
     }
 }
 
-fn interrupted(draft: &mut Draft<'_>, call: &Call, attempt: u32, finding: Option<&Finding>) {
+fn interrupted(draft: &mut Draft<'_>, call: &Call, finding: Option<&Finding>) {
     let mut words = "Interrupted: the daemon went away while this ran. It was stopped and is not run again; its effects are unknown. \
         Look at what it did before you do anything again."
         .to_owned();
@@ -98,22 +96,20 @@ fn interrupted(draft: &mut Draft<'_>, call: &Call, attempt: u32, finding: Option
         }
         None => words.push_str(" It had given no output."),
     }
-    draft.push(finished(call, attempt, CallOutcome::Interrupted, ToolResult::failure(words)));
+    draft.finish_call(call, CallOutcome::Interrupted, ToolResult::failure(words));
     if call.by_person {
         let summary = call.planned.as_ref().map_or(call.block.tool.as_str(), |p| p.summary.as_str());
         let question = Question {
             id: QuestionId(draft.mint.uuid()),
             kind: QuestionKind::Interrupted,
             at: draft.mint.at(),
-            text: format!("You had approved `{summary}`, and the daemon went away while it ran. Did it happen?"),
+            text: format!(
+                "You had approved `{summary}`, and the daemon went away while it ran. Did it happen?"
+            ),
             choices: vec!["it happened".to_owned(), "it did not".to_owned(), "let the agent look".to_owned()],
             call_id: Some(call.block.id),
             expires_at: None,
         };
         draft.push(RecordBody::QuestionAsked(question));
     }
-}
-
-fn finished(call: &Call, attempt: u32, outcome: CallOutcome, result: ToolResult) -> RecordBody {
-    RecordBody::CallFinished(CallFinished { call_id: call.block.id, attempt, outcome, result, duration_ms: 0 })
 }

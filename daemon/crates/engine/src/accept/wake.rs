@@ -13,7 +13,10 @@ pub(crate) fn accept(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
         let words = "Nobody answered in time. Stopping here.".to_owned();
         draft.end(task, EndReason::QuestionTimeout, None, None, Some((NoticeKind::LimitReached, words)));
     } else if is_over_time(task, at) {
-        let words = format!("I have reached the time limit of {} seconds. Stopping here.", task.limits.max_duration_secs);
+        let words = format!(
+            "I have reached the time limit of {} seconds. Stopping here.",
+            task.limits.max_duration_secs
+        );
         draft.end(task, EndReason::TimeLimit, None, None, Some((NoticeKind::LimitReached, words)));
     }
     draft.records

@@ -1,22 +1,23 @@
 //! One record more. Facts are taken as they are: what an older version wrote is never refused.
 
-use super::{Conversation, History};
+use super::{
+    Conversation, History,
+    transcript::{elide, say, tell_results},
+};
 use crate::{
-    status::status,
+    status::works,
     task::{Call, CallStage, Last, Repeats, Stage, Task},
 };
 use abide_protocol::{
     CallId, TaskId, Timestamp,
-    message::CallOutcome,
     inbox::QuestionKind,
-    record::{self, ConversationCreated, ConversationUpdated, NewRecord, NoticeKind, Permission, Record, RecordBody},
-    task::Status,
-    transcript::{Entry, ResultEntry},
+    message::CallOutcome,
+    record::{
+        self, ConversationCreated, ConversationUpdated, NewRecord, NoticeKind, Permission, Record, RecordBody,
+    },
+    transcript::{Entry, Reply, StopReason},
 };
 use std::sync::Arc;
-
-/// What an elided result is replaced by.
-const ELIDED: &str = "[This output was left out to fit the model's context.]";
 
 impl History {
     /// The state that these records tell.
@@ -74,30 +75,33 @@ impl History {
             task.clock.skip(at);
         }
         match body {
-            RecordBody::UserMessage(m) => self.transcript.push(Entry::User(m.text.clone())),
+            RecordBody::UserMessage(m) => say(task, &mut self.transcript, Entry::User(m.text.clone())),
             RecordBody::Nudge(n) => {
-                self.transcript.push(Entry::Note(n.text.clone()));
+                say(task, &mut self.transcript, Entry::Note(n.text.clone()));
                 if matches!(task.stage, Stage::Idle) {
                     task.last = Last::Nudged;
                 }
             }
-            RecordBody::PartialReply(p) => self.transcript.push(Entry::Partial(p.text.clone())),
+            RecordBody::PartialReply(p) => say(task, &mut self.transcript, Entry::Partial(p.text.clone())),
             RecordBody::Reply(r) => self.transcript.push(Entry::Reply(reply(task, at, r))),
             RecordBody::CallFinished(f) => {
                 finish_call(task, f);
                 if let Stage::Calling(calls) = &task.stage
                     && calls.iter().all(Call::is_finished)
                 {
-                    self.transcript.extend(calls.iter().map(result_entry));
                     task.last = Last::Results { complete: accepted_summary(calls) };
+                    tell_results(task, &mut self.transcript);
                     task.stage = Stage::Idle;
                     task.idle_since = at;
                 }
             }
+            RecordBody::TaskEnded(_) => {
+                tell_results(task, &mut self.transcript);
+                own(task, at, body);
+            }
             _ => own(task, at, body),
         }
-        let works = matches!(status(task), Status::Running | Status::Thinking | Status::ToolExecuting);
-        task.clock.record(at, works);
+        task.clock.record(at, works(task));
     }
 }
 
@@ -137,6 +141,7 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
         RecordBody::CallStarted(s) => {
             if let Some(call) = call_mut(task, s.call_id) {
                 call.stage = CallStage::Started { attempt: s.attempt, at };
+                call.attempts = s.attempt;
             }
         }
         RecordBody::QuestionAsked(q) => {
@@ -162,7 +167,10 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.limits = l.limits;
             task.budget_alerted = false;
         }
-        RecordBody::Restarted(r) => task.restarts = r.without_progress,
+        RecordBody::Restarted(r) => {
+            task.restarts = r.without_progress;
+            unstart(task);
+        }
         RecordBody::TaskEnded(end) => {
             task.stage = Stage::Ended { at, end: end.clone() };
             task.questions.clear();
@@ -170,11 +178,24 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.paused = None;
         }
         RecordBody::Notice(n) => task.budget_alerted |= n.about == NoticeKind::BudgetNear,
-        _ => {}
+        // Of the conversation or its transcript, or only to be read.
+        RecordBody::ConversationCreated(_)
+        | RecordBody::ConversationUpdated(_)
+        | RecordBody::ConversationArchived(_)
+        | RecordBody::ConversationDeleted(_)
+        | RecordBody::TaskStarted(_)
+        | RecordBody::UserMessage(_)
+        | RecordBody::Nudge(_)
+        | RecordBody::Update(_)
+        | RecordBody::Reply(_)
+        | RecordBody::PartialReply(_)
+        | RecordBody::RuleRemembered(_)
+        | RecordBody::CallFinished(_)
+        | RecordBody::Compacted(_) => {}
     }
 }
 
-fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<abide_protocol::transcript::Reply> {
+fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> {
     let mut usage = r.reply.usage;
     usage.model_calls = usage.model_calls.max(1);
     task.usage.add(&usage);
@@ -182,11 +203,17 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<abide_p
     let calls: Vec<Call> = r
         .reply
         .calls()
-        .map(|block| Call { block: block.clone(), planned: None, stage: CallStage::Queued, by_person: false })
+        .map(|block| Call {
+            block: block.clone(),
+            planned: None,
+            stage: CallStage::Queued,
+            attempts: 0,
+            by_person: false,
+        })
         .collect();
     if calls.is_empty() {
         let text = r.reply.text();
-        if r.reply.stop_reason == abide_protocol::transcript::StopReason::EndTurn {
+        if r.reply.stop_reason != StopReason::Length {
             task.text_streak += 1;
         }
         task.last = Last::Text { text, stop: r.reply.stop_reason };
@@ -208,6 +235,14 @@ fn model_failed(task: &mut Task, at: Timestamp, f: &record::ModelFailed) {
     task.idle_since = at;
 }
 
+/// Nothing outlives the daemon: what had started and has no result waits for its turn again.
+fn unstart(task: &mut Task) {
+    let Stage::Calling(calls) = &mut task.stage else { return };
+    for call in calls.iter_mut().filter(|c| matches!(c.stage, CallStage::Started { .. })) {
+        call.stage = CallStage::Allowed;
+    }
+}
+
 fn finish_call(task: &mut Task, f: &record::CallFinished) {
     if f.outcome == CallOutcome::Done {
         task.restarts = 0;
@@ -226,46 +261,23 @@ fn finish_call(task: &mut Task, f: &record::CallFinished) {
 }
 
 fn call_mut(task: &mut Task, id: CallId) -> Option<&mut Call> {
-    if let Stage::Calling(calls) = &mut task.stage { calls.iter_mut().find(|c| c.block.id == id) } else { None }
-}
-
-fn result_entry(call: &Call) -> Entry {
-    let (ok, text) = match &call.stage {
-        CallStage::Finished { result, .. } => (result.ok, result.text()),
-        _ => (false, String::new()),
-    };
-    Entry::Result(ResultEntry {
-        call_id: call.block.id,
-        provider_id: call.block.provider_id.clone(),
-        tool: call.block.tool.clone(),
-        ok,
-        text,
-    })
+    if let Stage::Calling(calls) = &mut task.stage {
+        calls.iter_mut().find(|c| c.block.id == id)
+    } else {
+        None
+    }
 }
 
 /// The summary of a `task_complete` that took effect.
 fn accepted_summary(calls: &[Call]) -> Option<String> {
     calls.iter().find_map(|call| match &call.stage {
-        CallStage::Finished { outcome: CallOutcome::Done, result } if call.block.tool == crate::control::TASK_COMPLETE && result.ok => {
+        CallStage::Finished { outcome: CallOutcome::Done, result }
+            if call.block.tool == crate::control::TASK_COMPLETE && result.ok =>
+        {
             Some(crate::control::summary(&call.block.arguments))
         }
         _ => None,
     })
-}
-
-fn elide(transcript: &mut [Entry], calls: &[CallId]) {
-    for entry in transcript {
-        if let Entry::Result(result) = entry
-            && calls.contains(&result.call_id)
-        {
-            ELIDED.clone_into(&mut result.text);
-        }
-    }
-}
-
-/// Whether a result is already left out.
-pub(crate) fn is_elided(text: &str) -> bool {
-    text == ELIDED
 }
 
 fn apply_update(facts: &mut ConversationCreated, update: &ConversationUpdated) {

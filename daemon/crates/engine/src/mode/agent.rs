@@ -9,7 +9,8 @@ const TEXT_STREAK: u32 = 3;
 
 const GO_ON: &str = "You replied without calling a tool. If everything is done, call `task_complete` with a summary; \
     if you need something from the user, call `ask_user`; otherwise go on with the work.";
-const CUT: &str = "Your last reply was cut at the length limit; a tool call in it was dropped. Go on, in smaller pieces.";
+const CUT: &str =
+    "Your last reply was cut at the length limit; a tool call in it was dropped. Go on, in smaller pieces.";
 
 pub(super) fn next(task: &Task) -> Action {
     match &task.last {
@@ -17,7 +18,9 @@ pub(super) fn next(task: &Task) -> Action {
         Last::Results { complete: Some(summary) } => Action::Finish { summary: Some(summary.clone()) },
         Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
         Last::Text { stop: StopReason::Length, .. } => Action::Nudge(CUT),
-        Last::Text { text, .. } if task.text_streak >= TEXT_STREAK => Action::Finish { summary: Some(text.clone()) },
+        Last::Text { text, .. } if task.text_streak >= TEXT_STREAK => {
+            Action::Finish { summary: Some(text.clone()) }
+        }
         Last::Text { .. } => Action::Nudge(GO_ON),
     }
 }

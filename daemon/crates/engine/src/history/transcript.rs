@@ -1,0 +1,51 @@
+//! What a task's model is sent: how it grows, and what is left out of it when it grows too long.
+
+use crate::task::{Call, CallStage, Stage, Task};
+use abide_protocol::{
+    CallId,
+    transcript::{Entry, ResultEntry},
+};
+
+/// What an elided result is replaced by.
+const ELIDED: &str = "[This output was left out to fit the model's context.]";
+
+/// Results follow their reply directly: what is said while calls are carried out comes after them.
+pub(super) fn say(task: &mut Task, transcript: &mut Vec<Entry>, entry: Entry) {
+    if matches!(task.stage, Stage::Calling(_)) { task.held.push(entry) } else { transcript.push(entry) }
+}
+
+/// The results of a reply's calls, all at once and in call order, then what was said meanwhile.
+pub(super) fn tell_results(task: &mut Task, transcript: &mut Vec<Entry>) {
+    transcript.extend(task.calls().iter().map(result_entry));
+    transcript.append(&mut task.held);
+}
+
+fn result_entry(call: &Call) -> Entry {
+    let (ok, text) = match &call.stage {
+        CallStage::Finished { result, .. } => (result.ok, result.text()),
+        // Only in what an older version wrote.
+        _ => (false, "No result was recorded.".to_owned()),
+    };
+    Entry::Result(ResultEntry {
+        call_id: call.block.id,
+        provider_id: call.block.provider_id.clone(),
+        tool: call.block.tool.clone(),
+        ok,
+        text,
+    })
+}
+
+pub(super) fn elide(transcript: &mut [Entry], calls: &[CallId]) {
+    for entry in transcript {
+        if let Entry::Result(result) = entry
+            && calls.contains(&result.call_id)
+        {
+            ELIDED.clone_into(&mut result.text);
+        }
+    }
+}
+
+/// Whether a result is already left out.
+pub(crate) fn is_elided(text: &str) -> bool {
+    text == ELIDED
+}
