@@ -5,7 +5,7 @@
 //! * what is told: [`notification`]
 //! * how it travels: [`hello`], then [`codec`]
 //!
-//! Rules that keep both codecs honest (`tests/wire.rs` enforces them): plain structs and externally tagged enums, variants are
+//! Rules that keep both codecs honest (`tests/wire` enforces them): plain structs and externally tagged enums, variants are
 //! only ever appended, no `flatten`, `tag`, `untagged` or `skip_serializing_if`, no recursive and no zero-sized types. JSON of
 //! unknown shape travels as [`JsonText`]. Any change of a wire type raises [`hello::BINCODE`]'s schema number.
 

@@ -83,6 +83,12 @@ macro_rules! methods {
         }
 
         impl Reply {
+            /// The method's name.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)* }
+            }
+
             #[must_use]
             pub const fn kind(&self) -> u32 {
                 match self { $(Self::$variant(_) => $kind,)* }

@@ -1,0 +1,110 @@
+//! No message without a sample, so none without a golden file.
+
+use crate::{
+    golden,
+    samples::{self, Sample},
+};
+use abide_protocol::{
+    ErrorKind,
+    codec::Outgoing,
+    inbox::{Decision, Pending, PendingId, QuestionKind},
+    message::{CallOutcome, MessageKind, Role},
+    method::{Request, subscription::Scope},
+    notification::{DeltaItem, DeltaKind, Notification},
+    provider::KeyState,
+    record::{ModelErrorKind, NoticeKind, Permission, RecordBody},
+    task::{Approvals, CallState, EndReason, Mode, PauseReason, Phase, RestartPolicy, Status},
+    transcript::{Block, EffectClass, Risk, StopReason, Tier},
+};
+use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
+
+/// An enum's variants as they are on the wire: serde lists them when it meets one that it does not know.
+fn variants<T: DeserializeOwned>() -> BTreeSet<String> {
+    variants_in_order::<T>().into_iter().collect()
+}
+
+fn variants_in_order<T: DeserializeOwned>() -> Vec<String> {
+    let refusal = serde_json::from_str::<T>(r#"{"?":0}"#).map(drop).unwrap_err().to_string();
+    // Of two it says ``expected `a` or `b` ``.
+    let (_, list) = refusal.split_once("expected ").expect(&refusal);
+    list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The names of the golden files that begin like this, less that beginning.
+fn samples_of(prefix: &str) -> BTreeSet<String> {
+    let name = |sample| match sample {
+        Sample::Request(name, _) | Sample::Outgoing(name, _) => name,
+    };
+    samples::all().into_iter().map(name).filter_map(|n| n.strip_prefix(prefix).map(str::to_owned)).collect()
+}
+
+fn first_words(names: BTreeSet<String>) -> BTreeSet<String> {
+    names.into_iter().map(|name| name.split('.').next().unwrap_or_default().to_owned()).collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn every_method_has_a_request_and_a_reply() {
+    assert_eq!(first_words(samples_of("request.")), set(Request::NAMES));
+    assert_eq!(samples_of("reply."), set(Request::NAMES));
+}
+
+#[test]
+fn every_notification_record_and_delta_is_there() {
+    assert_eq!(first_words(samples_of("notification.")), set(Notification::NAMES));
+    assert_eq!(samples_of("notification.taskEvent."), variants::<RecordBody>());
+    assert_eq!(samples_of("notification.taskDelta."), variants::<DeltaKind>());
+}
+
+#[test]
+fn every_error_kind_is_there_with_a_code_of_its_own() {
+    assert_eq!(ErrorKind::ALL.len(), variants::<ErrorKind>().len());
+    let codes: BTreeSet<i32> = ErrorKind::ALL.iter().map(|kind| kind.code()).collect();
+    assert_eq!(codes.len(), ErrorKind::ALL.len());
+    assert!(codes.iter().all(|code| (-32768..=-32000).contains(code)));
+}
+
+#[test]
+fn kinds_are_unique_and_methods_are_not_notifications() {
+    let mut kinds = BTreeSet::new();
+    let mut names = BTreeSet::new();
+    for sample in samples::all() {
+        match sample {
+            Sample::Request(_, request) => {
+                if names.insert(request.name()) {
+                    assert!(kinds.insert(request.kind()), "{}", request.name());
+                }
+            }
+            Sample::Outgoing(_, Outgoing::Notification(notification)) => {
+                if names.insert(notification.name()) {
+                    assert!(kinds.insert(notification.kind()), "{}", notification.name());
+                }
+            }
+            Sample::Outgoing(..) => {}
+        }
+    }
+    assert_eq!(kinds.len(), Request::NAMES.len() + Notification::NAMES.len());
+}
+
+macro_rules! list_enums {
+    ($($name:ident)*) => {
+        [$((stringify!($name), variants_in_order::<$name>()),)*]
+    };
+}
+
+/// In bincode a variant is its place: appended is fine, any other change makes old bytes mean something else.
+#[test]
+fn variants_keep_their_places() {
+    let enums = list_enums![
+        Approvals Block CallOutcome CallState Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind KeyState MessageKind
+        Mode ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
+        Risk Role Scope Status StopReason Tier
+    ];
+    let now: String =
+        enums.iter().map(|(name, variants)| format!("{name}: {}\n", variants.join(" "))).collect();
+    assert_eq!(now, golden::golden(golden::ENUMS, &now), "the wire has changed: {}", golden::ENUMS);
+}

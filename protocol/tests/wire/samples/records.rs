@@ -1,0 +1,176 @@
+use super::{at, id, text, things};
+use abide_protocol::{
+    inbox::Decision,
+    message::CallOutcome,
+    record::{
+        ApprovalDecided, CallFinished, CallPlanned, CallStarted, ClientMessage, Compacted,
+        ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated, EditHashes,
+        LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, Notice, NoticeKind, Nudge, PartialReply,
+        Paused, Permission, QuestionAnswered, RecordBody as Body, ReplyRecord, Restarted, Resumed,
+        RuleRemembered, TaskEnded, TaskStarted, Update, UserMessage,
+    },
+    task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
+    transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
+};
+
+/// Every kind of record, by its name on the wire (`exhaustive` sees to it).
+pub(super) fn all() -> Vec<(&'static str, Body)> {
+    conversation().into_iter().chain(messages()).chain(model()).chain(calls()).chain(rest()).collect()
+}
+
+fn conversation() -> Vec<(&'static str, Body)> {
+    vec![
+        (
+            "conversation_created",
+            Body::ConversationCreated(ConversationCreated {
+                title: "Tidy up".to_owned(),
+                workspace: "/home/me/project".to_owned(),
+                mode: Some(Mode::Agent),
+                model: text("local/smollm2"),
+                persona: text("reviewer"),
+            }),
+        ),
+        (
+            "conversation_updated",
+            Body::ConversationUpdated(ConversationUpdated {
+                title: text("Tidier"),
+                workspace: text("/home/me/other"),
+                mode: Some(Mode::Chat),
+                model: None,
+                persona: text("writer"),
+            }),
+        ),
+        ("conversation_archived", Body::ConversationArchived(ConversationArchived { archived: true })),
+        ("conversation_deleted", Body::ConversationDeleted(ConversationDeleted { records: 12 })),
+        ("task_started", Body::TaskStarted(Box::new(task_started()))),
+    ]
+}
+
+fn task_started() -> TaskStarted {
+    TaskStarted {
+        parent_id: Some(id(0x20)),
+        mode: Mode::Agent,
+        model: "local/smollm2".to_owned(),
+        system_prompt: "You are…".to_owned(),
+        tools: vec![ToolSpec {
+            name: "shell".to_owned(),
+            description: "Runs a command.".to_owned(),
+            parameters: things::json(r#"{"type":"object","properties":{"command":{"type":"string"}}}"#),
+            effect: EffectClass::Unsafe,
+            risk: Risk::High,
+            tier: Tier::Ask,
+        }],
+        workspace: "/home/me/project".to_owned(),
+        environment: [("LANG".to_owned(), "C.UTF-8".to_owned())].into(),
+        limits: things::limits(),
+        approvals: Approvals::Allow,
+        restart: RestartPolicy::Ask,
+        original_prompt: "Tidy up.".to_owned(),
+        metadata: Some(things::json("[1, 2.50, 1e400]")),
+        client_message: Some(ClientMessage { id: "mine-1".to_owned(), digest: "cd".repeat(32) }),
+    }
+}
+
+fn messages() -> Vec<(&'static str, Body)> {
+    vec![
+        ("user_message", Body::UserMessage(UserMessage { text: "Tidy up.".to_owned() })),
+        ("notice", Body::Notice(Notice { about: NoticeKind::LimitReached, text: "Stopped.".to_owned() })),
+        ("nudge", Body::Nudge(Nudge { text: "Go on.".to_owned() })),
+        ("update", Body::Update(Update { call_id: id(0x41), text: "Half done.".to_owned() })),
+        ("question_asked", Body::QuestionAsked(things::question())),
+        (
+            "question_answered",
+            Body::QuestionAnswered(QuestionAnswered { question_id: id(0x51), response: text("this") }),
+        ),
+    ]
+}
+
+fn model() -> Vec<(&'static str, Body)> {
+    let requested = ModelRequested { item: id(0x33), step: 3, attempt: 2, phase: Some(Phase::Reason) };
+    let failed = ModelFailed {
+        item: id(0x33),
+        attempt: 2,
+        kind: ModelErrorKind::RateLimited,
+        message: "429".to_owned(),
+        retry_at: Some(at(33)),
+    };
+    let block = |text: &str, opaque| TextBlock { text: text.to_owned(), opaque };
+    let reply = Reply {
+        blocks: vec![
+            Block::Reasoning(block("hm", Some(things::json(r#"{"signature":"c2ln"}"#)))),
+            Block::Text(block("I run it.", None)),
+            Block::Call(CallBlock {
+                id: id(0x42),
+                provider_id: "toolu_01".to_owned(),
+                tool: "shell".to_owned(),
+                arguments: r#"{"command": "#.to_owned(),
+                opaque: None,
+            }),
+        ],
+        api: "anthropic".to_owned(),
+        model: "claude".to_owned(),
+        stop_reason: StopReason::ToolCalls,
+        usage: things::usage(),
+    };
+    vec![
+        ("model_requested", Body::ModelRequested(requested)),
+        ("model_failed", Body::ModelFailed(failed)),
+        ("reply", Body::Reply(ReplyRecord { step: 3, attempt: 2, reply })),
+        ("partial_reply", Body::PartialReply(PartialReply { text: "I ru".to_owned() })),
+        ("compacted", Body::Compacted(Compacted { elided: vec![id(0x40), id(0x41)] })),
+    ]
+}
+
+fn calls() -> Vec<(&'static str, Body)> {
+    let planned = CallPlanned {
+        call_id: id(0x42),
+        tool: "write".to_owned(),
+        arguments: "{}".to_owned(),
+        digest: "ef".repeat(32),
+        summary: "write it".to_owned(),
+        effect: EffectClass::Verifiable,
+        risk: Risk::Low,
+        preview: Some(things::preview()),
+        edit: Some(EditHashes {
+            path: "src/a file.rs".to_owned(),
+            before: text("00"),
+            after: "ff".to_owned(),
+        }),
+        permission: Permission::Denied("closed folder".to_owned()),
+    };
+    let decided = ApprovalDecided {
+        approval_id: id(0x61),
+        call_id: id(0x42),
+        decision: Decision::RejectAlways,
+        note: text("not that"),
+    };
+    let finished = CallFinished {
+        call_id: id(0x42),
+        attempt: 2,
+        outcome: CallOutcome::Rejected,
+        result: things::result(),
+        duration_ms: 99,
+    };
+    vec![
+        ("call_planned", Body::CallPlanned(planned)),
+        ("approval_requested", Body::ApprovalRequested(things::approval())),
+        ("approval_decided", Body::ApprovalDecided(decided)),
+        ("rule_remembered", Body::RuleRemembered(RuleRemembered { rule: things::rule(), allow: true })),
+        (
+            "call_started",
+            Body::CallStarted(CallStarted { call_id: id(0x42), attempt: 2, sandbox: "none".to_owned() }),
+        ),
+        ("call_finished", Body::CallFinished(finished)),
+    ]
+}
+
+fn rest() -> Vec<(&'static str, Body)> {
+    let ended = TaskEnded { reason: EndReason::QuestionTimeout, summary: text("yes"), error: text("no") };
+    vec![
+        ("paused", Body::Paused(Paused { reason: PauseReason::Budget })),
+        ("resumed", Body::Resumed(Resumed { was: PauseReason::Loop })),
+        ("limits_raised", Body::LimitsRaised(LimitsRaised { limits: things::limits() })),
+        ("restarted", Body::Restarted(Restarted { without_progress: 2 })),
+        ("task_ended", Body::TaskEnded(ended)),
+    ]
+}

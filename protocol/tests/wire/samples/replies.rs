@@ -1,0 +1,127 @@
+use super::{at, id, text, things};
+use abide_protocol::{
+    Seq, SubscriptionId,
+    inbox::Decision,
+    method::{
+        Reply,
+        conversation::{
+            ConversationReply, DeleteConversationReply, FocusReply, ListConversationsReply, ListMessagesReply,
+        },
+        daemon::{ListModelsReply, SetKeyReply, ShutdownReply, StatusReply, TaskCounts},
+        inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
+        subscription::{SubscribeReply, UnsubscribeReply},
+        task::{GetTaskReply, ListTasksReply, StartTaskReply, TaskReply},
+    },
+    notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
+    provider::{DefaultModel, KeyState, ProviderInfo},
+};
+
+pub(super) fn all() -> Vec<Reply> {
+    tasks().into_iter().chain(conversations()).chain(rest()).collect()
+}
+
+fn tasks() -> Vec<Reply> {
+    let task = || TaskReply { task: things::task() };
+    vec![
+        Reply::StartTask(StartTaskReply { task_id: id(0x21), conversation_id: id(0x11) }),
+        Reply::StopTask(task()),
+        Reply::PauseTask(task()),
+        Reply::ResumeTask(task()),
+        Reply::ListTasks(ListTasksReply { tasks: vec![things::task().brief()], next_cursor: text("next") }),
+        Reply::GetTask(GetTaskReply {
+            task: things::task(),
+            conversation_title: "Tidy up".to_owned(),
+            workspace: "/home/me/project".to_owned(),
+            calls: vec![things::call()],
+        }),
+        Reply::UserResponse(UserResponseReply { won: true, response: text("this one") }),
+        Reply::DecideApproval(DecideApprovalReply { won: false, decision: Decision::RejectOnce }),
+        Reply::Inbox(InboxReply { items: things::inbox() }),
+    ]
+}
+
+fn conversations() -> Vec<Reply> {
+    let one = || ConversationReply { conversation: things::conversation() };
+    vec![
+        Reply::CreateConversation(one()),
+        Reply::ListConversations(ListConversationsReply {
+            conversations: vec![things::conversation()],
+            next_cursor: text("next"),
+        }),
+        Reply::GetConversation(one()),
+        Reply::ListMessages(ListMessagesReply {
+            messages: vec![things::message()],
+            calls: vec![things::call()],
+            before: Some(Seq(900)),
+        }),
+        Reply::UpdateConversation(one()),
+        Reply::ArchiveConversation(one()),
+        Reply::DeleteConversation(DeleteConversationReply { records: 12 }),
+        Reply::MarkRead(one()),
+        Reply::Focus(FocusReply { conversation_id: Some(id(0x11)) }),
+    ]
+}
+
+fn rest() -> Vec<Reply> {
+    let provider = ProviderInfo {
+        name: "local".to_owned(),
+        api: "openai-chat".to_owned(),
+        base_url: "http://127.0.0.1:8089/v1".to_owned(),
+        source: "config".to_owned(),
+        key: KeyState::Missing,
+        models: vec!["local/smollm2".to_owned()],
+        problem: text("it did not answer"),
+    };
+    let default = DefaultModel { model: "local/smollm2".to_owned(), why: "set in config.toml".to_owned() };
+    vec![
+        Reply::Subscribe(SubscribeReply { subscription_id: SubscriptionId(9), snapshot: snapshot() }),
+        Reply::Unsubscribe(UnsubscribeReply { was_subscribed: true }),
+        Reply::ListModels(ListModelsReply { providers: vec![provider], default }),
+        Reply::Status(status()),
+        Reply::Shutdown(ShutdownReply { unfinished: 2 }),
+        Reply::SetKey(SetKeyReply { stored_in: "the keyring".to_owned() }),
+    ]
+}
+
+fn status() -> StatusReply {
+    StatusReply {
+        version: "0.1.0".to_owned(),
+        pid: 4321,
+        started_at: at(5),
+        uptime_ms: 6,
+        memory_bytes: 7,
+        connections: 8,
+        sessions: 9,
+        tasks: TaskCounts { running: 1, waiting: 2, paused: 3 },
+        inbox: 10,
+        daemon: DaemonUpdate { storage_full: false, shutting_down: true },
+        data_dir: "/home/me/.local/share/abide".to_owned(),
+        socket: "/run/user/1000/abide/v1/abide.sock".to_owned(),
+        keys: vec!["ANTHROPIC_API_KEY".to_owned()],
+    }
+}
+
+fn snapshot() -> Snapshot {
+    let partial = |item, kind| Partial {
+        conversation_id: id(0x11),
+        task_id: id(0x21),
+        item,
+        attempt: 2,
+        kind,
+        offset: 5,
+        text: "so far".to_owned(),
+    };
+    Snapshot {
+        seq: Seq(1003),
+        conversations: vec![things::conversation()],
+        tasks: vec![things::task().brief()],
+        inbox: things::inbox(),
+        messages: vec![things::message()],
+        calls: vec![things::call()],
+        partials: vec![
+            partial(DeltaItem::Reply(id(0x33)), DeltaKind::Reasoning),
+            partial(DeltaItem::Call(id(0x43)), DeltaKind::Output),
+        ],
+        daemon: DaemonUpdate { storage_full: true, shutting_down: false },
+    }
+}

@@ -1,0 +1,146 @@
+use super::{id, text, things::json};
+use abide_protocol::{
+    Seq, SubscriptionId,
+    inbox::Decision,
+    method::{
+        Request,
+        conversation::{
+            ArchiveConversationParams, ConversationParams, CreateConversationParams, FocusParams,
+            ListConversationsParams, ListMessagesParams, MarkReadParams, UpdateConversationParams,
+        },
+        daemon::{ListModelsParams, SetKeyParams, ShutdownParams, StatusParams},
+        inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
+        subscription::{Scope, SubscribeParams, UnsubscribeParams},
+        task::{ListTasksParams, StartTaskParams, TaskParams},
+    },
+    task::{Approvals, LimitsRequest, Mode, RestartPolicy},
+};
+
+/// Each with what tells it from others of its method.
+pub(super) fn all() -> Vec<(&'static str, Request)> {
+    let full = tasks().into_iter().chain(inbox()).chain(conversations()).chain(rest());
+    full.map(|request| ("", request)).chain(sparse()).collect()
+}
+
+fn tasks() -> Vec<Request> {
+    let task = || TaskParams { task_id: "beef0021".to_owned() };
+    vec![
+        Request::StartTask(StartTaskParams {
+            conversation_id: Some(id(0x11)),
+            message: "Tidy up.\nThen rest.".to_owned(),
+            mode: Some(Mode::Agent),
+            model: text("local/smollm2"),
+            workspace: text("/home/me/project"),
+            persona: text("reviewer"),
+            tools: Some(vec!["shell".to_owned(), "read".to_owned()]),
+            limits: LimitsRequest {
+                max_steps: Some(1),
+                max_duration_secs: Some(2),
+                step_delay_ms: Some(3),
+                max_tokens: Some(4),
+                max_cost_micros: Some(5),
+                question_timeout_secs: Some(6),
+            },
+            approvals: Approvals::Allow,
+            restart: RestartPolicy::Pause,
+            metadata: Some(json(r#"{"ticket": 17, "escaped": "a\"b\\\u00fc"}"#)),
+            client_message_id: text("mine-1"),
+            environment: [("LANG", "C.UTF-8"), ("PATH", "/usr/bin")]
+                .map(|(k, v)| (k.to_owned(), v.to_owned()))
+                .into(),
+        }),
+        Request::StopTask(task()),
+        Request::PauseTask(task()),
+        Request::ResumeTask(task()),
+        Request::ListTasks(ListTasksParams {
+            conversation_id: Some(id(0x11)),
+            all: true,
+            cursor: text("next"),
+            limit: Some(50),
+        }),
+        Request::GetTask(task()),
+    ]
+}
+
+fn inbox() -> Vec<Request> {
+    vec![
+        Request::UserResponse(UserResponseParams {
+            task_id: "beef0021".to_owned(),
+            question_id: text("beef0051"),
+            response: text("this one"),
+        }),
+        Request::DecideApproval(DecideApprovalParams {
+            approval_id: "beef0061".to_owned(),
+            decision: Decision::AllowAlways,
+            note: text("fine"),
+        }),
+        Request::Inbox(InboxParams { task_id: text("beef0021") }),
+    ]
+}
+
+fn conversations() -> Vec<Request> {
+    let conversation_id = || "beef0011".to_owned();
+    let one = || ConversationParams { conversation_id: conversation_id() };
+    vec![
+        Request::CreateConversation(CreateConversationParams {
+            title: text("Tidy up"),
+            workspace: text("/home/me/project"),
+            mode: Some(Mode::Chat),
+            model: text("local/smollm2"),
+            persona: text("reviewer"),
+        }),
+        Request::ListConversations(ListConversationsParams {
+            archived: true,
+            cursor: text("next"),
+            limit: Some(50),
+        }),
+        Request::GetConversation(one()),
+        Request::ListMessages(ListMessagesParams {
+            conversation_id: conversation_id(),
+            before: Some(Seq(1001)),
+            limit: Some(50),
+        }),
+        Request::UpdateConversation(UpdateConversationParams {
+            conversation_id: conversation_id(),
+            title: text("Tidy up"),
+            workspace: text("/home/me/project"),
+            mode: Some(Mode::Chat),
+            model: text("local/smollm2"),
+            persona: text("reviewer"),
+        }),
+        Request::ArchiveConversation(ArchiveConversationParams {
+            conversation_id: conversation_id(),
+            archived: true,
+        }),
+        Request::DeleteConversation(one()),
+        Request::MarkRead(MarkReadParams { conversation_id: conversation_id(), seq: Seq(1001) }),
+        Request::Focus(FocusParams { conversation_id: Some(id(0x11)) }),
+    ]
+}
+
+fn rest() -> Vec<Request> {
+    vec![
+        Request::Subscribe(SubscribeParams { scope: Scope::Conversation(id(0x11)), since: Some(Seq(1001)) }),
+        Request::Unsubscribe(UnsubscribeParams { subscription_id: SubscriptionId(9) }),
+        Request::ListModels(ListModelsParams { offline: true }),
+        Request::Status(StatusParams { verbose: true }),
+        Request::Shutdown(ShutdownParams { deadline_ms: Some(2500) }),
+        Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: text("a-key") }),
+    ]
+}
+
+/// As little as can be said.
+fn sparse() -> Vec<(&'static str, Request)> {
+    let start = StartTaskParams { message: "Tidy up.".to_owned(), ..StartTaskParams::default() };
+    let decline = UserResponseParams { task_id: "beef0021".to_owned(), question_id: None, response: None };
+    let subscribe = |scope| Request::Subscribe(SubscribeParams { scope, since: None });
+    vec![
+        (".sparse", Request::StartTask(start)),
+        (".sparse", Request::ListTasks(ListTasksParams::default())),
+        (".decline", Request::UserResponse(decline)),
+        (".sparse", Request::CreateConversation(CreateConversationParams::default())),
+        (".overview", subscribe(Scope::Overview)),
+        (".all", subscribe(Scope::All)),
+        (".remove", Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: None })),
+    ]
+}

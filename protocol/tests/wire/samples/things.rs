@@ -1,0 +1,194 @@
+use super::{at, id, text};
+use abide_protocol::{
+    JsonText, RecordId, Seq,
+    conversation::{Conversation, LatestTask},
+    inbox::{Approval, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
+    message::{CallOutcome, CallView, Message, MessageKind, Role},
+    record::{Record, RecordBody},
+    task::{ActiveCall, AgentTask, CallState, EndReason, Limits, Mode, PauseReason, Phase, Status},
+    transcript::{Risk, ToolResult, Usage},
+};
+
+pub(crate) fn json(text: &str) -> JsonText {
+    JsonText::parse(text).unwrap()
+}
+
+pub(crate) fn usage() -> Usage {
+    Usage {
+        input: 101,
+        output: 102,
+        cache_read: 103,
+        cache_write: 104,
+        reasoning: 105,
+        model_calls: 106,
+        cost_micros: Some(107),
+    }
+}
+
+pub(crate) fn limits() -> Limits {
+    Limits {
+        max_steps: 11,
+        max_duration_secs: 12,
+        step_delay_ms: 13,
+        max_tokens: 14,
+        max_cost_micros: 15,
+        question_timeout_secs: 16,
+    }
+}
+
+pub(crate) fn preview() -> Preview {
+    Preview { path: "src/a file.rs".to_owned(), diff: "-old\n+new\n".to_owned() }
+}
+
+pub(crate) fn rule() -> Rule {
+    Rule {
+        tool: "shell".to_owned(),
+        arguments: json(r#"{"command":"cargo test","n":1.50}"#),
+        workspace: "/home/me/project".to_owned(),
+    }
+}
+
+pub(crate) fn question() -> Question {
+    Question {
+        id: id(0x51),
+        kind: QuestionKind::Agent,
+        at: at(51),
+        text: "Which one?".to_owned(),
+        choices: vec!["this".to_owned(), "that".to_owned()],
+        call_id: Some(id(0x41)),
+        expires_at: Some(at(52)),
+    }
+}
+
+pub(crate) fn approval() -> Approval {
+    Approval {
+        id: id(0x61),
+        call_id: id(0x42),
+        at: at(61),
+        tool: "write".to_owned(),
+        summary: "write src/a file.rs".to_owned(),
+        arguments: json(r#"{"path":"src/a file.rs","content":"a\nb\"c\" \u00fc"}"#),
+        workspace: "/home/me/project".to_owned(),
+        preview: Some(preview()),
+        risk: Risk::Medium,
+        sandbox: "none".to_owned(),
+        rule: rule(),
+        digest: "ab".repeat(32),
+    }
+}
+
+pub(crate) fn inbox() -> Vec<InboxItem> {
+    [Pending::Question(question()), Pending::Approval(approval())]
+        .map(|pending| InboxItem {
+            task_id: id(0x21),
+            conversation_id: id(0x11),
+            conversation_title: "Tidy up".to_owned(),
+            pending,
+        })
+        .into()
+}
+
+pub(crate) fn conversation() -> Conversation {
+    Conversation {
+        id: id(0x11),
+        title: "Tidy up".to_owned(),
+        workspace: "/home/me/project".to_owned(),
+        mode: Some(Mode::Agent),
+        model: text("local/smollm2"),
+        persona: text("reviewer"),
+        created_at: at(1),
+        updated_at: at(2),
+        archived: true,
+        unread: 3,
+        task: Some(LatestTask { id: id(0x21), status: Status::WaitingApproval }),
+    }
+}
+
+/// Never a state that a task can be in: every field says something.
+pub(crate) fn task() -> AgentTask {
+    AgentTask {
+        id: id(0x21),
+        conversation_id: id(0x11),
+        parent_id: Some(id(0x20)),
+        mode: Mode::Chat,
+        model: "local/smollm2".to_owned(),
+        status: Status::WaitingUser,
+        end_reason: Some(EndReason::StepLimit),
+        pause_reason: Some(PauseReason::CrashLoop),
+        original_prompt: "Tidy up.\nThen rest.".to_owned(),
+        scratchpad: vec!["first".to_owned(), "second".to_owned()],
+        step_count: 4,
+        phase: Some(Phase::Observe),
+        started_at: at(21),
+        ended_at: Some(at(22)),
+        pending: vec![Pending::Question(question()), Pending::Approval(approval())],
+        active_calls: vec![ActiveCall {
+            call_id: id(0x41),
+            tool: "ask_user".to_owned(),
+            summary: "ask".to_owned(),
+            state: CallState::WaitingUser,
+            started_at: Some(at(23)),
+            attempt: 2,
+        }],
+        error_message: text("no"),
+        summary: text("yes"),
+        usage: usage(),
+        limits: limits(),
+        metadata: Some(json(r#"{"ticket":[1,2,{"deep":null}]}"#)),
+        children: vec![id(0x22), id(0x23)],
+    }
+}
+
+pub(crate) fn message() -> Message {
+    Message {
+        id: id(0x31),
+        seq: Seq(1001),
+        conversation_id: id(0x11),
+        task_id: Some(id(0x21)),
+        at: at(31),
+        role: Role::Agent,
+        kind: MessageKind::Question,
+        text: "Grüße, \"you\"\u{1f980}\n\tend".to_owned(),
+        reasoning: text("because"),
+        question_id: Some(id(0x51)),
+    }
+}
+
+pub(crate) fn result() -> ToolResult {
+    ToolResult {
+        ok: true,
+        data: Some(json(r#"{"stdout":"ok\n","exit_code":0}"#)),
+        message: "exit code 0".to_owned(),
+        diagnostics: vec!["the output was cut".to_owned()],
+    }
+}
+
+pub(crate) fn call() -> CallView {
+    CallView {
+        call_id: id(0x42),
+        seq: Seq(1002),
+        conversation_id: id(0x11),
+        task_id: id(0x21),
+        tool: "shell".to_owned(),
+        summary: "cargo test".to_owned(),
+        arguments: r#"{"command": "cargo test""#.to_owned(),
+        preview: Some(preview()),
+        state: CallState::Finished,
+        attempt: 3,
+        started_at: Some(at(42)),
+        ended_at: Some(at(43)),
+        outcome: Some(CallOutcome::Interrupted),
+        result: Some(result()),
+    }
+}
+
+pub(crate) fn record(body: RecordBody) -> Record {
+    Record {
+        seq: Seq(1003),
+        id: id::<RecordId>(0x32),
+        conversation_id: id(0x11),
+        task_id: Some(id(0x21)),
+        at: at(32),
+        body,
+    }
+}
