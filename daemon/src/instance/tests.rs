@@ -7,7 +7,10 @@ use std::{
         net::UnixListener,
     },
     path::Path,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 fn mode(path: &Path) -> u32 {
@@ -90,16 +93,18 @@ fn clients_that_look_at_the_lock_do_not_keep_a_daemon_from_it() {
     let home = home();
     let lock = home.path().join("abide.lock");
     drop(Instance::take(&lock).unwrap());
-    let done = AtomicBool::new(false);
+    let (begun, done) = (Barrier::new(2), AtomicBool::new(false));
     std::thread::scope(|threads| {
         threads.spawn(|| {
             let file = fs::File::open(&lock).unwrap();
+            begun.wait();
             while !done.load(Ordering::Relaxed) {
                 if file.try_lock_shared().is_ok() {
                     file.unlock().unwrap();
                 }
             }
         });
+        begun.wait();
         let taken: Vec<_> = (0..500).map(|_| Instance::take(&lock).map(drop)).collect();
         done.store(true, Ordering::Relaxed);
         taken.into_iter().collect::<Result<(), _>>().unwrap();
