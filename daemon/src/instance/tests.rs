@@ -105,7 +105,7 @@ fn clients_that_look_at_the_lock_do_not_keep_a_daemon_from_it() {
             }
         });
         begun.wait();
-        let taken: Vec<_> = (0..500).map(|_| Instance::take(&lock).map(drop)).collect();
+        let taken: Vec<_> = (0..5000).map(|_| Instance::take(&lock).map(drop)).collect();
         done.store(true, Ordering::Relaxed);
         taken.into_iter().collect::<Result<(), _>>().unwrap();
     });
