@@ -8,6 +8,7 @@ use crate::{
     instance::{Instance, InstanceError},
     ipc::{self, Connections, Service},
     keys::{KeyError, KeyStore},
+    notify::{Feed, Notifier, SystemDesktop},
     runner::Runner,
     session::{Alarm, Sessions},
     supervisor::Supervisor,
@@ -79,9 +80,13 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
 
     let supervisor = Supervisor::default();
     let hub = Hub::default();
+    let feed = tell_desktop(&config, &hub, &supervisor);
     let publish = hub.clone();
     let sink = Box::new(move |committed: &abide_store::Committed| {
         publish.publish(committed);
+        if let Some(feed) = &feed {
+            feed.committed(committed);
+        }
     });
     let store = Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
     let tools = open_tools(&home, helper)?;
@@ -142,6 +147,23 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         Ending::Asked { .. } => Ok(()),
         Ending::StoreFailed { reason } => Err(Error::StoreFailed(reason)),
     }
+}
+
+/// Desktop notifications, unless the configuration says no.
+fn tell_desktop(config: &Config, hub: &Hub, supervisor: &Supervisor) -> Option<Feed> {
+    if !config.notify.enabled {
+        return None;
+    }
+    let (feed, told) = Feed::new();
+    let notifier = Notifier::new(SystemDesktop, hub.focused());
+    let ending = supervisor.clone();
+    supervisor.spawn("notifier", async move {
+        tokio::select! {
+            () = notifier.run(told) => {}
+            () = ending.ending() => {}
+        }
+    });
+    Some(feed)
 }
 
 async fn wait(ending: &watch::Sender<Option<Ending>>) -> Ending {

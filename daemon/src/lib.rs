@@ -16,6 +16,7 @@ pub mod instance;
 pub mod ipc;
 pub mod keys;
 pub mod logging;
+pub mod notify;
 pub mod providers;
 pub mod runner;
 pub mod session;

@@ -1,6 +1,6 @@
 //! The `abided` process: arguments, log, runtime, signals.
 
-use abide_client::home::Home;
+use abide_client::home::{Home, create_private_dir};
 use abide_daemon::{
     daemon::{self, Ending, Options},
     logging,
@@ -42,8 +42,8 @@ fn run(foreground: bool) -> ExitCode {
     match try_run(foreground) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            tracing::error!("{e:#}");
-            complain(&format!("abided: {e:#}"));
+            tracing::error!("{e}");
+            complain(&format!("abided: {e}"));
             ExitCode::FAILURE
         }
     }
@@ -52,6 +52,7 @@ fn run(foreground: bool) -> ExitCode {
 fn try_run(foreground: bool) -> anyhow::Result<()> {
     let home = Home::from_env()?;
     home.create()?;
+    create_private_dir(&home.log_dir())?;
     let _log = logging::init(&home.log_dir(), std::env::var("ABIDE_LOG").ok().as_deref(), foreground)?;
     let helper = vec![helper_program()?.into(), TOOL_HELPER.into()];
     let ending = Arc::new(watch::channel(None).0);

@@ -2,11 +2,13 @@
 //! client is. Nothing ever depends on one: what is asked waits in the inbox.
 
 mod desktop;
+mod feed;
 mod notice;
 mod words;
 
 pub use desktop::{Desktop, Shown, SystemDesktop};
-pub use notice::{Key, Notice, What, notices};
+pub use feed::Feed;
+pub use notice::{Key, Notice, What, notice};
 
 use abide_protocol::ConversationId;
 use std::{

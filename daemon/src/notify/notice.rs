@@ -1,4 +1,3 @@
-use super::Told;
 use abide_protocol::{
     ConversationId, TaskId,
     inbox::{Approval, PendingId},
@@ -48,41 +47,25 @@ impl What {
     }
 }
 
-/// What to tell of a record of this task, as it was `before`: what opened, what was settled, how it ended. Of a task inside
-/// another one the end is its parent's business; of one that a person stopped, that person knows.
+/// What to tell of a record of this task. Of a task inside another one the end is its parent's business; of one that a person
+/// stopped, that person knows.
 #[must_use]
-pub fn notices(title: &str, record: &Record, before: &AgentTask) -> Vec<Told> {
-    let notice = |key, what| {
-        let conversation_id = record.conversation_id;
-        Told::Notice(Box::new(Notice { conversation_id, title: title.to_owned(), key, what }))
-    };
-    match &record.body {
+pub fn notice(title: &str, record: &Record, task: &AgentTask) -> Option<Notice> {
+    let (key, what) = match &record.body {
         RecordBody::QuestionAsked(question) => {
-            vec![notice(
-                Key::Pending(PendingId::Question(question.id)),
-                What::Question(question.text.clone()),
-            )]
+            (Key::Pending(PendingId::Question(question.id)), What::Question(question.text.clone()))
         }
         RecordBody::ApprovalRequested(Approval { id, tool, summary, .. }) => {
             let what = What::Approval { tool: tool.clone(), summary: summary.clone() };
-            vec![notice(Key::Pending(PendingId::Approval(*id)), what)]
+            (Key::Pending(PendingId::Approval(*id)), what)
         }
-        RecordBody::QuestionAnswered(answer) => {
-            vec![Told::Settled(Key::Pending(PendingId::Question(answer.question_id)))]
+        RecordBody::TaskEnded(ended)
+            if task.parent_id.is_none() && !matches!(ended.reason, EndReason::Stopped | EndReason::Deleted) =>
+        {
+            let words = ended.error.clone().or_else(|| ended.summary.clone());
+            (Key::Ended(task.id), What::Ended { reason: ended.reason, words })
         }
-        RecordBody::ApprovalDecided(decided) => {
-            vec![Told::Settled(Key::Pending(PendingId::Approval(decided.approval_id)))]
-        }
-        RecordBody::TaskEnded(ended) => {
-            let settled = before.pending.iter().map(|pending| Told::Settled(Key::Pending(pending.id())));
-            let told = before.parent_id.is_none()
-                && !matches!(ended.reason, EndReason::Stopped | EndReason::Deleted);
-            let end = told.then(|| {
-                let words = ended.error.clone().or_else(|| ended.summary.clone());
-                notice(Key::Ended(before.id), What::Ended { reason: ended.reason, words })
-            });
-            settled.chain(end).collect()
-        }
-        _ => Vec::new(),
-    }
+        _ => return None,
+    };
+    Some(Notice { conversation_id: record.conversation_id, title: title.to_owned(), key, what })
 }

@@ -1,11 +1,13 @@
 use super::*;
 use abide_protocol::{
     ApprovalId, CallId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
-    inbox::{Approval, Decision, Pending, PendingId, Question, QuestionKind, Rule},
-    record::{ApprovalDecided, QuestionAnswered, Record, RecordBody, TaskEnded},
+    inbox::{Approval, Pending, PendingId, Question, QuestionKind, Rule},
+    notification::InboxUpdate,
+    record::{QuestionAnswered, Record, RecordBody, TaskEnded},
     task::{AgentTask, EndReason, Limits, Mode, Status},
     transcript::{Risk, Usage},
 };
+use abide_store::Committed;
 use std::sync::{Arc, Mutex};
 use uuid::Uuid;
 
@@ -84,16 +86,19 @@ fn task(parent: Option<TaskId>, pending: Vec<Pending>) -> AgentTask {
     }
 }
 
-fn told(body: RecordBody, before: &AgentTask) -> Vec<Told> {
-    let record = Record {
+fn told(body: RecordBody, task: &AgentTask) -> Option<Notice> {
+    notice("Tidy up", &record(body), task)
+}
+
+fn record(body: RecordBody) -> Record {
+    Record {
         seq: Seq(1),
         id: RecordId(Uuid::from_u128(6)),
         conversation_id: CONVERSATION,
         task_id: Some(TASK),
         at: Timestamp(0),
         body,
-    };
-    notices("Tidy up", &record, before)
+    }
 }
 
 fn end(reason: EndReason) -> RecordBody {
@@ -102,39 +107,45 @@ fn end(reason: EndReason) -> RecordBody {
 }
 
 #[test]
-fn records_that_ask_tell_and_records_that_answer_settle() {
+fn records_that_ask_are_told() {
     let root = task(None, vec![]);
-    assert_eq!(told(RecordBody::QuestionAsked(asked()), &root), [Told::Notice(Box::new(question("Which?")))]);
-    let Told::Notice(notice) = told(RecordBody::ApprovalRequested(approval()), &root).remove(0) else {
-        panic!("a notice")
-    };
+    assert_eq!(told(RecordBody::QuestionAsked(asked()), &root), Some(question("Which?")));
+    let notice = told(RecordBody::ApprovalRequested(approval()), &root).unwrap();
     assert_eq!(notice.what, What::Approval { tool: "shell".to_owned(), summary: "rm -r build".to_owned() });
     let answered = QuestionAnswered { question_id: QUESTION, response: None };
-    assert_eq!(
-        told(RecordBody::QuestionAnswered(answered), &root),
-        [Told::Settled(Key::Pending(PendingId::Question(QUESTION)))]
-    );
-    let decided = ApprovalDecided {
-        approval_id: APPROVAL,
-        call_id: CallId(Uuid::from_u128(5)),
-        decision: Decision::AllowOnce,
-        note: None,
-    };
-    assert_eq!(told(RecordBody::ApprovalDecided(decided), &root), [Told::Settled(notice.key)]);
+    assert_eq!(told(RecordBody::QuestionAnswered(answered), &root), None);
 }
 
 #[test]
 fn the_end_of_a_root_task_is_told_unless_a_person_stopped_it() {
-    let root = task(None, vec![Pending::Question(asked())]);
-    let settled = Told::Settled(Key::Pending(PendingId::Question(QUESTION)));
+    let root = task(None, vec![]);
     for reason in [EndReason::Completed, EndReason::Error, EndReason::StepLimit, EndReason::QuestionTimeout] {
-        let notice = Told::Notice(Box::new(ended(reason)));
-        assert_eq!(told(end(reason), &root), [settled.clone(), notice], "{reason:?}");
+        assert_eq!(told(end(reason), &root), Some(ended(reason)), "{reason:?}");
     }
     for reason in [EndReason::Stopped, EndReason::Deleted] {
-        assert_eq!(told(end(reason), &root), std::slice::from_ref(&settled), "{reason:?}");
+        assert_eq!(told(end(reason), &root), None, "{reason:?}");
     }
-    assert_eq!(told(end(EndReason::Completed), &task(Some(TASK), vec![])), []);
+    assert_eq!(told(end(EndReason::Completed), &task(Some(TASK), vec![])), None);
+}
+
+#[test]
+fn a_commit_tells_what_came_up_and_settles_what_left_the_inbox() {
+    let (feed, mut received) = Feed::new();
+    let record = |body| Arc::new(record(body));
+    let id = PendingId::Question(QUESTION);
+    let committed = |records, removed: Vec<PendingId>| Committed {
+        conversation_id: CONVERSATION,
+        records,
+        tasks: vec![Arc::new(task(None, vec![]))],
+        inbox: Some(InboxUpdate { added: vec![], removed, count: 0 }),
+        conversation: None,
+    };
+    feed.committed(&committed(vec![record(RecordBody::QuestionAsked(asked()))], vec![]));
+    feed.committed(&committed(vec![], vec![id]));
+    let Ok(Told::Notice(notice)) = received.try_recv() else { panic!("a notice") };
+    assert_eq!(notice.key, Key::Pending(id));
+    assert_eq!(received.try_recv(), Ok(Told::Settled(Key::Pending(id))));
+    assert!(received.try_recv().is_err());
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! Control tools, texts without calls, and what the model may not do.
+
+use crate::{
+    plan::{ask, complete, read, update},
+    world::World,
+};
+use abide_protocol::{
+    message::CallOutcome,
+    record::RecordBody,
+    task::{EndReason, Mode},
+    transcript::{EffectClass, StopReason},
+};
+
+#[test]
+fn the_third_text_in_a_row_is_taken_as_the_end() {
+    let mut w = World::started();
+    w.reply("One.", &[]);
+    w.reply("Two.", &[]);
+    assert_eq!(
+        w.transcript(),
+        ["user", "reply", "note", "reply", "note"],
+        "the model is told to go on or to complete"
+    );
+    w.reply("Three.", &[]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("Three.")));
+    assert_eq!(w.transcript().last().unwrap(), "reply");
+}
+
+#[test]
+fn a_call_between_texts_begins_the_row_again() {
+    let mut w = World::started();
+    w.reply("One.", &[]);
+    w.reply("Two.", &[]);
+    let call = w.reply("", &[read("f")])[0];
+    w.finish(call, true);
+    w.reply("One again.", &[]);
+    w.reply("Two again.", &[]);
+    assert!(w.is_thinking());
+}
+
+#[test]
+fn a_text_counts_whatever_the_provider_calls_its_end_but_a_cut_one_does_not() {
+    for (stop, ends) in
+        [(StopReason::EndTurn, true), (StopReason::ToolCalls, true), (StopReason::Length, false)]
+    {
+        let mut w = World::started();
+        for text in ["One.", "Two.", "Three."] {
+            w.reply_as(stop, text, &[]);
+        }
+        assert_eq!(w.end().is_some(), ends, "{stop:?}");
+    }
+}
+
+#[test]
+fn a_refusal_of_the_model_ends_the_task_and_says_so() {
+    for mode in [Mode::Agent, Mode::Chat] {
+        let mut w = World::started_with(|head| head.mode = mode);
+        w.reply_as(StopReason::Refusal, "I cannot help with that.", &[]);
+        assert_eq!(w.end(), Some(EndReason::Error));
+        assert!(w.notice().unwrap().contains("declined"));
+    }
+}
+
+#[test]
+fn an_update_is_shown_and_has_a_result() {
+    let mut w = World::started();
+    let call = w.reply("", &[update("Halfway.")])[0];
+    assert_eq!(
+        w.count(|b| matches!(b, RecordBody::Update(u) if u.text == "Halfway." && u.call_id == call)),
+        1
+    );
+    assert_eq!(w.outcome(call), Some(CallOutcome::Done));
+    assert!(w.is_thinking(), "nobody is waited for");
+}
+
+#[test]
+fn control_calls_that_make_no_sense_are_refused_and_never_run_as_tools() {
+    let unknown = || crate::plan::Plan { tool: "fork".to_owned(), ..update("x") };
+    for plan in
+        [update("x").arguments("{}"), ask("x").arguments("[]"), complete("x").arguments("what?"), unknown()]
+    {
+        assert_eq!(plan.effect, EffectClass::Control);
+        let mut w = World::started();
+        let call = w.reply("", std::slice::from_ref(&plan))[0];
+        assert_eq!(w.outcome(call), Some(CallOutcome::Refused), "{plan:?}");
+        assert!(w.is_thinking() && w.end().is_none(), "{plan:?}");
+    }
+}

@@ -1,0 +1,300 @@
+//! Limits, the loop guard, and time.
+
+use crate::{
+    plan::{ask, complete, read, shell},
+    world::World,
+};
+use abide_engine::{Input, Refusal};
+use abide_protocol::{
+    CallId, QuestionId,
+    inbox::{Decision, QuestionKind},
+    message::CallOutcome,
+    record::{ModelErrorKind, NoticeKind, RecordBody},
+    task::{EndReason, PauseReason, Status},
+};
+
+fn with_steps(max_steps: u32) -> World {
+    World::started_with(|head| head.limits.max_steps = max_steps)
+}
+
+/// Limited to 100 tokens, each reply uses 40.
+fn with_budget() -> World {
+    let mut w = World::started_with(|head| head.limits.max_tokens = 100);
+    w.tokens = 40;
+    w
+}
+
+fn step(w: &mut World, what: &str) {
+    let call = w.reply("", &[read(what)])[0];
+    w.finish(call, true);
+}
+
+#[test]
+fn at_the_step_limit_the_user_reads_these_words() {
+    let mut w = with_steps(2);
+    step(&mut w, "1");
+    step(&mut w, "2");
+    assert_eq!(w.end(), Some(EndReason::StepLimit));
+    assert_eq!((w.status(), w.task().step), (Status::Completed, 2));
+    assert_eq!(w.notice(), Some("I have reached the maximum number of steps. Stopping here."));
+}
+
+#[test]
+fn the_last_step_may_complete_the_task() {
+    let mut w = with_steps(2);
+    step(&mut w, "1");
+    w.reply("", &[complete("Done.")]);
+    assert_eq!(w.end(), Some(EndReason::Completed));
+}
+
+#[test]
+fn another_attempt_is_no_other_step() {
+    let mut w = with_steps(1);
+    w.fail(ModelErrorKind::Network, true, None);
+    w.sleep();
+    assert!(w.is_thinking());
+}
+
+#[test]
+fn only_work_counts_for_the_time_limit() {
+    const HOUR: u64 = 3_600_000;
+    let mut w = World::started_with(|head| head.limits.max_duration_secs = 100);
+    w.pass(30_000);
+    let call = w.reply("", &[shell("c").asking()])[0];
+    assert_eq!(w.wake_at(), None, "waiting for approval does not count");
+    w.pass(HOUR);
+    w.wake();
+    w.decide(call, Decision::AllowOnce);
+    w.pass(30_000);
+    w.finish(call, true);
+    w.reply("", &[ask("Which?")]);
+    w.pass(HOUR);
+    w.answer(w.question().id, Some("a")).unwrap();
+    w.pass(10_000);
+    w.pause();
+    let call = w.reply("", &[read("f")])[0];
+    assert_eq!(w.wake_at(), None, "paused time does not count");
+    w.pass(HOUR);
+    w.resume();
+    w.pass(10_000);
+    w.restart();
+    assert_eq!(w.wake_at().unwrap().since(w.now), 30_000, "time without a daemon does not count");
+    w.pass(29_999);
+    w.wake();
+    assert_eq!((w.end(), w.running()), (None, vec![(call, 2)]));
+    w.sleep();
+    assert_eq!((w.end(), w.status()), (Some(EndReason::TimeLimit), Status::Completed));
+    assert_eq!(w.notice(), Some("I have reached the time limit of 100 seconds. Stopping here."));
+    assert_eq!(w.outcome(call), Some(CallOutcome::Cancelled));
+}
+
+#[test]
+fn a_limit_of_nothing_is_none() {
+    let mut w = World::started();
+    w.pass(u64::from(u32::MAX));
+    w.wake();
+    assert_eq!((w.end(), w.wake_at()), (None, None));
+}
+
+#[test]
+fn a_budget_is_warned_about_once_then_asked_about_and_raised() {
+    let mut w = with_budget();
+    let warnings =
+        |w: &World| w.count(|b| matches!(b, RecordBody::Notice(n) if n.about == NoticeKind::BudgetNear));
+    step(&mut w, "1");
+    assert_eq!(warnings(&w), 0);
+    step(&mut w, "2");
+    assert_eq!((warnings(&w), w.is_thinking()), (1, true), "at 80 % the work goes on");
+    step(&mut w, "3");
+    assert_eq!((w.status(), w.task().paused), (Status::Paused, Some(PauseReason::Budget)));
+    let question = w.question();
+    assert_eq!(question.kind, QuestionKind::Budget);
+    assert!(question.text.contains("120 of 100 tokens"), "{}", question.text);
+    w.restart();
+    assert_eq!(w.question(), question);
+    w.answer(question.id, Some("Go on")).unwrap();
+    assert_eq!((w.task().limits.max_tokens, w.task().paused), (220, None));
+    assert!(w.is_thinking());
+    step(&mut w, "4");
+    assert_eq!(warnings(&w), 1);
+    step(&mut w, "5");
+    assert_eq!(warnings(&w), 2, "200 of 220: a warning for the new limit");
+}
+
+#[test]
+fn resuming_is_going_on() {
+    let mut w = with_budget();
+    for what in ["1", "2", "3"] {
+        step(&mut w, what);
+    }
+    let question = w.question().id;
+    w.resume();
+    assert!(w.is_thinking());
+    assert_eq!(w.answer(question, Some("stop")), Err(Refusal::Answered(Some("go on".to_owned()))));
+}
+
+#[test]
+fn only_a_refusal_ends_the_task_for_its_budget() {
+    for no in [Some("stop"), Some(" No "), None] {
+        let mut w = with_budget();
+        for what in ["1", "2", "3"] {
+            step(&mut w, what);
+        }
+        let question = w.question();
+        let unclear = w.answer(question.id, Some("maybe later"));
+        assert_eq!(unclear, Err(Refusal::NotAChoice(question.choices)));
+        assert_eq!(w.end(), None);
+        w.answer(question.id, no).unwrap();
+        assert_eq!((w.end(), w.status()), (Some(EndReason::Budget), Status::Cancelled));
+    }
+}
+
+#[test]
+fn a_cost_limit_is_a_budget_too() {
+    let mut w = World::started_with(|head| head.limits.max_cost_micros = 10_000);
+    let (mut input, _) = w.replied(w.item(), abide_protocol::transcript::StopReason::EndTurn, "Hm.", &[]);
+    if let Input::Replied { reply, .. } = &mut input {
+        reply.usage.cost_micros = Some(12_000);
+    }
+    w.input(input);
+    assert!(w.question().text.contains("$0.0120 of $0.0100"), "{}", w.question().text);
+    w.answer(w.question().id, Some("yes")).unwrap();
+    assert_eq!(w.task().limits.max_cost_micros, 22_000);
+}
+
+/// Four identical calls have run; the fifth is asked about.
+fn looping() -> (World, CallId, QuestionId) {
+    let mut w = World::started();
+    for _ in 0..4 {
+        step(&mut w, "same");
+        assert!(w.is_thinking());
+    }
+    let fifth = w.reply("", &[read("same")])[0];
+    let question = w.question();
+    assert_eq!(
+        (question.kind, question.call_id, w.status()),
+        (QuestionKind::Loop, Some(fifth), Status::WaitingUser)
+    );
+    assert_eq!(w.running(), []);
+    (w, fifth, question.id)
+}
+
+#[test]
+fn the_fifth_identical_call_waits_for_a_person() {
+    let (mut w, fifth, question) = looping();
+    w.restart();
+    assert_eq!(w.question().id, question);
+    w.answer(question, Some("go on")).unwrap();
+    assert_eq!(w.running(), [(fifth, 1)]);
+    w.finish(fifth, true);
+    for _ in 0..4 {
+        step(&mut w, "same");
+    }
+    w.reply("", &[read("same")]);
+    assert_eq!(w.question().kind, QuestionKind::Loop, "asked again after five more");
+}
+
+#[test]
+fn a_loop_can_be_stopped_or_the_agent_told_something() {
+    for no in [Some("stop"), None] {
+        let (mut w, _, question) = looping();
+        w.answer(question, no).unwrap();
+        assert_eq!(w.end(), Some(EndReason::Stopped));
+    }
+    let (mut w, fifth, question) = looping();
+    w.answer(question, Some("read the other file")).unwrap();
+    assert_eq!((w.outcome(fifth), w.starts(fifth)), (Some(CallOutcome::Rejected), 0));
+    assert!(w.result(fifth).unwrap().contains("read the other file"));
+    assert!(w.is_thinking());
+}
+
+#[test]
+fn a_call_that_differs_is_no_loop() {
+    let mut w = World::started();
+    for i in 0..12 {
+        step(&mut w, if i % 4 == 3 { "other" } else { "same" });
+    }
+    assert!(w.is_thinking());
+}
+
+#[test]
+fn identical_calls_of_one_reply_are_a_loop_too() {
+    let mut w = World::started();
+    let calls = w.reply("", &vec![read("same"); 6]);
+    assert_eq!(w.question().call_id, Some(calls[4]));
+    w.answer(w.question().id, Some("go on")).unwrap();
+    assert_eq!(w.running().len(), 6);
+}
+
+#[test]
+fn a_loop_of_calls_that_need_approval_or_are_denied_asks_about_the_loop_first() {
+    for plan in [shell("c").asking(), shell("c").denied("never")] {
+        let mut w = World::started();
+        for _ in 0..4 {
+            let call = w.reply("", std::slice::from_ref(&plan))[0];
+            if let Some(approval) = w.task().approvals.keys().next().copied() {
+                w.input(Input::Decide { approval, decision: Decision::AllowOnce, note: None });
+                w.finish(call, true);
+            }
+        }
+        let fifth = w.reply("", std::slice::from_ref(&plan))[0];
+        assert_eq!((w.question().kind, w.task().approvals.len()), (QuestionKind::Loop, 0));
+        w.answer(w.question().id, Some("yes")).unwrap();
+        assert_eq!(w.starts(fifth), 0, "going on is not an approval");
+        assert!(w.status() == Status::WaitingApproval || w.outcome(fifth) == Some(CallOutcome::Refused));
+    }
+}
+
+#[test]
+fn a_pause_and_an_open_question_do_not_answer_each_other() {
+    let (mut w, fifth, question) = looping();
+    w.pause();
+    assert_eq!((w.status(), w.task().paused), (Status::Paused, Some(PauseReason::User)));
+    w.resume();
+    assert_eq!((w.question().id, w.running()), (question, vec![]), "resuming is no answer");
+    w.pause();
+    w.answer(question, Some("go on")).unwrap();
+    assert_eq!((w.status(), w.running()), (Status::Paused, vec![]), "an answer is no resuming");
+    w.resume();
+    assert_eq!(w.running(), [(fifth, 1)]);
+}
+
+#[test]
+fn a_question_times_out_only_if_the_task_says_so() {
+    let mut w = World::started();
+    w.reply("", &[ask("Which?")]);
+    assert_eq!((w.question().expires_at, w.wake_at()), (None, None));
+
+    let mut w = World::started_with(|head| head.limits.question_timeout_secs = 60);
+    let call = w.reply("", &[ask("Which?")])[0];
+    let question = w.question();
+    assert_eq!(question.expires_at, w.wake_at());
+    w.pass(59_999);
+    w.wake();
+    assert_eq!(w.end(), None);
+    w.pause();
+    assert_eq!(question.expires_at, w.wake_at(), "a pause does not stop the clock of a question");
+    w.sleep();
+    assert_eq!((w.end(), w.status()), (Some(EndReason::QuestionTimeout), Status::Cancelled));
+    assert_eq!(w.outcome(call), Some(CallOutcome::Cancelled));
+    assert_eq!(w.answer(question.id, Some("a")), Err(Refusal::Ended(EndReason::QuestionTimeout)));
+}
+
+#[test]
+fn steps_keep_their_distance() {
+    let mut w = World::started_with(|head| head.limits.step_delay_ms = 5_000);
+    assert!(w.is_thinking(), "the first step begins at once");
+    step(&mut w, "1");
+    assert_eq!((w.status(), w.is_thinking()), (Status::Running, false));
+    assert_eq!(w.wake_at().unwrap().since(w.now), 5_000);
+    w.pass(4_999);
+    w.wake();
+    assert!(!w.is_thinking());
+    w.pause();
+    assert_eq!(w.wake_at(), None);
+    w.pass(1);
+    w.wake();
+    assert!(!w.is_thinking());
+    w.resume();
+    assert!(w.is_thinking());
+}

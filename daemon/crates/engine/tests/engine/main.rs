@@ -1,0 +1,21 @@
+//! The engine, proved without anything outside it: a history, a clock that stands still until told, and people and a world
+//! played by the tests. Every append of every test goes through `audit`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that fails should say where"
+)]
+
+mod audit;
+mod calls;
+mod control;
+mod crash;
+mod limits;
+mod older;
+mod people;
+mod plan;
+mod retries;
+mod walk;
+mod world;

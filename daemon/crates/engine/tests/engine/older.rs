@@ -1,0 +1,71 @@
+//! Records that this version would not write. What is written is a fact: folding never refuses, and a model is never sent a
+//! call without its result.
+
+use crate::{
+    plan::{read, shell},
+    world::{World, head},
+};
+use abide_engine::{History, Input, Mint, Start, handle};
+use abide_protocol::{
+    TaskId,
+    record::{NewRecord, RecordBody, TaskEnded},
+    task::EndReason,
+    transcript::Entry,
+};
+
+fn records(w: &World) -> Vec<NewRecord> {
+    w.records.clone()
+}
+
+fn folded(records: &[NewRecord]) -> History {
+    let mut history = History::default();
+    records.iter().for_each(|record| history.fold(record));
+    history
+}
+
+#[test]
+fn an_end_without_the_results_of_its_calls_is_made_good() {
+    let mut w = World::started();
+    w.reply("", &[read("f"), shell("c")]);
+    let mut old = records(&w);
+    let (at, mut mint) = (w.now, Mint::new(w.now, 9));
+    let body = RecordBody::TaskEnded(TaskEnded { reason: EndReason::Stopped, summary: None, error: None });
+    old.push(NewRecord { id: mint.record_id(), task_id: Some(w.id), at, body });
+    let mut history = folded(&old);
+    let start = Start { task: TaskId(mint.uuid()), conversation: None, head: head() };
+    handle(&mut history, Input::Start(Box::new(start)), &mut mint).unwrap();
+    let results =
+        history.entries().iter().filter(|e| matches!(e, Entry::Result(r) if !r.ok && !r.text.is_empty()));
+    assert_eq!(results.count(), 2);
+    assert!(matches!(history.entries().last(), Some(Entry::User(_))));
+}
+
+/// Whatever is missing, a history is folded, a restart is taken, and nothing hangs or panics.
+#[test]
+fn records_with_holes_are_folded_and_taken_over() {
+    let mut w = World::started();
+    let calls = w.reply("", &[read("f"), shell("c").asking()]);
+    w.finish(calls[0], true);
+    w.decide(calls[1], abide_protocol::inbox::Decision::AllowOnce);
+    w.pass(5);
+    w.restart();
+    w.answer(w.question().id, Some("it happened")).unwrap();
+    w.reply("Hm.", &[]);
+    let whole = records(&w);
+    for hole in 0..whole.len() {
+        for twice in [false, true] {
+            let mut old = whole.clone();
+            let record = old.remove(hole);
+            if twice {
+                old.splice(hole..hole, [record.clone(), record]);
+            }
+            let mut history = folded(&old);
+            let Some(task) = history.live().next().map(|t| t.id) else { continue };
+            let mut mint = Mint::new(w.now.plus(1000), hole as u64);
+            handle(&mut history, Input::Restarted { task, findings: Vec::new() }, &mut mint).unwrap();
+            let stop = Input::Stop { task, shown: String::new() };
+            handle(&mut history, stop, &mut mint).unwrap();
+            assert!(history.live().next().is_none());
+        }
+    }
+}

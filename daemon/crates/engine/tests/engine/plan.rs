@@ -1,0 +1,92 @@
+//! Calls for scripted replies: what the model writes, and what is known of it.
+
+use abide_protocol::{
+    CallId,
+    record::{CallPlanned, Permission},
+    transcript::{CallBlock, EffectClass, Risk},
+};
+
+/// A call, before it has an id.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+    pub(crate) effect: EffectClass,
+    pub(crate) permission: Permission,
+}
+
+fn plan(tool: &str, arguments: String, effect: EffectClass) -> Plan {
+    Plan { tool: tool.to_owned(), arguments, effect, permission: Permission::Tier }
+}
+
+/// A pure call.
+pub(crate) fn read(path: &str) -> Plan {
+    plan("read", format!(r#"{{"path":"{path}"}}"#), EffectClass::Pure)
+}
+
+/// A verifiable call.
+pub(crate) fn write(path: &str) -> Plan {
+    plan("write", format!(r#"{{"path":"{path}"}}"#), EffectClass::Verifiable)
+}
+
+/// An unsafe call.
+pub(crate) fn shell(command: &str) -> Plan {
+    plan("shell", format!(r#"{{"command":"{command}"}}"#), EffectClass::Unsafe)
+}
+
+pub(crate) fn complete(summary: &str) -> Plan {
+    plan("task_complete", format!(r#"{{"summary":"{summary}"}}"#), EffectClass::Control)
+}
+
+pub(crate) fn ask(question: &str) -> Plan {
+    plan("ask_user", format!(r#"{{"question":"{question}","choices":["a","b"]}}"#), EffectClass::Control)
+}
+
+pub(crate) fn update(message: &str) -> Plan {
+    plan("send_update", format!(r#"{{"message":"{message}"}}"#), EffectClass::Control)
+}
+
+impl Plan {
+    /// A person has to approve it.
+    pub(crate) fn asking(self) -> Self {
+        Self { permission: Permission::Ask, ..self }
+    }
+
+    pub(crate) fn denied(self, why: &str) -> Self {
+        Self { permission: Permission::Denied(why.to_owned()), ..self }
+    }
+
+    /// `--yes` allows it.
+    pub(crate) fn yes(self) -> Self {
+        Self { permission: Permission::Yes, ..self }
+    }
+
+    pub(crate) fn arguments(self, arguments: &str) -> Self {
+        Self { arguments: arguments.to_owned(), ..self }
+    }
+
+    pub(crate) fn block(&self, id: CallId) -> CallBlock {
+        CallBlock {
+            id,
+            provider_id: format!("call_{}", id.short()),
+            tool: self.tool.clone(),
+            arguments: self.arguments.clone(),
+            opaque: None,
+        }
+    }
+
+    pub(crate) fn planned(&self, call_id: CallId) -> CallPlanned {
+        CallPlanned {
+            call_id,
+            tool: self.tool.clone(),
+            arguments: self.arguments.clone(),
+            summary: format!("{} {}", self.tool, self.arguments),
+            effect: self.effect,
+            risk: Risk::Low,
+            preview: None,
+            edit: None,
+            digest: String::new(),
+            permission: self.permission.clone(),
+        }
+    }
+}

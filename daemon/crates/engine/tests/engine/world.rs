@@ -1,0 +1,375 @@
+//! The world around the engine: what a daemon, a model, tools and people do to a conversation.
+
+use crate::{audit::Audit, plan::Plan};
+use abide_engine::{
+    CallStage, EditState, Effect, Finding, History, Input, Mint, ModelFailure, Refusal, Stage, Start, Task,
+    effects, handle, status, wake_at,
+};
+use abide_protocol::{
+    CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp,
+    inbox::{Approval, Decision, Question},
+    message::CallOutcome,
+    record::{ConversationCreated, ModelErrorKind, NewRecord, Record, RecordBody, TaskStarted},
+    task::{EndReason, Limits, Mode, RestartPolicy, Status},
+    transcript::{Block, Entry, Reply, StopReason, TextBlock, ToolResult, Usage},
+};
+use std::collections::BTreeMap;
+
+/// One conversation, its records, and the time.
+pub(crate) struct World {
+    pub(crate) history: History,
+    pub(crate) records: Vec<NewRecord>,
+    pub(crate) now: Timestamp,
+    /// The newest task.
+    pub(crate) id: TaskId,
+    /// Tokens that each reply uses.
+    pub(crate) tokens: u64,
+    audit: Audit,
+    entropy: u64,
+}
+
+/// The first moment of every world.
+pub(crate) const DAWN: Timestamp = Timestamp(1_700_000_000_000);
+
+impl World {
+    /// A conversation without a task.
+    pub(crate) fn new(seed: u64) -> Self {
+        let id = TaskId(Mint::new(DAWN, seed).uuid());
+        let (history, audit) = (History::default(), Audit::default());
+        Self { history, records: Vec::new(), now: DAWN, id, tokens: 0, audit, entropy: seed }
+    }
+
+    /// An agent's task, thinking.
+    pub(crate) fn started() -> Self {
+        Self::started_with(|_| {})
+    }
+
+    pub(crate) fn started_with(change: impl FnOnce(&mut TaskStarted)) -> Self {
+        let mut world = Self::new(1);
+        let mut head = head();
+        change(&mut head);
+        world.start(head).expect("the first task starts");
+        world
+    }
+
+    pub(crate) fn mint(&mut self) -> Mint {
+        self.entropy = self.entropy.wrapping_add(0x5851_F42D_4C95_7F2D);
+        Mint::new(self.now, self.entropy)
+    }
+
+    /// One append. Refused: nothing has changed.
+    pub(crate) fn attempt(&mut self, input: Input) -> Result<Vec<NewRecord>, Refusal> {
+        let mut mint = self.mint();
+        let appended = handle(&mut self.history, input, &mut mint);
+        let records = appended.as_deref().unwrap_or_default();
+        self.audit.append(records, &self.history);
+        self.records.extend_from_slice(records);
+        appended
+    }
+
+    pub(crate) fn input(&mut self, input: Input) -> Vec<NewRecord> {
+        self.attempt(input).expect("the engine takes it")
+    }
+
+    pub(crate) fn start(&mut self, head: TaskStarted) -> Result<Vec<NewRecord>, Refusal> {
+        let task = TaskId(self.mint().uuid());
+        let appended =
+            self.attempt(Input::Start(Box::new(Start { task, conversation: Some(facts()), head })))?;
+        self.id = task;
+        Ok(appended)
+    }
+
+    // What is seen.
+
+    pub(crate) fn task(&self) -> &Task {
+        self.history.task(self.id).expect("the task is the newest")
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        status(self.task())
+    }
+
+    pub(crate) fn end(&self) -> Option<EndReason> {
+        match &self.task().stage {
+            Stage::Ended { end, .. } => Some(end.reason),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn summary(&self) -> Option<&str> {
+        match &self.task().stage {
+            Stage::Ended { end, .. } => end.summary.as_deref(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn wake_at(&self) -> Option<Timestamp> {
+        wake_at(self.task())
+    }
+
+    /// The attempt of a model call that is under way.
+    pub(crate) fn item(&self) -> RecordId {
+        match self.task().stage {
+            Stage::Thinking { item, .. } => item,
+            ref other => panic!("no model call is under way: {other:?}"),
+        }
+    }
+
+    pub(crate) fn is_thinking(&self) -> bool {
+        matches!(self.task().stage, Stage::Thinking { .. })
+    }
+
+    /// Calls under way, each with its attempt.
+    pub(crate) fn running(&self) -> Vec<(CallId, u32)> {
+        let tools = effects(&self.history).into_iter();
+        tools
+            .filter_map(
+                |e| if let Effect::Tool { call, attempt, .. } = e { Some((call, attempt)) } else { None },
+            )
+            .collect()
+    }
+
+    /// The one open question.
+    pub(crate) fn question(&self) -> Question {
+        let open: Vec<_> = self.task().questions.values().collect();
+        assert_eq!(open.len(), 1, "one question is open: {open:?}");
+        open[0].clone()
+    }
+
+    /// The open approval of a call.
+    pub(crate) fn approval(&self, call: CallId) -> Approval {
+        let mut approvals = self.task().approvals.values();
+        approvals.find(|a| a.call_id == call).expect("the call waits for approval").clone()
+    }
+
+    /// What the model reads of a call's result, once it is in the transcript.
+    pub(crate) fn result(&self, call: CallId) -> Option<String> {
+        self.history.entries().iter().find_map(|e| match e {
+            Entry::Result(r) if r.call_id == call => Some(r.text.clone()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn outcome(&self, call: CallId) -> Option<CallOutcome> {
+        self.records.iter().find_map(|r| match &r.body {
+            RecordBody::CallFinished(f) if f.call_id == call => Some(f.outcome),
+            _ => None,
+        })
+    }
+
+    /// Attempts of a call that were started.
+    pub(crate) fn starts(&self, call: CallId) -> usize {
+        self.count(|body| matches!(body, RecordBody::CallStarted(s) if s.call_id == call))
+    }
+
+    pub(crate) fn count(&self, is: impl Fn(&RecordBody) -> bool) -> usize {
+        self.records.iter().filter(|r| is(&r.body)).count()
+    }
+
+    /// The text of the last notice.
+    pub(crate) fn notice(&self) -> Option<&str> {
+        self.records
+            .iter()
+            .rev()
+            .find_map(|r| if let RecordBody::Notice(n) = &r.body { Some(n.text.as_str()) } else { None })
+    }
+
+    /// The transcript, an entry a word: `user`, `note`, `partial`, `reply`, `read:ok`, `shell:failed`.
+    pub(crate) fn transcript(&self) -> Vec<String> {
+        let word = |entry: &Entry| match entry {
+            Entry::User(_) => "user".to_owned(),
+            Entry::Note(_) => "note".to_owned(),
+            Entry::Partial(_) => "partial".to_owned(),
+            Entry::Reply(_) => "reply".to_owned(),
+            Entry::Result(r) => format!("{}:{}", r.tool, if r.ok { "ok" } else { "failed" }),
+        };
+        self.history.entries().iter().map(word).collect()
+    }
+
+    // What happens.
+
+    pub(crate) fn reply(&mut self, text: &str, calls: &[Plan]) -> Vec<CallId> {
+        let stop = if calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolCalls };
+        self.reply_as(stop, text, calls)
+    }
+
+    pub(crate) fn reply_as(&mut self, stop: StopReason, text: &str, calls: &[Plan]) -> Vec<CallId> {
+        let (input, ids) = self.replied(self.item(), stop, text, calls);
+        self.input(input);
+        ids
+    }
+
+    /// The outcome of a model call, and the ids of its calls.
+    pub(crate) fn replied(
+        &mut self,
+        item: RecordId,
+        stop_reason: StopReason,
+        text: &str,
+        calls: &[Plan],
+    ) -> (Input, Vec<CallId>) {
+        let mut mint = self.mint();
+        let ids: Vec<CallId> = calls.iter().map(|_| CallId(mint.uuid())).collect();
+        let said = (!text.is_empty()).then(|| Block::Text(TextBlock { text: text.to_owned(), opaque: None }));
+        let blocks = calls.iter().zip(&ids).map(|(plan, id)| Block::Call(plan.block(*id)));
+        let usage = Usage { output: self.tokens, ..Usage::default() };
+        let reply = Reply {
+            blocks: said.into_iter().chain(blocks).collect(),
+            api: "scripted".to_owned(),
+            model: "script".to_owned(),
+            stop_reason,
+            usage,
+        };
+        let plans = calls.iter().zip(&ids).map(|(plan, id)| plan.planned(*id)).collect();
+        (Input::Replied { task: self.id, item, reply, plans }, ids)
+    }
+
+    pub(crate) fn fail(
+        &mut self,
+        kind: ModelErrorKind,
+        retryable: bool,
+        retry_after_ms: Option<u64>,
+    ) -> Vec<NewRecord> {
+        let failure =
+            ModelFailure { kind, message: format!("it failed: {kind:?}"), retryable, retry_after_ms };
+        self.input(Input::ModelFailed { task: self.id, item: self.item(), failure })
+    }
+
+    /// The outcome of a call's attempt.
+    pub(crate) fn finished(&self, call: CallId, attempt: u32, ok: bool) -> Input {
+        let result = if ok { ToolResult::success("fine", None) } else { ToolResult::failure("it broke") };
+        Input::CallFinished {
+            task: self.id,
+            call,
+            attempt,
+            outcome: CallOutcome::Done,
+            result,
+            duration_ms: 1,
+        }
+    }
+
+    /// The attempt that is under way ends.
+    pub(crate) fn finish(&mut self, call: CallId, ok: bool) {
+        let attempt = self.running().iter().find(|(c, _)| *c == call).expect("the call is under way").1;
+        self.input(self.finished(call, attempt, ok));
+    }
+
+    pub(crate) fn answer(
+        &mut self,
+        question: QuestionId,
+        response: Option<&str>,
+    ) -> Result<Vec<NewRecord>, Refusal> {
+        self.attempt(Input::Answer { task: self.id, question, response: response.map(str::to_owned) })
+    }
+
+    pub(crate) fn decide(&mut self, call: CallId, decision: Decision) -> Vec<NewRecord> {
+        let approval = self.approval(call).id;
+        self.input(Input::Decide { approval, decision, note: None })
+    }
+
+    pub(crate) fn pause(&mut self) {
+        self.input(Input::Pause { task: self.id });
+    }
+
+    pub(crate) fn resume(&mut self) {
+        self.input(Input::Resume { task: self.id });
+    }
+
+    pub(crate) fn stop(&mut self, shown: &str) {
+        self.input(Input::Stop { task: self.id, shown: shown.to_owned() });
+    }
+
+    pub(crate) fn stop_if_live(&mut self) {
+        if self.history.live().next().is_some() {
+            self.stop("");
+        }
+    }
+
+    pub(crate) fn pass(&mut self, ms: u64) {
+        self.now = self.now.plus(ms);
+    }
+
+    /// Time passes to the moment the task wants to be woken at, and it is.
+    pub(crate) fn sleep(&mut self) -> Vec<NewRecord> {
+        self.now = self.now.max(self.wake_at().expect("the task has a moment to wait for"));
+        self.wake()
+    }
+
+    pub(crate) fn wake(&mut self) -> Vec<NewRecord> {
+        self.input(Input::Wake)
+    }
+
+    /// The daemon dies; ten minutes later another one reads the records. Nothing was found out about edits.
+    pub(crate) fn restart(&mut self) {
+        self.restart_finding(EditState::Unknown, "");
+    }
+
+    /// The same; of each call that was under way this was found.
+    pub(crate) fn restart_finding(&mut self, edit: EditState, output: &str) {
+        self.restart_with(|call| Finding { call, output: output.to_owned(), edit });
+    }
+
+    pub(crate) fn restart_with(&mut self, mut finding: impl FnMut(CallId) -> Finding) {
+        self.pass(600_000);
+        self.history = self.replayed();
+        let live: Vec<(TaskId, Vec<Finding>)> = self
+            .history
+            .live()
+            .map(|task| {
+                let started = task.calls().iter().filter(|c| matches!(c.stage, CallStage::Started { .. }));
+                (task.id, started.map(|c| finding(c.block.id)).collect())
+            })
+            .collect();
+        for (task, findings) in live {
+            self.input(Input::Restarted { task, findings });
+        }
+    }
+
+    /// What all the records tell.
+    pub(crate) fn replayed(&self) -> History {
+        let conversation_id = ConversationId(Mint::new(DAWN, 0).uuid());
+        let records: Vec<Record> = (1..)
+            .zip(&self.records)
+            .map(|(seq, r)| {
+                let NewRecord { id, task_id, at, body } = r.clone();
+                Record { seq: Seq(seq), id, conversation_id, task_id, at, body }
+            })
+            .collect();
+        History::from_records(&records)
+    }
+}
+
+pub(crate) fn facts() -> ConversationCreated {
+    ConversationCreated {
+        title: "A title".to_owned(),
+        workspace: "/w".to_owned(),
+        mode: None,
+        model: None,
+        persona: None,
+    }
+}
+
+/// An agent's task without limits.
+pub(crate) fn head() -> TaskStarted {
+    TaskStarted {
+        parent_id: None,
+        mode: Mode::Agent,
+        model: "scripted/script".to_owned(),
+        system_prompt: String::new(),
+        tools: Vec::new(),
+        workspace: "/w".to_owned(),
+        environment: BTreeMap::new(),
+        limits: Limits {
+            max_steps: 0,
+            max_duration_secs: 0,
+            step_delay_ms: 0,
+            max_tokens: 0,
+            max_cost_micros: 0,
+            question_timeout_secs: 0,
+        },
+        approvals: abide_protocol::task::Approvals::Ask,
+        restart: RestartPolicy::Resume,
+        original_prompt: "Do it.".to_owned(),
+        metadata: None,
+        client_message: None,
+    }
+}
