@@ -73,7 +73,7 @@ impl Audit {
                 self.call(d.call_id).allowed |= d.decision.allows();
             }
             RecordBody::QuestionAnswered(a) => {
-                assert!(self.answered.insert(a.question_id), "one answer to each question")
+                assert!(self.answered.insert(a.question_id), "one answer to each question");
             }
             RecordBody::CallStarted(s) => {
                 assert_eq!(self.paused, None, "no call begins in a pause");
@@ -121,7 +121,7 @@ fn transcript(entries: &[Entry], calling: bool) {
                 for call in reply.calls() {
                     match rest.next() {
                         Some(Entry::Result(r)) => {
-                            assert_eq!((r.call_id, &r.provider_id), (call.id, &call.provider_id))
+                            assert_eq!((r.call_id, &r.provider_id), (call.id, &call.provider_id));
                         }
                         other => panic!("the result of {call:?} is missing: {other:?}"),
                     }

@@ -199,6 +199,18 @@ fn progress_between_deaths_is_no_crash_loop() {
 }
 
 #[test]
+fn a_call_that_ended_is_progress() {
+    let mut w = World::started();
+    let calls = w.reply("", &["1", "2", "3", "4", "5"].map(write));
+    for call in calls {
+        w.restart_finding(EditState::NotDone, "");
+        assert_eq!(w.running(), [(call, 2)]);
+        w.finish(call, true);
+    }
+    assert!(w.is_thinking());
+}
+
+#[test]
 fn a_task_that_waits_for_a_person_is_neither_a_crash_loop_nor_interrupted_work() {
     for restart in [RestartPolicy::Resume, RestartPolicy::Ask, RestartPolicy::Pause] {
         for plan in [ask("Which?"), shell("c").asking()] {

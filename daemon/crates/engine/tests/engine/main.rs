@@ -5,7 +5,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "a test that fails should say where"
+    clippy::print_stderr,
+    reason = "a test that fails says where, and how to see it again"
 )]
 
 mod audit;

@@ -51,8 +51,10 @@ fn random_lives_keep_every_promise() {
 fn everything() -> HashSet<String> {
     use EndReason as E;
     use QuestionKind as Q;
-    let statuses = Status::ALL.into_iter().filter(|s| *s != Status::WaitingChildren).map(|s| format!("{s:?}"));
-    let ends = [E::Completed, E::StepLimit, E::TimeLimit, E::Stopped, E::QuestionTimeout, E::Budget, E::Error];
+    let statuses =
+        Status::ALL.into_iter().filter(|s| *s != Status::WaitingChildren).map(|s| format!("{s:?}"));
+    let ends =
+        [E::Completed, E::StepLimit, E::TimeLimit, E::Stopped, E::QuestionTimeout, E::Budget, E::Error];
     let pauses = [PauseReason::User, PauseReason::Budget, PauseReason::CrashLoop, PauseReason::Restart];
     let questions = [Q::Agent, Q::Loop, Q::Budget, Q::Interrupted, Q::Restart];
     let ends = ends.map(|e| format!("{e:?}")).into_iter();
@@ -64,6 +66,8 @@ struct Walk {
     world: World,
     dice: Mint,
     talks: bool,
+    /// A model that likes to do the same again.
+    stubborn: bool,
     /// Everything that ever was under way, with questions and approvals that ever were open.
     effects: Vec<Effect>,
     questions: Vec<QuestionId>,
@@ -77,7 +81,7 @@ impl Walk {
         let dice = Mint::new(world.now, seed.wrapping_mul(0x9E37_79B9));
         world.tokens = 30;
         let (effects, questions, approvals, seen) = <_>::default();
-        Self { world, dice, talks, effects, questions, approvals, seen }
+        Self { world, dice, talks, stubborn: seed.is_multiple_of(4), effects, questions, approvals, seen }
     }
 
     /// One of `0..n`.
@@ -239,6 +243,9 @@ impl Walk {
     }
 
     fn plan(&mut self) -> Plan {
+        if self.stubborn && !self.one_in(8) {
+            return read("1");
+        }
         let what = ["1", "2"][self.roll(2)];
         let plan = match self.roll(12) {
             0..4 => read(what),
@@ -304,6 +311,9 @@ impl Walk {
         }
         let edits = [EditState::NotAnEdit, EditState::NotDone, EditState::Done, EditState::Unknown];
         let edit = edits[self.roll(edits.len())];
-        self.world.restart_with(|call| Finding { call, output: String::new(), edit });
+        let deaths = if self.one_in(4) { 4 } else { 1 };
+        for _ in 0..deaths {
+            self.world.restart_with(|call| Finding { call, output: String::new(), edit });
+        }
     }
 }
