@@ -2,8 +2,10 @@
 
 use crate::{
     config::{Api, ProviderConfig},
+    error::ModelError,
     http::{Http, Peer},
 };
+use abide_protocol::record::ModelErrorKind;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::time::Duration;
@@ -39,24 +41,30 @@ pub async fn find_local_on(ports: LocalPorts) -> Vec<ProviderConfig> {
 }
 
 async fn ollama(http: &Http, port: u16) -> Option<ProviderConfig> {
-    let answer = ask(http, port, "/api/version").await?;
+    let answer = ask(http, port, "/api/version").await.ok()?;
     answer.get("version")?.as_str()?;
     Some(found("ollama", port))
 }
 
-/// `/props` is llama-server's own; where it is shut, its list of models names the owner.
+/// `/props` is llama-server's own; where it is shut, its list of models names the owner; while it loads a model it says only that.
 async fn llama_server(http: &Http, port: u16) -> Option<ProviderConfig> {
-    let is_props = |props: Value| props.get("default_generation_settings").is_some();
-    let is_list = |list: Value| list.pointer("/data/0/owned_by").and_then(Value::as_str) == Some("llamacpp");
+    let is_props = |props: &Value| props.get("default_generation_settings").is_some();
+    let is_list = |list: &Value| list.pointer("/data/0/owned_by").and_then(Value::as_str) == Some("llamacpp");
+    let is_loading = |error: &ModelError| {
+        error.kind == ModelErrorKind::Overloaded && error.message.contains("Loading model")
+    };
     let (props, list) = tokio::join!(ask(http, port, "/props"), ask(http, port, "/v1/models"));
-    (props.is_some_and(is_props) || list.is_some_and(is_list)).then(|| found("llama-server", port))
+    let is_it = props.as_ref().is_ok_and(is_props)
+        || list.as_ref().is_ok_and(is_list)
+        || props.as_ref().is_err_and(is_loading);
+    is_it.then(|| found("llama-server", port))
 }
 
-async fn ask(http: &Http, port: u16, path: &str) -> Option<Value> {
+async fn ask(http: &Http, port: u16, path: &str) -> Result<Value, ModelError> {
     let config = ProviderConfig::new("local", Api::OpenAiChat, format!("http://127.0.0.1:{port}"), "");
     let peer = Peer { config: &config, key: None, http, model: "" };
-    let body = peer.get(peer.url("", path).ok()?, HeaderMap::new(), MAX_ANSWER, TIMEOUT).await.ok()?;
-    serde_json::from_slice(&body).ok()
+    let body = peer.get(peer.url("", path)?, HeaderMap::new(), MAX_ANSWER, TIMEOUT).await?;
+    serde_json::from_slice(&body).map_err(|_| peer.error(ModelErrorKind::Malformed, "its answer is not JSON"))
 }
 
 fn found(name: &str, port: u16) -> ProviderConfig {

@@ -60,8 +60,9 @@ impl Models {
         let _place = provider.place(on_event).await;
         let peer = self.peer(provider, model);
         let mut reply = match provider.config.api {
-            Api::OpenAiChat => openai::complete(&peer, &request, on_event).await?,
-            Api::Anthropic => anthropic::complete(&peer, &request, on_event).await?,
+            // Boxed, since these are large and a caller's future would have to hold the largest.
+            Api::OpenAiChat => Box::pin(openai::complete(&peer, &request, on_event)).await?,
+            Api::Anthropic => Box::pin(anthropic::complete(&peer, &request, on_event)).await?,
             Api::Scripted => script::complete(provider.script(model)?, &request, on_event).await?,
         };
         let host = reqwest::Url::parse(&provider.config.base_url).ok();

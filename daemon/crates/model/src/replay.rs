@@ -38,3 +38,26 @@ pub(crate) fn object(raw: &str) -> Option<&RawValue> {
 pub(crate) fn result_text(text: &str) -> &str {
     if text.trim().is_empty() { "(no output)" } else { text }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_objects_go_back_as_they_are() {
+        for whole in ["{}", r#" {"a": 1.50} "#] {
+            assert_eq!(arguments(whole).get(), whole.trim());
+        }
+        for other in ["", "[1]", "\"{}\"", "null", "7", "{", "{} {}", "{path: 1}"] {
+            assert_eq!(arguments(other).get(), "{}", "{other}");
+        }
+    }
+
+    #[test]
+    fn names_fit_what_providers_take() {
+        assert_eq!(tool_name("read"), "read");
+        assert_eq!(tool_name("functions.read\n"), "functions_read_");
+        assert_eq!(tool_name(&"ü".repeat(100)), "_".repeat(64));
+        assert_eq!(tool_name(""), "unknown");
+    }
+}

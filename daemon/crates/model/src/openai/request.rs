@@ -79,7 +79,7 @@ fn messages<'a>(model: &str, request: &'a ModelRequest) -> Vec<Message<'a>> {
     for entry in &request.entries {
         match entry {
             Entry::User(text) | Entry::Note(text) => push_user(&mut messages, text),
-            Entry::Partial(text) if text.is_empty() => {}
+            Entry::Partial(text) if text.trim().is_empty() => {}
             Entry::Partial(text) => {
                 messages.push(Message::Plain { role: "assistant", content: Cow::Borrowed(text) });
             }

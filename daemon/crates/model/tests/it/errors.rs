@@ -1,0 +1,215 @@
+//! Refusals: status, headers and body become a kind and words.
+
+use crate::{
+    ask::{KEY, OneKey, ask, ask_once, config, delta, finish, hello, models, stream},
+    server::{Answer, Server},
+};
+use abide_model::{Api, ModelError, Models, Prices, ProviderConfig, Secret};
+use abide_protocol::record::ModelErrorKind as Kind;
+use std::sync::Arc;
+
+fn refusal(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer {
+    let headers = headers.iter().map(|(n, v)| (*n, (*v).to_owned())).collect();
+    Answer::Whole { status, headers, body: body.as_bytes().to_vec() }
+}
+
+async fn error(status: u16, body: &str) -> ModelError {
+    ask_once(Api::OpenAiChat, refusal(status, &[], body)).await.error()
+}
+
+#[tokio::test]
+async fn kinds() {
+    let cases = [
+        (401, r#"{"error":{"message":"bad key","code":"invalid_api_key"}}"#, Kind::Auth, false),
+        (403, "forbidden", Kind::Auth, false),
+        (402, "", Kind::Quota, false),
+        (429, r#"{"error":{"message":"x","type":"insufficient_quota"}}"#, Kind::Quota, false),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#,
+            Kind::Quota,
+            false,
+        ),
+        (404, r#"{"error":{"message":"no such model"}}"#, Kind::NotFound, false),
+        (408, "", Kind::RateLimited, true),
+        (429, r#"{"error":{"message":"slow down"}}"#, Kind::RateLimited, true),
+        (500, "<html>oops</html>", Kind::Overloaded, true),
+        (
+            529,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            Kind::Overloaded,
+            true,
+        ),
+        (400, r#"{"error":{"message":"x","code":"context_length_exceeded"}}"#, Kind::ContextOverflow, false),
+        (
+            400,
+            r#"{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+            Kind::ContextOverflow,
+            false,
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size. try increasing it","type":"exceed_context_size_error"}}"#,
+            Kind::ContextOverflow,
+            false,
+        ),
+        (413, "", Kind::ContextOverflow, false),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"The input token count exceeds the maximum number of tokens allowed","status":"INVALID_ARGUMENT"}}]"#,
+            Kind::ContextOverflow,
+            false,
+        ),
+        (400, r#"{"error":{"message":"x","code":"content_filter"}}"#, Kind::Refused, false),
+        (400, r#"{"error":"tools are not supported"}"#, Kind::BadRequest, false),
+        (422, r#"{"detail":"bad"}"#, Kind::BadRequest, false),
+    ];
+    for (status, body, kind, retryable) in cases {
+        let error = error(status, body).await;
+        assert_eq!((error.kind, error.retryable), (kind, retryable), "{status} {body}: {error}");
+        assert!(error.message.starts_with("p: ") && error.message.contains(&status.to_string()), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn words_say_what_to_do() {
+    assert_eq!(
+        error(401, r#"{"error":{"message":"Incorrect key"}}"#).await.message,
+        "p: it does not accept the key (401: Incorrect key); set another with `abide key set p`"
+    );
+    let server = Server::start(vec![refusal(401, &[], "")]).await;
+    let keyless =
+        Models::new(vec![config(Api::OpenAiChat, server.url())], Arc::new(OneKey(None)), Prices::built_in());
+    assert_eq!(
+        ask(&keyless, hello()).await.error().message,
+        "p: it wants a key and none is set (401); set one with `abide key set p`"
+    );
+    assert_eq!(server.only().header("authorization"), None);
+}
+
+#[tokio::test]
+async fn a_strangers_words_are_short_plain_and_without_the_key() {
+    let body = format!("no \u{1b}[2J entry\r\nfor Bearer {KEY} {}", "x".repeat(100_000));
+    let error = error(400, &body).await;
+    assert!(error.message.len() < 500, "{error}");
+    assert!(!error.message.contains(|c: char| c.is_control()), "{error:?}");
+    assert!(!error.message.contains("SECRET"), "{error}");
+    assert!(error.message.contains("Bearer [key]"), "{error}");
+}
+
+#[test]
+fn nothing_shows_a_key() {
+    assert!(!format!("{:?}", Secret::new(KEY)).contains("SECRET"));
+    let config =
+        ProviderConfig::new("p", Api::OpenAiChat, "https://me:SECRET@example.org/v1?k=SECRET", "config");
+    assert!(!format!("{config:?}").contains("SECRET"));
+    assert_eq!(config.shown_url(), "https://example.org/v1");
+}
+
+#[tokio::test]
+async fn retry_after_in_all_its_forms() {
+    let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
+    for (headers, expected) in [
+        (vec![("retry-after", "7")], Some(7_000)),
+        (vec![("retry-after", "0.25")], Some(250)),
+        (vec![("retry-after-ms", "1234"), ("retry-after", "9")], Some(1_234)),
+        (vec![date, ("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")], Some(30_000)),
+        (vec![date, ("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")], Some(0)),
+        (vec![("retry-after", "soon")], None),
+        (vec![("retry-after", "-5")], None),
+        (vec![], None),
+    ] {
+        let error = ask_once(Api::OpenAiChat, refusal(429, &headers, "")).await.error();
+        assert_eq!(error.retry_after_ms, expected, "{headers:?}");
+    }
+    let hopeless = refusal(401, &[("retry-after", "7")], "");
+    assert_eq!(ask_once(Api::OpenAiChat, hopeless).await.error().retry_after_ms, None);
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let elsewhere = Server::start(vec![]).await;
+    let to = format!("{}/v1?token=T", elsewhere.url());
+    for status in [301, 302, 307, 308] {
+        let answer = refusal(status, &[("location", to.as_str())], "");
+        let error = ask_once(Api::OpenAiChat, answer).await.error();
+        assert_eq!((error.kind, error.retryable), (Kind::BadRequest, false));
+        assert!(error.message.contains(&elsewhere.url()) && !error.message.contains("token"), "{error}");
+    }
+    assert_eq!(elsewhere.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn errors_in_a_stream_that_began_well() {
+    for (event, kind) in [
+        (r#"{"error":{"message":"busy","code":503}}"#, Kind::Overloaded),
+        (r#"{"error":{"message":"slow","code":429}}"#, Kind::RateLimited),
+        (
+            r#"{"error":{"message":"full","code":400,"type":"exceed_context_size_error"}}"#,
+            Kind::ContextOverflow,
+        ),
+        (r#"{"object":"error","message":"broke","code":500}"#, Kind::Overloaded),
+    ] {
+        let begin = delta(r#"{"content":"hi"}"#);
+        let error = ask_once(Api::OpenAiChat, stream(&[&begin, event])).await.error();
+        assert_eq!(error.kind, kind, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_stream_of_events_is_malformed() {
+    let bad_json =
+        ask_once(Api::OpenAiChat, stream(&[r#"{"choices":[{"delta":{"content":"x"}"#])).await.error();
+    assert_eq!((bad_json.kind, bad_json.retryable), (Kind::Malformed, true), "{bad_json}");
+    let bad_shape = ask_once(Api::OpenAiChat, stream(&[r#"{"choices":"none"}"#])).await.error();
+    assert_eq!(bad_shape.kind, Kind::Malformed, "{bad_shape}");
+    let bad_utf8 = Answer::Stream(vec![crate::server::Step::Bytes(b"data: \xff\xfe\n\n".to_vec())]);
+    assert_eq!(ask_once(Api::OpenAiChat, bad_utf8).await.error().kind, Kind::Malformed);
+    let page = refusal(200, &[("content-type", "text/html; charset=utf-8")], "<html>");
+    let page = ask_once(Api::OpenAiChat, page).await.error();
+    assert_eq!((page.kind, page.retryable), (Kind::Malformed, false));
+    assert!(
+        page.message.contains("is the right base_url") || page.message.contains("the right base_url"),
+        "{page}"
+    );
+    let error =
+        refusal(200, &[("content-type", "application/json")], r#"{"error":{"message":"no","code":402}}"#);
+    assert_eq!(ask_once(Api::OpenAiChat, error).await.error().kind, Kind::Quota);
+}
+
+#[tokio::test]
+async fn huge_events_and_replies_are_refused() {
+    let huge = format!("data: {}", "x".repeat(3 * 1024 * 1024));
+    let steps = vec![crate::ask::bytes(&huge)];
+    let error = ask_once(Api::OpenAiChat, Answer::Stream(steps)).await.error();
+    assert_eq!((error.kind, error.retryable), (Kind::Malformed, false), "{error}");
+
+    let part = delta(&format!(r#"{{"content":"{}"}}"#, "x".repeat(1024 * 1024)));
+    let end = finish("stop");
+    let error = ask_once(Api::OpenAiChat, stream(&[&part, &part, &part, &part, &part, &end])).await.error();
+    assert_eq!((error.kind, error.retryable), (Kind::Malformed, false), "{error}");
+
+    let calls: Vec<_> = (0..300)
+        .map(|n| delta(&format!(r#"{{"tool_calls":[{{"index":{n},"function":{{"name":"t"}}}}]}}"#)))
+        .collect();
+    let error = ask_once(Api::OpenAiChat, stream(&calls.iter().map(String::as_str).collect::<Vec<_>>()))
+        .await
+        .error();
+    assert_eq!(error.kind, Kind::Malformed, "{error}");
+}
+
+#[tokio::test]
+async fn models_that_are_none() {
+    let models = models(ProviderConfig::new("p", Api::OpenAiChat, "not a url", "config"));
+    for (name, kind) in [
+        ("nothing", Kind::NotFound),
+        ("q/m", Kind::NotFound),
+        ("p/", Kind::NotFound),
+        ("p/m", Kind::BadRequest),
+    ] {
+        assert_eq!(models.supports(name).unwrap_err().kind, kind, "{name}");
+        let mut request = hello();
+        request.model = name.to_owned();
+        assert_eq!(ask(&models, request).await.error().kind, kind, "{name}");
+    }
+}

@@ -1,0 +1,83 @@
+//! What there is: lists of models, servers on this machine, names of apis.
+
+use crate::{
+    ask::{OneKey, config},
+    server::{Answer, Server},
+};
+use abide_model::{Api, LocalPorts, Models, Prices, ProviderConfig, UnknownApi, find_local_on};
+use abide_protocol::provider::KeyState;
+use std::sync::Arc;
+
+fn document(body: &str) -> Answer {
+    let headers = vec![("content-type", "application/json".to_owned())];
+    Answer::Whole { status: 200, headers, body: body.as_bytes().to_vec() }
+}
+
+#[tokio::test]
+async fn each_provider_tells_what_it_has_or_why_not() {
+    let good = Server::start(vec![document(
+        r#"{"object":"list","data":[{"id":"a"},{"id":"org/b"},{"id":"evil\u001b[2J"}]}"#,
+    )])
+    .await;
+    let odd = Server::start(vec![document(r#"{"hello":1}"#)]).await;
+    let named = |name: &str, api, url| ProviderConfig { name: name.to_owned(), ..config(api, url) };
+    let providers = vec![
+        named("good", Api::Anthropic, good.url()),
+        named("odd", Api::OpenAiChat, format!("{}/v1", odd.url())),
+        named("remote", Api::OpenAiChat, "https://127.0.0.1:1/v1".to_owned()),
+        ProviderConfig::demo(),
+    ];
+    let models = Models::new(providers, Arc::new(OneKey(None)), Prices::built_in());
+
+    let infos = models.list(false).await;
+    assert_eq!(infos[0].models, ["good/a", "good/org/b"]);
+    assert_eq!(
+        (good.only().path.as_str(), odd.only().path.as_str()),
+        ("/v1/models?limit=1000", "/v1/models")
+    );
+    assert!(infos[1].problem.as_ref().unwrap().contains("no list of models"));
+    assert!(infos[2].problem.as_ref().unwrap().contains("cannot be reached"));
+    assert_eq!((infos[3].models.as_slice(), &infos[3].problem), (["demo/demo".to_owned()].as_slice(), &None));
+    let keys: Vec<_> = infos.iter().map(|info| info.key).collect();
+    assert_eq!(keys, [KeyState::NotNeeded, KeyState::NotNeeded, KeyState::Missing, KeyState::NotNeeded]);
+
+    let offline = models.list(true).await;
+    assert_eq!(offline[0].problem.as_deref(), Some("not asked"));
+    assert_eq!(offline[3].models, ["demo/demo"]);
+    assert_eq!(good.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn local_servers_are_known_by_their_answers() {
+    let ollama = Server::start(vec![document(r#"{"version":"0.12.3"}"#)]).await;
+    let props = r#"{"default_generation_settings":{},"total_slots":1}"#;
+    let llama = Server::start(vec![document(props), document(props)]).await;
+    let found = find_local_on(LocalPorts { ollama: ollama.port, llama_server: llama.port }).await;
+    let found: Vec<_> = found.iter().map(|p| (p.name.as_str(), p.base_url.clone())).collect();
+    assert_eq!(
+        found,
+        [("ollama", format!("{}/v1", ollama.url())), ("llama-server", format!("{}/v1", llama.url()))]
+    );
+
+    let loading = || Answer::Whole {
+        status: 503,
+        headers: vec![],
+        body: br#"{"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#.to_vec(),
+    };
+    let starting = Server::start(vec![loading(), loading(), loading()]).await;
+    let found = find_local_on(LocalPorts { ollama: starting.port, llama_server: starting.port }).await;
+    assert_eq!(found.iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["llama-server"]);
+
+    let stranger = || vec![document(r#"{"data":[{"id":"x","owned_by":"me"}]}"#), document("[]")];
+    let (a, b) = (Server::start(stranger()).await, Server::start(stranger()).await);
+    assert_eq!(find_local_on(LocalPorts { ollama: a.port, llama_server: b.port }).await, []);
+}
+
+#[test]
+fn apis_by_name() {
+    for api in [Api::OpenAiChat, Api::Anthropic, Api::Scripted] {
+        assert_eq!(api.name().parse(), Ok(api));
+    }
+    assert!(matches!("openai-responses".parse::<Api>(), Err(UnknownApi::NotYet(_))));
+    assert!(matches!("grpc".parse::<Api>(), Err(UnknownApi::Unknown(_))));
+}

@@ -1,0 +1,17 @@
+//! The model crate against a real HTTP server that streams badly on purpose.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "these are tests; clippy knows only their functions as such"
+)]
+
+mod anthropic;
+mod ask;
+mod errors;
+mod golden;
+mod listing;
+mod openai;
+mod prefix;
+mod script;
+mod server;
+mod transport;

@@ -1,0 +1,74 @@
+//! A longer conversation begins with the bytes of the shorter one, or the provider's cache is worth nothing.
+
+use crate::ask::{result, sent, tool};
+use abide_model::{Api, ModelRequest};
+use abide_protocol::{
+    CallId,
+    transcript::{Block, CallBlock, Entry, Reply, StopReason, TextBlock, Usage},
+};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// A conversation of this many steps, as it stands when the next reply is asked for.
+fn after(api: Api, steps: u128) -> ModelRequest {
+    let mut entries = vec![Entry::User("go".to_owned())];
+    for step in 1..=steps {
+        let id = format!("id-{step}");
+        let block = TextBlock { text: format!("step {step}"), opaque: None };
+        let call = CallBlock {
+            id: CallId(Uuid::from_u128(step)),
+            provider_id: id.clone(),
+            tool: "read".to_owned(),
+            arguments: format!(r#"{{"z":{step},"a":"ü"}}"#),
+            opaque: None,
+        };
+        entries.push(Entry::Reply(Arc::new(Reply {
+            blocks: vec![Block::Text(block), Block::Call(call)],
+            api: api.name().to_owned(),
+            model: "m".to_owned(),
+            stop_reason: StopReason::ToolCalls,
+            usage: Usage::default(),
+        })));
+        entries.push(result(step, &id, true, "ok"));
+        if step % 2 == 0 {
+            entries.push(Entry::Note("nudge".to_owned()));
+        }
+    }
+    ModelRequest {
+        system: "sys".into(),
+        tools: Arc::new([tool("read"), tool("list")]),
+        ..crate::ask::request(entries)
+    }
+}
+
+#[tokio::test]
+async fn each_request_begins_with_the_one_before() {
+    for (api, tail) in [(Api::OpenAiChat, "]}"), (Api::Anthropic, "]}]}")] {
+        let mut before: Option<String> = None;
+        for steps in 0..5 {
+            let seen = sent(api, after(api, steps)).await;
+            // The marks of what to cache move along and are no part of what is cached.
+            let (head, messages) = seen.text().split_once(r#""messages""#).unwrap();
+            let body = format!("{head}{}", messages.replace(r#","cache_control":{"type":"ephemeral"}"#, ""));
+            if let Some(before) = &before {
+                let prefix = before.strip_suffix(tail).unwrap();
+                assert!(body.starts_with(prefix), "{}\n{body}\ndoes not begin with\n{prefix}", api.name());
+            }
+            before = Some(body);
+        }
+    }
+}
+
+/// The cache is read up to where the last request wrote it.
+#[tokio::test]
+async fn the_end_of_the_last_request_stays_marked() {
+    let marked = |body: &serde_json::Value| -> Vec<usize> {
+        let messages = body["messages"].as_array().unwrap();
+        let is_marked = |m: &serde_json::Value| {
+            m["content"].as_array().unwrap().last().unwrap().get("cache_control").is_some()
+        };
+        (0..messages.len()).filter(|at| is_marked(&messages[*at])).collect()
+    };
+    assert_eq!(marked(&sent(Api::Anthropic, after(Api::Anthropic, 1)).await.json()), [0, 2]);
+    assert_eq!(marked(&sent(Api::Anthropic, after(Api::Anthropic, 2)).await.json()), [2, 4]);
+}

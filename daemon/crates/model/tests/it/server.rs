@@ -1,0 +1,206 @@
+//! A small HTTP/1.1 server that does exactly what a test says, chunk by chunk, and remembers what it was asked.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::Notify,
+    task::JoinSet,
+};
+
+/// What is done with one request.
+pub(crate) enum Answer {
+    /// A whole answer.
+    Whole { status: u16, headers: Vec<(&'static str, String)>, body: Vec<u8> },
+    /// A chunked `text/event-stream`, step by step.
+    Stream(Vec<Step>),
+    /// Nothing, until the client goes away.
+    Silence,
+}
+
+pub(crate) enum Step {
+    /// One chunk, flushed.
+    Bytes(Vec<u8>),
+    Pause(std::time::Duration),
+    /// Goes on when this is notified.
+    Gate(Arc<Notify>),
+    /// Breaks the connection in the middle of the body.
+    Cut,
+    /// Sends nothing more and waits for the client to go away.
+    Hang,
+}
+
+/// A request as it came.
+#[derive(Clone)]
+pub(crate) struct Seen {
+    /// Counts from 0.
+    pub(crate) connection: usize,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Seen {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    answers: Mutex<VecDeque<Answer>>,
+    seen: Mutex<Vec<Seen>>,
+    asked: Notify,
+    gone: Notify,
+}
+
+/// Stops when dropped.
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    state: Arc<State>,
+    _tasks: JoinSet<()>,
+}
+
+impl Server {
+    /// Answers the requests in this order; any more get 500 `unexpected`.
+    pub(crate) async fn start(answers: Vec<Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::new(State { answers: Mutex::new(answers.into()), ..State::default() });
+        let mut tasks = JoinSet::new();
+        let shared = Arc::clone(&state);
+        tasks.spawn(async move {
+            let mut connections = JoinSet::new();
+            for number in 0.. {
+                let (stream, _) = listener.accept().await.unwrap();
+                connections.spawn(serve(number, stream, Arc::clone(&shared)));
+            }
+        });
+        Self { port, state, _tasks: tasks }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.state.seen.lock().unwrap().clone()
+    }
+
+    pub(crate) fn only(&self) -> Seen {
+        let seen = self.seen();
+        assert_eq!(seen.len(), 1, "requests");
+        seen.into_iter().next().unwrap()
+    }
+
+    /// A request has come that nobody has waited for yet.
+    pub(crate) async fn asked(&self) {
+        self.state.asked.notified().await;
+    }
+
+    /// The client has closed a connection whose answer hung.
+    pub(crate) async fn client_gone(&self) {
+        self.state.gone.notified().await;
+    }
+}
+
+async fn serve(number: usize, mut stream: TcpStream, state: Arc<State>) {
+    while let Some(seen) = read_request(number, &mut stream).await {
+        state.seen.lock().unwrap().push(seen);
+        state.asked.notify_one();
+        let answer = state.answers.lock().unwrap().pop_front();
+        let answer = answer.unwrap_or_else(|| Answer::Whole {
+            status: 500,
+            headers: Vec::new(),
+            body: b"unexpected".to_vec(),
+        });
+        match answer {
+            Answer::Whole { status, headers, body } => {
+                let mut head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n", body.len());
+                for (name, value) in headers {
+                    head += &format!("{name}: {value}\r\n");
+                }
+                let _ = stream.write_all((head + "\r\n").as_bytes()).await;
+                let _ = stream.write_all(&body).await;
+            }
+            Answer::Stream(steps) => {
+                if !play(steps, &mut stream, &state).await {
+                    return;
+                }
+            }
+            Answer::Silence => return wait_for_end(&mut stream, &state).await,
+        }
+    }
+}
+
+/// Whether the connection can go on.
+async fn play(steps: Vec<Step>, stream: &mut TcpStream, state: &State) -> bool {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let _ = stream.write_all(head.as_bytes()).await;
+    for step in steps {
+        match step {
+            Step::Bytes(bytes) => {
+                let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+                chunk.extend(bytes);
+                chunk.extend(b"\r\n");
+                if stream.write_all(&chunk).await.is_err() {
+                    return false;
+                }
+                // Let the client see this chunk by itself.
+                tokio::task::yield_now().await;
+            }
+            Step::Pause(time) => tokio::time::sleep(time).await,
+            Step::Gate(gate) => gate.notified().await,
+            Step::Cut => return false,
+            Step::Hang => {
+                wait_for_end(stream, state).await;
+                return false;
+            }
+        }
+    }
+    stream.write_all(b"0\r\n\r\n").await.is_ok()
+}
+
+async fn wait_for_end(stream: &mut TcpStream, state: &State) {
+    let mut rest = [0; 64];
+    while matches!(stream.read(&mut rest).await, Ok(n) if n > 0) {}
+    state.gone.notify_one();
+}
+
+async fn read_request(connection: usize, stream: &mut TcpStream) -> Option<Seen> {
+    let mut bytes = Vec::new();
+    let head_end = loop {
+        if let Some(at) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
+            break at;
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(bytes[..head_end].to_vec()).unwrap();
+    let mut lines = head.lines();
+    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    let headers: Vec<_> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+        .collect();
+    let length = headers.iter().find(|(n, _)| n == "content-length").map_or(0, |(_, v)| v.parse().unwrap());
+    let mut body = bytes.split_off(head_end + 4);
+    while body.len() < length {
+        if stream.read_buf(&mut body).await.ok()? == 0 {
+            return None;
+        }
+    }
+    Some(Seen { connection, path, headers, body })
+}
