@@ -107,6 +107,3 @@ pub async fn connect_with(home: &Home, options: Options, start: &Start) -> Resul
         wait = (wait * 2).min(LONGEST_WAIT);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -356,6 +356,3 @@ impl ConversationView {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,202 @@
+//! Whatever is cut, repeated, overlapping or missed on the way: in the end the view is that of the undisturbed stream.
+
+use crate::{
+    script::{self, Part, Step},
+    things::{conversation, snapshot},
+};
+use abide_client::{
+    Update,
+    protocol::{Seq, notification::Notification},
+    view::{Change, ConversationView, Entry},
+};
+use proptest::{collection, prelude::*, sample::Index};
+
+fn fresh() -> ConversationView {
+    let mut view = ConversationView::new(conversation());
+    view.apply(Update::Snapshot(Box::new(snapshot(0))));
+    view
+}
+
+fn tell(view: &mut ConversationView, notification: Notification) -> Vec<Change> {
+    view.apply(Update::Notification(notification))
+}
+
+/// The step as it is told without trouble.
+fn plainly(step: &Step) -> Notification {
+    match step {
+        Step::Live { text, .. } => script::piece(step, 0, text.len()),
+        Step::Recorded(notification) | Step::Stands(notification) => notification.clone(),
+    }
+}
+
+fn undisturbed(steps: &[Step]) -> ConversationView {
+    let mut view = fresh();
+    for step in steps {
+        tell(&mut view, plainly(step));
+    }
+    view
+}
+
+/// How a run is disturbed.
+#[derive(Debug, Clone)]
+struct Trouble {
+    /// Where live pieces are cut; each also reaches back over so many bytes.
+    cuts: Vec<(Index, usize)>,
+    /// Says everything twice, stale live pieces too.
+    twice: bool,
+    /// The last piece of a stream comes before the others.
+    out_of_order: bool,
+    /// The connection is cut after the first of these steps, and is back after the second.
+    gap: Option<(Index, Index)>,
+}
+
+fn live_pieces(step: &Step, trouble: &Trouble) -> Vec<Notification> {
+    let Step::Live { text, .. } = step else { return vec![plainly(step)] };
+    let mut at: Vec<(usize, usize)> =
+        trouble.cuts.iter().map(|(index, back)| (index.index(text.len() + 1), *back)).collect();
+    at.sort_unstable();
+    let ends = at.iter().map(|(end, _)| *end).chain([text.len()]);
+    let starts = [0].into_iter().chain(at.iter().map(|(start, back)| start.saturating_sub(*back)));
+    let mut pieces: Vec<_> = starts.zip(ends).map(|(from, to)| script::piece(step, from, to)).collect();
+    if trouble.out_of_order {
+        pieces.reverse();
+    }
+    pieces
+}
+
+fn disturbed(steps: &[Step], trouble: &Trouble) -> ConversationView {
+    let (cut, back) = match &trouble.gap {
+        None => (steps.len(), steps.len()),
+        Some((a, b)) => {
+            let (a, b) = (a.index(steps.len()), b.index(steps.len()));
+            (a.min(b), a.max(b))
+        }
+    };
+    let mut view = fresh();
+    for (n, step) in steps.iter().enumerate() {
+        if n == back {
+            view.apply(Update::Disconnected { reason: "cut".to_owned() });
+            let now = script::snapshot_after(&steps[..back], view.cursor());
+            view.apply(Update::Reconnected(Box::new(now)));
+            // Missed records, and those that were there already; what was live meanwhile is lost.
+            for step in &steps[..back] {
+                if let Step::Recorded(notification) = step {
+                    tell(&mut view, notification.clone());
+                }
+            }
+        }
+        if (cut..back).contains(&n) {
+            continue;
+        }
+        for piece in live_pieces(step, trouble) {
+            tell(&mut view, piece);
+        }
+        if trouble.twice {
+            for step in &steps[..=n] {
+                if !matches!(step, Step::Stands(_)) {
+                    tell(&mut view, plainly(step));
+                }
+            }
+        }
+    }
+    view
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-zäß€🦀]{0,24}", "[a-z \n]{1,40}"]
+}
+
+fn any_part() -> impl Strategy<Value = Part> {
+    prop_oneof![
+        (any_text(), any_text()).prop_map(|(reasoning, text)| Part::Say { reasoning, text }),
+        any_text().prop_map(|text| Part::Fail { text }),
+        (any_text(), any::<bool>()).prop_map(|(output, restart)| Part::Run { output, restart }),
+    ]
+}
+
+fn any_trouble() -> impl Strategy<Value = Trouble> {
+    let cuts = collection::vec((any::<Index>(), 0usize..6), 0..5);
+    let gap = proptest::option::of((any::<Index>(), any::<Index>()));
+    (cuts, any::<bool>(), any::<bool>(), gap).prop_map(|(cuts, twice, out_of_order, gap)| Trouble {
+        cuts,
+        twice,
+        out_of_order,
+        gap,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn trouble_leaves_no_trace(
+        parts in collection::vec(any_part(), 0..5),
+        upto in any::<Index>(),
+        trouble in any_trouble(),
+    ) {
+        let steps = script::write(&parts);
+        // Also in the middle of things: so far nothing needs to have ended.
+        let steps = &steps[..=upto.index(steps.len())];
+        prop_assert_eq!(disturbed(steps, &trouble), undisturbed(steps));
+    }
+}
+
+#[test]
+fn a_run_is_told_once_and_in_order() {
+    let parts = [
+        Part::Fail { text: "Hel".to_owned() },
+        Part::Say { reasoning: "hm".to_owned(), text: "Hello".to_owned() },
+        Part::Run { output: "ok".to_owned(), restart: true },
+        Part::Say { reasoning: "quietly".to_owned(), text: String::new() },
+    ];
+    let view = undisturbed(&script::write(&parts));
+    let told: Vec<String> = view.timeline().map(short).collect();
+    let expected = ["Go.", "ModelFailed", "Hello", "shell Finished 2", "Restarted", "TaskEnded"];
+    assert_eq!(told, expected);
+    assert_eq!(view.live().count(), 0);
+    let task = view.task(crate::things::task_id()).unwrap();
+    assert_eq!(u64::from(task.step_count), view.cursor().0);
+}
+
+fn short(entry: &Entry) -> String {
+    match entry {
+        Entry::Message(message) => message.text.clone(),
+        Entry::Call(call) => format!("{} {:?} {}", call.tool, call.state, call.attempt),
+        Entry::Event(event) => {
+            let kind = format!("{:?}", event.kind);
+            kind.split_whitespace().next().unwrap().to_owned()
+        }
+    }
+}
+
+#[test]
+fn what_is_printed_by_its_changes_is_what_is_there() {
+    let parts = [Part::Say { reasoning: String::new(), text: "Grüße aus dem Prozess".to_owned() }];
+    let steps = script::write(&parts);
+    let mut view = fresh();
+    let mut printed = String::new();
+    for step in &steps {
+        let pieces: Vec<_> = match step {
+            Step::Live { text, .. } => {
+                (0..text.len()).map(|at| script::piece(step, at.saturating_sub(3), at + 1)).collect()
+            }
+            _ => vec![plainly(step)],
+        };
+        let changes: Vec<Change> = pieces.into_iter().flat_map(|piece| tell(&mut view, piece)).collect();
+        for change in changes {
+            match change {
+                Change::Output { text, .. } => printed.push_str(&text),
+                Change::Gone { recorded: Some(seq), .. } => {
+                    let Some(Entry::Message(message)) = view.entry(seq) else {
+                        panic!("no message at {seq:?}")
+                    };
+                    assert_eq!(message.text, printed);
+                }
+                Change::Redrawn { .. } => panic!("nothing was out of order"),
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(printed, "Grüße aus dem Prozess");
+    assert!(view.cursor() > Seq(0));
+}

@@ -1,0 +1,74 @@
+use crate::peer::{Peer, options};
+use abide_client::{
+    Client, ConnectError, Home,
+    home::{HomeError, Running},
+    protocol::codec::Codec,
+};
+use interprocess::local_socket::{
+    GenericFilePath, ListenerOptions,
+    tokio::{Listener, prelude::*},
+};
+use std::{fs, path::Path};
+
+fn listen(socket: &Path) -> Listener {
+    let name = socket.to_fs_name::<GenericFilePath>().unwrap();
+    ListenerOptions::new().name(name).create_tokio().unwrap()
+}
+
+async fn connect(home: &Home) -> Result<Client, ConnectError> {
+    Client::connect(home, options(Codec::Binary)).await
+}
+
+#[tokio::test]
+async fn the_socket_is_found_where_home_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = Home::at(dir.path());
+    home.create().unwrap();
+    let listener = listen(&home.socket().unwrap());
+    let daemon = async { Peer::accept(listener.accept().await.unwrap()).await };
+    let (client, peer) = tokio::join!(connect(&home), daemon);
+    drop(client.unwrap());
+    peer.gone().await;
+}
+
+#[tokio::test]
+async fn without_a_runtime_folder_the_lock_file_names_the_socket() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = Home::at(dir.path());
+    home.create().unwrap();
+    let elsewhere = dir.path().join("elsewhere.sock");
+    let running = Running { pid: 1, socket: elsewhere.clone(), version: "9.9.9".to_owned() };
+    fs::write(home.lock_file(), serde_json::to_vec(&running).unwrap()).unwrap();
+    let listener = listen(&elsewhere);
+    let daemon = async { Peer::accept(listener.accept().await.unwrap()).await };
+    let (client, _peer) = tokio::join!(connect(&home), daemon);
+    client.unwrap();
+}
+
+#[tokio::test]
+async fn nobody_there_is_not_running_whatever_lies_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = Home::at(dir.path());
+    let not_running = |result: Result<Client, ConnectError>| {
+        let error = result.unwrap_err();
+        assert!(matches!(error, ConnectError::NotRunning { .. }), "{error:?}");
+    };
+    not_running(connect(&home).await);
+    home.create().unwrap();
+    // A daemon that was killed leaves its socket and its lock file; another file may lie there too.
+    let socket = home.socket().unwrap();
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    assert!(socket.exists());
+    not_running(connect(&home).await);
+    for content in ["", "{", r#"{"pid":1,"socket":"/nowhere/at/all.sock","version":"1"}"#] {
+        fs::write(home.lock_file(), content).unwrap();
+        not_running(connect(&home).await);
+    }
+}
+
+#[tokio::test]
+async fn a_path_too_long_is_said_before_the_system_says_something_else() {
+    let home = Home::at(Path::new("/tmp").join("x".repeat(120)));
+    let error = connect(&home).await.unwrap_err();
+    assert!(matches!(error, ConnectError::Home(HomeError::SocketPathTooLong { .. })), "{error:?}");
+}

@@ -1,0 +1,158 @@
+//! Starting a daemon: scripts stand in for one that fails, the test itself for one that works.
+
+use crate::peer::{Peer, options};
+use abide_client::{
+    ConnectError, Home,
+    autostart::{self, Start, StartError},
+    home,
+    protocol::codec::Codec,
+};
+use interprocess::local_socket::{
+    GenericFilePath, ListenerOptions,
+    tokio::{Listener, prelude::*},
+};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use tokio::sync::{Mutex, MutexGuard};
+
+struct Place {
+    dir: tempfile::TempDir,
+    home: Home,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// One at a time: a process that one test forks would hold another's script open for writing, and so keep it from running.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
+impl Place {
+    async fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        Self { dir, home, _alone: ALONE.lock().await }
+    }
+
+    fn script(&self, body: &str) -> Start {
+        let program = self.dir.path().join("abided");
+        fs::write(&program, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+        Start { program: Some(program), deadline: Duration::from_secs(10) }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn listen(&self) -> Listener {
+        let socket = self.home.socket().unwrap();
+        let name = socket.as_path().to_fs_name::<GenericFilePath>().unwrap();
+        ListenerOptions::new().name(name).create_tokio().unwrap()
+    }
+
+    async fn start(&self, start: &Start) -> Result<(), ConnectError> {
+        autostart::start(&self.home, options(Codec::Binary), start).await
+    }
+}
+
+/// Returns when there is such a file: the script writes it by renaming, so it is whole.
+async fn appears(path: &Path) -> String {
+    loop {
+        if let Ok(text) = fs::read_to_string(path) {
+            return text;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_that_dies_is_reported_with_its_last_words() {
+    let place = Place::new().await;
+    place.start(&place.script("echo an older start >&2; exit 1")).await.unwrap_err();
+    let error =
+        place.start(&place.script("echo \"the database is \u{1b}[31mgone\" >&2; exit 3")).await.unwrap_err();
+    let ConnectError::Start(StartError::Exited { status, log, last_lines }) = &error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(status.code(), Some(3));
+    assert_eq!(last_lines, r"the database is \x1b[31mgone");
+    assert!(log.starts_with(&place.home.state_dir));
+    assert!(!error.to_string().contains('\u{1b}'));
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_is_named() {
+    let place = Place::new().await;
+    let start = Start { program: Some(place.path("nothing")), ..Start::default() };
+    let error = place.start(&start).await.unwrap_err();
+    assert!(matches!(&error, ConnectError::Start(StartError::Spawn { .. })), "{error:?}");
+    assert!(error.to_string().contains("nothing"));
+}
+
+#[tokio::test]
+async fn a_daemon_that_never_answers_is_given_up() {
+    let place = Place::new().await;
+    let start = Start { deadline: Duration::from_millis(300), ..place.script("exec sleep 2") };
+    let error = place.start(&start).await.unwrap_err();
+    assert!(matches!(error, ConnectError::Start(StartError::Deadline { .. })), "{error:?}");
+}
+
+/// The script tells its circumstances; the test answers on the socket in its name.
+#[tokio::test]
+async fn the_daemon_starts_in_a_session_of_its_own_and_in_this_home() {
+    let place = Place::new().await;
+    let told = place.path("told");
+    let script = format!(
+        "set -- $(cat /proc/self/stat); echo \"$ABIDE_HOME $(pwd) $$ $6\" > {0}.new; mv {0}.new {0}; exec sleep 1",
+        told.display()
+    );
+    let start = place.script(&script);
+    let daemon = async {
+        let text = appears(&told).await;
+        let listener = place.listen();
+        let peer = Peer::accept(listener.accept().await.unwrap()).await;
+        (text, peer)
+    };
+    let (started, (text, _peer)) = tokio::join!(place.start(&start), daemon);
+    started.unwrap();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert_eq!(words[..2], [place.dir.path().to_str().unwrap(), "/"]);
+    assert_eq!(words[2], words[3], "it leads its session: {text}");
+}
+
+#[tokio::test]
+async fn a_running_daemon_is_not_started_again() {
+    let place = Place::new().await;
+    place.home.create().unwrap();
+    let listener = place.listen();
+    let witness = place.path("witness");
+    let start = place.script(&format!("touch {}", witness.display()));
+    let daemon = async { Peer::accept(listener.accept().await.unwrap()).await };
+    let (started, _peer) = tokio::join!(place.start(&start), daemon);
+    started.unwrap();
+    assert!(!witness.exists());
+}
+
+/// Two clients at once: this one's daemon finds the lock taken and ends; that is no failure, the other one will answer.
+#[tokio::test]
+async fn who_loses_the_race_uses_the_winner() {
+    let place = Place::new().await;
+    let (told, go) = (place.path("told"), place.path("go"));
+    let script =
+        format!("touch {}; until [ -e {} ]; do sleep 0.01; done; exit 1", told.display(), go.display());
+    let start = place.script(&script);
+    let winner = async {
+        appears(&told).await;
+        let lock = fs::File::create(place.home.lock_file()).unwrap();
+        lock.lock().unwrap();
+        assert!(home::is_held(&place.home));
+        fs::write(&go, "").unwrap();
+        let listener = place.listen();
+        (Peer::accept(listener.accept().await.unwrap()).await, lock)
+    };
+    let (started, _winner) = tokio::join!(place.start(&start), winner);
+    started.unwrap();
+    assert!(!home::is_held(&Home::at(place.path("other"))), "where there is no lock file, nobody holds it");
+}
