@@ -5,7 +5,7 @@ use crate::{
     clock,
     config::{Config, ConfigError},
     events::Hub,
-    instance::{Instance, InstanceError},
+    instance::{Instance, InstanceError, private_folder},
     ipc::{self, Connections, Service},
     keys::{KeyError, KeyStore},
     notify::{Feed, Notifier, SystemDesktop},
@@ -13,7 +13,7 @@ use crate::{
     session::{Alarm, Sessions},
     supervisor::Supervisor,
 };
-use abide_client::home::{Home, HomeError, create_private_dir};
+use abide_client::home::{Home, HomeError};
 use abide_store::{OpenError, Options as StoreOptions, ReadError, Store};
 use abide_tools::{Options as ToolOptions, Tools};
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
@@ -72,7 +72,9 @@ pub enum Error {
 /// It could not start, or its store failed.
 pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> Result<(), Error> {
     let Options { home, helper } = options;
-    home.create()?;
+    for folder in [&home.config_dir, &home.data_dir, &home.state_dir, &home.run_dir, &home.spool_dir()] {
+        private_folder(folder)?;
+    }
     let mut instance = Instance::take(home.lock_file())?;
     let config = Arc::new(Config::load(&home.config_file())?);
     let variable = |name: &str| std::env::var(name).ok();
@@ -174,7 +176,6 @@ async fn wait(ending: &watch::Sender<Option<Ending>>) -> Ending {
 
 /// Abide's own files are closed to tools; scratch workspaces, which lie beside them, are not.
 fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
-    create_private_dir(&home.spool_dir())?;
     let database = home.database();
     let beside = |suffix: &str| {
         let mut name = database.clone().into_os_string();

@@ -1,8 +1,9 @@
 //! The `abided` process: arguments, log, runtime, signals.
 
-use abide_client::home::{Home, create_private_dir};
+use abide_client::home::Home;
 use abide_daemon::{
     daemon::{self, Ending, Options},
+    instance::private_folder,
     logging,
 };
 use std::{process::ExitCode, sync::Arc, time::Duration};
@@ -51,9 +52,9 @@ fn run(foreground: bool) -> ExitCode {
 
 fn try_run(foreground: bool) -> anyhow::Result<()> {
     let home = Home::from_env()?;
-    home.create()?;
-    create_private_dir(&home.log_dir())?;
-    let _log = logging::init(&home.log_dir(), std::env::var("ABIDE_LOG").ok().as_deref(), foreground)?;
+    private_folder(&home.state_dir)?;
+    private_folder(&home.log_dir())?;
+    let _log = logging::init(&home.log_dir(), std::env::var(logging::VARIABLE).ok().as_deref(), foreground)?;
     let helper = vec![helper_program()?.into(), TOOL_HELPER.into()];
     let ending = Arc::new(watch::channel(None).0);
     let runtime = runtime()?;

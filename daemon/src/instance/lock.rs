@@ -82,23 +82,21 @@ fn still_there(_: &File, _: &Path) -> Result<(), InstanceError> {
     Ok(())
 }
 
-/// Takes the lock, unless a daemon holds it. A client that looks whether one does holds a shared lock, for a moment: not a daemon.
+/// How long somebody else may hold the lock before that is a daemon.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Takes the lock, unless a daemon holds it. Two others hold it for a moment and are waited for: a client that looks whether a
+/// daemon does, and a process that a daemon which has just died was about to start, between its fork and its exec.
 fn lock(file: &File) -> io::Result<bool> {
-    let patience = Instant::now() + Duration::from_secs(2);
-    while Instant::now() < patience {
+    let patience = Instant::now() + PATIENCE;
+    loop {
         match file.try_lock() {
             Ok(()) => return Ok(true),
             Err(TryLockError::Error(e)) => return Err(e),
-            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::WouldBlock) if Instant::now() >= patience => return Ok(false),
+            Err(TryLockError::WouldBlock) => std::thread::park_timeout(Duration::from_millis(1)),
         }
-        match file.try_lock_shared() {
-            Ok(()) => file.unlock()?,
-            Err(TryLockError::WouldBlock) => return Ok(false),
-            Err(TryLockError::Error(e)) => return Err(e),
-        }
-        std::thread::yield_now();
     }
-    Ok(false)
 }
 
 /// Who holds the lock, as far as it has said so.

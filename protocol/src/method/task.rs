@@ -24,7 +24,8 @@ pub struct StartTaskParams {
     pub tools: Option<Vec<String>>,
     pub limits: LimitsRequest,
     pub approvals: Approvals,
-    pub restart: RestartPolicy,
+    /// Else the configuration's, else `resume`.
+    pub restart: Option<RestartPolicy>,
     pub metadata: Option<JsonText>,
     /// Globally unique: the same again with the same payload starts nothing twice.
     pub client_message_id: Option<String>,

@@ -57,7 +57,7 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
         environment: environment(params.environment),
         limits: params.limits.over(&service.config.task.limits(mode)),
         approvals: params.approvals,
-        restart: params.restart,
+        restart: params.restart.or(service.config.task.restart).unwrap_or_default(),
         original_prompt: params.message.clone(),
         metadata: params.metadata,
         client_message: client_message.clone(),

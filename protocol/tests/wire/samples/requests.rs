@@ -42,7 +42,7 @@ fn tasks() -> Vec<Request> {
                 question_timeout_secs: Some(6),
             },
             approvals: Approvals::Allow,
-            restart: RestartPolicy::Pause,
+            restart: Some(RestartPolicy::Pause),
             metadata: Some(json(r#"{"ticket": 17, "escaped": "a\"b\\\u00fc"}"#)),
             client_message_id: text("mine-1"),
             environment: [("LANG", "C.UTF-8"), ("PATH", "/usr/bin")]
