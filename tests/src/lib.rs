@@ -1,1 +1,35 @@
-//! 
+//! The harness of the scenarios: everything around the real binaries that a test can hold, script, kill and look at.
+//!
+//! * [`model_server`]: a model behind real HTTP that answers by script and refuses what a strict provider would refuse
+//! * [`daemon`]: the real `abided` in a home of its own, to start, kill and start again; the real `abide` against it
+//! * [`world`]: the two together, and the steps that most scenarios begin with
+//! * [`wait`]: waits that name what they wait for
+//! * [`witness`]: knows from outside how often a tool ran
+//! * [`watcher`]: a client that keeps every record it saw
+//! * [`ledger`]: what the database holds, read from outside
+//! * [`peer`]: a real model behind llama.cpp's server
+//! * [`skip`]: what is not run, and why
+//! * [`terminal`]: a real terminal, in tmux
+//! * [`bus`]: a private D-Bus session with a notification server
+//!
+//! Nothing here retries, and nothing sleeps for luck: a wait ends when what it names has happened, or it fails by that name.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a harness fails as tests do: by panicking with words"
+)]
+
+pub mod bus;
+pub mod daemon;
+pub mod ledger;
+pub mod model_server;
+pub mod peer;
+mod process;
+pub mod skip;
+pub mod terminal;
+pub mod wait;
+pub mod watcher;
+pub mod witness;
+pub mod world;

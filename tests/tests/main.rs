@@ -1,1 +1,73 @@
-fn main() {}
+//! The scenarios: real binaries against a scripted (or a real) model. One folder an area, one file a promise.
+
+mod lifecycle {
+    mod client_message;
+    mod next_task;
+    mod run;
+    mod second_task;
+    mod socat;
+}
+mod agent {
+    mod approvals;
+    mod ask_user;
+    mod limits;
+    mod loop_guard;
+    mod several_calls;
+    mod text_only;
+    mod tools;
+}
+mod model {
+    mod fatal;
+    mod misbehaves;
+    mod opaque;
+    mod retry_after;
+}
+mod control {
+    mod pause;
+    mod stop;
+}
+mod crash {
+    mod approval_open;
+    mod between_steps;
+    mod model_streaming;
+    mod question_open;
+    mod tool_running;
+}
+mod watch {
+    mod cli_watch;
+    mod crash;
+    mod resume;
+}
+mod load {
+    mod fifty;
+}
+mod peer {
+    mod chat;
+}
+mod desktop {
+    mod notifications;
+}
+mod terminal {
+    mod demo;
+}
+mod cli {
+    mod answers;
+    mod exit_codes;
+    mod lists;
+}
+
+/// A file that no module names would never run.
+#[test]
+fn no_scenario_is_forgotten() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let contents = std::fs::read_to_string(folder.join("main.rs")).unwrap();
+    for area in std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()) {
+        let name = area.file_name().unwrap().to_str().unwrap();
+        let (_, rest) = contents.split_once(&format!("mod {name} {{")).expect("every area is a module");
+        let (files, _) = rest.split_once('}').unwrap();
+        for file in std::fs::read_dir(&area).unwrap().map(|e| e.unwrap().path()) {
+            let stem = file.file_stem().unwrap().to_str().unwrap();
+            assert!(files.contains(&format!("mod {stem};")), "{} is no module", file.display());
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The real daemon in a home of its own.
+
+mod cli;
+mod config;
+
+pub use cli::{Cli, CliOutput, CliRun};
+pub use config::Config;
+
+use crate::{
+    process::{self, Found},
+    wait,
+};
+use abide_client::{Client, Home, Options};
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Child, ExitStatus, Stdio},
+    thread,
+    time::Duration,
+};
+use tempfile::TempDir;
+
+/// How long the daemon's tools may survive it.
+const SURVIVORS_GONE: Duration = Duration::from_secs(5);
+/// What of the daemon's output is shown when a test fails, in bytes.
+const SHOWN_LOG: usize = 16 * 1024;
+
+/// A daemon under test: its home, and its process while it runs.
+pub struct TestDaemon {
+    /// Short, since a socket's path must be.
+    root: TempDir,
+    environment: BTreeMap<String, String>,
+    child: Option<Child>,
+}
+
+impl TestDaemon {
+    /// A home with this configuration; nothing runs yet.
+    ///
+    /// # Panics
+    /// The folders cannot be made.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let root =
+            tempfile::Builder::new().prefix("abide-").tempdir_in("/tmp").expect("a folder for the test");
+        let daemon = Self { root, environment: BTreeMap::new(), child: None };
+        for dir in [daemon.workspace(), daemon.user_home(), daemon.home().config_dir] {
+            fs::create_dir_all(&dir).expect("a folder for the test");
+        }
+        daemon.configure(config);
+        daemon
+    }
+
+    /// A running daemon with this configuration.
+    pub async fn start(config: &Config) -> Self {
+        let mut daemon = Self::new(config);
+        daemon.up().await;
+        daemon
+    }
+
+    /// Adds to the environment of the daemon, and of the CLI, from their next start on.
+    pub fn set_env(&mut self, name: &str, value: &str) {
+        self.environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Writes the configuration; the daemon reads it when it starts.
+    ///
+    /// # Panics
+    /// It cannot be written.
+    pub fn configure(&self, config: &Config) {
+        fs::write(self.home().config_file(), config.to_toml()).expect("the configuration can be written");
+    }
+
+    /// Where the daemon keeps everything.
+    #[must_use]
+    pub fn home(&self) -> Home {
+        Home::at(self.abide_home())
+    }
+
+    /// The folder that `ABIDE_HOME` names.
+    #[must_use]
+    pub fn abide_home(&self) -> PathBuf {
+        self.root.path().join("a")
+    }
+
+    /// The folder that `HOME` names, for the daemon, the CLI and the tools.
+    #[must_use]
+    pub fn user_home(&self) -> PathBuf {
+        self.root.path().join("h")
+    }
+
+    /// A folder for tools to work in.
+    #[must_use]
+    pub fn workspace(&self) -> PathBuf {
+        self.root.path().join("w")
+    }
+
+    /// Starts the daemon and waits until it answers.
+    ///
+    /// # Panics
+    /// It runs already, or does not answer.
+    pub async fn up(&mut self) {
+        self.launch();
+        drop(self.connected().await);
+    }
+
+    /// Starts the daemon and does not wait.
+    ///
+    /// # Panics
+    /// It runs already, or cannot be started.
+    pub fn launch(&mut self) {
+        assert!(self.child.is_none(), "the daemon runs already");
+        let log =
+            File::options().create(true).append(true).open(self.output_file()).expect("the output's file");
+        let mut command = process::blocking_program(process::built("abided"));
+        command
+            .arg("--foreground")
+            .env_clear()
+            .envs(self.variables())
+            .current_dir(self.root.path())
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a second handle of the output's file"))
+            .stderr(log);
+        self.child = Some(command.spawn().expect("abided can be started"));
+    }
+
+    /// The first connection to a daemon that is starting.
+    async fn connected(&mut self) -> Client {
+        let options = options();
+        wait::wait_for("the daemon to answer", async || {
+            if let Some(status) = self.exited() {
+                panic!("the daemon ended while starting ({status}):\n{}", self.output());
+            }
+            Client::connect(&self.home(), options.clone()).await.ok()
+        })
+        .await
+    }
+
+    fn exited(&mut self) -> Option<ExitStatus> {
+        self.child.as_mut()?.try_wait().expect("the daemon's process can be waited for")
+    }
+
+    /// Waits until the daemon has ended by itself.
+    ///
+    /// # Panics
+    /// It does not, or does not run.
+    pub async fn ended(&mut self) -> ExitStatus {
+        assert!(self.child.is_some(), "no daemon runs");
+        let status = wait::wait_for("the daemon to end", async || self.exited()).await;
+        self.child = None;
+        status
+    }
+
+    /// SIGKILL: what a crash, the OOM killer and a power cut look like.
+    ///
+    /// # Panics
+    /// It does not run.
+    pub fn kill(&mut self) {
+        let mut child = self.child.take().expect("no daemon runs");
+        child.kill().expect("the daemon can be killed");
+        child.wait().expect("the daemon can be waited for");
+    }
+
+    /// [`Self::kill`] and [`Self::up`].
+    pub async fn crash_and_restart(&mut self) {
+        self.kill();
+        self.up().await;
+    }
+
+    /// SIGTERM, and waits for the end.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn stop(&mut self) -> ExitStatus {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).expect("a pid");
+        kill_process(pid, Signal::TERM).expect("the daemon can be told to end");
+        self.ended().await
+    }
+
+    /// # Panics
+    /// It does not run.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().expect("no daemon runs").id()
+    }
+
+    /// A connection, in bincode.
+    ///
+    /// # Panics
+    /// There is none to be had.
+    pub async fn client(&self) -> Client {
+        Client::connect(&self.home(), options()).await.expect("the daemon takes connections")
+    }
+
+    /// A connection in JSON.
+    ///
+    /// # Panics
+    /// There is none to be had.
+    pub async fn json_client(&self) -> Client {
+        Client::connect(&self.home(), options().json()).await.expect("the daemon takes connections")
+    }
+
+    /// The daemon's socket.
+    ///
+    /// # Panics
+    /// The path is too long.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.home().socket().expect("the test's folder has a short path")
+    }
+
+    /// The real `abide` against this home.
+    #[must_use]
+    pub fn cli(&self) -> Cli {
+        Cli::new(self.variables(), self.workspace())
+    }
+
+    /// The environment that daemon, CLI and tools get: no keys, no session bus, nothing of the machine but PATH.
+    #[must_use]
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        let path = |p: PathBuf| p.display().to_string();
+        let mut variables = BTreeMap::from([
+            ("PATH".to_owned(), std::env::var("PATH").unwrap_or_else(|_| "/usr/bin:/bin".to_owned())),
+            ("HOME".to_owned(), path(self.user_home())),
+            ("LANG".to_owned(), "C.UTF-8".to_owned()),
+            ("ABIDE_HOME".to_owned(), path(self.abide_home())),
+            ("ABIDE_DAEMON".to_owned(), path(process::built("abided"))),
+        ]);
+        variables.extend(self.environment.clone());
+        variables
+    }
+
+    /// Processes that belong to this test and are not the daemon: tools, mostly.
+    #[must_use]
+    pub fn offspring(&self) -> Vec<Found> {
+        let daemon = self.child.as_ref().map(Child::id);
+        process::belonging_to(self.root.path()).into_iter().filter(|p| Some(p.pid) != daemon).collect()
+    }
+
+    /// What the daemon wrote to stdout and stderr, in all its lives.
+    #[must_use]
+    pub fn output(&self) -> String {
+        fs::read(self.output_file()).map(|b| String::from_utf8_lossy(&b).into_owned()).unwrap_or_default()
+    }
+
+    fn output_file(&self) -> PathBuf {
+        self.root.path().join("daemon.out")
+    }
+
+    /// The folder that everything of this test lies under.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+}
+
+fn options() -> Options {
+    Options { call_timeout: wait::limit(), ..Options::new("abide-tests", env!("CARGO_PKG_VERSION")) }
+}
+
+impl Drop for TestDaemon {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            drop(child.kill());
+            drop(child.wait());
+        }
+        let root = self.root.path();
+        let is_clean = process::settles(SURVIVORS_GONE, || process::belonging_to(root).is_empty());
+        let survivors = if is_clean { Vec::new() } else { process::belonging_to(root) };
+        for survivor in &survivors {
+            survivor.kill();
+        }
+        if thread::panicking() {
+            let output = self.output();
+            let from = output.ceil_char_boundary(output.len().saturating_sub(SHOWN_LOG));
+            eprintln!("--- the daemon's output ---\n{}", &output[from..]);
+        }
+        if !survivors.is_empty() {
+            let words = format!("processes outlived the daemon: {survivors:?}");
+            assert!(thread::panicking(), "{words}");
+            eprintln!("{words}");
+        }
+    }
+}

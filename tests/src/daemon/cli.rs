@@ -1,0 +1,171 @@
+use crate::{process, wait};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+};
+
+/// The real `abide`, without a terminal.
+#[derive(Debug, Clone)]
+pub struct Cli {
+    variables: BTreeMap<String, String>,
+    folder: PathBuf,
+}
+
+/// What a run of it came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CliOutput {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// A run that is still under way; dropped, it is killed.
+#[derive(Debug)]
+pub struct CliRun {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Cli {
+    pub(super) const fn new(variables: BTreeMap<String, String>, folder: PathBuf) -> Self {
+        Self { variables, folder }
+    }
+
+    /// From another folder.
+    #[must_use]
+    pub fn from(mut self, folder: &Path) -> Self {
+        self.folder = folder.to_path_buf();
+        self
+    }
+
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn run(&self, arguments: &[&str]) -> CliOutput {
+        self.run_with_input(arguments, "").await
+    }
+
+    /// Runs it to its end, with something on its stdin.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn run_with_input(&self, arguments: &[&str], input: &str) -> CliOutput {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().expect("abide can be started");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let what = format!("`abide {}` to end", arguments.join(" "));
+        let output = wait::within(&what, async {
+            // It may end without reading all of it.
+            drop(stdin.write_all(input.as_bytes()).await);
+            drop(stdin);
+            child.wait_with_output().await.expect("abide can be waited for")
+        })
+        .await;
+        CliOutput {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Runs it to its end, which must be a good one; its stdout.
+    ///
+    /// # Panics
+    /// It ends with another code than 0.
+    pub async fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments).await;
+        assert_eq!(output.code, Some(0), "`abide {}`: {output:?}", arguments.join(" "));
+        output.stdout
+    }
+
+    /// [`Self::ok`] with `--json`: the one document that it prints.
+    ///
+    /// # Panics
+    /// It ends with another code than 0, or prints something else.
+    pub async fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        let text = self.ok(&[arguments, &["--json"]].concat()).await;
+        serde_json::from_str(&text)
+            .unwrap_or_else(|e| panic!("`abide {}` printed no JSON ({e}): {text}", arguments.join(" ")))
+    }
+
+    /// Starts it and reads its stdout line by line.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    #[must_use]
+    pub fn start(&self, arguments: &[&str]) -> CliRun {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("abide can be started");
+        let stdout = child.stdout.take().expect("a pipe");
+        CliRun { child, lines: BufReader::new(stdout).lines() }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = process::program(process::built("abide"));
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(&self.variables)
+            .current_dir(&self.folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+impl CliRun {
+    /// The next line; `None` when it has closed its stdout.
+    ///
+    /// # Panics
+    /// Nothing comes.
+    pub async fn line(&mut self) -> Option<String> {
+        wait::within("a line from abide", self.lines.next_line()).await.expect("abide's stdout can be read")
+    }
+
+    /// Lines up to and including the first that is as `is_last` says.
+    ///
+    /// # Panics
+    /// No such line comes.
+    pub async fn lines_until(&mut self, is_last: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.line().await {
+            let is_over = is_last(&line);
+            lines.push(line);
+            if is_over {
+                return lines;
+            }
+        }
+        panic!("abide ended before the line that was waited for; it said: {lines:#?}");
+    }
+
+    /// SIGKILL.
+    ///
+    /// # Panics
+    /// It cannot be killed.
+    pub async fn kill(mut self) {
+        self.child.kill().await.expect("abide can be killed");
+    }
+
+    /// The exit code, when it ends by itself.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub async fn code(mut self) -> Option<i32> {
+        wait::within("abide to end", self.child.wait()).await.expect("abide can be waited for").code()
+    }
+}

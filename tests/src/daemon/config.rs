@@ -1,0 +1,64 @@
+use crate::model_server::{MODEL, ModelServer};
+use std::fmt::Write as _;
+
+/// A `config.toml`.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    default_model: Option<String>,
+    providers: String,
+    task: String,
+    notify: bool,
+}
+
+impl Config {
+    /// No provider, no notifications.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The scripted server as `test` (OpenAI, the default) and as `claude` (Anthropic).
+    #[must_use]
+    pub fn with(model: &ModelServer) -> Self {
+        Self { default_model: Some(format!("test/{MODEL}")), ..Self::default() }
+            .provider("test", "openai-chat", &model.openai_url(), "")
+            .provider("claude", "anthropic", &model.anthropic_url(), "")
+    }
+
+    /// One more provider; `more` is lines of its own.
+    #[must_use]
+    pub fn provider(mut self, name: &str, api: &str, base_url: &str, more: &str) -> Self {
+        let _ = writeln!(
+            self.providers,
+            "[providers.{name}]\napi = \"{api}\"\nbase_url = \"{base_url}\"\n{more}"
+        );
+        self
+    }
+
+    /// `provider/model`.
+    #[must_use]
+    pub fn default_model(mut self, model: &str) -> Self {
+        self.default_model = Some(model.to_owned());
+        self
+    }
+
+    /// A line of `[task]`.
+    #[must_use]
+    pub fn task(mut self, line: &str) -> Self {
+        let _ = writeln!(self.task, "{line}");
+        self
+    }
+
+    /// Desktop notifications are on.
+    #[must_use]
+    pub fn notify(mut self) -> Self {
+        self.notify = true;
+        self
+    }
+
+    pub(super) fn to_toml(&self) -> String {
+        let model =
+            self.default_model.as_ref().map(|m| format!("[model]\ndefault = \"{m}\"\n")).unwrap_or_default();
+        format!("{model}{}\n[task]\n{}\n[notify]\nenabled = {}\n", self.providers, self.task, self.notify)
+    }
+}

@@ -1,0 +1,146 @@
+//! What the strictest provider would refuse.
+
+use super::view::{Item, ItemKind, Part, Sent, View};
+use serde_json::Value;
+
+/// What is wrong with a request, given what was sent and asked before; nothing, if it is as it should be.
+///
+/// `sent` has, by number, every attempt of every reply that was given so far; `before` is the last good request.
+pub(super) fn check(view: &View, sent: &[Vec<Sent>], before: Option<&View>) -> Result<(), String> {
+    order(&view.items)?;
+    if let Some(before) = before {
+        prefix(view, before)?;
+    }
+    let replies = view
+        .items
+        .iter()
+        .filter_map(|i| if let ItemKind::Reply(parts) = &i.kind { Some(parts) } else { None });
+    for (number, parts) in replies.enumerate() {
+        let attempts = sent.get(number).map_or(&[][..], Vec::as_slice);
+        if !attempts.iter().any(|attempt| is_same(parts, attempt)) {
+            return Err(format!(
+                "reply {number} was never given like this: {parts:?}; given was {attempts:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Every call has exactly one result, in call order, right after its reply; a person (or a result) speaks first and last.
+fn order(items: &[Item]) -> Result<(), String> {
+    if !matches!(items.first().map(|i| &i.kind), Some(ItemKind::User(_))) {
+        return Err("the first message is not the user's".to_owned());
+    }
+    let mut owed: Vec<&str> = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        match &item.kind {
+            ItemKind::Result { id } => match owed.first() {
+                Some(first) if first == id => {
+                    owed.remove(0);
+                }
+                Some(first) => {
+                    return Err(format!("item {at} is the result of {id}, but it is the turn of {first}'s"));
+                }
+                None => return Err(format!("item {at} is a result of {id}, which waits for none")),
+            },
+            _ if !owed.is_empty() => return Err(format!("item {at} comes before the results of {owed:?}")),
+            ItemKind::Reply(parts) => owed.extend(parts.iter().filter_map(|p| match p {
+                Part::Call { id, .. } => Some(id.as_str()),
+                _ => None,
+            })),
+            ItemKind::User(_) => {}
+        }
+    }
+    if !owed.is_empty() {
+        return Err(format!("the calls {owed:?} have no result"));
+    }
+    match items.last().map(|i| &i.kind) {
+        Some(ItemKind::Reply(_)) => Err("the last message is the model's own".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// What was sent before is sent again byte for byte, or the provider's cache is lost.
+fn prefix(view: &View, before: &View) -> Result<(), String> {
+    if view.head != before.head {
+        let (was, is) = difference(&before.head, &view.head);
+        return Err(format!("system prompt, tools or parameters changed: was …{was}…, is …{is}…"));
+    }
+    for (at, old) in before.items.iter().enumerate() {
+        match view.items.get(at) {
+            Some(new) if new.raw == old.raw => {}
+            Some(new) if at + 1 == before.items.len() && has_grown(new, old) => {}
+            Some(new) => {
+                let (was, is) = difference(&old.raw, &new.raw);
+                return Err(format!("item {at} changed: was …{was}…, is …{is}…"));
+            }
+            None => return Err(format!("item {at} is gone: {}", old.raw)),
+        }
+    }
+    Ok(())
+}
+
+/// What a person said last may be said on in the same message: its bytes are still the beginning of it.
+fn has_grown(new: &Item, old: &Item) -> bool {
+    let is_text = |item: &Item| matches!(item.kind, ItemKind::User(_));
+    let open = old.raw.trim_end_matches('}').trim_end_matches('"');
+    let blank_line = r"\n\n";
+    is_text(new)
+        && is_text(old)
+        && new.raw.strip_prefix(open).is_some_and(|more| more.starts_with(blank_line))
+}
+
+/// Where two texts part.
+fn difference<'a>(was: &'a str, is: &'a str) -> (String, String) {
+    let same = was.chars().zip(is.chars()).take_while(|(a, b)| a == b).count();
+    let from = same.saturating_sub(20);
+    let shown = |text: &str| text.chars().skip(from).take(120).collect();
+    (shown(was), shown(is))
+}
+
+fn is_same(parts: &[Part], sent: &Sent) -> bool {
+    let expected: Vec<&Part> =
+        sent.parts.iter().filter(|p| !sent.is_cut_at_length || !matches!(p, Part::Call { .. })).collect();
+    let is_whole = sent.is_complete
+        && parts.len() == expected.len()
+        && parts.iter().zip(expected).all(|(part, sent)| is_same_part(part, sent));
+    is_whole || is_beginning(parts, sent)
+}
+
+/// What was shown of a reply when its task was stopped stays as text.
+fn is_beginning(parts: &[Part], sent: &Sent) -> bool {
+    match parts {
+        [Part::Text(text)] => !text.is_empty() && sent.text().starts_with(text.as_str()),
+        _ => false,
+    }
+}
+
+fn is_same_part(part: &Part, sent: &Part) -> bool {
+    let (
+        Part::Call { id, tool, arguments, extra },
+        Part::Call { id: sent_id, tool: sent_tool, arguments: sent_arguments, extra: sent_extra },
+    ) = (part, sent)
+    else {
+        return part == sent;
+    };
+    id == sent_id
+        && tool == sent_tool
+        && extra == sent_extra
+        && is_same_arguments(arguments, sent_arguments, extra.is_some())
+}
+
+/// Arguments that are no JSON object come back as `{}`. Where they are a text, they come back byte for byte.
+fn is_same_arguments(arguments: &str, sent: &str, are_text: bool) -> bool {
+    let expected = match serde_json::from_str::<Value>(sent) {
+        Ok(Value::Object(_)) => sent,
+        _ => "{}",
+    };
+    if are_text {
+        return arguments == expected;
+    }
+    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+    value(arguments) == value(expected)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! What the server knows of its conversations.
+
+use super::{
+    Outcome, Script, Seen, Turn,
+    check::check,
+    view::{Part, Sent, View},
+};
+use serde_json::Value;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+use tokio::sync::watch;
+
+#[derive(Default)]
+pub(super) struct Exchange {
+    state: Mutex<State>,
+    changes: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct State {
+    scripts: BTreeMap<String, Script>,
+    talks: BTreeMap<String, Talk>,
+    seen: Vec<Seen>,
+    violations: Vec<String>,
+}
+
+/// A conversation.
+#[derive(Default)]
+struct Talk {
+    /// By number of the reply, each attempt.
+    sent: Vec<Vec<Sent>>,
+    /// By number of the reply, how often it was asked for.
+    attempts: BTreeMap<usize, usize>,
+    last_good: Option<View>,
+}
+
+/// A request that has its answer: which one, and where its story is written down.
+pub(super) struct Admitted {
+    pub(super) turn: Turn,
+    /// Distinguishes this attempt from all others of the conversation.
+    pub(super) id: String,
+    pub(super) attempt: usize,
+    pub(super) ticket: Ticket,
+}
+
+/// Names a request and its reply.
+#[derive(Debug, Clone)]
+pub(super) struct Ticket {
+    seen: usize,
+    key: String,
+    number: usize,
+    attempt: usize,
+}
+
+impl Exchange {
+    pub(super) fn set_script(&self, key: &str, script: Script) {
+        self.lock().scripts.insert(key.to_owned(), script);
+    }
+
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
+    pub(super) fn seen<T>(&self, read: impl FnOnce(&[Seen]) -> T) -> T {
+        read(&self.lock().seen)
+    }
+
+    pub(super) fn take_violations(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock().violations)
+    }
+
+    /// Takes a request in: says what to answer, or what is wrong with it.
+    pub(super) fn admit(
+        &self,
+        view: Result<View, String>,
+        body: &str,
+        headers: Vec<(String, String)>,
+        parts: impl FnOnce(&Turn, &str) -> Vec<Part>,
+    ) -> Result<Admitted, String> {
+        let admitted = self.lock().admit(view, body, headers, parts);
+        self.changes.send_replace(());
+        admitted
+    }
+
+    /// The reply went out whole.
+    pub(super) fn sent_whole(&self, ticket: &Ticket) {
+        let mut state = self.lock();
+        if let Some(sent) = state
+            .talks
+            .get_mut(&ticket.key)
+            .and_then(|t| t.sent.get_mut(ticket.number)?.get_mut(ticket.attempt))
+        {
+            sent.is_complete = true;
+        }
+    }
+
+    pub(super) fn ended(&self, ticket: &Ticket, outcome: Outcome) {
+        if let Some(seen) = self.lock().seen.get_mut(ticket.seen) {
+            seen.outcome = outcome;
+        }
+        self.changes.send_replace(());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn admit(
+        &mut self,
+        view: Result<View, String>,
+        body: &str,
+        headers: Vec<(String, String)>,
+        parts: impl FnOnce(&Turn, &str) -> Vec<Part>,
+    ) -> Result<Admitted, String> {
+        let key = view.as_ref().ok().and_then(View::key).unwrap_or_default();
+        let number = view.as_ref().map_or(0, View::turn);
+        let script = self.scripts.get(&key).or_else(|| self.scripts.get("")).cloned();
+        let talk = self.talks.entry(key.clone()).or_default();
+        let checked = view.and_then(|view| {
+            check(&view, &talk.sent, talk.last_good.as_ref())?;
+            let script = script.ok_or_else(|| format!("there is no script for the conversation {key:?}"))?;
+            let turn =
+                script.turn(number).ok_or_else(|| format!("the script of {key:?} has no reply {number}"))?;
+            talk.last_good = Some(view);
+            Ok(turn)
+        });
+        let attempts = talk.attempts.entry(number).or_default();
+        let attempt = *attempts;
+        *attempts += usize::from(checked.is_ok());
+        self.seen.push(Seen {
+            key: key.clone(),
+            turn: number,
+            attempt,
+            at: Instant::now(),
+            body: serde_json::from_str(body).unwrap_or(Value::Null),
+            headers,
+            outcome: if checked.is_ok() { Outcome::Answering } else { Outcome::Refused },
+        });
+        let turn = match checked {
+            Ok(turn) => turn,
+            Err(words) => {
+                self.violations.push(format!("[k:{key}] reply {number}, attempt {attempt}: {words}"));
+                return Err(words);
+            }
+        };
+        let id = format!("{number}x{attempt}");
+        if talk.sent.len() <= number {
+            talk.sent.resize_with(number + 1, Vec::new);
+        }
+        talk.sent[number].push(Sent {
+            parts: parts(&turn, &id),
+            is_cut_at_length: turn.manner.is_cut_at_length,
+            is_complete: false,
+        });
+        let ticket = Ticket { seen: self.seen.len() - 1, key, number, attempt };
+        Ok(Admitted { turn, id, attempt, ticket })
+    }
+}

@@ -1,0 +1,103 @@
+//! A reply as what goes over the wire: bytes, and points at which it waits.
+
+use super::{
+    Gate,
+    script::{Fault, Manner},
+};
+use bytes::Bytes;
+
+/// One HTTP chunk, or a wait.
+#[derive(Debug, Clone)]
+pub(super) enum Frame {
+    Bytes(Bytes),
+    Gate(Gate),
+    /// The connection is cut here.
+    Cut,
+}
+
+impl Frame {
+    pub(super) fn event(text: String) -> Self {
+        Self::Bytes(Bytes::from(text))
+    }
+}
+
+/// Applies a fault to the frames of a whole reply; `broken` and `reported` are the events of this wire that say so.
+pub(super) fn spoil(frames: Vec<Frame>, fault: &Fault, broken: &str, reported: &str) -> Vec<Frame> {
+    match fault {
+        Fault::Cut { after } => {
+            let mut cut = first_bytes(frames, *after);
+            cut.push(Frame::Cut);
+            cut
+        }
+        Fault::Stall { after, gate } => {
+            let mut cut = first_bytes(frames, *after);
+            cut.extend([Frame::Gate(gate.clone()), Frame::Cut]);
+            cut
+        }
+        Fault::Malformed { after_events } => insert(frames, *after_events, broken),
+        Fault::Reported { after_events } => insert(frames, *after_events, reported),
+        Fault::Status { .. } | Fault::Close | Fault::NotAStream => frames,
+    }
+}
+
+/// Cuts the bytes anew, if the script wants that.
+pub(super) fn chop(frames: Vec<Frame>, manner: &Manner) -> Vec<Frame> {
+    let Some(size) = manner.chunk else { return frames };
+    frames
+        .into_iter()
+        .flat_map(|frame| match frame {
+            Frame::Bytes(bytes) => {
+                bytes.chunks(size).map(|c| Frame::Bytes(Bytes::copy_from_slice(c))).collect::<Vec<_>>()
+            }
+            other => vec![other],
+        })
+        .collect()
+}
+
+fn first_bytes(frames: Vec<Frame>, mut left: usize) -> Vec<Frame> {
+    let mut kept = Vec::new();
+    for frame in frames {
+        match frame {
+            Frame::Bytes(bytes) if bytes.len() > left => {
+                kept.push(Frame::Bytes(bytes.slice(..left)));
+                return kept;
+            }
+            Frame::Bytes(bytes) => {
+                left -= bytes.len();
+                kept.push(Frame::Bytes(bytes));
+            }
+            other => kept.push(other),
+        }
+    }
+    kept
+}
+
+fn insert(mut frames: Vec<Frame>, after_events: usize, event: &str) -> Vec<Frame> {
+    let mut events = 0;
+    let at = frames.iter().position(|frame| {
+        let is_here = events == after_events;
+        events += usize::from(matches!(frame, Frame::Bytes(_)));
+        is_here
+    });
+    frames.insert(at.unwrap_or(frames.len()), Frame::event(event.to_owned()));
+    frames
+}
+
+/// Arguments in pieces of a few characters, as models give them.
+pub(super) fn pieces_of(arguments: &str) -> Vec<String> {
+    let characters: Vec<char> = arguments.chars().collect();
+    characters.chunks(9).map(|c| c.iter().collect()).collect()
+}
+
+/// The first of each, the second of each, and so on.
+pub(super) fn by_turns<T>(lists: Vec<Vec<T>>) -> Vec<T> {
+    let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
+    let mut mixed = Vec::new();
+    loop {
+        let before = mixed.len();
+        mixed.extend(lists.iter_mut().filter_map(Iterator::next));
+        if mixed.len() == before {
+            return mixed;
+        }
+    }
+}

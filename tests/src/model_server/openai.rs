@@ -1,0 +1,218 @@
+//! OpenAI Chat Completions, streamed.
+
+use super::{
+    MODEL,
+    frames::{Frame, by_turns, pieces_of},
+    script::{Piece, Turn},
+    view::{Item, ItemKind, Part, View, blocks},
+};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+use std::collections::BTreeMap;
+
+pub(super) const BROKEN: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\n\n";
+pub(super) const REPORTED: &str =
+    "data: {\"error\":{\"message\":\"The engine is overloaded\",\"type\":\"server_error\",\"code\":503}}\n\n";
+
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: Value,
+    #[serde(default)]
+    tool_calls: Vec<Call>,
+    tool_call_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    id: String,
+    r#type: String,
+    function: Function,
+    extra_content: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    arguments: String,
+}
+
+/// Reads a request; the error is what is wrong with its shape.
+pub(super) fn read(body: &str) -> Result<View, String> {
+    let mut fields: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_str(body).map_err(|e| format!("the body is no JSON object: {e}"))?;
+    let messages = fields.remove("messages").ok_or("there are no `messages`")?;
+    if fields.get("stream").map(|s| s.get()) != Some("true") {
+        return Err("`stream` is not true".to_owned());
+    }
+    let raw: Vec<Box<RawValue>> =
+        serde_json::from_str(messages.get()).map_err(|e| format!("`messages` is no list: {e}"))?;
+    let mut view = View::default();
+    for (name, value) in &fields {
+        view.head.push_str(&format!("{name}: {value}\n"));
+    }
+    for (at, raw) in raw.iter().enumerate() {
+        let message: Message =
+            serde_json::from_str(raw.get()).map_err(|e| format!("message {at} is not one: {e}"))?;
+        if message.role == "system" && at == 0 {
+            view.head.push_str(raw.get());
+            continue;
+        }
+        let kind = item(message).map_err(|e| format!("message {at}: {e}"))?;
+        view.items.push(Item { raw: raw.get().to_owned(), kind });
+    }
+    Ok(view)
+}
+
+fn item(message: Message) -> Result<ItemKind, String> {
+    match message.role.as_str() {
+        "user" => Ok(ItemKind::User(text(&message.content)?)),
+        "tool" => {
+            text(&message.content)?;
+            let id = message.tool_call_id.ok_or("a tool message without `tool_call_id`")?;
+            Ok(ItemKind::Result { id })
+        }
+        "assistant" => {
+            let text = text(&message.content)?;
+            let mut parts: Vec<Part> = (!text.is_empty()).then_some(Part::Text(text)).into_iter().collect();
+            for call in message.tool_calls {
+                if call.r#type != "function" {
+                    return Err(format!("a call of type {:?}", call.r#type));
+                }
+                let extra = call.extra_content.map(|raw| raw.get().to_owned());
+                let Function { name: tool, arguments } = call.function;
+                parts.push(Part::Call { id: call.id, tool, arguments, extra });
+            }
+            if parts.is_empty() {
+                return Err("an assistant message with neither content nor calls".to_owned());
+            }
+            Ok(ItemKind::Reply(parts))
+        }
+        other => Err(format!("the role {other:?} is not allowed here")),
+    }
+}
+
+fn text(content: &Value) -> Result<String, String> {
+    match content {
+        Value::Null => Ok(String::new()),
+        Value::String(text) => Ok(text.clone()),
+        Value::Array(parts) => parts
+            .iter()
+            .map(|p| p["text"].as_str().ok_or_else(|| format!("a part of content that is no text: {p}")))
+            .collect(),
+        other => Err(format!("content is neither text nor parts: {other}")),
+    }
+}
+
+/// The parts of a reply as they are to come back. All text is one; reasoning does not come back.
+pub(super) fn parts(turn: &Turn, id: &str) -> Vec<Part> {
+    let blocks = blocks(&turn.pieces);
+    let text: String =
+        blocks.iter().filter_map(|b| if let Piece::Text(t) = b { Some(t.as_str()) } else { None }).collect();
+    let calls = calls(&blocks).enumerate().map(|(at, (tool, arguments))| Part::Call {
+        id: call_id(id, at),
+        tool: tool.to_owned(),
+        arguments: arguments.to_owned(),
+        extra: Some(extra(id, at)),
+    });
+    (!text.is_empty()).then_some(Part::Text(text)).into_iter().chain(calls).collect()
+}
+
+fn calls(blocks: &[Piece]) -> impl Iterator<Item = (&str, &str)> {
+    blocks.iter().filter_map(|b| {
+        if let Piece::Call { tool, arguments } = b { Some((tool.as_str(), arguments.as_str())) } else { None }
+    })
+}
+
+fn call_id(id: &str, at: usize) -> String {
+    format!("call_{id}_{at}")
+}
+
+/// Not in any order that a JSON library would choose, and with a space too many: verbatim is verbatim.
+fn extra(id: &str, at: usize) -> String {
+    format!(r#"{{"google":{{"thought_signature":"sig/{id}/{at}+=="}}, "a":[1.50,"é"]}}"#)
+}
+
+/// The stream of a reply.
+pub(super) fn frames(turn: &Turn, id: &str, wants_usage: bool) -> Vec<Frame> {
+    let mut frames = vec![delta(id, &json!({ "role": "assistant", "content": "" }))];
+    let mut number = 0;
+    let total = calls(&turn.pieces).count();
+    let mut held_back = Vec::new();
+    for piece in &turn.pieces {
+        match piece {
+            Piece::Text(text) => frames.push(delta(id, &json!({ "content": text }))),
+            Piece::Reasoning(text) => frames.push(delta(id, &json!({ "reasoning_content": text }))),
+            Piece::Redacted => {}
+            Piece::Gate(gate) => frames.push(Frame::Gate(gate.clone())),
+            Piece::Call { tool, arguments } => {
+                let is_cut = turn.manner.is_cut_at_length && number + 1 == total;
+                let mut deltas = call(id, number, tool, arguments, is_cut);
+                number += 1;
+                if turn.manner.is_interleaved { held_back.push(deltas) } else { frames.append(&mut deltas) }
+            }
+        }
+    }
+    frames.append(&mut by_turns(held_back));
+    let reason = match (turn.manner.is_cut_at_length, total) {
+        (true, _) => "length",
+        (false, 0) => "stop",
+        (false, _) => "tool_calls",
+    };
+    frames.push(chunk(id, &json!([{ "index": 0, "delta": {}, "finish_reason": reason }]), None));
+    if wants_usage {
+        let usage = json!({ "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110,
+            "prompt_tokens_details": { "cached_tokens": 40 } });
+        frames.push(chunk(id, &json!([]), Some(usage)));
+    }
+    frames.push(Frame::event("data: [DONE]\n\n".to_owned()));
+    frames
+}
+
+fn call(id: &str, at: usize, tool: &str, arguments: &str, is_cut: bool) -> Vec<Frame> {
+    let head = format!(
+        r#"{{"tool_calls":[{{"index":{at},"id":"{}","type":"function","function":{{"name":"{tool}","arguments":""}},"extra_content":{}}}]}}"#,
+        call_id(id, at),
+        extra(id, at),
+    );
+    let mut pieces = pieces_of(arguments);
+    if is_cut {
+        pieces.truncate(pieces.len() / 2);
+    }
+    let more = pieces.iter().map(|piece| {
+        delta(id, &json!({ "tool_calls": [{ "index": at, "function": { "arguments": piece } }] }))
+    });
+    std::iter::once(raw_delta(id, &head)).chain(more).collect()
+}
+
+fn delta(id: &str, delta: &Value) -> Frame {
+    raw_delta(id, &delta.to_string())
+}
+
+fn raw_delta(id: &str, delta: &str) -> Frame {
+    Frame::event(format!(
+        "data: {{\"id\":\"chatcmpl-{id}\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"{MODEL}\",\
+         \"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":null}}]}}\n\n"
+    ))
+}
+
+fn chunk(id: &str, choices: &Value, usage: Option<Value>) -> Frame {
+    let mut body = json!({ "id": format!("chatcmpl-{id}"), "object": "chat.completion.chunk", "created": 1, "model": MODEL,
+        "choices": choices });
+    if let Some(usage) = usage {
+        body["usage"] = usage;
+    }
+    Frame::event(format!("data: {body}\n\n"))
+}
+
+/// What an error looks like.
+pub(super) fn error(code: u16, words: &str) -> String {
+    let kind = match code {
+        400 => "invalid_request_error",
+        401 => "authentication_error",
+        429 => "rate_limit_exceeded",
+        _ => "server_error",
+    };
+    json!({ "error": { "message": words, "type": kind, "param": null, "code": kind } }).to_string()
+}

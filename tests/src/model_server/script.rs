@@ -1,0 +1,189 @@
+//! What the model says, and how it misbehaves.
+
+use super::Gate;
+use serde_json::{Value, json};
+use std::{fmt, sync::Arc};
+
+/// The replies of a model in a conversation, by their number from 0.
+#[derive(Clone)]
+pub struct Script(Arc<dyn Fn(usize) -> Option<Turn> + Send + Sync>);
+
+impl Script {
+    /// Replies that are computed.
+    pub fn by(turn: impl Fn(usize) -> Option<Turn> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(turn))
+    }
+
+    pub(super) fn turn(&self, number: usize) -> Option<Turn> {
+        (self.0)(number)
+    }
+}
+
+impl<const N: usize> From<[Turn; N]> for Script {
+    fn from(turns: [Turn; N]) -> Self {
+        Self::from(Vec::from(turns))
+    }
+}
+
+impl From<Vec<Turn>> for Script {
+    fn from(turns: Vec<Turn>) -> Self {
+        Self::by(move |number| turns.get(number).cloned())
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Script")
+    }
+}
+
+/// One reply, and what its first attempts suffer.
+#[derive(Debug, Clone, Default)]
+pub struct Turn {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) manner: Manner,
+}
+
+/// A part of a reply, or a point in it.
+#[derive(Debug, Clone)]
+pub(super) enum Piece {
+    /// A delta of text; neighbours make one block.
+    Text(String),
+    /// A delta of reasoning; neighbours make one block.
+    Reasoning(String),
+    /// Reasoning that only the provider can read.
+    Redacted,
+    Call {
+        tool: String,
+        arguments: String,
+    },
+    Gate(Gate),
+}
+
+/// How a reply is sent.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Manner {
+    /// The reply ends at the token limit, in the middle of its last call if it has one.
+    pub(super) is_cut_at_length: bool,
+    /// The calls' arguments arrive by turns.
+    pub(super) is_interleaved: bool,
+    /// Bytes in an HTTP chunk; absent: an event each.
+    pub(super) chunk: Option<usize>,
+}
+
+/// What befalls an attempt instead of its reply.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// Another status than 200, with a `Retry-After` in seconds.
+    Status { code: u16, retry_after: Option<u32> },
+    /// The connection is closed before there is an answer.
+    Close,
+    /// The connection is cut after so many bytes of the reply's stream.
+    Cut { after: usize },
+    /// After so many bytes nothing more comes while the gate is shut; then the connection is cut.
+    Stall { after: usize, gate: Gate },
+    /// After so many events comes one that is not JSON.
+    Malformed { after_events: usize },
+    /// After so many events the provider says that it is overloaded.
+    Reported { after_events: usize },
+    /// 200, and a page that is no stream at all.
+    NotAStream,
+}
+
+impl Turn {
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A reply that is only text.
+    #[must_use]
+    pub fn say(text: impl Into<String>) -> Self {
+        Self::new().text(text)
+    }
+
+    /// A reply that ends the task.
+    #[must_use]
+    pub fn done(summary: &str) -> Self {
+        Self::new().call("task_complete", json!({ "summary": summary }))
+    }
+
+    /// A reply that runs a shell command.
+    #[must_use]
+    pub fn shell(command: &str) -> Self {
+        Self::new().call("shell", json!({ "command": command }))
+    }
+
+    /// A reply that asks the user.
+    #[must_use]
+    pub fn ask(question: &str) -> Self {
+        Self::new().call("ask_user", json!({ "question": question }))
+    }
+
+    #[must_use]
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.with(Piece::Text(text.into()))
+    }
+
+    #[must_use]
+    pub fn reasoning(self, text: impl Into<String>) -> Self {
+        self.with(Piece::Reasoning(text.into()))
+    }
+
+    /// Reasoning that only the provider can read (Anthropic only).
+    #[must_use]
+    pub fn redacted(self) -> Self {
+        self.with(Piece::Redacted)
+    }
+
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "scripts write arguments where they pass them")]
+    pub fn call(self, tool: &str, arguments: Value) -> Self {
+        let arguments = arguments.to_string();
+        self.with(Piece::Call { tool: tool.to_owned(), arguments })
+    }
+
+    /// A call whose arguments are these very bytes.
+    #[must_use]
+    pub fn raw_call(self, tool: &str, arguments: &str) -> Self {
+        self.with(Piece::Call { tool: tool.to_owned(), arguments: arguments.to_owned() })
+    }
+
+    /// Nothing of what follows is sent until the gate is open.
+    #[must_use]
+    pub fn gate(self, gate: &Gate) -> Self {
+        self.with(Piece::Gate(gate.clone()))
+    }
+
+    #[must_use]
+    pub fn cut_at_length(mut self) -> Self {
+        self.manner.is_cut_at_length = true;
+        self
+    }
+
+    #[must_use]
+    pub fn interleaved(mut self) -> Self {
+        self.manner.is_interleaved = true;
+        self
+    }
+
+    /// Sends so many bytes at a time, wherever characters and lines end.
+    #[must_use]
+    pub fn bytes_at_a_time(mut self, bytes: usize) -> Self {
+        self.manner.chunk = Some(bytes);
+        self
+    }
+
+    /// The first attempt that has no fault yet suffers this.
+    #[must_use]
+    pub fn but_first(mut self, fault: Fault) -> Self {
+        self.faults.push(fault);
+        self
+    }
+
+    fn with(mut self, piece: Piece) -> Self {
+        self.pieces.push(piece);
+        self
+    }
+}

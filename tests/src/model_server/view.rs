@@ -1,0 +1,93 @@
+//! A request as the checks see it, whatever wire it came by.
+
+use super::script::Piece;
+
+/// What a request says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct View {
+    /// System prompt, tools and parameters, as they stand in the request.
+    pub(super) head: String,
+    pub(super) items: Vec<Item>,
+}
+
+/// A message, or a part of one where a message carries several things.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    /// As it stands in the request.
+    pub(super) raw: String,
+    pub(super) kind: ItemKind,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum ItemKind {
+    User(String),
+    Reply(Vec<Part>),
+    Result { id: String },
+}
+
+/// A part of a reply: as it was sent to the client, and as it comes back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    /// Verbatim.
+    Opaque(String),
+    Call {
+        id: String,
+        tool: String,
+        arguments: String,
+        extra: Option<String>,
+    },
+}
+
+impl View {
+    /// How many replies the request knows: the number of the one it asks for.
+    pub(super) fn turn(&self) -> usize {
+        self.items.iter().filter(|i| matches!(i.kind, ItemKind::Reply(_))).count()
+    }
+
+    /// The marker `[k:KEY]` of the first user message.
+    pub(super) fn key(&self) -> Option<String> {
+        let text = self.items.iter().find_map(|i| match &i.kind {
+            ItemKind::User(text) => Some(text),
+            _ => None,
+        })?;
+        let (_, rest) = text.split_once("[k:")?;
+        let (key, _) = rest.split_once(']')?;
+        Some(key.to_owned())
+    }
+}
+
+/// A reply that is about to be sent.
+#[derive(Debug, Clone)]
+pub(super) struct Sent {
+    pub(super) parts: Vec<Part>,
+    pub(super) is_cut_at_length: bool,
+    /// Nothing holds it back any more.
+    pub(super) is_complete: bool,
+}
+
+impl Sent {
+    /// The text that a client could have shown at any moment.
+    pub(super) fn text(&self) -> String {
+        self.parts
+            .iter()
+            .filter_map(|p| if let Part::Text(t) = p { Some(t.as_str()) } else { None })
+            .collect()
+    }
+}
+
+/// The texts of neighbouring pieces in one, gates left out: the blocks of the reply.
+pub(super) fn blocks(pieces: &[Piece]) -> Vec<Piece> {
+    let mut blocks: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match (blocks.last_mut(), piece) {
+            (_, Piece::Gate(_)) => {}
+            (Some(Piece::Text(text)), Piece::Text(more))
+            | (Some(Piece::Reasoning(text)), Piece::Reasoning(more)) => {
+                text.push_str(more);
+            }
+            _ => blocks.push(piece.clone()),
+        }
+    }
+    blocks
+}

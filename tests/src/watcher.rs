@@ -1,0 +1,158 @@
+//! A client that keeps every record it saw.
+
+use crate::{daemon::TestDaemon, ledger, wait};
+use abide_client::{
+    AtHome, Live, LiveOptions, Options, Update,
+    protocol::{
+        RecordId, Seq,
+        message::Message,
+        method::subscription::Scope,
+        notification::{Notification, Snapshot},
+        record::{Record, RecordBody},
+    },
+};
+
+/// A live subscription, and what came through it.
+pub struct Watcher {
+    live: Live,
+    seen: Vec<(Seq, RecordId)>,
+    since: Seq,
+    /// Text of deltas in the order they came.
+    heard: String,
+}
+
+/// Something sequenced.
+#[derive(Debug, Clone)]
+pub enum Fact {
+    Message(Message),
+    Record(Box<Record>),
+}
+
+impl Fact {
+    /// What the record says, if it is not a message.
+    #[must_use]
+    pub fn body(&self) -> Option<&RecordBody> {
+        if let Self::Record(record) = self { Some(&record.body) } else { None }
+    }
+}
+
+impl Watcher {
+    /// Watches from now on, or from after `since`.
+    ///
+    /// # Panics
+    /// There is no subscription to be had.
+    pub async fn open(daemon: &TestDaemon, scope: Scope, since: Option<Seq>) -> Self {
+        let connector =
+            AtHome { home: daemon.home(), options: Options::new("abide-tests", "0"), start: None };
+        let mut live =
+            Live::open(connector, scope, since, LiveOptions::default()).await.expect("a subscription");
+        let Update::Snapshot(snapshot) = wait::within("the snapshot", live.next()).await else {
+            panic!("a subscription begins with its snapshot");
+        };
+        Self { live, seen: Vec::new(), since: since.unwrap_or(snapshot.seq), heard: String::new() }
+    }
+
+    /// The next update; a fact is kept.
+    ///
+    /// # Panics
+    /// Nothing comes, or the subscription has ended.
+    pub async fn next(&mut self) -> Update {
+        let update = wait::within("an update of a subscription", self.live.next()).await;
+        match &update {
+            Update::Notification(Notification::TaskMessage(m)) => self.seen.push((m.seq, m.message.id)),
+            Update::Notification(Notification::TaskEvent(e)) => self.seen.push((e.seq, e.record.id)),
+            Update::Notification(Notification::TaskDelta(d)) => self.heard.push_str(&d.text),
+            Update::Ended { reason } => panic!("the subscription ended: {reason}"),
+            _ => {}
+        }
+        update
+    }
+
+    /// The next fact.
+    ///
+    /// # Panics
+    /// None comes.
+    pub async fn fact(&mut self) -> Fact {
+        loop {
+            match self.next().await {
+                Update::Notification(Notification::TaskMessage(m)) => return Fact::Message(m.message),
+                Update::Notification(Notification::TaskEvent(e)) => return Fact::Record(Box::new(e.record)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Facts up to and including the first that is as `is_it` says.
+    ///
+    /// # Panics
+    /// None is in time.
+    pub async fn facts_until(&mut self, what: &str, is_it: impl Fn(&Fact) -> bool) -> Vec<Fact> {
+        wait::within(what, async {
+            let mut facts = Vec::new();
+            loop {
+                let fact = self.fact().await;
+                let is_last = is_it(&fact);
+                facts.push(fact);
+                if is_last {
+                    return facts;
+                }
+            }
+        })
+        .await
+    }
+
+    /// Waits until all deltas so far contain `text`.
+    ///
+    /// # Panics
+    /// They do not in time.
+    pub async fn hears(&mut self, text: &str) {
+        wait::within(&format!("live output with {text:?} in it"), async {
+            while !self.heard.contains(text) {
+                self.next().await;
+            }
+        })
+        .await;
+    }
+
+    /// Waits until the subscription is back after a cut.
+    ///
+    /// # Panics
+    /// It does not come back in time.
+    pub async fn reconnected(&mut self) -> Snapshot {
+        wait::within("the subscription to come back", async {
+            loop {
+                if let Update::Reconnected(snapshot) = self.next().await {
+                    return *snapshot;
+                }
+            }
+        })
+        .await
+    }
+
+    /// All records so far, in the order they came.
+    #[must_use]
+    pub fn seen(&self) -> &[(Seq, RecordId)] {
+        &self.seen
+    }
+
+    /// What to resume after.
+    #[must_use]
+    pub fn cursor(&self) -> Seq {
+        self.seen.last().map_or(self.since, |(seq, _)| *seq)
+    }
+
+    /// What it saw is what the database holds from where it began to the last thing it saw: nothing missing, nothing twice,
+    /// nothing that is not on disk, in order.
+    ///
+    /// # Panics
+    /// It is not.
+    pub fn assert_agrees_with(&self, daemon: &TestDaemon, is_ours: impl Fn(&ledger::Line) -> bool) {
+        let (from, to) = (self.since, self.cursor());
+        let on_disk: Vec<_> = ledger::read(&daemon.home())
+            .into_iter()
+            .filter(|line| line.seq > from && line.seq <= to && is_ours(line))
+            .map(|line| (line.seq, line.id))
+            .collect();
+        assert_eq!(self.seen, on_disk, "what was seen (left) is not what is on disk (right)");
+    }
+}

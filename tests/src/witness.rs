@@ -1,0 +1,42 @@
+//! A file that tools append to: an account of what really ran that neither the daemon nor its database can touch up.
+
+use std::{fs, path::PathBuf};
+
+/// The file. It lies in the workspace, where tools may write.
+#[derive(Debug, Clone)]
+pub struct Witness {
+    path: PathBuf,
+}
+
+impl Witness {
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// A shell command that appends `mark`, durably: after a power cut the line would still be there.
+    #[must_use]
+    pub fn command(&self, mark: &str) -> String {
+        let path = self.path.display();
+        format!("printf '%s\\n' '{mark}' >> '{path}' && sync '{path}'")
+    }
+
+    /// [`Self::command`], then some output, then a tree of processes that would run for ten minutes, one of them in a
+    /// session of its own.
+    #[must_use]
+    pub fn command_that_hangs(&self, mark: &str) -> String {
+        format!("{} && echo 'output of {mark}' && (setsid sleep 600 & sleep 600)", self.command(mark))
+    }
+
+    /// How often the command with this mark ran.
+    #[must_use]
+    pub fn count(&self, mark: &str) -> usize {
+        self.marks().iter().filter(|m| *m == mark).count()
+    }
+
+    /// All marks, in order.
+    #[must_use]
+    pub fn marks(&self) -> Vec<String> {
+        fs::read_to_string(&self.path).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+}

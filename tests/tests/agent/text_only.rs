@@ -1,0 +1,38 @@
+//! A reply with text and no call.
+
+use abide_client::protocol::task::{EndReason, Status};
+use abide_tests::{model_server::Turn, world::World};
+
+#[tokio::test]
+async fn is_shown_and_the_third_in_a_row_is_the_summary() {
+    let world = World::start().await;
+    let script = [Turn::say("One."), Turn::say("Two."), Turn::say("Three.")];
+    let task = world.run("text", script).await;
+    let end = world.wait_end(task).await;
+    assert_eq!((end.status, end.end_reason), (Status::Completed, Some(EndReason::Completed)));
+    assert_eq!(end.summary.as_deref(), Some("Three."));
+    assert_eq!(&world.texts(task.conversation_id).await[1..4], ["One.", "Two.", "Three."]);
+    for request in &world.model.requests("text")[1..] {
+        let last = request.body["messages"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["role"], "user");
+        assert!(
+            last["content"].as_str().unwrap().contains("task_complete"),
+            "the model is told to go on: {last}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_call_between_begins_the_count_anew() {
+    let world = World::start().await;
+    let script = [
+        Turn::say("One."),
+        Turn::say("Two."),
+        Turn::shell("true"),
+        Turn::say("One again."),
+        Turn::say("Two again."),
+        Turn::done("Done."),
+    ];
+    let end = world.wait_end(world.run("streak", script).await).await;
+    assert_eq!((end.summary.as_deref(), end.step_count), (Some("Done."), 6));
+}

@@ -1,0 +1,139 @@
+//! Stop, from every live state: at once, whole, and for good.
+
+use abide_client::protocol::{
+    inbox::Decision,
+    message::{MessageKind, Role},
+    method::task::StartTaskReply,
+    task::{EndReason, Status},
+};
+use abide_tests::{
+    model_server::{Gate, Outcome, Turn},
+    wait,
+    world::World,
+};
+use serde_json::json;
+
+/// Stops the task; it is over, nothing of it goes on, a message says so, and it stays over when the daemon dies.
+async fn stops_for_good(world: &mut World, task: StartTaskReply, key: &str) {
+    let stopped = world.stop(task).await;
+    assert_eq!(
+        (stopped.status, stopped.end_reason),
+        (Status::Cancelled, Some(EndReason::Stopped)),
+        "{stopped:?}"
+    );
+    assert!(stopped.pending.is_empty() && stopped.active_calls.is_empty(), "{stopped:?}");
+    assert!(world.inbox().await.is_empty());
+    wait::wait_until("the tool's processes to be gone", async || world.daemon.offspring().is_empty()).await;
+    let (messages, _) = world.messages(task.conversation_id).await;
+    let last = messages.last().unwrap();
+    assert_eq!((last.role, last.kind), (Role::System, MessageKind::Notice), "{last:?}");
+    let asked = world.model.requests(key).len();
+    world.crash_and_restart().await;
+    let after = world.get(task).await.task;
+    assert_eq!(
+        (after.status, after.end_reason),
+        (Status::Cancelled, Some(EndReason::Stopped)),
+        "a stop is sticky"
+    );
+    assert_eq!(world.model.requests(key).len(), asked, "the model is not asked again");
+}
+
+#[tokio::test]
+async fn while_thinking_the_request_is_cancelled_and_what_was_shown_stays() {
+    let mut world = World::start().await;
+    let gate = Gate::new("the middle of a reply");
+    let script = [Turn::say("Shown so far").gate(&gate).call("shell", json!({ "command": "touch never" }))];
+    let task = world.run("thinking", script).await;
+    let mut watcher = world.watch(task).await;
+    gate.reached().await;
+    watcher.hears("Shown so far").await;
+    stops_for_good(&mut world, task, "thinking").await;
+    world
+        .model
+        .wait_for_requests("the request to be cut", "thinking", |r| r[0].outcome == Outcome::Abandoned)
+        .await;
+    let (messages, _) = world.messages(task.conversation_id).await;
+    let partial = messages.iter().find(|m| m.kind == MessageKind::Partial).expect("what was shown stays");
+    assert_eq!(partial.text, "Shown so far");
+    assert!(!world.daemon.workspace().join("never").exists());
+}
+
+#[tokio::test]
+async fn while_a_tool_runs_its_whole_tree_is_killed() {
+    let mut world = World::start().await;
+    let witness = world.witness();
+    let task = world.run("tool", [Turn::shell(&witness.command_that_hangs("tool"))]).await;
+    let mut watcher = world.watch(task).await;
+    watcher.hears("output of tool").await;
+    world.wait_status(task, Status::ToolExecuting).await;
+    wait::wait_until("both sleeps", async || {
+        world.daemon.offspring().iter().filter(|p| p.command.starts_with("sleep 600")).count() == 2
+    })
+    .await;
+    stops_for_good(&mut world, task, "tool").await;
+    assert_eq!(witness.count("tool"), 1);
+    let call = world.get(task).await.calls.remove(0);
+    assert!(call.result.is_some(), "a stopped call has a result: {call:?}");
+}
+
+#[tokio::test]
+async fn while_a_question_is_open() {
+    let mut world = World::start().await;
+    let task = world.run("question", [Turn::ask("Really?")]).await;
+    world.wait_status(task, Status::WaitingUser).await;
+    stops_for_good(&mut world, task, "question").await;
+}
+
+#[tokio::test]
+async fn while_an_approval_is_open() {
+    let mut world = World::start().await;
+    let witness = world.witness();
+    let task = world.run_asking("approval", [Turn::shell(&witness.command("approval"))]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    stops_for_good(&mut world, task, "approval").await;
+    assert_eq!(witness.count("approval"), 0);
+}
+
+#[tokio::test]
+async fn while_paused() {
+    let mut world = World::start().await;
+    let task = world.run_asking("paused", [Turn::shell("true"), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    world.pause(task).await;
+    world.decide(task, Decision::RejectOnce).await;
+    world.wait_status(task, Status::Paused).await;
+    stops_for_good(&mut world, task, "paused").await;
+}
+
+#[tokio::test]
+async fn between_two_steps() {
+    let mut world = World::with_step_delay(3_600_000).await;
+    let task = world.run("between", [Turn::shell("true"), Turn::done("Done.")]).await;
+    world.wait("the end of the first step", task, |t| t.step_count == 1 && t.status == Status::Running).await;
+    stops_for_good(&mut world, task, "between").await;
+}
+
+#[tokio::test]
+async fn the_next_task_sees_a_result_for_every_call() {
+    let world = World::start().await;
+    let witness = world.witness();
+    let script = [
+        Turn::new()
+            .call("shell", json!({ "command": witness.command_that_hangs("one") }))
+            .call("shell", json!({ "command": witness.command("two") })),
+        Turn::done("Done."),
+    ];
+    let task = world.run("pairs", script).await;
+    let mut watcher = world.watch(task).await;
+    watcher.hears("output of one").await;
+    world.stop(task).await;
+    let params = abide_client::protocol::method::task::StartTaskParams {
+        conversation_id: Some(task.conversation_id),
+        ..world.task("pairs")
+    };
+    let next = world.begin(params).await;
+    assert_eq!(world.wait_end(next).await.status, Status::Completed);
+    assert_eq!(witness.marks(), ["one"]);
+    // The model server refuses calls without results.
+    world.model.assert_no_violations();
+}

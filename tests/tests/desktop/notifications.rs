@@ -1,0 +1,89 @@
+//! A real notification server on a private bus is told what it should be, and nothing more.
+
+use abide_client::protocol::{
+    inbox::Decision,
+    method::{self, conversation::FocusParams},
+    task::Status,
+};
+use abide_tests::{
+    bus::Bus,
+    daemon::{Config, TestDaemon},
+    model_server::{ModelServer, Turn},
+    skip::skip,
+    world::World,
+};
+
+async fn start() -> Option<(World, Bus)> {
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model).notify());
+    let bus = Bus::start(daemon.root()).await?;
+    daemon.set_env("DBUS_SESSION_BUS_ADDRESS", bus.address());
+    Some((World::of(model, daemon).await, bus))
+}
+
+#[tokio::test]
+async fn a_question_an_approval_and_an_end_each_once() {
+    let Some((world, bus)) = start().await else {
+        return skip("a_question_an_approval_and_an_end_each_once", "dbus-daemon is not installed");
+    };
+    let script = [Turn::ask("Red <b>or</b> blue?"), Turn::shell("true"), Turn::done("Painted it blue.")];
+    let task = world.run_asking("popups", script).await;
+    world.wait_status(task, Status::WaitingUser).await;
+    let popups = bus.wait("the question", |p| !p.is_empty()).await;
+    let text = format!("{} {}", popups[0].summary, popups[0].body);
+    assert!(
+        text.contains("Do what the script says") && text.contains("Red") && !text.contains("<b>"),
+        "{text}"
+    );
+    world.answer(task, Some("blue")).await;
+    bus.wait("the question to be taken back", |p| p[0].is_closed).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    bus.wait("the approval", |p| p.len() == 2).await;
+    world.decide(task, Decision::AllowOnce).await;
+    world.wait_end(task).await;
+    let popups = bus.wait("the end", |p| p.len() == 3).await;
+    assert!(popups[2].body.contains("Painted it blue."), "{popups:?}");
+    // Later ones come in order: what would be one too many had to come before this one.
+    let last = world.run("last", [Turn::done("Last.")]).await;
+    world.wait_end(last).await;
+    let popups = bus.wait("the last one", |p| p.iter().any(|p| p.body.contains("Last."))).await;
+    assert_eq!(popups.len(), 4, "{popups:#?}");
+}
+
+#[tokio::test]
+async fn none_for_what_a_client_looks_at_and_none_for_a_stop() {
+    let Some((world, bus)) = start().await else {
+        return skip("none_for_what_a_client_looks_at", "dbus-daemon is not installed");
+    };
+    let task = world
+        .run(
+            "looked-at",
+            [
+                Turn::new().gate(&open()).call("ask_user", serde_json::json!({ "question": "Seen?" })),
+                Turn::done("Done."),
+            ],
+        )
+        .await;
+    let looked_at = FocusParams { conversation_id: Some(task.conversation_id) };
+    world.client.call::<method::Focus>(looked_at).await.unwrap();
+    let before = bus.popups().len();
+    world.wait_status(task, Status::WaitingUser).await;
+    world.answer(task, Some("yes")).await;
+    world.wait_end(task).await;
+    let stopped = world.run("stopped", [Turn::ask("Never mind?")]).await;
+    bus.wait("the other question", |p| p.iter().any(|p| p.body.contains("Never mind?"))).await;
+    world.stop(stopped).await;
+    bus.wait("it to be taken back", |p| p.iter().all(|p| !p.body.contains("Never mind?") || p.is_closed))
+        .await;
+    let last = world.run("last", [Turn::done("Last.")]).await;
+    world.wait_end(last).await;
+    let popups = bus.wait("the last one", |p| p.iter().any(|p| p.body.contains("Last."))).await;
+    assert_eq!(popups.len(), before + 2, "{popups:#?}");
+}
+
+/// A gate that stands open.
+fn open() -> abide_tests::model_server::Gate {
+    let gate = abide_tests::model_server::Gate::new("open");
+    gate.open();
+    gate
+}

@@ -1,0 +1,120 @@
+//! A script needs nothing but a socket and lines of JSON.
+
+use abide_tests::{model_server::Turn, skip::skip, wait, world::World};
+use serde_json::{Value, json};
+use std::process::Stdio;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::UnixStream,
+};
+
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":{"min":1,"max":1}}}"#;
+
+#[tokio::test]
+async fn a_hello_and_a_list_through_socat() {
+    let world = World::start().await;
+    let task = world.run("socat", [Turn::done("Done.")]).await;
+    world.wait_end(task).await;
+    let address = format!("UNIX-CONNECT:{}", world.daemon.socket().display());
+    #[expect(clippy::disallowed_methods, reason = "what a script does")]
+    let socat = tokio::process::Command::new("socat")
+        .args(["-t", "30", "-", &address])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn();
+    let Ok(mut socat) = socat else {
+        return skip("a_hello_and_a_list_through_socat", "socat is not installed");
+    };
+    let lines = format!(
+        "{HELLO}\n{}\n",
+        json!({ "jsonrpc": "2.0", "id": "a", "method": "listTasks", "params": { "all": true } })
+    );
+    socat.stdin.take().unwrap().write_all(lines.as_bytes()).await.unwrap();
+    let output = wait::within("socat to end by itself", socat.wait_with_output()).await.unwrap();
+    let answers: Vec<Value> = output
+        .stdout
+        .split(|b| *b == b'\n')
+        .filter(|l| !l.is_empty())
+        .map(|l| serde_json::from_slice(l).unwrap())
+        .collect();
+    assert_eq!(answers.len(), 2, "{answers:?}");
+    assert_eq!((&answers[0]["id"], &answers[0]["result"]["codec"]), (&json!(0), &json!("json")));
+    assert_eq!(answers[1]["id"], json!("a"));
+    assert_eq!(answers[1]["result"]["tasks"][0]["id"], json!(task.task_id.to_string()));
+    assert_eq!(answers[1]["result"]["tasks"][0]["status"], json!("completed"));
+}
+
+#[tokio::test]
+async fn at_eof_pending_replies_are_sent_and_then_it_closes() {
+    let world = World::start().await;
+    let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
+    let mut lines = format!("{HELLO}\n");
+    for id in 1..=20 {
+        lines.push_str(&format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "status" })));
+    }
+    socket.write_all(lines.as_bytes()).await.unwrap();
+    socket.shutdown().await.unwrap();
+    let mut text = String::new();
+    wait::within("the daemon to close", socket.read_to_string(&mut text)).await.unwrap();
+    assert_eq!(text.lines().count(), 21);
+}
+
+#[tokio::test]
+async fn a_malformed_line_gets_an_error_and_the_connection_stays() {
+    let world = World::start().await;
+    let socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
+    let mut socket = BufReader::new(socket);
+    let mut ask = async |line: &str| {
+        socket.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        wait::within("an answer", socket.read_line(&mut answer)).await.unwrap();
+        serde_json::from_str::<Value>(&answer).unwrap()
+    };
+    assert_eq!(ask(HELLO).await["result"]["protocol"], json!(1));
+    assert_eq!(ask("{nonsense").await["error"]["code"], json!(-32700));
+    assert_eq!(ask("[]").await["error"]["code"], json!(-32600));
+    assert_eq!(ask(r#"{"jsonrpc":"2.0","id":1,"method":"dance"}"#).await["error"]["code"], json!(-32601));
+    assert_eq!(
+        ask(r#"{"jsonrpc":"2.0","id":2,"method":"stopTask","params":{}}"#).await["error"]["code"],
+        json!(-32602)
+    );
+    let gone = ask(r#"{"jsonrpc":"2.0","id":3,"method":"getTask","params":{"taskId":"0123abcd"}}"#).await;
+    assert_eq!(gone["error"]["data"]["kind"], json!("not_found"));
+    assert_eq!(
+        ask(r#"{"jsonrpc":"2.0","id":4,"method":"status"}"#).await["result"]["pid"],
+        json!(world.daemon.pid())
+    );
+}
+
+#[tokio::test]
+async fn a_whole_task_with_subscription_in_lines_of_json() {
+    let world = World::start().await;
+    world.model.script("lines", [Turn::say("Hello, script."), Turn::done("Done.")]);
+    let socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
+    let mut socket = BufReader::new(socket);
+    let start = json!({ "jsonrpc": "2.0", "id": 2, "method": "startTask",
+        "params": { "message": "[k:lines] hello", "workspace": world.daemon.workspace() } });
+    let lines = format!(
+        "{HELLO}\n{}\n{start}\n",
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": { "scope": "all" } })
+    );
+    socket.write_all(lines.as_bytes()).await.unwrap();
+    let mut texts = Vec::new();
+    wait::within("the task's end in JSON", async {
+        loop {
+            let mut line = String::new();
+            assert_ne!(socket.read_line(&mut line).await.unwrap(), 0, "the daemon closed");
+            let told: Value = serde_json::from_str(&line).unwrap();
+            assert!(told.get("error").is_none(), "{told}");
+            if told["method"] == "taskMessage" {
+                texts.push(told["params"]["message"]["text"].as_str().unwrap().to_owned());
+            }
+            if told["params"]["record"]["body"]["task_ended"].is_object() {
+                break;
+            }
+        }
+    })
+    .await;
+    assert_eq!(texts, ["[k:lines] hello", "Hello, script."]);
+}

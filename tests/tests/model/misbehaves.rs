@@ -1,0 +1,130 @@
+//! A model that misbehaves: the task survives, and nothing happens twice.
+
+use abide_client::protocol::{message::Role, method::task::StartTaskParams, task::Status};
+use abide_tests::{
+    daemon::Config,
+    ledger,
+    model_server::{Fault, Gate, ModelServer, Turn},
+    world::World,
+};
+use serde_json::json;
+
+/// What goes wrong with the first attempt, by a name for the script.
+fn faults() -> Vec<(&'static str, Fault)> {
+    vec![
+        ("429", Fault::Status { code: 429, retry_after: Some(1) }),
+        ("500", Fault::Status { code: 500, retry_after: None }),
+        ("503", Fault::Status { code: 503, retry_after: None }),
+        ("529", Fault::Status { code: 529, retry_after: None }),
+        ("408", Fault::Status { code: 408, retry_after: None }),
+        ("closed", Fault::Close),
+        ("cut-at-once", Fault::Cut { after: 0 }),
+        ("cut", Fault::Cut { after: 700 }),
+        ("malformed", Fault::Malformed { after_events: 3 }),
+        ("reported", Fault::Reported { after_events: 3 }),
+        ("stalled-at-once", Fault::Stall { after: 0, gate: Gate::new("a stall before the first byte") }),
+        ("stalled", Fault::Stall { after: 700, gate: Gate::new("a stall in the middle") }),
+    ]
+}
+
+/// All faults at once, each in a conversation of its own, on this wire.
+async fn survives_all(provider: &str) {
+    let model = ModelServer::start().await;
+    let more = "stall_timeout_secs = 2\nmax_parallel = 64";
+    let config = Config::with(&model)
+        .provider("impatient-openai", "openai-chat", &model.openai_url(), more)
+        .provider("impatient-anthropic", "anthropic", &model.anthropic_url(), more);
+    let world = World::configured(model, &config).await;
+    let witness = world.witness();
+    let mut tasks = Vec::new();
+    for (name, fault) in faults() {
+        let key = format!("{provider}-{name}");
+        let turn = Turn::say("Let me run it, ")
+            .text("once.")
+            .call("shell", json!({ "command": witness.command(&key) }));
+        world.model.script(&key, [turn.but_first(fault), Turn::done("Done.")]);
+        let model = Some(format!("impatient-{provider}/scripted-1"));
+        tasks.push((name, key.clone(), world.begin(StartTaskParams { model, ..world.task(&key) }).await));
+    }
+    for (name, key, task) in tasks {
+        let end = world.wait_end(task).await;
+        assert_eq!(
+            (end.status, end.summary.as_deref()),
+            (Status::Completed, Some("Done.")),
+            "{name}: {end:?}"
+        );
+        assert_eq!(witness.count(&key), 1, "{name}");
+        let (messages, _) = world.messages(task.conversation_id).await;
+        let said: Vec<_> =
+            messages.iter().filter(|m| m.role == Role::Agent).map(|m| m.text.as_str()).collect();
+        assert_eq!(said, ["Let me run it, once."], "{name}: said once, whole");
+        let failures = ledger::of(&world.daemon.home(), task.conversation_id)
+            .iter()
+            .filter(|l| l.kind == "model_failed")
+            .count();
+        assert_eq!(failures, 1, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn over_openai_chat_every_fault_is_survived() {
+    survives_all("openai").await;
+}
+
+#[tokio::test]
+async fn over_anthropic_messages_every_fault_is_survived() {
+    survives_all("anthropic").await;
+}
+
+#[tokio::test]
+async fn characters_are_put_together_again_however_the_bytes_are_cut() {
+    let world = World::start().await;
+    let text = "naïve — 日本語 🦀 «ça va»";
+    for size in [1, 2, 3, 7] {
+        for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+            let key = format!("utf8-{wire}-{size}");
+            let script = [
+                Turn::say(text).bytes_at_a_time(size),
+                Turn::new().call("task_complete", json!({ "summary": text })).bytes_at_a_time(size),
+            ];
+            world.model.script(&key, script);
+            let task = world.begin(StartTaskParams { model: model.clone(), ..world.task(&key) }).await;
+            let end = world.wait_end(task).await;
+            assert_eq!(end.summary.as_deref(), Some(text), "{key}");
+            assert_eq!(world.texts(task.conversation_id).await[1], text, "{key}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_cut_at_the_length_limit_never_runs() {
+    let world = World::start().await;
+    let witness = world.witness();
+    for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+        let key = format!("length-{wire}");
+        let script = [
+            Turn::say("I begin a long call.")
+                .call("shell", json!({ "command": witness.command(&key) }))
+                .cut_at_length(),
+            Turn::done("In smaller pieces."),
+        ];
+        world.model.script(&key, script);
+        let task = world.begin(StartTaskParams { model, ..world.task(&key) }).await;
+        let end = world.wait_end(task).await;
+        assert_eq!(end.summary.as_deref(), Some("In smaller pieces."), "{key}");
+        assert_eq!(witness.count(&key), 0, "{key}");
+        assert!(world.model.requests(&key)[1].text().contains("length limit"), "the model is told");
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_json_are_an_error_result() {
+    let world = World::start().await;
+    for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+        let key = format!("arguments-{wire}");
+        let script = [Turn::new().raw_call("shell", "{\"command\": true false}"), Turn::done("Understood.")];
+        world.model.script(&key, script);
+        let task = world.begin(StartTaskParams { model, ..world.task(&key) }).await;
+        assert_eq!(world.wait_end(task).await.summary.as_deref(), Some("Understood."), "{key}");
+    }
+}
