@@ -65,7 +65,7 @@ impl Runner {
         match job {
             Job::Model(job) => self.supervisor.spawn("model call", async move {
                 let effect = Effect::Model { task: job.task, item: job.item, attempt: job.attempt };
-                let work = model_call::run(&runner, *job, gate);
+                let work = Box::pin(model_call::run(&runner, *job, gate));
                 if let Some(Some(input)) = cancel.run_until_cancelled(work).await {
                     deliver(effect, input).await;
                 }

@@ -159,14 +159,15 @@ impl Sessions {
                 Ok(()) => return Ok(()),
                 Err(mailbox::PutError::Full) => return Err(CommandError::Overloaded),
                 // That actor has just gone: the next look finds its successor.
-                Err(mailbox::PutError::Closed(back)) => message = back,
+                Err(mailbox::PutError::Closed(back)) => message = *back,
             }
         }
     }
 
     fn mailbox(&self, conversation: ConversationId) -> Mailbox {
         let mut open = self.open();
-        if let Some(mailbox) = open.get(&conversation) {
+        // An actor closes its mailbox only while it takes it out of here; one that is closed and here has panicked.
+        if let Some(mailbox) = open.get(&conversation).filter(|mailbox| !mailbox.is_closed()) {
             return mailbox.clone();
         }
         let (mailbox, mail) = mailbox::new();

@@ -108,22 +108,22 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// All tokens.
+    /// All tokens. (Providers say what they like: sums stop at the top instead of starting over.)
     #[must_use]
     pub const fn tokens(&self) -> u64 {
-        self.input + self.output + self.cache_read + self.cache_write
+        self.input.saturating_add(self.output).saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
     pub fn add(&mut self, more: &Self) {
-        self.input += more.input;
-        self.output += more.output;
-        self.cache_read += more.cache_read;
-        self.cache_write += more.cache_write;
-        self.reasoning += more.reasoning;
-        self.model_calls += more.model_calls;
+        self.input = self.input.saturating_add(more.input);
+        self.output = self.output.saturating_add(more.output);
+        self.cache_read = self.cache_read.saturating_add(more.cache_read);
+        self.cache_write = self.cache_write.saturating_add(more.cache_write);
+        self.reasoning = self.reasoning.saturating_add(more.reasoning);
+        self.model_calls = self.model_calls.saturating_add(more.model_calls);
         self.cost_micros = match (self.cost_micros, more.cost_micros) {
             (None, None) => None,
-            (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
+            (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
         };
     }
 }

@@ -60,7 +60,7 @@ enum State {
 #[derive(Debug)]
 enum Held {
     Record(Arc<Record>),
-    Latest(Notification),
+    Latest(Box<Notification>),
     Delta(TaskDelta),
 }
 
@@ -98,7 +98,7 @@ impl Entry {
 
     fn latest(&mut self, notification: &Notification) {
         match &mut self.state {
-            State::Joining { held, .. } if held.len() < MAX_HELD => held.push(Held::Latest(notification.clone())),
+            State::Joining { held, .. } if held.len() < MAX_HELD => held.push(Held::Latest(Box::new(notification.clone()))),
             State::Joining { .. } => {}
             State::Joined { .. } => self.outbox.latest(notification.clone()),
         }
@@ -258,7 +258,7 @@ impl Subscriber {
         for one in held {
             match one {
                 Held::Record(record) => entry.record(&record),
-                Held::Latest(notification) => entry.outbox.latest(notification),
+                Held::Latest(notification) => entry.outbox.latest(*notification),
                 Held::Delta(delta) => entry.outbox.delta(delta),
             }
         }

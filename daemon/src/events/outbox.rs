@@ -21,18 +21,22 @@ const MAX_DELTA: usize = 256 * 1024;
 /// Something to be written.
 #[derive(Debug, Clone)]
 pub enum Parcel {
-    Outgoing(Outgoing),
+    Outgoing(Box<Outgoing>),
     Record { subscription: SubscriptionId, record: Arc<Record> },
     /// Write what is before it, then close.
     Close,
 }
 
 impl Parcel {
+    fn notification(notification: Notification) -> Self {
+        Self::Outgoing(Box::new(Outgoing::Notification(notification)))
+    }
+
     /// As it goes over the wire; `None` for [`Self::Close`].
     #[must_use]
     pub fn into_outgoing(self) -> Option<Outgoing> {
         match self {
-            Self::Outgoing(outgoing) => Some(outgoing),
+            Self::Outgoing(outgoing) => Some(*outgoing),
             Self::Record { subscription, record } => Some(Outgoing::Notification(sequenced(subscription, &record))),
             Self::Close => None,
         }
@@ -100,7 +104,7 @@ impl Outbox {
 
     /// A reply, or an error that belongs to no request. (Bounded by the requests a connection may have under way.)
     pub fn send(&self, outgoing: Outgoing) {
-        self.put(Parcel::Outgoing(outgoing));
+        self.put(Parcel::Outgoing(Box::new(outgoing)));
     }
 
     /// What is queued is still written, then the connection is closed.
@@ -230,10 +234,8 @@ impl Queue {
             .into_iter()
             .filter_map(|slot| match slot {
                 Slot::Parcel(parcel) => Some(parcel),
-                Slot::Latest(key) => self.latest.remove(&key).map(|n| Parcel::Outgoing(Outgoing::Notification(n))),
-                Slot::Delta(key) => {
-                    self.deltas.remove(&key).map(|d| Parcel::Outgoing(Outgoing::Notification(Notification::TaskDelta(d))))
-                }
+                Slot::Latest(key) => self.latest.remove(&key).map(Parcel::notification),
+                Slot::Delta(key) => self.deltas.remove(&key).map(Notification::TaskDelta).map(Parcel::notification),
             })
             .collect()
     }
@@ -250,7 +252,7 @@ impl Queue {
         self.deltas.clear();
         self.records = 0;
         let lagged = Notification::Lagged(Lagged { subscription_id, resume_from });
-        self.slots.push_back(Slot::Parcel(Parcel::Outgoing(Outgoing::Notification(lagged))));
+        self.slots.push_back(Slot::Parcel(Parcel::notification(lagged)));
         self.slots.push_back(Slot::Parcel(Parcel::Close));
         self.closed = true;
     }

@@ -66,8 +66,8 @@ pub(super) fn storage(error: ReadError) -> Error {
     }
 }
 
-fn write(error: WriteError) -> Error {
-    let kind = match &error {
+fn write(error: &WriteError) -> Error {
+    let kind = match error {
         WriteError::ConversationGone(_) => ErrorKind::NotFound,
         WriteError::Full => ErrorKind::StorageFull,
         WriteError::Closed => ErrorKind::ShuttingDown,
@@ -77,8 +77,8 @@ fn write(error: WriteError) -> Error {
     Error::new(kind, error.to_string())
 }
 
-fn refused(error: CommandError) -> Error {
-    let kind = match &error {
+fn refused(error: &CommandError) -> Error {
+    let kind = match error {
         CommandError::Refused(refusal) => match refusal {
             Refusal::TaskRunning(task) => return Error::new(ErrorKind::TaskRunning, error.to_string()).about(task),
             Refusal::NotAChoice(_) => ErrorKind::InvalidParams,
@@ -93,7 +93,7 @@ fn refused(error: CommandError) -> Error {
         CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown => ErrorKind::ShuttingDown,
         CommandError::Store(AppendError::Invalid { .. }) => ErrorKind::Internal,
         CommandError::Store(AppendError::Failed { .. }) | CommandError::Load(_) => ErrorKind::Storage,
-        CommandError::Write(error) => return write(error.clone()),
+        CommandError::Write(error) => return write(error),
     };
     if kind == ErrorKind::Internal {
         tracing::error!("{error}");

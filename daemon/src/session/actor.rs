@@ -9,12 +9,11 @@ use crate::{
     clock,
     runner::{Job, ModelJob, ToolJob},
 };
-use abide_engine::{Effect, History, Input, Refusal, accept, effects, handle, view, wake_at};
+use abide_engine::{Effect, History, Input, Refusal, accept, advance, effects, handle, is_at_work, view, wake_at};
 use abide_model::ModelRequest;
 use abide_protocol::{
     ConversationId, TaskId,
     record::{NewRecord, RecordBody},
-    task::Status,
     transcript::ToolSpec,
 };
 use abide_store::{Append, AppendError, Committed, TaskProjection};
@@ -84,9 +83,7 @@ impl Actor {
 
     /// Nothing runs, and every task waits for a person (or for the next daemon).
     fn may_go(&self) -> bool {
-        let waits = |status| matches!(status, Status::WaitingUser | Status::WaitingApproval | Status::Paused);
-        self.running.is_empty()
-            && (self.sessions.is_draining() || self.history.live().all(|t| waits(abide_engine::status(t))))
+        self.running.is_empty() && (self.sessions.is_draining() || !self.history.live().any(is_at_work))
     }
 
     /// The daemon ends: what still runs is cut off, and found interrupted at the next start.
@@ -120,7 +117,9 @@ impl Actor {
         for input in recover::inputs(&self.history, &self.sessions.inner.runner.tools).await {
             self.apply(input).await?;
         }
-        Ok(())
+        // What was accepted while the last daemon drained has not been acted on yet.
+        let records = advance(&mut self.history, &mut clock::mint());
+        if records.is_empty() { Ok(()) } else { self.commit(records, false).await }
     }
 
     async fn handle(&mut self, message: Message) {
@@ -189,13 +188,16 @@ impl Actor {
         } else {
             handle(&mut self.history, input, &mut mint)?
         };
-        if records.is_empty() { self.rest().await } else { self.commit(records, urgent).await }
+        if records.is_empty() {
+            self.rest();
+            return Ok(());
+        }
+        self.commit(records, urgent).await
     }
 
-    /// A wake that found nothing due: the next moment may be another.
-    async fn rest(&self) -> Result<(), CommandError> {
+    /// Until the next input, or the next moment that a task waits for.
+    fn rest(&self) {
         self.sessions.inner.alarm.set(self.id, self.history.live().filter_map(wake_at).min());
-        Ok(())
     }
 
     async fn commit(&mut self, records: Vec<NewRecord>, urgent: bool) -> Result<(), CommandError> {
@@ -224,7 +226,8 @@ impl Actor {
                     self.start(effect, &gate);
                 }
                 self.forget_spools(&committed);
-                self.rest().await
+                self.rest();
+                Ok(())
             }
             Err(e) => {
                 if let AppendError::Failed { reason } = &e {

@@ -26,7 +26,7 @@ pub(super) enum Lane {
 
 pub(super) enum PutError {
     Full,
-    Closed(Message),
+    Closed(Box<Message>),
 }
 
 /// The way in. Cheap to clone.
@@ -55,12 +55,17 @@ pub(super) fn new() -> (Mailbox, Mail) {
 impl Mailbox {
     pub(super) async fn put(&self, lane: Lane, message: Message) -> Result<(), PutError> {
         match lane {
-            Lane::Urgent => self.urgent.send(message).await.map_err(|e| PutError::Closed(e.0)),
+            Lane::Urgent => self.urgent.send(message).await.map_err(|e| PutError::Closed(Box::new(e.0))),
             Lane::Command => self.commands.try_send(message).map_err(|e| match e {
                 mpsc::error::TrySendError::Full(_) => PutError::Full,
-                mpsc::error::TrySendError::Closed(message) => PutError::Closed(message),
+                mpsc::error::TrySendError::Closed(message) => PutError::Closed(Box::new(message)),
             }),
         }
+    }
+
+    /// Nobody reads it any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.urgent.is_closed()
     }
 
     /// Makes the actor look up: something about the whole daemon has changed.

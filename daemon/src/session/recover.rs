@@ -1,14 +1,14 @@
 //! What a fresh start finds: work that was under way when the last daemon went.
 
 use super::Sessions;
-use abide_engine::{CallStage, EditState, Finding, History, Input, Task};
+use abide_engine::{CallStage, EditState, Finding, History, Input, is_at_work};
 use abide_protocol::{CallId, record::CallPlanned, task::{AgentTask, CallState, Status}};
 use abide_tools::Tools;
 
 /// For each task that was at work, what became of it. A task that waits for a person has lost nothing and is left alone.
 pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
     let mut inputs = Vec::new();
-    for task in history.live().filter(|t| was_at_work(t)) {
+    for task in history.live().filter(|t| is_at_work(t)) {
         let started: Vec<(CallId, u32, CallPlanned)> = task
             .calls()
             .iter()
@@ -25,10 +25,6 @@ pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
         inputs.push(Input::Restarted { task: task.id, findings });
     }
     inputs
-}
-
-fn was_at_work(task: &Task) -> bool {
-    task.in_flight() || matches!(abide_engine::status(task), Status::Running | Status::Thinking | Status::ToolExecuting)
 }
 
 fn finding(call: CallId, found: abide_tools::Finding) -> Finding {
@@ -64,7 +60,8 @@ impl Sessions {
     }
 }
 
+/// As far as the view tells. (A queued call may have been allowed in the moment in which the last daemon went.)
 fn looks_at_work(task: &AgentTask) -> bool {
     matches!(task.status, Status::Running | Status::Thinking | Status::ToolExecuting)
-        || task.active_calls.iter().any(|call| call.state == CallState::Running)
+        || task.active_calls.iter().any(|call| matches!(call.state, CallState::Running | CallState::Queued))
 }

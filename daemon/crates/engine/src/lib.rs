@@ -29,6 +29,6 @@ pub use effects::{Effect, effects, wake_at};
 pub use history::{Conversation, History};
 pub use input::{EditState, Finding, Input, ModelFailure, Refusal, Start};
 pub use mint::Mint;
-pub use status::{is_legal, status};
+pub use status::{is_at_work, is_legal, status};
 pub use task::{Call, CallStage, Stage, Task};
 pub use view::view;

@@ -27,6 +27,12 @@ pub fn status(task: &Task) -> Status {
     }
 }
 
+/// Something of the task is under way, or would be if the daemon were there: it does not (only) wait for a person.
+#[must_use]
+pub fn is_at_work(task: &Task) -> bool {
+    works(task) || task.in_flight()
+}
+
 /// Whether time counts as work: neither waiting nor paused nor ended.
 pub(crate) fn works(task: &Task) -> bool {
     matches!(status(task), Status::Running | Status::Thinking | Status::ToolExecuting)

@@ -26,7 +26,7 @@ pub(super) async fn create(service: &Service, params: CreateConversationParams) 
         model,
         persona,
     };
-    service.sessions.command(id, Input::Create(facts)).await.map_err(refused)?;
+    service.sessions.command(id, Input::Create(facts)).await.map_err(|e| refused(&e))?;
     reply(service, id).await
 }
 
@@ -68,25 +68,25 @@ pub(super) async fn update(service: &Service, params: UpdateConversationParams) 
     };
     let title = title.as_deref().map(start::title);
     let update = ConversationUpdated { title, workspace, mode, model, persona };
-    service.sessions.command(id, Input::Update(update)).await.map_err(refused)?;
+    service.sessions.command(id, Input::Update(update)).await.map_err(|e| refused(&e))?;
     reply(service, id).await
 }
 
 pub(super) async fn archive(service: &Service, params: &ArchiveConversationParams) -> Result<ConversationReply, Error> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    service.sessions.command(id, Input::Archive { archived: params.archived }).await.map_err(refused)?;
+    service.sessions.command(id, Input::Archive { archived: params.archived }).await.map_err(|e| refused(&e))?;
     reply(service, id).await
 }
 
 pub(super) async fn delete(service: &Service, params: &ConversationParams) -> Result<DeleteConversationReply, Error> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    let records = service.sessions.delete(id).await.map_err(refused)?;
+    let records = service.sessions.delete(id).await.map_err(|e| refused(&e))?;
     Ok(DeleteConversationReply { records })
 }
 
 pub(super) async fn mark_read(service: &Service, params: &MarkReadParams) -> Result<ConversationReply, Error> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    let conversation = service.store.mark_read(id, params.seq).await.map_err(write)?;
+    let conversation = service.store.mark_read(id, params.seq).await.map_err(|e| write(&e))?;
     Ok(ConversationReply { conversation })
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn respond(service: &Service, params: UserResponseParams) -> Re
     match service.sessions.command(conversation, input).await {
         Ok(_) => Ok(UserResponseReply { won: true, response }),
         Err(CommandError::Refused(Refusal::Answered(first))) => Ok(UserResponseReply { won: false, response: first }),
-        Err(e) => Err(refused(e)),
+        Err(e) => Err(refused(&e)),
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn decide(service: &Service, params: DecideApprovalParams) -> R
     match service.sessions.command(conversation, Input::Decide { approval, decision, note }).await {
         Ok(_) => Ok(DecideApprovalReply { won: true, decision }),
         Err(CommandError::Refused(Refusal::Decided(first))) => Ok(DecideApprovalReply { won: false, decision: first }),
-        Err(e) => Err(refused(e)),
+        Err(e) => Err(refused(&e)),
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
             let known = already_started(service, client_message.as_ref()).await?;
             known.ok_or_else(|| Error::new(ErrorKind::Internal, "the first request of this clientMessageId has vanished"))
         }
-        Err(e) => Err(refused(e)),
+        Err(e) => Err(refused(&e)),
     }
 }
 

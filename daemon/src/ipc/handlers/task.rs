@@ -23,7 +23,7 @@ pub(super) async fn resume(service: &Service, params: &TaskParams) -> Result<Tas
 
 async fn control(service: &Service, params: &TaskParams, input: impl FnOnce(TaskId) -> Input) -> Result<TaskReply, Error> {
     let (task, conversation) = place(service, &params.task_id).await?;
-    let applied = service.sessions.command(conversation, input(task)).await.map_err(refused)?;
+    let applied = service.sessions.command(conversation, input(task)).await.map_err(|e| refused(&e))?;
     let task = applied.task.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task is gone"))?;
     Ok(TaskReply { task })
 }

@@ -54,15 +54,15 @@ fn says_stop(response: &str) -> bool {
     matches!(response.trim().to_lowercase().as_str(), STOP | "no" | "n")
 }
 
+/// What the model reads when a person would not answer.
+const DECLINED: &str = "The user declined to answer. Decide yourself, or end the task if you cannot.";
+
 /// The response is the asking call's result.
 fn agent(task: &Task, question: &Question, response: Option<String>, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.answered(question.id, response.clone());
     if let Some(call) = question.call_id.and_then(|id| task.call(id)) {
-        let words = response.map_or_else(
-            || "The user declined to answer. Decide yourself, or end the task if you cannot.".to_owned(),
-            |text| format!("The user answered: {text}"),
-        );
+        let words = response.unwrap_or_else(|| DECLINED.to_owned());
         draft.finish_call(call, CallOutcome::Done, ToolResult::success(words, None));
     }
     draft.records

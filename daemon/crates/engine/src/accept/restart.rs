@@ -4,7 +4,7 @@ use super::Draft;
 use crate::{
     input::{EditState, Finding},
     mint::Mint,
-    status::works,
+    status::is_at_work,
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
@@ -21,7 +21,7 @@ const CRASH_LOOP: u32 = 3;
 
 pub(super) fn accept(task: &Task, findings: &[Finding], mint: &mut Mint) -> Vec<NewRecord> {
     // A task that waits for a person brings nothing down, and nothing of it was interrupted.
-    let at_work = works(task) || task.in_flight();
+    let at_work = is_at_work(task);
     let without_progress = task.restarts.saturating_add(u32::from(at_work));
     let at = mint.at();
     let mut draft = Draft::of(task, mint);
