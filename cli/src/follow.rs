@@ -108,14 +108,19 @@ impl<'d> Follow<'d> {
 
     /// Follows to the end, or until the person leaves.
     pub(crate) async fn run(mut self) -> Result<Ending, CommandError> {
+        let ending = self.follow().await;
+        self.screen.end_line()?;
+        self.screen.hide_live()?;
+        ending
+    }
+
+    async fn follow(&mut self) -> Result<Ending, CommandError> {
         loop {
             if let Some(ending) = self.ending().await? {
-                self.screen.end_line()?;
-                self.screen.hide_live()?;
                 return Ok(ending);
             }
-            if let Some(pending) = self.open_item() {
-                if let Some(ending) = self.settle(pending).await? {
+            if let Some(open) = self.open_item() {
+                if let Some(ending) = self.settle(open).await? {
                     return Ok(ending);
                 }
                 self.tell()?;

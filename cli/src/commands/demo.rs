@@ -13,9 +13,10 @@ use uuid::Uuid;
 const MODEL: &str = "demo/demo";
 const PROMPT: &str = "Show me what you can do.";
 const WORDS: &str = "\
-This is a demonstration: the model is a script that is built in, no key and no network is used.
-All else is real: the task belongs to the daemon, its tools run in a scratch folder of its own, it asks one
-question and needs one approval. Leave with Ctrl-C whenever you like: the task goes on without you.
+This is a demonstration. The model is a script that is built in: no key and no
+network is used. All else is real: the task belongs to the daemon, its tools run
+in a scratch folder of its own, it asks one question and needs one approval.
+Leave with Ctrl-C whenever you like: the task goes on without you.
 ";
 
 pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {

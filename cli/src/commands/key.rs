@@ -28,7 +28,7 @@ pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, Command
     } else {
         let place = text::one_line(&reply.stored_in);
         let words = if removed {
-            format!("{name}: key removed ({place})\n")
+            format!("{name}: key removed; stored now: {place}\n")
         } else {
             format!("{name}: key stored in {place}\n")
         };

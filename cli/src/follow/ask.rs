@@ -36,6 +36,15 @@ enum Heard<T> {
     Detach,
 }
 
+/// Who dealt with an item that a person was asked about.
+enum Asked {
+    Here,
+    /// Another client was first; what it said is told like any other news.
+    Elsewhere,
+    /// Nobody: the person leaves.
+    Left,
+}
+
 #[derive(Clone, Copy)]
 enum Input {
     Key,
@@ -80,14 +89,15 @@ impl Follow<'_> {
                 self.say("no terminal: approving by itself, since this is the demonstration")?;
                 self.decide(approval, Decision::AllowOnce, None).await?;
             }
-            (Who::Person(_), Pending::Question(question)) => {
-                if !self.ask_question(open.task, question).await? {
-                    return Ok(Some(self.detached()));
-                }
-            }
-            (Who::Person(_), Pending::Approval(approval)) => {
-                if !self.ask_approval(approval).await? {
-                    return Ok(Some(self.detached()));
+            (Who::Person(_), pending) => {
+                let asked = match pending {
+                    Pending::Question(question) => self.ask_question(open.task, question).await?,
+                    Pending::Approval(approval) => self.ask_approval(approval).await?,
+                };
+                match asked {
+                    Asked::Here => {}
+                    Asked::Elsewhere => return Ok(None),
+                    Asked::Left => return Ok(Some(self.detached())),
                 }
             }
         }
@@ -99,15 +109,14 @@ impl Follow<'_> {
         if self.what.json { Ok(()) } else { self.screen.note(words) }
     }
 
-    /// `false`: the person leaves.
-    async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<bool, CommandError> {
+    async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<Asked, CommandError> {
         let id = PendingId::Question(question.id);
         self.say(&pending::question(question))?;
         let label = if question.choices.is_empty() { "answer" } else { "answer or number" };
         loop {
             self.screen.prompt(&format!("{label} (Ctrl-D declines): "))?;
             let line = match self.hear(id, Input::Line).await? {
-                Heard::Detach => return Ok(false),
+                Heard::Detach => return Ok(Asked::Left),
                 Heard::Withdrawn => return self.withdrawn(),
                 Heard::Typed(Keys::Line(line)) => line,
                 Heard::Typed(Keys::Key(_)) => continue,
@@ -116,11 +125,11 @@ impl Follow<'_> {
                 None => {
                     self.screen.note("")?;
                     self.respond(task, question, None).await?;
-                    return Ok(true);
+                    return Ok(Asked::Here);
                 }
                 Some(Typed::Answer(answer)) => {
                     self.respond(task, question, Some(answer)).await?;
-                    return Ok(true);
+                    return Ok(Asked::Here);
                 }
                 Some(Typed::Nothing) => {}
                 Some(Typed::NotAChoice) => self.say("this question takes one of its answers, or a number")?,
@@ -128,8 +137,7 @@ impl Follow<'_> {
         }
     }
 
-    /// `false`: the person leaves.
-    async fn ask_approval(&mut self, approval: &Approval) -> Result<bool, CommandError> {
+    async fn ask_approval(&mut self, approval: &Approval) -> Result<Asked, CommandError> {
         let id = PendingId::Approval(approval.id);
         self.say(&pending::approval(approval))?;
         // What was typed before this was shown is no decision about it.
@@ -139,7 +147,7 @@ impl Follow<'_> {
         self.screen.prompt(ApprovalKey::LABEL)?;
         let key = loop {
             match self.hear(id, Input::Key).await? {
-                Heard::Detach => return Ok(false),
+                Heard::Detach => return Ok(Asked::Left),
                 Heard::Withdrawn => return self.withdrawn(),
                 Heard::Typed(Keys::Key(key)) => {
                     if let Some(key) = ApprovalKey::of(key) {
@@ -151,13 +159,13 @@ impl Follow<'_> {
         };
         self.screen.note("")?;
         match key {
-            ApprovalKey::Detach => return Ok(false),
+            ApprovalKey::Detach => return Ok(Asked::Left),
             ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None).await?,
             ApprovalKey::Always => self.decide(approval, Decision::AllowAlways, None).await?,
             ApprovalKey::Reject => {
                 self.screen.prompt("why? (Enter for no reason): ")?;
                 let note = match self.hear(id, Input::Line).await? {
-                    Heard::Detach => return Ok(false),
+                    Heard::Detach => return Ok(Asked::Left),
                     Heard::Withdrawn => return self.withdrawn(),
                     Heard::Typed(Keys::Line(Some(reason))) => Some(reason).filter(|r| !r.trim().is_empty()),
                     Heard::Typed(_) => None,
@@ -165,7 +173,7 @@ impl Follow<'_> {
                 self.decide(approval, Decision::RejectOnce, note).await?;
             }
         }
-        Ok(true)
+        Ok(Asked::Here)
     }
 
     /// Waits for what is typed; meanwhile what the daemon tells is folded in, and told when the prompt is gone.
@@ -195,13 +203,13 @@ impl Follow<'_> {
         self.view.tasks().any(|task| task.pending.iter().any(|p| p.id() == id))
     }
 
-    fn withdrawn(&mut self) -> Result<bool, CommandError> {
+    fn withdrawn(&mut self) -> Result<Asked, CommandError> {
         if let Who::Person(terminal) = &self.what.who {
             terminal.forget_typed()?;
         }
         self.screen.erase_prompt()?;
         self.say(&paint(FAINT, "settled elsewhere"))?;
-        Ok(true)
+        Ok(Asked::Elsewhere)
     }
 
     async fn respond(

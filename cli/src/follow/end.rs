@@ -106,7 +106,12 @@ impl Follow<'_> {
         }
         let Some(id) = self.what.task else { return Ok(None) };
         if self.saw_end || (self.what.is_over && self.is_quiet().await?) {
-            return Ok(Some(Ending::Ended(Box::new(self.last_word(id).await?))));
+            let task = self.last_word(id).await?;
+            if !self.what.json {
+                // Of a task that had ended before, the messages may be all that was told.
+                self.teller.summary(task.summary.as_deref(), &mut self.screen)?;
+            }
+            return Ok(Some(Ending::Ended(Box::new(task))));
         }
         let alone = matches!(self.what.who, Who::Nobody | Who::Itself);
         Ok(self

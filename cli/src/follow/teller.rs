@@ -14,7 +14,7 @@ use abide_client::{
         notification::{DeltaItem, DeltaKind},
         task::CallState,
     },
-    view::{Change, Connection, ConversationView, Entry, Event, EventKind},
+    view::{Change, Connection, ConversationView, Entry, Event, EventKind, Stream},
 };
 use std::{collections::HashSet, io};
 
@@ -22,6 +22,8 @@ pub(super) struct Teller {
     /// Only this task's; `None`: all.
     task: Option<TaskId>,
     with_prompts: bool,
+    /// The first snapshot is told.
+    has_begun: bool,
     /// The reply that is being written out.
     current: Option<Reply>,
     /// Entries up to here are told; calls are told when they have finished.
@@ -43,7 +45,7 @@ struct Reply {
 pub(super) struct Asking<'a> {
     /// Dealt with here: no need to tell.
     pub(super) settled: &'a HashSet<PendingId>,
-    /// Open questions are shown by a prompt.
+    /// Questions that wait are shown by a prompt.
     pub(super) has_prompt: bool,
 }
 
@@ -52,6 +54,7 @@ impl Teller {
         Self {
             task,
             with_prompts,
+            has_begun: false,
             current: None,
             told: Seq(0),
             finished: HashSet::new(),
@@ -66,22 +69,28 @@ impl Teller {
         asking: &Asking<'_>,
         screen: &mut Screen,
     ) -> io::Result<()> {
+        // What is being written now comes before the records that were missed: it is told once they are.
+        let is_back = self.has_begun && changes.contains(&Change::Reset);
         for change in changes {
             match change {
+                Change::Output { .. } | Change::Redrawn { .. } if is_back => {}
                 Change::Reset => self.all(view, asking, screen)?,
                 Change::Added(seq) | Change::Changed(seq) => {
                     if let Some(entry) = view.entry(*seq) {
                         self.entry(view, entry, asking, screen)?;
                     }
                 }
-                Change::Output { item, kind: DeltaKind::Text, text } => {
-                    self.output(view, *item, text, screen)?;
-                }
-                Change::Redrawn { item } => self.redrawn(view, *item, screen)?,
+                Change::Output { item, .. } | Change::Redrawn { item } => self.output(view, *item, screen)?,
                 Change::Gone { item, recorded } => self.gone(*item, *recorded, screen)?,
-                Change::Connection => connection(view, screen)?,
+                Change::Connection => {
+                    if let Connection::Lost { .. } = view.connection() {
+                        // Whatever becomes of what was being written: it is told anew.
+                        self.current = None;
+                    }
+                    connection(view, screen)?;
+                }
                 Change::Daemon => daemon(view, screen)?,
-                Change::Output { .. } | Change::Task(_) | Change::Inbox | Change::Conversation => {}
+                Change::Task(_) | Change::Inbox | Change::Conversation => {}
             }
         }
         Ok(())
@@ -92,11 +101,11 @@ impl Teller {
         for entry in view.timeline() {
             self.entry(view, entry, asking, screen)?;
         }
-        let live = view.live().find(|(item, _)| matches!(item, DeltaItem::Reply(_)));
-        match (live, &self.current) {
-            (Some((item, _)), None) => self.redrawn(view, item, screen),
-            _ => Ok(()),
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        for (item, _) in view.live().filter(|_| is_first) {
+            self.output(view, item, screen)?;
         }
+        Ok(())
     }
 
     fn is_mine(&self, task: Option<TaskId>) -> bool {
@@ -117,7 +126,7 @@ impl Teller {
         }
         match entry {
             Entry::Call(c) => {
-                if c.state == CallState::Finished && self.finished.insert(c.seq) && !is_control(&c.tool) {
+                if c.state == CallState::Finished && self.finished.insert(c.seq) && !call::is_control(c) {
                     screen.note(&call::line(c))?;
                 }
                 Ok(())
@@ -140,12 +149,12 @@ impl Teller {
                 let current = self.current.take_if(|c| c.recorded == Some(m.seq));
                 let written = current.map(|c| c.written).unwrap_or_default();
                 if written.is_empty() {
-                    screen.end_line()?;
+                    screen.paragraph()?;
                 }
                 match rest(&written, &m.text) {
                     Some(rest) => screen.words(&text::block(rest))?,
                     None => {
-                        screen.end_line()?;
+                        screen.paragraph()?;
                         screen.words(&text::block(&m.text))?;
                     }
                 }
@@ -153,8 +162,12 @@ impl Teller {
                 screen.end_line()
             }
             (Role::Agent, MessageKind::Question) => {
-                let is_open = m.question_id.is_some_and(|id| is_open(view, PendingId::Question(id)));
-                if is_open && asking.has_prompt { Ok(()) } else { screen.note(&message::aside(m)) }
+                // One that is not answered is shown by a prompt, soon if not yet.
+                if asking.has_prompt && !is_answered(view, m) {
+                    Ok(())
+                } else {
+                    screen.note(&message::aside(m))
+                }
             }
             (_, MessageKind::Answer) => {
                 let here = m.question_id.is_some_and(|id| asking.settled.contains(&PendingId::Question(id)));
@@ -165,16 +178,20 @@ impl Teller {
         }
     }
 
+    /// What came of the task, in the agent's words, unless it has said so already.
+    pub(super) fn summary(&mut self, summary: Option<&str>, screen: &mut Screen) -> io::Result<()> {
+        let summary = summary.unwrap_or_default().trim();
+        if !summary.is_empty() && summary != self.last_words {
+            screen.paragraph()?;
+            screen.words(&text::block(summary))?;
+            summary.clone_into(&mut self.last_words);
+        }
+        screen.end_line()
+    }
+
     fn event(&mut self, event: &Event, screen: &mut Screen) -> io::Result<()> {
         match &event.kind {
-            EventKind::TaskEnded { summary, .. } => {
-                let summary = summary.as_deref().unwrap_or_default().trim();
-                if !summary.is_empty() && summary != self.last_words {
-                    screen.end_line()?;
-                    screen.words(&text::block(summary))?;
-                }
-                screen.end_line()
-            }
+            EventKind::TaskEnded { summary, .. } => self.summary(summary.as_deref(), screen),
             EventKind::ModelFailed { message, retry_at, .. } => {
                 let again = if retry_at.is_some() { "; it is tried again" } else { "" };
                 screen.note(&format!("{} {}{again}", paint(BAD, "model:"), text::one_line(message)))
@@ -199,47 +216,28 @@ impl Teller {
         }
     }
 
-    fn output(
-        &mut self,
-        view: &ConversationView,
-        item: DeltaItem,
-        piece: &str,
-        screen: &mut Screen,
-    ) -> io::Result<()> {
-        if !matches!(item, DeltaItem::Reply(_))
-            || !self.is_mine(view.live_item(item).map(|live| live.task_id))
-        {
+    /// Writes what is not written yet of a reply that is under way.
+    fn output(&mut self, view: &ConversationView, item: DeltaItem, screen: &mut Screen) -> io::Result<()> {
+        // If it is over by now, its message or its end is told next.
+        let Some(live) = view.live_item(item) else { return Ok(()) };
+        // One at a time: another's words come with its message.
+        let is_others = self.current.as_ref().is_some_and(|current| current.item != item);
+        if is_others || !matches!(item, DeltaItem::Reply(_)) || !self.is_mine(Some(live.task_id)) {
             return Ok(());
         }
-        let current =
-            self.current.get_or_insert_with(|| Reply { item, written: String::new(), recorded: None });
-        // One at a time; another's words come with its message.
-        if current.item != item {
-            return Ok(());
+        let now = live.stream(DeltaKind::Text).map(Stream::text).unwrap_or_default();
+        let written = self.current.as_ref().map_or("", |current| &current.written);
+        let (rest, is_new) = match now.strip_prefix(written) {
+            Some(rest) => (rest, written.is_empty()),
+            // A new attempt, or a gap was filled: once more from the start.
+            None => (&*now, true),
+        };
+        if is_new && !rest.is_empty() {
+            screen.paragraph()?;
         }
-        if current.written.is_empty() {
-            screen.end_line()?;
-        }
-        current.written.push_str(piece);
-        screen.words(&text::block(piece))
-    }
-
-    /// Begins anew with what there is now.
-    fn redrawn(&mut self, view: &ConversationView, item: DeltaItem, screen: &mut Screen) -> io::Result<()> {
-        let stream = view.live_item(item).and_then(|live| live.stream(DeltaKind::Text));
-        let now = stream.map(|s| s.text().into_owned()).unwrap_or_default();
-        let is_current = self.current.as_ref().is_some_and(|c| c.item == item);
-        if let Some(current) = self.current.take_if(|c| c.item == item)
-            && let Some(rest) = now.strip_prefix(&current.written)
-        {
-            // Nothing that was written is different.
-            self.current = Some(current);
-            return self.output(view, item, rest, screen);
-        }
-        if is_current {
-            screen.end_line()?;
-        }
-        if now.is_empty() { Ok(()) } else { self.output(view, item, &now, screen) }
+        screen.words(&text::block(rest))?;
+        self.current = Some(Reply { item, written: now.into_owned(), recorded: None });
+        Ok(())
     }
 
     fn gone(&mut self, item: DeltaItem, recorded: Option<Seq>, screen: &mut Screen) -> io::Result<()> {
@@ -257,13 +255,12 @@ impl Teller {
     }
 }
 
-/// Questions and updates are shown as what they are; the end is the end.
-fn is_control(tool: &str) -> bool {
-    matches!(tool, "ask_user" | "request_input" | "send_update" | "task_complete")
-}
-
-fn is_open(view: &ConversationView, id: PendingId) -> bool {
-    view.tasks().any(|task| task.pending.iter().any(|p| p.id() == id))
+fn is_answered(view: &ConversationView, question: &Message) -> bool {
+    let is_answer = |entry: &Entry| {
+        matches!(entry, Entry::Message(m)
+            if m.kind == MessageKind::Answer && m.question_id == question.question_id)
+    };
+    view.timeline().rev().take_while(|entry| entry.seq() > question.seq).any(is_answer)
 }
 
 /// What is still to be written of `text`; `None` if it is not what was written at all.
@@ -274,10 +271,9 @@ fn rest<'a>(written: &str, text: &'a str) -> Option<&'a str> {
 
 fn connection(view: &ConversationView, screen: &mut Screen) -> io::Result<()> {
     match view.connection() {
-        Connection::Lost { reason } if view.daemon().shutting_down => screen.note(&format!(
-            "the daemon was stopped ({}); this waits for its next start: abide daemon start",
-            text::one_line(reason)
-        )),
+        Connection::Lost { .. } if view.daemon().shutting_down => {
+            screen.note("the daemon was stopped; this waits for its next start: abide daemon start")
+        }
         Connection::Lost { reason } => {
             screen.note(&format!("lost the daemon ({}), connecting again", text::one_line(reason)))
         }

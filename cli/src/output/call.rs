@@ -15,14 +15,20 @@ use anstyle::Style;
 const MAX_RESULT: usize = 120;
 const MAX_SUMMARY: usize = 160;
 
+/// Its doing is a message, or the end of the task, and told as that.
+pub(crate) fn is_control(call: &CallView) -> bool {
+    matches!(&*call.tool, "ask_user" | "request_input" | "send_update" | "task_complete")
+}
+
 pub(crate) fn line(call: &CallView) -> String {
     let (mark, style) = mark(call);
-    let mut line = format!(
-        "{} {} {}",
-        paint(style, mark),
-        paint(STRONG, &text::one_line(&call.tool)),
-        text::fit(&text::one_line(&call.summary), MAX_SUMMARY)
-    );
+    let tool = text::one_line(&call.tool);
+    let summary = text::one_line(&call.summary);
+    // Most summaries begin with the tool's name.
+    let what = summary.strip_prefix(&tool).and_then(|rest| rest.trim_start_matches(':').strip_prefix(' '));
+    let what = what.unwrap_or(&summary);
+    let mut line =
+        format!("{} {} {}", paint(style, mark), paint(STRONG, &tool), text::fit(what, MAX_SUMMARY));
     let said = said(call);
     if !said.is_empty() {
         line.push_str(&paint(FAINT, &format!(" → {}", text::fit(&said, MAX_RESULT))));
@@ -79,6 +85,11 @@ mod tests {
     fn a_call_is_one_line() {
         let call = fixture::call();
         assert_eq!(plain(&call), "✓ read src/main.rs → 120 lines (12 ms)");
+
+        for summary in ["read src/main.rs", "read: src/main.rs"] {
+            let named = CallView { summary: summary.into(), ..call.clone() };
+            assert_eq!(plain(&named), plain(&call));
+        }
 
         let failed = CallView { result: Some(ToolResult::failure("no such file")), ..call.clone() };
         assert_eq!(plain(&failed), "✗ read src/main.rs → no such file (12 ms)");

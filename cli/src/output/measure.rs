@@ -75,7 +75,12 @@ pub(crate) fn bytes(n: u64) -> String {
 /// `1,234 tokens in 3 model calls · $0.0042`
 pub(crate) fn usage(usage: &Usage) -> String {
     let cost = usage.cost_micros.map(|c| format!(" · {}", money(c))).unwrap_or_default();
-    format!("{} in {}{cost}", counted(usage.tokens(), "token"), counted(usage.model_calls, "model call"))
+    let calls = counted(usage.model_calls, "model call");
+    match usage.tokens() {
+        // Not every provider tells.
+        0 => format!("{calls}{cost}"),
+        tokens => format!("{} in {calls}{cost}", counted(tokens, "token")),
+    }
 }
 
 #[cfg(test)]
@@ -118,5 +123,6 @@ mod tests {
             Usage { input: 1000, output: 234, model_calls: 3, cost_micros: Some(4_200), ..Usage::default() };
         assert_eq!(usage(&known), "1,234 tokens in 3 model calls · $0.0042");
         assert_eq!(usage(&Usage { cost_micros: None, ..known }), "1,234 tokens in 3 model calls");
+        assert_eq!(usage(&Usage { model_calls: 1, ..Usage::default() }), "1 model call");
     }
 }

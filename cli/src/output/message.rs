@@ -19,7 +19,7 @@ pub(crate) fn conversation(messages: &[Message], calls: &[CallView], now: Timest
     let mut items: Vec<_> = messages
         .iter()
         .map(|m| (m.seq, Item::Message(m)))
-        .chain(calls.iter().map(|c| (c.seq, Item::Call(c))))
+        .chain(calls.iter().filter(|c| !call::is_control(c)).map(|c| (c.seq, Item::Call(c))))
         .collect();
     items.sort_by_key(|(seq, _)| *seq);
     let mut out = String::new();

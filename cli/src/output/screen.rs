@@ -15,6 +15,7 @@ pub(crate) struct Screen {
     err: Box<dyn Write + Send>,
     /// The agent's words do not end with a line end yet.
     mid_line: bool,
+    has_words: bool,
     /// Whether there is a live line, and whether it shows.
     live: Live,
 }
@@ -35,7 +36,7 @@ impl Screen {
     }
 
     fn on(out: impl Write + Send + 'static, err: impl Write + Send + 'static, live: Live) -> Self {
-        Self { out: Box::new(out), err: Box::new(err), mid_line: false, live }
+        Self { out: Box::new(out), err: Box::new(err), mid_line: false, has_words: false, live }
     }
 
     /// A piece of the agent's words, made safe already.
@@ -47,7 +48,14 @@ impl Screen {
         self.out.write_all(words.as_bytes())?;
         self.out.flush()?;
         self.mid_line = !words.ends_with('\n');
+        self.has_words = true;
         Ok(())
+    }
+
+    /// What the agent says next stands apart from what it said before.
+    pub(crate) fn paragraph(&mut self) -> io::Result<()> {
+        self.end_line()?;
+        if self.has_words { self.words("\n") } else { Ok(()) }
     }
 
     /// Ends the line of the agent's words, if they did not.

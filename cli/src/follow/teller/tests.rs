@@ -5,7 +5,7 @@ use abide_client::{
     protocol::{
         RecordId, SubscriptionId, Timestamp,
         message::CallOutcome,
-        notification::{DaemonUpdate, Notification, Snapshot, TaskDelta, TaskEvent, TaskMessage, TaskUpdate},
+        notification::{DaemonUpdate, Notification, Partial, Snapshot, TaskDelta, TaskEvent, TaskMessage},
         record::{
             CallFinished, CallPlanned, ModelErrorKind, ModelFailed, Permission, Record, RecordBody, TaskEnded,
         },
@@ -127,7 +127,7 @@ fn words_come_as_they_are_written_and_once() {
 fn a_summary_that_was_not_said_yet_is_said() {
     let mut stage = Stage::new();
     stage.message(2, 9, MessageKind::Text, "Working on it.");
-    assert_eq!(stage.record(3, ended("All done.")), "All done.\n");
+    assert_eq!(stage.record(3, ended("All done.")), "\nAll done.\n");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_withdrawn_reply_ends_its_line_and_says_why() {
         stage.record(2, RecordBody::ModelFailed(failed)),
         "\n| model: cut\\x1b[2J; it is tried again\n"
     );
-    assert_eq!(stage.delta(9, 2, 0, "whole"), "whole");
+    assert_eq!(stage.delta(9, 2, 0, "whole"), "\nwhole");
 }
 
 #[test]
@@ -187,19 +187,37 @@ fn a_call_is_told_when_it_is_over() {
 fn coming_back_repeats_nothing() {
     let mut stage = Stage::new();
     stage.message(2, 9, MessageKind::Text, "One.");
-    assert_eq!(stage.delta(10, 1, 0, "Tw"), "Tw");
+    assert_eq!(stage.delta(10, 1, 0, "Tw"), "\nTw");
     let lost = stage.update(Update::Disconnected { reason: "gone".into() });
     assert_eq!(lost, "\n| lost the daemon (gone), connecting again\n");
     assert_eq!(stage.update(Update::Reconnected(Box::new(Snapshot { seq: Seq(2), ..snapshot() }))), "");
-    assert_eq!(stage.message(3, 11, MessageKind::Text, "Two."), "Two.\n");
+    assert_eq!(stage.message(3, 10, MessageKind::Text, "Two."), "\nTwo.\n");
+    assert_eq!(stage.delta(11, 1, 0, "Th"), "\nTh");
 }
 
 #[test]
-fn an_open_question_is_left_to_its_prompt() {
-    use abide_client::protocol::{inbox::Pending, task::AgentTask};
+fn missed_records_come_before_what_is_being_written() {
     let mut stage = Stage::new();
-    let task = AgentTask { pending: vec![Pending::Question(fixture::question())], ..fixture::task() };
-    stage.update(Update::Notification(Notification::TaskUpdate(TaskUpdate { task })));
+    stage.update(Update::Disconnected { reason: "gone".into() });
+    let partial = Partial {
+        conversation_id: fixture::task().conversation_id,
+        task_id: fixture::task().id,
+        item: DeltaItem::Reply(RecordId(Uuid::from_u128(10))),
+        attempt: 1,
+        kind: DeltaKind::Text,
+        offset: 0,
+        text: "Tw".into(),
+    };
+    let now = Snapshot { partials: vec![partial], ..snapshot() };
+    assert_eq!(stage.update(Update::Reconnected(Box::new(now))), "");
+    assert_eq!(stage.message(2, 9, MessageKind::Text, "One."), "One.\n");
+    assert_eq!(stage.delta(10, 1, 2, "o"), "\nTwo");
+    assert_eq!(stage.message(3, 10, MessageKind::Text, "Two."), ".\n");
+}
+
+#[test]
+fn a_question_that_waits_is_left_to_its_prompt() {
+    let mut stage = Stage::new();
     stage.has_prompt = true;
     assert_eq!(stage.message(2, 9, MessageKind::Question, "Which colour?"), "");
     stage.has_prompt = false;
