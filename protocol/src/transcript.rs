@@ -111,7 +111,10 @@ impl Usage {
     /// All tokens. (Providers say what they like: sums stop at the top instead of starting over.)
     #[must_use]
     pub const fn tokens(&self) -> u64 {
-        self.input.saturating_add(self.output).saturating_add(self.cache_read).saturating_add(self.cache_write)
+        self.input
+            .saturating_add(self.output)
+            .saturating_add(self.cache_read)
+            .saturating_add(self.cache_write)
     }
 
     pub fn add(&mut self, more: &Self) {

@@ -125,6 +125,8 @@ fn decode_everything(bytes: &[u8]) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn requests_come_back_equal(request in any_request()) {
         for codec in CODECS {

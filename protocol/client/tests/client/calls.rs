@@ -21,9 +21,9 @@ async fn focus(client: &Client, n: u64) -> Result<FocusReply, CallError> {
     client.call::<Focus>(FocusParams { conversation_id: Some(id(n)) }).await
 }
 
-fn echo(request: Request) -> Reply {
+fn echo(request: &Request) -> Reply {
     let Request::Focus(FocusParams { conversation_id }) = request else { panic!("{request:?}") };
-    Reply::Focus(FocusReply { conversation_id })
+    Reply::Focus(FocusReply { conversation_id: *conversation_id })
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn answers_find_who_asked_in_whatever_order_they_come() {
             let first = peer.request().await.unwrap();
             let second = peer.request().await.unwrap();
             for (id, request) in [second, first] {
-                peer.reply(id, echo(request)).await;
+                peer.reply(id, echo(&request)).await;
             }
         };
         let (one, two, ()) = tokio::join!(focus(&client, 1), focus(&other, 2), daemon);
@@ -86,7 +86,7 @@ async fn who_stops_waiting_disturbs_nobody() {
         let daemon = async {
             for _ in 0..2 {
                 let (id, request) = peer.request().await.unwrap();
-                peer.reply(id, echo(request)).await;
+                peer.reply(id, echo(&request)).await;
             }
         };
         // The first answer comes too late, and is not taken for the second.
@@ -102,7 +102,7 @@ async fn an_answer_that_makes_no_sense_is_that_call_s_trouble_only() {
         peer.request().await.unwrap();
         peer.raw(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"conversationId\":17}}\n".to_vec()).await;
         let (id, request) = peer.request().await.unwrap();
-        peer.reply(id, echo(request)).await;
+        peer.reply(id, echo(&request)).await;
     };
     let asking = async { (focus(&client, 1).await, focus(&client, 2).await) };
     let ((first, second), ()) = tokio::join!(asking, daemon);
@@ -176,7 +176,7 @@ async fn notifications_nobody_listens_to_hold_up_nothing() {
             peer.notify(task_message(n)).await;
         }
         let (id, request) = peer.request().await.unwrap();
-        peer.reply(id, echo(request)).await;
+        peer.reply(id, echo(&request)).await;
     };
     let (answer, ()) = tokio::join!(focus(&client, 1), daemon);
     answer.unwrap();

@@ -2,11 +2,16 @@
 
 use crate::{
     script::{self, Part, Step},
-    things::{conversation, snapshot},
+    things::{conversation, delta, id, sequenced, snapshot, task_id},
 };
 use abide_client::{
     Update,
-    protocol::{Seq, notification::Notification},
+    protocol::{
+        Seq,
+        notification::{DeltaItem, DeltaKind, Notification},
+        record::{CallStarted, PartialReply, RecordBody, TaskEnded},
+        task::EndReason,
+    },
     view::{Change, ConversationView, Entry},
 };
 use proptest::{collection, prelude::*, sample::Index};
@@ -126,7 +131,7 @@ fn any_trouble() -> impl Strategy<Value = Trouble> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn trouble_leaves_no_trace(
@@ -154,7 +159,7 @@ fn a_run_is_told_once_and_in_order() {
     let expected = ["Go.", "ModelFailed", "Hello", "shell Finished 2", "Restarted", "TaskEnded"];
     assert_eq!(told, expected);
     assert_eq!(view.live().count(), 0);
-    let task = view.task(crate::things::task_id()).unwrap();
+    let task = view.task(task_id()).unwrap();
     assert_eq!(u64::from(task.step_count), view.cursor().0);
 }
 
@@ -199,4 +204,96 @@ fn what_is_printed_by_its_changes_is_what_is_there() {
     }
     assert_eq!(printed, "Grüße aus dem Prozess");
     assert!(view.cursor() > Seq(0));
+}
+
+/// What is live, as it is read.
+fn live_texts(view: &ConversationView, kind: DeltaKind) -> Vec<String> {
+    view.live().filter_map(|(_, item)| item.stream(kind)).map(|stream| stream.text().into_owned()).collect()
+}
+
+#[test]
+fn a_new_attempt_begins_from_nothing_and_the_old_one_is_silent() {
+    let item = DeltaItem::Call(id(9));
+    let output = |attempt, offset, text| delta(item, attempt, DeltaKind::Output, offset, text);
+    let mut view = fresh();
+    tell(&mut view, output(1, 0, "old"));
+    let changes = tell(&mut view, output(2, 0, "ne"));
+    assert_eq!(changes[0], Change::Redrawn { item });
+    assert_eq!(tell(&mut view, output(1, 3, "er")), []);
+    tell(&mut view, output(2, 2, "w"));
+    assert_eq!(live_texts(&view, DeltaKind::Output), ["new"]);
+}
+
+#[test]
+fn a_call_that_starts_again_withdraws_its_output() {
+    let mut view = fresh();
+    let item = DeltaItem::Call(id(9));
+    let output = |attempt, text| delta(item, attempt, DeltaKind::Output, 0, text);
+    tell(&mut view, output(1, "old"));
+    let again = CallStarted { call_id: id(9), attempt: 2, sandbox: "none".to_owned() };
+    let changes = tell(&mut view, sequenced(5, id(0x50), RecordBody::CallStarted(again)));
+    assert_eq!(changes, [Change::Gone { item, recorded: None }]);
+    assert_eq!(tell(&mut view, output(1, "old")), []);
+}
+
+#[test]
+fn nothing_of_an_ended_task_is_live() {
+    let mut view = fresh();
+    let text = |item, offset, text| delta(DeltaItem::Reply(id(item)), 1, DeltaKind::Text, offset, text);
+    tell(&mut view, text(9, 0, "I was say"));
+    // Stopped: what was shown stays as a message, which need not have the item's id.
+    let partial = RecordBody::PartialReply(PartialReply { text: "I was say".to_owned() });
+    let changes = tell(&mut view, sequenced(5, id(0x50), partial));
+    let gone = Change::Gone { item: DeltaItem::Reply(id(9)), recorded: Some(Seq(5)) };
+    assert_eq!(changes, [gone, Change::Added(Seq(5))]);
+    assert_eq!(tell(&mut view, text(9, 9, "ing")), []);
+    let ended = TaskEnded { reason: EndReason::Stopped, summary: None, error: None };
+    tell(&mut view, sequenced(6, id(0x51), RecordBody::TaskEnded(ended)));
+    assert_eq!(tell(&mut view, text(10, 0, "of an item that this view never saw")), []);
+    assert_eq!(view.live().count(), 0);
+}
+
+#[test]
+fn after_a_cut_only_what_the_daemon_still_says_is_live() {
+    let mut view = fresh();
+    tell(&mut view, delta(DeltaItem::Reply(id(9)), 1, DeltaKind::Text, 0, "lost with the daemon"));
+    view.apply(Update::Reconnected(Box::new(snapshot(0))));
+    assert_eq!(view.live().count(), 0);
+}
+
+#[test]
+fn what_belongs_to_others_leaves_no_mark() {
+    let mut view = fresh();
+    let before = view.clone();
+    let mut other = delta(DeltaItem::Reply(id(9)), 1, DeltaKind::Text, 0, "elsewhere");
+    if let Notification::TaskDelta(delta) = &mut other {
+        delta.conversation_id = id(77);
+    }
+    let mut record = sequenced(5, id(0x50), RecordBody::PartialReply(PartialReply { text: "x".to_owned() }));
+    if let Notification::TaskMessage(told) = &mut record {
+        told.message.conversation_id = id(77);
+    }
+    for notification in [other, record] {
+        assert_eq!(tell(&mut view, notification), []);
+    }
+    assert_eq!(view, before);
+}
+
+#[test]
+fn unread_is_what_came_after_the_reader_looked() {
+    let mut view = ConversationView::new(conversation());
+    let first = abide_client::protocol::notification::Snapshot {
+        messages: vec![crate::things::message(3, "seen"), crate::things::message(4, "seen too")],
+        ..snapshot(4)
+    };
+    view.apply(Update::Snapshot(Box::new(first)));
+    assert_eq!(view.unread(), 0);
+    for seq in [5, 6] {
+        tell(&mut view, crate::things::task_message(seq));
+    }
+    assert_eq!(view.unread(), 2);
+    view.mark_read(Seq(5));
+    assert_eq!(view.unread(), 1);
+    view.keep_last(2);
+    assert_eq!(view.timeline().map(Entry::seq).collect::<Vec<_>>(), [Seq(5), Seq(6)]);
 }

@@ -1,6 +1,6 @@
 //! The client against a daemon in memory that the test plays itself, and against real sockets and processes.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test's way to say no")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's way to say no")]
 
 mod calls;
 mod fold;
