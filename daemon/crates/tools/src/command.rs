@@ -104,10 +104,12 @@ pub(crate) async fn follow(
     };
     drop(write);
     let drained = async {
-        while let Some(piece) =
-            tokio::select! { piece = stdout.next() => piece, piece = stderr.next() => piece }
-        {
-            keep(&piece, &mut show, &spool);
+        loop {
+            tokio::select! {
+                Some(piece) = stdout.next() => keep(&piece, &mut show, &spool),
+                Some(piece) = stderr.next() => keep(&piece, &mut show, &spool),
+                else => break,
+            }
         }
     };
     let _ = timeout(DRAIN, drained).await;

@@ -1,1 +1,11 @@
 //! Tools against real files and real processes.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod edits;
+mod ground;
+mod inspect;
+mod paths;
+mod plan;
+mod shell;
+mod tree;

@@ -1,3 +1,70 @@
-fn main() -> std::process::ExitCode {
-    abide_tools::helper::main()
+//! The processes that the tests need beside their own: `helper` is the tool helper, `daemon` stands for the daemon and can be killed.
+
+use abide_protocol::{
+    message::CallOutcome,
+    task::Approvals,
+    transcript::{CallBlock, ToolResult},
+};
+use abide_tools::{Options, Run, Scope, Tools};
+use std::{env, fs, path::Path, process::ExitCode};
+use tokio_util::sync::CancellationToken;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match &*arguments {
+        ["helper", ..] => abide_tools::helper::main(),
+        ["daemon", home, call, command] => match daemon(Path::new(home), call, command) {
+            Some(()) => ExitCode::SUCCESS,
+            None => ExitCode::FAILURE,
+        },
+        _ => ExitCode::FAILURE,
+    }
+}
+
+/// Runs a command in `home`/workspace as the daemon does, and writes down how it went.
+fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
+    let helper = vec!["/proc/self/exe".into(), "helper".into()];
+    let options = Options {
+        helper,
+        spool_dir: home.join("spool"),
+        own_dirs: vec![home.join("spool")],
+        home: home.join("home"),
+    };
+    let tools = Tools::new(options).ok()?;
+    let workspace = home.join("workspace").to_str()?.to_owned();
+    let scope = Scope {
+        workspace: &workspace,
+        allowed: &tools.specs(),
+        approvals: Approvals::Allow,
+        remembered: &|_| None,
+    };
+    let block = CallBlock {
+        id: call.parse().ok()?,
+        provider_id: String::new(),
+        tool: "shell".to_owned(),
+        arguments: command.to_owned(),
+        opaque: None,
+    };
+    let planned = tools.plan(&scope, &[block]).pop()?;
+    let run = Run {
+        call_id: planned.call_id,
+        attempt: 1,
+        planned,
+        workspace,
+        environment: env::vars().collect(),
+        max_secs: None,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().ok()?;
+    let finished = runtime.block_on(tools.run(run, CancellationToken::new(), Box::new(|_| ())));
+    fs::write(home.join("finished.json"), report(finished.outcome, &finished.result)).ok()
+}
+
+fn report(outcome: CallOutcome, result: &ToolResult) -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak: u64 = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok())
+        .unwrap_or(u64::MAX);
+    serde_json::json!({ "outcome": outcome, "result": result, "peakKib": peak }).to_string()
 }

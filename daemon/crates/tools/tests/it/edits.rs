@@ -1,0 +1,120 @@
+//! Edits are planned against what is there, and made only if it still is.
+
+use crate::ground::Ground;
+use abide_protocol::{message::CallOutcome, record::Permission};
+use serde_json::json;
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+fn names(ground: &Ground) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(ground.workspace())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_replaced_as_a_whole_and_keeps_its_mode() {
+    let ground = Ground::new();
+    let created = ground.call("write", json!({"path": "run.sh", "content": "one\n"})).await;
+    assert_eq!(created.result.message, "run.sh written (1 line)");
+    fs::set_permissions(ground.path("run.sh"), fs::Permissions::from_mode(0o751)).unwrap();
+    // Whoever has it open goes on reading what it was.
+    let open = fs::File::open(ground.path("run.sh")).unwrap();
+    let replaced = ground.call("write", json!({"path": "run.sh", "content": "two\nthree"})).await;
+    assert_eq!(replaced.result.message, "run.sh written (2 lines)");
+    assert_eq!(std::io::read_to_string(open).unwrap(), "one\n");
+    assert_eq!(ground.text("run.sh"), "two\nthree");
+    assert_eq!(fs::metadata(ground.path("run.sh")).unwrap().permissions().mode() & 0o777, 0o751);
+    assert_eq!(names(&ground), ["run.sh"], "nothing else is left");
+}
+
+#[test]
+fn a_plan_shows_the_change_and_its_hashes() {
+    let ground = Ground::new();
+    fs::write(ground.path("f"), "a\nb\nc\n").unwrap();
+    let planned = ground.plan_one("patch", json!({"path": "f", "old": "b\n", "new": "B\n"}));
+    assert_eq!(planned.summary, "patch f (1 line for 1)");
+    let preview = planned.preview.unwrap();
+    assert_eq!(preview.path, "f");
+    assert_eq!(preview.diff, "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
+    let edit = planned.edit.unwrap();
+    // sha256sum
+    let before = "880553fca8fcea94e325ee2cfb48e5a985cc797f39a14cc6d3cedecfeb2ae4d2";
+    let after = "4c6508965080889a0cd0250e5816021ff3b87c1c95891251f9642b67c42c8137";
+    assert_eq!((edit.before.as_deref(), edit.after.as_str()), (Some(before), after));
+    let new = ground.plan_one("write", json!({"path": "new", "content": "x\n"}));
+    assert_eq!(new.preview.unwrap().diff, "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n");
+    assert_eq!(new.edit.unwrap().before, None);
+    let huge = ground.plan_one("write", json!({"path": "huge", "content": "line\n".repeat(100_000)}));
+    assert!(huge.preview.unwrap().diff.chars().count() < 17_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_one_reply_see_each_others_edits() {
+    let ground = Ground::new();
+    fs::write(ground.path("f"), "one").unwrap();
+    let plans = ground.plan(&[
+        ("patch", json!({"path": "f", "old": "one", "new": "two"})),
+        ("patch", json!({"path": "./f", "old": "two", "new": "three"})),
+        ("create_dir", json!({"path": "a/b"})),
+        ("write", json!({"path": "a/b/new", "content": "x"})),
+        ("patch", json!({"path": "a/b/new", "old": "x", "new": "y"})),
+        ("patch", json!({"path": "f", "old": "one", "new": "never"})),
+        ("write", json!({"path": "a", "content": "x"})),
+        ("create_dir", json!({"path": "a/b/new/c"})),
+    ]);
+    assert_eq!(plans[1].edit.as_ref().unwrap().before, Some(plans[0].edit.as_ref().unwrap().after.clone()));
+    let denied: Vec<bool> = plans.iter().map(|p| matches!(p.permission, Permission::Denied(_))).collect();
+    assert_eq!(denied, [false, false, false, false, false, true, true, true]);
+    for planned in plans.into_iter().take(5) {
+        let finished = ground.finish(planned).await;
+        assert!(finished.result.ok, "{}", finished.result.message);
+    }
+    assert_eq!(ground.text("f"), "three");
+    assert_eq!(ground.text("a/b/new"), "y");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changed_since_the_plan_is_not_overwritten() {
+    let ground = Ground::new();
+    fs::write(ground.path("f"), "one").unwrap();
+    let write = ground.plan_one("write", json!({"path": "f", "content": "two"}));
+    let patch = ground.plan_one("patch", json!({"path": "f", "old": "one", "new": "two"}));
+    let new = ground.plan_one("write", json!({"path": "new", "content": "two"}));
+    fs::write(ground.path("f"), "one, and more").unwrap();
+    fs::write(ground.path("new"), "somebody's").unwrap();
+    for planned in [write, patch, new] {
+        let finished = ground.finish(planned).await;
+        assert_eq!((finished.outcome, finished.result.ok), (CallOutcome::Done, false));
+        assert!(finished.result.message.contains("nothing was written"), "{}", finished.result.message);
+    }
+    assert_eq!((ground.text("f").as_str(), ground.text("new").as_str()), ("one, and more", "somebody's"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_done_is_a_success() {
+    let ground = Ground::new();
+    fs::write(ground.path("f"), "one").unwrap();
+    let planned = ground.plan_one("patch", json!({"path": "f", "old": "one", "new": "two"}));
+    fs::write(ground.path("f"), "two").unwrap();
+    let finished = ground.finish(planned).await;
+    assert!(finished.result.ok);
+    assert_eq!(finished.result.message, "f is already as it should become");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn folders_are_made_by_their_own_tool() {
+    let ground = Ground::new();
+    let planned = ground.plan_one("write", json!({"path": "a/b/f", "content": "x"}));
+    let why = "the folder a/b does not exist; create it with create_dir first";
+    assert_eq!(planned.permission, Permission::Denied(why.to_owned()));
+    for words in ["the folder a/b is created", "the folder a/b already exists"] {
+        let finished = ground.call("create_dir", json!({"path": "a/b"})).await;
+        assert_eq!((finished.result.ok, finished.result.message.as_str()), (true, words));
+    }
+    fs::write(ground.path("file"), "").unwrap();
+    let finished = ground.call("create_dir", json!({"path": "file"})).await;
+    assert_eq!((finished.result.ok, finished.result.message.as_str()), (false, "file is not a folder"));
+}

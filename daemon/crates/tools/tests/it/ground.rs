@@ -1,0 +1,205 @@
+//! What the tests stand on: a folder with a workspace, a spool and a home in it, and tools for them.
+
+use abide_protocol::{
+    CallId, JsonText,
+    inbox::Rule,
+    record::CallPlanned,
+    task::Approvals,
+    transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
+};
+use abide_tools::{Finished, Options, Run, Scope, Tools};
+use serde_json::Value;
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// The program of `tests/process`.
+pub(crate) const PROCESS: &str = env!("CARGO_BIN_EXE_abide-tools-test-process");
+
+/// Nothing that is waited for here takes this long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Ground {
+    folder: TempDir,
+    pub(crate) tools: Tools,
+    pub(crate) approvals: Approvals,
+}
+
+impl Ground {
+    pub(crate) fn new() -> Self {
+        Self::with_own(&["own"])
+    }
+
+    /// These folders are Abide's own.
+    pub(crate) fn with_own(own: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["workspace", "home/.ssh", "own"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let at = |name: &str| folder.path().join(name);
+        let options = Options {
+            helper: vec![PROCESS.into(), "helper".into()],
+            spool_dir: at("spool"),
+            own_dirs: own.iter().map(|name| at(name)).collect(),
+            home: at("home"),
+        };
+        let tools = Tools::new(options).unwrap();
+        Self { folder, tools, approvals: Approvals::Allow }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn path(&self, in_workspace: &str) -> PathBuf {
+        self.root().join("workspace").join(in_workspace)
+    }
+
+    pub(crate) fn workspace(&self) -> String {
+        self.root().join("workspace").to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn text(&self, in_workspace: &str) -> String {
+        fs::read_to_string(self.path(in_workspace)).unwrap()
+    }
+
+    pub(crate) fn plan(&self, calls: &[(&str, Value)]) -> Vec<CallPlanned> {
+        let blocks: Vec<CallBlock> =
+            calls.iter().map(|(tool, arguments)| block(tool, &arguments.to_string())).collect();
+        self.plan_in(&self.workspace(), &blocks, &|_| None)
+    }
+
+    pub(crate) fn plan_in(
+        &self,
+        workspace: &str,
+        blocks: &[CallBlock],
+        remembered: &dyn Fn(&Rule) -> Option<bool>,
+    ) -> Vec<CallPlanned> {
+        let mut allowed = self.tools.specs();
+        allowed.push(control());
+        let scope = Scope { workspace, allowed: &allowed, approvals: self.approvals, remembered };
+        self.tools.plan(&scope, blocks)
+    }
+
+    pub(crate) fn plan_one(&self, tool: &str, arguments: Value) -> CallPlanned {
+        self.plan(&[(tool, arguments)]).pop().unwrap()
+    }
+
+    pub(crate) fn run(&self, planned: CallPlanned) -> Run {
+        let environment = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        let workspace = self.workspace();
+        Run { call_id: planned.call_id, attempt: 1, planned, workspace, environment, max_secs: None }
+    }
+
+    /// Plans and runs a call to its end.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Finished {
+        self.finish(self.plan_one(tool, arguments)).await
+    }
+
+    pub(crate) async fn finish(&self, planned: CallPlanned) -> Finished {
+        self.tools.run(self.run(planned), CancellationToken::new(), Box::new(|_| ())).await
+    }
+
+    /// Starts a command that runs on.
+    pub(crate) fn start(&self, command: &str) -> Running {
+        let planned = self.plan_one("shell", serde_json::json!({ "command": command, "timeout_secs": 600 }));
+        self.start_run(self.run(planned))
+    }
+
+    pub(crate) fn start_run(&self, run: Run) -> Running {
+        let (tools, cancel, output) =
+            (self.tools.clone(), CancellationToken::new(), Arc::<Mutex<String>>::default());
+        let (stop, printed) = (cancel.clone(), Arc::clone(&output));
+        let show = Box::new(move |piece: &str| printed.lock().unwrap().push_str(piece));
+        #[expect(clippy::disallowed_methods, reason = "the test holds the handle")]
+        let handle = tokio::spawn(async move { tools.run(run, stop, show).await });
+        Running { cancel, output, handle }
+    }
+}
+
+pub(crate) struct Running {
+    cancel: CancellationToken,
+    output: Arc<Mutex<String>>,
+    handle: tokio::task::JoinHandle<Finished>,
+}
+
+impl Running {
+    pub(crate) fn output(&self) -> String {
+        self.output.lock().unwrap().clone()
+    }
+
+    pub(crate) async fn cancel(self) -> Finished {
+        self.cancel.cancel();
+        self.handle.await.unwrap()
+    }
+
+    pub(crate) async fn end(self) -> Finished {
+        self.handle.await.unwrap()
+    }
+}
+
+pub(crate) fn block(tool: &str, arguments: &str) -> CallBlock {
+    let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
+    CallBlock { id: call_id(), provider_id: String::new(), tool, arguments, opaque: None }
+}
+
+pub(crate) fn call_id() -> CallId {
+    format!("0199aaaa-0000-7000-{:04x}-{:012x}", 0x8000 | std::process::id() & 0xfff, unique())
+        .parse()
+        .unwrap()
+}
+
+fn control() -> ToolSpec {
+    let schema = r#"{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"]}"#;
+    ToolSpec {
+        name: "task_complete".to_owned(),
+        description: String::new(),
+        parameters: JsonText::parse(schema).unwrap(),
+        effect: EffectClass::Control,
+        risk: Risk::Low,
+        tier: Tier::Allow,
+    }
+}
+
+pub(crate) fn unique() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A number of seconds to sleep that no other process sleeps: finds its processes again.
+pub(crate) fn token() -> String {
+    format!("{}{:05}", 40_000 + std::process::id() % 10_000, unique())
+}
+
+/// The processes whose command line has this in it.
+pub(crate) fn processes(token: &str) -> Vec<u32> {
+    let pids =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let of_token = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|b| *b == 0).any(|word| word == token.as_bytes())
+    };
+    pids.filter(of_token).collect()
+}
+
+pub(crate) async fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    let mut look = tokio::time::interval(Duration::from_millis(5));
+    while !holds() {
+        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        look.tick().await;
+    }
+}
+
+pub(crate) fn data(finished: &Finished) -> Value {
+    finished.result.data.as_ref().map_or(Value::Null, JsonText::value)
+}
