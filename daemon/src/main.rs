@@ -25,9 +25,11 @@ const TOOL_HELPER: &str = "tool-helper";
 const DRAIN: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [TOOL_HELPER] => abide_tools::helper::main(),
+    // A tool's command follows the helper's name, and need not be UTF-8.
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(|argument| argument.to_str().unwrap_or("?")).collect();
+    match arguments.as_slice() {
+        [TOOL_HELPER, ..] => abide_tools::helper::main(),
         ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),
         ["--help"] => say(USAGE),
         [] => run(false),
