@@ -34,7 +34,9 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             Some(Input::Replied { task, item, reply, plans })
         }
         Err(error) => {
-            tracing::info!(%task, attempt, kind = ?error.kind, "a model call failed: {}", error.message);
+            tracing::info!(%task, attempt, kind = ?error.kind, "a model call failed");
+            // A provider's words may quote the prompt.
+            tracing::debug!(%task, "it failed because: {}", error.message);
             Some(Input::ModelFailed { task, item, failure: failure(error) })
         }
     }
