@@ -43,19 +43,16 @@ CREATE TABLE calls (
     id           BLOB    PRIMARY KEY,
     conversation BLOB    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     task         BLOB    NOT NULL,
-    -- Of the record that tells what the call is: a reply, or better call_planned.
+    -- Of call_planned.
     seq          INTEGER NOT NULL,
     -- Of call_finished.
     finished     INTEGER,
     state        TEXT    NOT NULL,
     attempt      INTEGER NOT NULL,
-    started_at   INTEGER,
-    -- The open question that is this call, or that is about it.
-    question     BLOB
+    started_at   INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX calls_of_conversation ON calls (conversation, seq);
 CREATE INDEX calls_of_task ON calls (task, seq);
-CREATE INDEX calls_by_question ON calls (question) WHERE question IS NOT NULL;
 
 CREATE TABLE tasks (
     id           BLOB    PRIMARY KEY,

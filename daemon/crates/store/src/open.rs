@@ -14,7 +14,7 @@ use std::{
 const NEEDED: (i32, &str) = (3_051_003, "3.51.3");
 
 /// How long to wait for a lock that a reader or a person's own tool holds.
-const BUSY: Duration = Duration::from_secs(5);
+pub(crate) const BUSY: Duration = Duration::from_secs(5);
 
 /// The connection that writes.
 pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
@@ -139,12 +139,12 @@ fn create_if_missing(path: &Path) -> Result<(), OpenError> {
         return Ok(());
     }
     let wal = beside(path, "-wal");
-    if wal.exists() {
+    if fs::metadata(&wal).is_ok_and(|found| found.len() > 0) {
         return Err(OpenError::OrphanedLog { path: path.to_owned(), wal });
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_folder(folder).map_err(|source| OpenError::Folder { path: folder.to_owned(), source })?;
-    let new = beside(path, ".new");
+    let new = beside(path, "-new");
     create_private(&new).map_err(|source| OpenError::Create { path: new.clone(), source })?;
     let mut connection = connect(&new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     migrate::run(&mut connection, &new, 0)?;

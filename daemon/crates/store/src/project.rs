@@ -64,7 +64,6 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
             }
         }
         RecordBody::TaskEnded(_) => changes.touch(record.at),
-        RecordBody::Reply(body) => call::in_reply(connection, record, body)?,
         RecordBody::CallPlanned(body) => call::planned(connection, record, body)?,
         RecordBody::ApprovalRequested(approval) => {
             inbox::opened(connection, record, PendingId::Approval(approval.id))?;
@@ -76,11 +75,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         RecordBody::CallFinished(body) => call::finished(connection, record, body)?,
         RecordBody::QuestionAsked(question) => {
             inbox::opened(connection, record, PendingId::Question(question.id))?;
-            if let Some(call) = question.call_id {
-                call::waits_for_answer(connection, call, question.id)?;
-            }
         }
-        RecordBody::QuestionAnswered(body) => call::answered(connection, body.question_id)?,
         RecordBody::ConversationDeleted(_)
         | RecordBody::UserMessage(_)
         | RecordBody::Notice(_)
@@ -88,7 +83,9 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::Update(_)
         | RecordBody::ModelRequested(_)
         | RecordBody::ModelFailed(_)
+        | RecordBody::Reply(_)
         | RecordBody::PartialReply(_)
+        | RecordBody::QuestionAnswered(_)
         | RecordBody::Paused(_)
         | RecordBody::Resumed(_)
         | RecordBody::LimitsRaised(_)

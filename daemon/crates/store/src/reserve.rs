@@ -25,7 +25,7 @@ pub(crate) enum Restored {
 
 impl Reserve {
     pub(crate) fn beside(database: &Path, bytes: u64) -> Self {
-        Self { path: beside(database, ".reserve"), bytes, held: false }
+        Self { path: beside(database, "-reserve"), bytes, held: false }
     }
 
     pub(crate) fn restore(&mut self) -> Restored {

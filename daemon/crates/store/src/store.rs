@@ -48,15 +48,16 @@ impl Store {
 
     /// Stores records and what they make of the conversation and its tasks, all or nothing.
     ///
-    /// While the disk is full this waits, unless the append is urgent. Dropping the future then withdraws the append; at any
-    /// other time it makes no difference.
+    /// While the disk is full this waits, unless the append is urgent. Dropping the future withdraws an append that waits; one
+    /// that does not wait (any more) is stored all the same, so look at the records before you go on.
     pub async fn append(&self, append: Append) -> Result<Arc<Committed>, AppendError> {
         let lane = if append.urgent { Lane::Urgent } else { Lane::Ordinary };
         Ok(self.queue.run(lane, |answer| work::Append::new(append, answer)).await?)
     }
 
-    /// Deletes a conversation's records for good, in the database and its log. A tombstone is left, which gets that id.
-    /// Answers with the number of records deleted.
+    /// Deletes a conversation's records for good, in the database and (as soon as nobody reads what was before) in its log.
+    /// A tombstone is left, which gets that id.
+    /// Answers with the number of records deleted. Overwriting them takes about as much room as they do, for a moment.
     pub async fn delete_conversation(
         &self,
         id: ConversationId,

@@ -22,6 +22,9 @@ macro_rules! kinds {
             match body { $(RecordBody::$variant(_) => ($kind, $version),)* }
         }
 
+        #[cfg(test)]
+        const KINDS: &[&str] = &[$($kind),*];
+
         /// The version of that kind that is written today.
         fn version_of(kind: &str) -> Option<u32> {
             match kind { $($kind => Some($version),)* _ => None }
@@ -63,7 +66,11 @@ impl Stored {
     pub(crate) fn of(body: &RecordBody) -> Result<Self, serde_json::Error> {
         let (kind, version) = kind_of(body);
         let tagged = serde_json::to_string(body)?;
-        debug_assert!(tagged.starts_with(&format!("{{\"{kind}\":")), "the table says {kind}: {tagged}");
+        if !tagged[2..].starts_with(kind) {
+            return Err(serde::ser::Error::custom(format!(
+                "{kind} is not what a record of that kind is called"
+            )));
+        }
         Ok(Self { kind, version, tagged })
     }
 
@@ -98,4 +105,26 @@ fn current<'a>(kind: &str, version: u32, body: &'a str) -> Result<Cow<'a, str>, 
 fn upcast(_kind: &str, _version: u32, body: &str) -> Result<String, Unreadable> {
     // No kind has a second version yet.
     Ok(body.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_protocol::record::{Notice, NoticeKind};
+
+    #[test]
+    fn the_table_has_the_names_that_json_has() {
+        let error = serde_json::from_str::<RecordBody>(r#"{"nonsense":null}"#).unwrap_err().to_string();
+        let names: Vec<&str> = error.split('`').skip(1).step_by(2).skip(1).collect();
+        assert_eq!(names, KINDS);
+    }
+
+    #[test]
+    fn a_body_is_stored_without_its_tag() {
+        let body = RecordBody::Notice(Notice { about: NoticeKind::Stopped, text: "\"a\":{}".to_owned() });
+        let stored = Stored::of(&body).unwrap();
+        assert_eq!((stored.kind, stored.version), ("notice", 1));
+        assert_eq!(stored.body(), r#"{"about":"stopped","text":"\"a\":{}"}"#);
+        assert_eq!(read(Seq(1), stored.kind, stored.version, stored.body()).unwrap(), body);
+    }
 }

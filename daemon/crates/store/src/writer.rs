@@ -1,5 +1,7 @@
 //! The one thread that writes: what waits is committed together.
 
+mod book;
+mod log;
 mod queue;
 mod severity;
 
@@ -11,8 +13,9 @@ use crate::{
     open::refused,
     query::open_items,
     reserve::{Reserve, Restored},
-    work::{Fault, Ledger, Refusal},
+    work::Refusal,
 };
+use book::Book;
 use queue::{Job, Queued};
 use rusqlite::{Connection, config::DbConfig};
 use severity::Severity;
@@ -21,7 +24,7 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::AtomicU64,
         mpsc::{Receiver, RecvTimeoutError},
     },
     thread,
@@ -35,9 +38,6 @@ const BATCH: usize = 256;
 /// How often to look whether there is room again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Pages of the log that are not in the database yet, before they are brought there.
-const LOG_PAGES: i64 = 1000;
-
 /// Starts the thread. It ends when it is told to close, or when nobody can ask it anything any more.
 pub(crate) fn start(
     path: &Path,
@@ -50,16 +50,14 @@ pub(crate) fn start(
     let (queue, jobs) = Queue::new(Arc::clone(&transactions));
     let (state, watched) = watch::channel(StorageState { full: false });
     let mut writer = Writer {
-        connection,
+        book: Book { connection, open_items, transactions },
         sink,
         reserve: Reserve::beside(path, reserve_bytes),
         condition: Condition::Good,
         state,
         held: Vec::new(),
-        open_items,
         log_holds_erased: false,
         look_at: Instant::now(),
-        transactions,
     };
     if !writer.restore_reserve() {
         writer.set_condition(Condition::Full);
@@ -72,19 +70,17 @@ pub(crate) fn start(
 }
 
 struct Writer {
-    connection: Connection,
+    book: Book,
     sink: Sink,
     reserve: Reserve,
     condition: Condition,
     state: watch::Sender<StorageState>,
     /// What waits for room, or for a lock.
     held: Vec<Queued>,
-    open_items: u64,
     /// The log still has pages from before a deletion.
     log_holds_erased: bool,
-    /// When to look after what could not be done at once.
+    /// When to look (again) after what could not be done at once.
     look_at: Instant,
-    transactions: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
@@ -108,6 +104,9 @@ impl Writer {
         let mut batch = Vec::new();
         loop {
             let wake = self.wait(jobs, &mut batch);
+            if !self.waits() {
+                self.look_at = Instant::now() + RETRY;
+            }
             self.take(mem::take(&mut batch));
             if self.waits() && self.look_at <= Instant::now() {
                 self.look_after();
@@ -128,7 +127,11 @@ impl Writer {
 
     /// Something could not be done at once, and has to be looked after.
     fn waits(&self) -> bool {
-        !self.held.is_empty() || self.log_holds_erased || matches!(self.condition, Condition::Full)
+        match self.condition {
+            Condition::Good => !self.held.is_empty() || self.log_holds_erased,
+            Condition::Full => true,
+            Condition::Broken(_) => false,
+        }
     }
 
     /// Waits for work and takes all of it that is there.
@@ -173,7 +176,7 @@ impl Writer {
         if batch.is_empty() {
             return;
         }
-        match self.transact(&mut batch) {
+        match self.book.transact(&mut batch) {
             Ok(outcomes) => self.publish(batch, outcomes),
             Err(error) => self.failed(batch, &error),
         }
@@ -183,7 +186,6 @@ impl Writer {
     fn failed(&mut self, batch: Vec<Queued>, error: &rusqlite::Error) {
         match Severity::of(error) {
             Severity::NoRoom => {
-                tracing::warn!(%error, "the disk is full");
                 self.set_condition(Condition::Full);
                 let (urgent, rest): (Vec<_>, Vec<_>) =
                     batch.into_iter().partition(|queued| queued.work.is_urgent());
@@ -226,56 +228,13 @@ impl Writer {
 
     fn set_condition(&mut self, condition: Condition) {
         let full = matches!(condition, Condition::Full);
+        match (&self.condition, &condition) {
+            (Condition::Good, Condition::Full) => tracing::warn!("the disk is full: appends wait for room"),
+            (Condition::Full, Condition::Good) => tracing::info!("there is room on the disk again"),
+            _ => {}
+        }
         self.condition = condition;
         self.state.send_if_modified(|state| mem::replace(&mut state.full, full) != full);
-    }
-
-    /// All of the batch in one transaction; the outcomes are as many as the batch is long.
-    fn transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
-        let open_items = self.open_items;
-        let outcomes = self.try_transact(batch);
-        if outcomes.is_err() {
-            self.open_items = open_items;
-            // Some errors have rolled it back already.
-            if !self.connection.is_autocommit() {
-                self.connection.execute_batch("ROLLBACK")?;
-            }
-        }
-        outcomes
-    }
-
-    fn try_transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
-        self.execute("BEGIN IMMEDIATE")?;
-        let outcomes = batch.iter_mut().map(|queued| self.apply(queued)).collect::<Result<Vec<_>, _>>()?;
-        self.execute("COMMIT")?;
-        self.transactions.fetch_add(1, Ordering::Relaxed);
-        Ok(outcomes)
-    }
-
-    /// One piece of work, in a savepoint of its own: whatever is wrong with it does not touch the others.
-    fn apply(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
-        let open_items = self.open_items;
-        self.execute("SAVEPOINT work")?;
-        let mut ledger = Ledger { connection: &self.connection, open_items: &mut self.open_items };
-        let refusal = match queued.work.apply(&mut ledger) {
-            Ok(()) => {
-                self.execute("RELEASE work")?;
-                return Ok(Ok(()));
-            }
-            Err(Fault::Refused(refusal)) => refusal,
-            Err(Fault::Sqlite(error)) if Severity::of(&error) == Severity::Statement => {
-                Refusal::Invalid(error.to_string())
-            }
-            Err(Fault::Sqlite(error)) => return Err(error),
-        };
-        self.open_items = open_items;
-        self.execute("ROLLBACK TO work")?;
-        self.execute("RELEASE work")?;
-        Ok(Err(refusal))
-    }
-
-    fn execute(&self, sql: &str) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(sql)?.execute([]).map(drop)
     }
 
     /// It is on disk: first the sink hears of all, then those who asked of theirs.
@@ -294,7 +253,9 @@ impl Writer {
         for (queued, outcome) in batch.into_iter().zip(outcomes) {
             queued.work.answer(outcome);
         }
-        self.shorten_log();
+        if let Err(error) = log::shorten(&self.book.connection) {
+            self.log_failed(&error);
+        }
     }
 
     /// Looks after what could not be done at once.
@@ -320,9 +281,8 @@ impl Writer {
     /// There is room for the reserve again; if there is for what waits too, all is well.
     fn try_held(&mut self) {
         let mut held = mem::take(&mut self.held);
-        match self.transact(&mut held) {
+        match self.book.transact(&mut held) {
             Ok(outcomes) => {
-                tracing::info!("there is room on the disk again");
                 self.set_condition(Condition::Good);
                 self.publish(held, outcomes);
             }
@@ -342,43 +302,16 @@ impl Writer {
         }
     }
 
-    /// Brings the log into the database when it has grown long.
-    fn shorten_log(&mut self) {
-        let pending =
-            self.connection.prepare_cached("PRAGMA wal_checkpoint(NOOP)").and_then(|mut statement| {
-                statement.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
-            });
-        match pending {
-            Ok(pages) if pages < LOG_PAGES => {}
-            Ok(_) => {
-                self.checkpoint("PRAGMA wal_checkpoint(PASSIVE)");
-            }
-            Err(error) => self.checkpoint_failed(&error),
-        }
-    }
-
     /// Empties the log, so that nothing deleted can be read in it. Has to wait while somebody reads an older state.
     fn empty_log(&mut self) {
-        self.log_holds_erased = !self.checkpoint("PRAGMA wal_checkpoint(TRUNCATE)");
-    }
-
-    /// Says whether all of it was done.
-    fn checkpoint(&mut self, sql: &str) -> bool {
-        let unfinished = self
-            .connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row([], |row| row.get::<_, bool>(0)));
-        match unfinished {
-            Ok(unfinished) => !unfinished,
-            Err(error) => {
-                self.checkpoint_failed(&error);
-                false
-            }
+        match log::empty(&self.book.connection) {
+            Ok(is_empty) => self.log_holds_erased = !is_empty,
+            Err(error) => self.log_failed(&error),
         }
     }
 
     /// What is in the log is safe there; only a disk that fails is a reason to stop.
-    fn checkpoint_failed(&mut self, error: &rusqlite::Error) {
+    fn log_failed(&mut self, error: &rusqlite::Error) {
         match Severity::of(error) {
             Severity::Final => self.break_down(Vec::new(), error),
             severity => tracing::debug!(%error, ?severity, "the log is brought into the database later"),
@@ -390,12 +323,12 @@ impl Writer {
             queued.work.answer(Err(Refusal::Closed));
         }
         if !matches!(self.condition, Condition::Broken(_)) {
-            let _ = self.connection.execute_batch("PRAGMA optimize");
+            let _ = self.book.connection.execute_batch("PRAGMA optimize");
             self.empty_log();
             // With everything in the database, closing may remove the log.
-            let _ = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+            let _ = self.book.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
         }
-        if let Err((_, error)) = self.connection.close() {
+        if let Err((_, error)) = self.book.connection.close() {
             tracing::warn!(%error, "the database did not close cleanly; nothing is lost");
         }
     }

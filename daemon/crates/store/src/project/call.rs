@@ -1,4 +1,4 @@
-//! Where calls stand. Their content stays in the records.
+//! Where calls stand, by the same rules as in a client's view. Their content stays in the records.
 
 use super::task_of;
 use crate::{
@@ -6,10 +6,9 @@ use crate::{
     work::Fault,
 };
 use abide_protocol::{
-    CallId, QuestionId,
-    record::{CallFinished, CallPlanned, CallStarted, Record, ReplyRecord},
+    CallId,
+    record::{CallFinished, CallPlanned, CallStarted, Record},
     task::CallState,
-    transcript::StopReason,
 };
 use rusqlite::{Connection, ToSql, params};
 
@@ -18,34 +17,18 @@ fn execute(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<
     Ok(())
 }
 
-/// The call is known by what that record tells of it.
-fn known(connection: &Connection, record: &Record, call: CallId) -> Result<(), Fault> {
+pub(super) fn planned(connection: &Connection, record: &Record, body: &CallPlanned) -> Result<(), Fault> {
     execute(
         connection,
-        "INSERT INTO calls (id, conversation, task, seq, state, attempt) VALUES (?1, ?2, ?3, ?4, ?5, 0)
-         ON CONFLICT (id) DO UPDATE SET seq = excluded.seq",
+        "INSERT INTO calls (id, conversation, task, seq, state, attempt) VALUES (?1, ?2, ?3, ?4, ?5, 0)",
         params![
-            call.0,
+            body.call_id.0,
             record.conversation_id.0,
             task_of(record)?.0,
             seq_to_sql(record.seq),
             Word(CallState::Queued)
         ],
     )
-}
-
-pub(super) fn in_reply(connection: &Connection, record: &Record, body: &ReplyRecord) -> Result<(), Fault> {
-    // A call of a reply that was cut is dropped.
-    if body.reply.stop_reason != StopReason::Length {
-        for call in body.reply.calls() {
-            known(connection, record, call.id)?;
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn planned(connection: &Connection, record: &Record, body: &CallPlanned) -> Result<(), Fault> {
-    known(connection, record, body.call_id)
 }
 
 fn set_state(connection: &Connection, call: CallId, state: CallState) -> Result<(), Fault> {
@@ -64,26 +47,6 @@ pub(super) fn decided(connection: &Connection, call: CallId) -> Result<(), Fault
     set_state(connection, call, CallState::Queued)
 }
 
-pub(super) fn waits_for_answer(
-    connection: &Connection,
-    call: CallId,
-    question: QuestionId,
-) -> Result<(), Fault> {
-    execute(
-        connection,
-        "UPDATE calls SET state = ?2, question = ?3 WHERE id = ?1 AND finished IS NULL",
-        params![call.0, Word(CallState::WaitingUser), question.0],
-    )
-}
-
-pub(super) fn answered(connection: &Connection, question: QuestionId) -> Result<(), Fault> {
-    execute(
-        connection,
-        "UPDATE calls SET state = ?2, question = NULL WHERE question = ?1",
-        params![question.0, Word(CallState::Queued)],
-    )
-}
-
 pub(super) fn started(connection: &Connection, record: &Record, body: &CallStarted) -> Result<(), Fault> {
     execute(
         connection,
@@ -95,7 +58,7 @@ pub(super) fn started(connection: &Connection, record: &Record, body: &CallStart
 pub(super) fn finished(connection: &Connection, record: &Record, body: &CallFinished) -> Result<(), Fault> {
     execute(
         connection,
-        "UPDATE calls SET state = ?2, attempt = ?3, finished = ?4, question = NULL WHERE id = ?1",
+        "UPDATE calls SET state = ?2, attempt = ?3, finished = ?4 WHERE id = ?1",
         params![body.call_id.0, Word(CallState::Finished), body.attempt, seq_to_sql(record.seq)],
     )
 }

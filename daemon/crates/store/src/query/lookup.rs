@@ -30,8 +30,8 @@ fn digits(typed: &str) -> Option<String> {
     fits.then_some(digits)
 }
 
-/// Looks through a table whose column `id` is an id. A whole id goes by the index; a part of one goes through all ids, which
-/// takes milliseconds for hundreds of thousands.
+/// Looks through a table whose column `id` is an id. A whole id goes by the index; a part of one goes through all ids, about a
+/// thousand in a millisecond.
 fn find<T>(
     connection: &Connection,
     columns_from: &str,

@@ -91,20 +91,12 @@ fn call_view(connection: &Connection, id: CallId) -> Result<Option<CallView>, Re
         Ok((view, finished))
     };
     let Some((mut view, finished)) = statement.query_row([id.0], read).optional()? else { return Ok(None) };
-    match record_at(connection, view.seq)?.map(|record| record.body) {
-        Some(RecordBody::CallPlanned(planned)) => {
-            view.tool = planned.tool;
-            view.summary = planned.summary;
-            view.arguments = planned.arguments;
-            view.preview = planned.preview;
-        }
-        Some(RecordBody::Reply(reply)) => {
-            if let Some(call) = reply.reply.calls().find(|call| call.id == id) {
-                view.tool.clone_from(&call.tool);
-                view.arguments.clone_from(&call.arguments);
-            }
-        }
-        _ => {}
+    if let Some(RecordBody::CallPlanned(planned)) = record_at(connection, view.seq)?.map(|record| record.body)
+    {
+        view.tool = planned.tool;
+        view.summary = planned.summary;
+        view.arguments = planned.arguments;
+        view.preview = planned.preview;
     }
     if let Some(record) = finished.map(|seq| record_at(connection, seq)).transpose()?.flatten() {
         view.ended_at = Some(record.at);

@@ -1,0 +1,74 @@
+use super::support::*;
+use abide_protocol::{
+    Timestamp,
+    inbox::Decision,
+    message::{CallOutcome, CallView},
+    record::{ApprovalDecided, RecordBody},
+    task::CallState,
+    transcript::ToolResult,
+};
+
+#[tokio::test]
+async fn a_call_is_seen_at_every_stage() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let mut n = 1;
+    let mut after = async |body| {
+        n += 1;
+        let committed = store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
+        let calls = store.task_calls(task_id(1)).await.unwrap();
+        assert_eq!(calls, store.messages(id, None, 10).await.unwrap().1);
+        (committed.records[0].seq, calls)
+    };
+
+    let (_, calls) = after(reply("look", &[(1, "shell", "{\"a\": 1}")])).await;
+    assert_eq!(calls, []);
+
+    let (seq, calls) = after(planned(1, "{\"a\": 1}")).await;
+    let mut view = CallView {
+        call_id: call_id(1),
+        seq,
+        conversation_id: id,
+        task_id: task_id(1),
+        tool: "shell".to_owned(),
+        summary: "run call 1".to_owned(),
+        arguments: "{\"a\": 1}".to_owned(),
+        preview: None,
+        state: CallState::Queued,
+        attempt: 0,
+        started_at: None,
+        ended_at: None,
+        outcome: None,
+        result: None,
+    };
+    assert_eq!(calls, [view.clone()]);
+
+    let (_, calls) = after(RecordBody::ApprovalRequested(approval(1, 1))).await;
+    view.state = CallState::WaitingApproval;
+    assert_eq!(calls, [view.clone()]);
+
+    let decision = ApprovalDecided {
+        approval_id: approval_id(1),
+        call_id: call_id(1),
+        decision: Decision::AllowOnce,
+        note: None,
+    };
+    let (_, calls) = after(RecordBody::ApprovalDecided(decision)).await;
+    view.state = CallState::Queued;
+    assert_eq!(calls, [view.clone()]);
+
+    let (_, calls) = after(started(1, 2)).await;
+    (view.state, view.attempt, view.started_at) = (CallState::Running, 2, Some(Timestamp(6)));
+    assert_eq!(calls, [view.clone()]);
+
+    let (_, calls) = after(finished(1, 2)).await;
+    (view.state, view.ended_at, view.outcome) =
+        (CallState::Finished, Some(Timestamp(7)), Some(CallOutcome::Done));
+    view.result = Some(ToolResult::success("call 1 is done", None));
+    assert_eq!(calls, [view.clone()]);
+
+    // What is said of it later does not bring it back.
+    let (_, calls) = after(RecordBody::ApprovalRequested(approval(2, 1))).await;
+    assert_eq!(calls, [view]);
+}

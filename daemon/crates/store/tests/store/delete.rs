@@ -1,0 +1,115 @@
+use super::support::*;
+use abide_protocol::{
+    RecordId, Seq, Timestamp,
+    inbox::{Pending, PendingId},
+    notification::{ConversationUpdate, InboxUpdate},
+    record::{ConversationDeleted, Record, RecordBody, RuleRemembered},
+    task::Status,
+};
+use abide_store::{Append, AppendError, Committed, Lookup, Store, WriteError};
+use std::{path::Path, sync::Arc};
+
+const SECRET: &str = "the-colour-of-the-cat";
+
+fn files_that_hold(folder: &Path, needle: &str) -> Vec<String> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        if bytes.windows(needle.len()).any(|window| window == needle.as_bytes()) {
+            files.push(path.file_name().unwrap().to_string_lossy().into_owned());
+        }
+    }
+    files
+}
+
+/// A conversation that says the secret everywhere it can.
+async fn talkative(store: &Store) -> Append {
+    let id = conversation(1);
+    let mut asked = question(7, None);
+    asked.text = SECRET.to_owned();
+    let mut told = task(id, 2, Status::WaitingUser, vec![Pending::Question(asked.clone())]);
+    told.original_prompt = SECRET.repeat(2000);
+    told.scratchpad = vec![SECRET.to_owned()];
+    let append = Append {
+        tasks: vec![projection(told)],
+        ..append(
+            id,
+            vec![
+                record(1, None, created(SECRET)),
+                record(2, Some(2), task_started(client_message(SECRET))),
+                record(3, None, user(&SECRET.repeat(1000))),
+                record(4, Some(2), RecordBody::QuestionAsked(asked)),
+                record(5, Some(2), planned(1, SECRET)),
+                record(
+                    6,
+                    Some(2),
+                    RecordBody::RuleRemembered(RuleRemembered {
+                        rule: rule(&format!("{{\"a\":\"{SECRET}\"}}")),
+                        allow: true,
+                    }),
+                ),
+            ],
+        )
+    };
+    store.append(append.clone()).await.unwrap();
+    for n in 10..60 {
+        store.append(super::support::append(id, vec![record(n, None, notice(SECRET))])).await.unwrap();
+    }
+    append
+}
+
+#[tokio::test]
+async fn nothing_of_a_deleted_conversation_is_left_but_a_tombstone() {
+    let home = Home::new();
+    let store = home.open();
+    let kept = begin(&store, 5, 1000).await;
+    let append = talkative(&store).await;
+    let id = append.conversation_id;
+    let folder = home.path().parent().unwrap().to_owned();
+    assert_ne!(files_that_hold(&folder, SECRET), [] as [String; 0]);
+    home.told();
+
+    let deleted = store.delete_conversation(id, Timestamp(99), RecordId(uuid(1, 1))).await;
+    assert_eq!(deleted, Ok(56));
+    assert_eq!(files_that_hold(&folder, SECRET), [] as [String; 0]);
+
+    let tombstone = Record {
+        seq: Seq(58),
+        id: RecordId(uuid(1, 1)),
+        conversation_id: id,
+        task_id: None,
+        at: Timestamp(99),
+        body: RecordBody::ConversationDeleted(ConversationDeleted { records: 56 }),
+    };
+    assert_eq!(store.conversation_records(id).await.unwrap(), std::slice::from_ref(&tombstone));
+    assert_eq!(
+        home.told(),
+        [Committed {
+            conversation_id: id,
+            records: vec![Arc::new(tombstone)],
+            tasks: Vec::new(),
+            inbox: Some(InboxUpdate {
+                added: Vec::new(),
+                removed: vec![PendingId::Question(question_id(7))],
+                count: 0
+            }),
+            conversation: Some(ConversationUpdate { conversation_id: id, conversation: None }),
+        }]
+    );
+    assert_eq!(store.conversation(id).await.unwrap(), None);
+    assert_eq!(store.task(task_id(2)).await.unwrap(), None);
+    assert_eq!(store.inbox(None).await.unwrap(), []);
+    assert_eq!(store.client_message(SECRET).await.unwrap(), None);
+    assert_eq!(store.rule("shell", &format!("{{\"a\":\"{SECRET}\"}}"), "/w").await.unwrap(), None);
+    assert_eq!(store.find_pending(&question_id(7).to_string()).await.unwrap(), Lookup::None);
+    let (left, _) = store.conversations(false, None, 10).await.unwrap();
+    assert_eq!(left.iter().map(|c| c.id).collect::<Vec<_>>(), [kept]);
+
+    // It stays deleted.
+    let late = store.append(super::support::append(id, vec![record(70, None, notice("late"))])).await;
+    assert_eq!(late, Err(AppendError::ConversationGone(id)));
+    assert!(matches!(store.append(append).await, Err(AppendError::Invalid { .. })));
+    let twice = store.delete_conversation(id, Timestamp(100), RecordId(uuid(1, 2))).await;
+    assert_eq!(twice, Err(WriteError::ConversationGone(id)));
+}

@@ -1,0 +1,198 @@
+//! Disks that are full, and disks that fail. Each of these needs a process of its own, with limits that only it has.
+
+use super::support::*;
+use abide_protocol::{RecordId, Seq, Timestamp, record::RecordBody};
+use abide_store::{Append, AppendError, Integrity, Options, Store, WriteError};
+use std::{fs, future::Future, path::Path, pin::pin, time::Duration};
+
+/// Where the disk is, for the test in the other process.
+const DISK: &str = "ABIDE_TEST_DISK";
+const MIB: usize = 1024 * 1024;
+/// Much longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// With a file system of its own.
+const NAMESPACE: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
+
+#[expect(clippy::disallowed_methods, reason = "the limits are those of a process")]
+fn command(words: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::new(words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+/// Runs one of the ignored tests below in a process of its own, after that piece of shell.
+fn elsewhere(wrapper: &[&str], prepare: &str, test: &str, disk: &Path) {
+    let script = format!("{prepare} && exec \"$@\"");
+    let exe = std::env::current_exe().unwrap();
+    let words =
+        [wrapper, &["sh", "-c", &script, "sh", exe.to_str().unwrap(), "--ignored", "--exact", test]].concat();
+    let output = command(&words).env(DISK, disk).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Runs it where `DISK` is a disk of 16 MiB.
+fn on_a_small_disk(test: &str) {
+    if !command(&[NAMESPACE, &["true"]].concat()).status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: this machine has no user namespaces to mount a small disk in");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    elsewhere(NAMESPACE, &format!("mount -t tmpfs -o size=16m none \"${DISK}\""), test, folder.path());
+}
+
+fn open(disk: &Path, reserve: usize) -> Store {
+    let options = Options { reserve_bytes: reserve as u64, ..options(&disk.join("abide.db")) };
+    Store::open(options, Box::new(|_| {})).unwrap()
+}
+
+fn big(n: u64) -> Append {
+    append(conversation(1), vec![record(n, None, notice(&"x".repeat(MIB / 4)))])
+}
+
+fn stop(n: u64) -> Append {
+    Append { urgent: true, ..append(conversation(1), vec![record(n, None, notice("stopped"))]) }
+}
+
+/// Appends until the disk is full; answers with the number of the append that waits.
+async fn fill(store: &Store) -> u64 {
+    let mut state = store.state();
+    begin(store, 1, 1).await;
+    let mut n = 100;
+    loop {
+        tokio::select! {
+            biased;
+            appended = store.append(big(n)) => { appended.unwrap(); }
+            full = state.wait_for(|state| state.full) => { full.unwrap(); return n }
+        }
+        n += 1;
+    }
+}
+
+/// Polls both until the first is done; the second must not be.
+async fn before<A: Future, B: Future>(first: A, second: B) -> A::Output {
+    tokio::select! {
+        biased;
+        done = first => done,
+        _ = second => panic!("what should wait is done"),
+        () = tokio::time::sleep(PATIENCE) => panic!("what should not wait does"),
+    }
+}
+
+#[test]
+fn everything_waits_for_room_but_what_is_urgent() {
+    on_a_small_disk("failing_disk::waits_inside");
+}
+
+#[tokio::test]
+#[ignore = "run on a small disk by the test above"]
+async fn waits_inside() {
+    let disk = std::env::var_os(DISK).unwrap();
+    let disk = Path::new(&disk);
+    let ballast = disk.join("ballast");
+    fs::write(&ballast, vec![1; 3 * MIB]).unwrap();
+    let store = open(disk, 4 * MIB);
+    let reserve = disk.join("abide.db-reserve");
+    assert!(reserve.exists());
+    let withdrawn = fill(&store).await;
+    let stored = store.records_after(None, Seq(0), 1000).await.unwrap().len();
+
+    // The append that filled the disk is gone with its future; this one stays.
+    let mut held = pin!(store.append(big(500)));
+    let stopped = before(store.append(stop(600)), &mut held).await.unwrap();
+    assert!(!reserve.exists());
+    assert_eq!(store.mark_read(conversation(1), Seq(3)).await, Err(WriteError::Full));
+    let messages = before(store.messages(conversation(1), None, 1), &mut held).await.unwrap();
+    assert_eq!(messages.0[0].text, "stopped");
+    assert!(store.state().borrow().full);
+
+    fs::remove_file(&ballast).unwrap();
+    let held = held.await.unwrap();
+    assert!(!store.state().borrow().full);
+    assert!(reserve.exists());
+    assert!(held.records[0].seq > stopped.records[0].seq);
+    let records = store.records_after(None, Seq(0), 1000).await.unwrap();
+    assert_eq!(records.len(), stored + 2);
+    assert!(records.iter().all(|record| record.id != RecordId(uuid(0x4e, withdrawn))));
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+}
+
+#[test]
+fn what_waited_for_room_at_the_end_was_never_there() {
+    on_a_small_disk("failing_disk::restart_inside");
+}
+
+#[tokio::test]
+#[ignore = "run on a small disk by the test above"]
+async fn restart_inside() {
+    let disk = std::env::var_os(DISK).unwrap();
+    let disk = Path::new(&disk);
+    let store = open(disk, 8 * MIB);
+    fill(&store).await;
+    let mut held = pin!(store.append(big(500)));
+    before(store.append(stop(600)), &mut held).await.unwrap();
+    let (held, ()) = tokio::join!(held, store.clone().close());
+    assert_eq!(held, Err(AppendError::Closed));
+
+    // Full as it is, it opens, reads, and takes what is urgent; a deletion makes room for the rest.
+    let store = open(disk, 8 * MIB);
+    let records = store.conversation_records(conversation(1)).await.unwrap();
+    assert_eq!(records.last().unwrap().body, notice("stopped"));
+    store.append(stop(601)).await.unwrap();
+    store.delete_conversation(conversation(1), Timestamp(1), RecordId(uuid(1, 1))).await.unwrap();
+    begin(&store, 2, 2).await;
+    let kept = store.records_after(None, Seq(0), 1000).await.unwrap();
+    assert!(matches!(kept[0].body, RecordBody::ConversationDeleted(_)), "{kept:?}");
+    assert_eq!(kept.len(), 2);
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+}
+
+#[tokio::test]
+async fn a_disk_that_fails_ends_all_writing_and_loses_nothing_that_was_answered() {
+    let home = Home::new();
+    home.open().close().await;
+    let folder = home.path().parent().unwrap().to_owned();
+    // A write beyond the limit fails, as on a broken disk, with an error that is not about room.
+    elsewhere(&[], "trap '' XFSZ && ulimit -f 1024", "failing_disk::fails_inside", &folder);
+    let answered: usize = fs::read_to_string(folder.join("answered")).unwrap().parse().unwrap();
+    let store = home.open();
+    let records = store.conversation_records(conversation(1)).await.unwrap();
+    // One that was not answered may be there all the same.
+    assert!(
+        (answered..=answered + 1).contains(&records.len()),
+        "{answered} were answered, {} are there",
+        records.len()
+    );
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+}
+
+#[tokio::test]
+#[ignore = "run in a process of its own by the test above"]
+async fn fails_inside() {
+    let folder = std::env::var_os(DISK).unwrap();
+    let folder = Path::new(&folder);
+    let store = open(folder, 0);
+    begin(&store, 1, 1).await;
+    let mut answered = 1;
+    let reason = loop {
+        match store
+            .append(append(conversation(1), vec![record(answered + 1, None, notice(&"x".repeat(10_000)))]))
+            .await
+        {
+            Ok(_) => answered += 1,
+            Err(AppendError::Failed { reason }) => break reason,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert!(answered > 10, "{reason}");
+    assert!(!store.state().borrow().full);
+    assert_eq!(store.append(stop(600)).await, Err(AppendError::Failed { reason: reason.clone() }));
+    assert_eq!(store.mark_read(conversation(1), Seq(1)).await, Err(WriteError::Failed { reason }));
+    assert_eq!(store.messages(conversation(1), None, 1000).await.unwrap().0.len() as u64, answered - 1);
+    fs::write(folder.join("answered"), answered.to_string()).unwrap();
+    store.close().await;
+}

@@ -1,0 +1,176 @@
+use super::support::*;
+use abide_protocol::{Seq, Timestamp, record::*, task::Status};
+use abide_store::{Append, ReadError, WriteError};
+
+#[tokio::test]
+async fn conversations_are_paged_last_changed_first() {
+    let home = Home::new();
+    let store = home.open();
+    for n in 1..=5 {
+        // 2 and 3 at the same moment.
+        let at = if n == 3 { 2 } else { n };
+        let mut first = record(n, None, created("x"));
+        first.at = Timestamp(at.cast_signed());
+        store.append(append(conversation(n), vec![first])).await.unwrap();
+    }
+    store.append(append(conversation(1), vec![record(9, None, user("changed"))])).await.unwrap();
+    let archive = RecordBody::ConversationArchived(ConversationArchived { archived: true });
+    store.append(append(conversation(4), vec![record(10, None, archive)])).await.unwrap();
+
+    let mut cursor = None;
+    let mut pages = Vec::new();
+    loop {
+        let (page, next) = store.conversations(false, cursor, 2).await.unwrap();
+        pages.push(page.iter().map(|c| c.id).collect::<Vec<_>>());
+        cursor = next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(pages, [[1, 5].map(conversation), [3, 2].map(conversation)]);
+    let (archived, next) = store.conversations(true, None, 10).await.unwrap();
+    assert_eq!((archived.len(), archived[0].id, next), (1, conversation(4), None));
+    let wrong = store.conversations(false, Some("nonsense".to_owned()), 2).await;
+    assert!(matches!(wrong, Err(ReadError::Cursor(_))), "{wrong:?}");
+}
+
+#[tokio::test]
+async fn conversations_change_as_records_say() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let update = RecordBody::ConversationUpdated(ConversationUpdated {
+        title: Some("new".to_owned()),
+        model: Some("a/b".to_owned()),
+        ..ConversationUpdated::default()
+    });
+    store.append(append(id, vec![record(2, None, update)])).await.unwrap();
+    let now = store.conversation(id).await.unwrap().unwrap();
+    assert_eq!((now.title.as_str(), now.workspace.as_str()), ("new", "/w"));
+    assert_eq!(
+        (now.model.as_deref(), now.created_at, now.updated_at),
+        (Some("a/b"), Timestamp(1), Timestamp(2))
+    );
+}
+
+#[tokio::test]
+async fn tasks_are_paged_newest_first() {
+    let home = Home::new();
+    let store = home.open();
+    let a = begin(&store, 1, 1).await;
+    let b = begin(&store, 2, 2).await;
+    for n in 3..=9 {
+        let status = if n % 3 == 0 { Status::Completed } else { Status::Paused };
+        start(&store, if n < 6 { a } else { b }, n, status).await;
+    }
+    let list = async |conversation, all, cursor, limit| {
+        let (page, next) = store.tasks(conversation, all, cursor, limit).await.unwrap();
+        assert!(page.iter().all(|task| task.original_prompt.is_empty() && task.scratchpad.is_empty()));
+        (page.iter().map(|task| task.started_at.0).collect::<Vec<_>>(), next)
+    };
+    assert_eq!(list(None, true, None, 100).await, (vec![9, 8, 7, 6, 5, 4, 3], None));
+    assert_eq!(list(None, false, None, 4).await, (vec![8, 7, 5, 4], None));
+    assert_eq!(list(Some(a), true, None, 100).await, (vec![5, 4, 3], None));
+    assert_eq!(list(Some(b), false, None, 100).await, (vec![8, 7], None));
+    let (first, next) = list(None, false, None, 3).await;
+    assert_eq!(first, [8, 7, 5]);
+    assert_eq!(list(None, false, next, 3).await, (vec![4], None));
+    assert_eq!(store.task(task_id(99)).await.unwrap(), None);
+
+    let mut unfinished = store.unfinished().await.unwrap();
+    unfinished.sort();
+    assert_eq!(unfinished, [a, b]);
+    assert_eq!(store.counts().await.unwrap().tasks.paused, 4);
+}
+
+#[tokio::test]
+async fn wakes_come_soonest_first_and_go() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let wake = async |n, task_n, at: Option<i64>| {
+        let mut projection = projection(task(id, task_n, Status::Running, Vec::new()));
+        projection.wake_at = at.map(Timestamp);
+        let append = Append { tasks: vec![projection], ..append(id, vec![record(n, None, notice("x"))]) };
+        store.append(append).await.unwrap();
+    };
+    wake(2, 1, Some(50)).await;
+    wake(3, 2, Some(40)).await;
+    assert_eq!(store.wakes().await.unwrap(), [(Timestamp(40), id), (Timestamp(50), id)]);
+    wake(4, 2, None).await;
+    assert_eq!(store.wakes().await.unwrap(), [(Timestamp(50), id)]);
+}
+
+#[tokio::test]
+async fn messages_are_paged_with_the_calls_among_them() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let bodies = [
+        user("one"),
+        reply("", &[(1, "shell", "{}"), (2, "read", "{}")]),
+        planned(1, "{}"),
+        planned(2, "{}"),
+        notice("two"),
+        RecordBody::Nudge(Nudge { text: "not shown".to_owned() }),
+        reply("three", &[(3, "shell", "{}")]),
+        planned(3, "{}"),
+    ];
+    let records = bodies.into_iter().zip(2..).map(|(body, n)| record(n, Some(1), body)).collect();
+    store.append(append(id, records)).await.unwrap();
+    let page = async |before: Option<u64>, limit| {
+        let (messages, calls, before) = store.messages(id, before.map(Seq), limit).await.unwrap();
+        (
+            messages.into_iter().map(|message| message.text).collect::<Vec<_>>(),
+            calls.into_iter().map(|call| (call.seq.0, call.call_id)).collect::<Vec<_>>(),
+            before.map(|seq| seq.0),
+        )
+    };
+    let text = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        page(None, 100).await,
+        (text(&["one", "two", "three"]), vec![(4, call_id(1)), (5, call_id(2)), (9, call_id(3))], None)
+    );
+    assert_eq!(page(None, 1).await, (text(&["three"]), vec![(9, call_id(3))], Some(8)));
+    assert_eq!(page(Some(8), 1).await, (text(&["two"]), vec![], Some(6)));
+    assert_eq!(page(Some(6), 1).await, (text(&["one"]), vec![(4, call_id(1)), (5, call_id(2))], None));
+    assert_eq!(page(Some(2), 1).await, (vec![], vec![], None));
+}
+
+#[tokio::test]
+async fn a_page_ends_early_when_its_texts_are_long() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let long = "x".repeat(1024 * 1024);
+    for n in 2..12 {
+        store.append(append(id, vec![record(n, None, notice(&long))])).await.unwrap();
+    }
+    let (messages, _, before) = store.messages(id, None, 100).await.unwrap();
+    assert_eq!((messages.len(), before), (5, Some(Seq(7))));
+}
+
+#[tokio::test]
+async fn read_marks_go_forward_to_what_was_said() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let records = (2..7).map(|n| record(n, None, if n == 4 { user("own") } else { notice("x") })).collect();
+    let committed = store.append(append(id, records)).await.unwrap();
+    let unread =
+        |c: &abide_store::Committed| c.conversation.as_ref().unwrap().conversation.as_ref().unwrap().unread;
+    assert_eq!(unread(&committed), 4);
+    home.told();
+    assert_eq!(store.mark_read(id, Seq(4)).await.unwrap().unread, 2);
+    let told = home.told();
+    assert_eq!((told.len(), unread(&told[0]), told[0].records.len()), (1, 2, 0));
+    // Not back, and nothing new about it.
+    assert_eq!(store.mark_read(id, Seq(2)).await.unwrap().unread, 2);
+    assert_eq!(home.told(), []);
+    // Not ahead of what was said.
+    assert_eq!(store.mark_read(id, Seq(u64::MAX)).await.unwrap().unread, 0);
+    let committed = store.append(append(id, vec![record(7, None, notice("new"))])).await.unwrap();
+    assert_eq!(unread(&committed), 1);
+    let nobody = conversation(9);
+    assert_eq!(store.mark_read(nobody, Seq(1)).await, Err(WriteError::ConversationGone(nobody)));
+}

@@ -1,0 +1,73 @@
+use super::support::*;
+use abide_protocol::{
+    ConversationId, QuestionId,
+    inbox::{Pending, PendingId},
+    task::Status,
+};
+use abide_store::{Append, Lookup, PendingRef};
+
+#[tokio::test]
+async fn any_unique_prefix_or_suffix_is_enough() {
+    let home = Home::new();
+    let store = home.open();
+    let text = |id: &str| ConversationId(id.parse().unwrap());
+    let a = text("01234567-89ab-7cde-8f01-00000000beef");
+    let b = text("01234567-89ab-7cde-8f02-0000000ffeef");
+    let c = text("beef4567-89ab-7cde-8f03-000000000000");
+    for (id, n) in [(a, 1), (b, 2), (c, 3)] {
+        store.append(append(id, vec![record(n, None, created("x"))])).await.unwrap();
+    }
+    for (typed, expected) in [
+        (a.to_string().as_str(), Lookup::One(a)),
+        (a.short().as_str(), Lookup::One(a)),
+        ("0000BEEF", Lookup::One(a)),
+        ("0000-be-ef", Lookup::One(a)),
+        ("  01234567-89AB-7cde-8f01 ", Lookup::One(a)),
+        ("0123", Lookup::Many),
+        ("eef", Lookup::Many),
+        // The end of one, the beginning of another.
+        ("beef", Lookup::Many),
+        ("beef4", Lookup::One(c)),
+        ("7cde", Lookup::None),
+        ("01234567-89ab-7cde-8f01-00000000bee0", Lookup::None),
+        ("", Lookup::None),
+        ("-", Lookup::None),
+        ("%", Lookup::None),
+        ("eef0123456789abcde0123456789abcdef0123456789", Lookup::None),
+    ] {
+        assert_eq!(store.find_conversation(typed).await.unwrap(), expected, "{typed}");
+    }
+    start(&store, a, 4, Status::Completed).await;
+    assert_eq!(store.find_task(&task_id(4).short()).await.unwrap(), Lookup::One(task_id(4)));
+    assert_eq!(store.find_task("f").await.unwrap(), Lookup::None);
+}
+
+#[tokio::test]
+async fn open_items_come_before_closed_ones() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let ask = |head: u64| {
+        let mut asked = question(1, None);
+        asked.id = QuestionId(uuid(head, 0xabcd));
+        asked
+    };
+    let wait = async |n, asked: Vec<_>| {
+        let pending = asked.into_iter().map(Pending::Question).collect();
+        let tasks = vec![projection(task(id, 2, Status::WaitingUser, pending))];
+        store.append(Append { tasks, ..append(id, vec![record(n, Some(2), notice("x"))]) }).await.unwrap();
+    };
+    wait(2, vec![ask(1), ask(2)]).await;
+    assert_eq!(store.find_pending("abcd").await.unwrap(), Lookup::Many);
+    wait(3, vec![ask(2)]).await;
+    let two = PendingRef {
+        id: PendingId::Question(ask(2).id),
+        task_id: task_id(2),
+        conversation_id: id,
+        open: true,
+    };
+    assert_eq!(store.find_pending("abcd").await.unwrap(), Lookup::One(two));
+    wait(4, vec![]).await;
+    assert_eq!(store.find_pending("abcd").await.unwrap(), Lookup::Many);
+    assert_eq!(store.find_pending("abc").await.unwrap(), Lookup::None);
+}

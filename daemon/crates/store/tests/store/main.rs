@@ -1,0 +1,21 @@
+//! The store against real SQLite on a real disk.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "these are tests; clippy knows only their functions as such"
+)]
+
+mod append;
+mod call;
+mod delete;
+mod failing_disk;
+mod group_commit;
+mod inbox;
+mod listing;
+mod lookup;
+mod open;
+mod rebuild;
+mod rule;
+mod snapshot;
+mod support;

@@ -1,0 +1,243 @@
+use super::{
+    rebuild::story,
+    support::{Home, append, begin, conversation, notice, options, record},
+};
+use abide_store::{Integrity, OpenError, ReadError, Store};
+use rusqlite::Connection;
+use std::{fs, path::Path};
+
+fn try_open(path: &Path) -> Result<Store, OpenError> {
+    Store::open(options(path), Box::new(|_| {}))
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_can_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let home = Home::new();
+    let options = abide_store::Options { reserve_bytes: 100_000, ..options(&home.path()) };
+    let store = Store::open(options, Box::new(|_| {})).unwrap();
+    begin(&store, 1, 1).await;
+    store.backup(home.path().with_file_name("copy.db")).await.unwrap();
+    let folder = home.path().parent().unwrap().to_owned();
+    assert_eq!(mode(&folder), 0o700);
+    let mut names: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["abide.db", "abide.db-reserve", "abide.db-shm", "abide.db-wal", "copy.db"]);
+    for name in names {
+        assert_eq!(mode(&folder.join(&name)), 0o600, "{name}");
+    }
+    store.close().await;
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o644)).unwrap();
+    try_open(&home.path()).unwrap().close().await;
+    assert_eq!(mode(&home.path()), 0o600);
+}
+
+#[tokio::test]
+async fn what_was_answered_is_there_without_a_close() {
+    let home = Home::new();
+    let store = home.open();
+    let id = story(&store).await;
+    let records = store.conversation_records(id).await.unwrap();
+    // As after a kill: the files as they are now, open log and all.
+    let killed = Home::new();
+    fs::create_dir(killed.path().parent().unwrap()).unwrap();
+    for suffix in ["", "-wal"] {
+        let name = format!("abide.db{suffix}");
+        fs::copy(home.path().with_file_name(&name), killed.path().with_file_name(&name)).unwrap();
+    }
+    let store = killed.open();
+    assert_eq!(store.conversation_records(id).await.unwrap(), records);
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+    drop(store);
+    let store = killed.open();
+    assert_eq!(store.conversation_records(id).await.unwrap(), records);
+}
+
+#[tokio::test]
+async fn closing_leaves_one_whole_file() {
+    let home = Home::new();
+    let store = home.open();
+    begin(&store, 1, 1).await;
+    store.close().await;
+    let files: Vec<_> = fs::read_dir(home.path().parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(files, ["abide.db"]);
+    assert!(home.open().conversation(conversation(1)).await.unwrap().is_some());
+}
+
+/// Opens what the story left after `damage`; whatever comes of it, no file may have changed.
+async fn refuses(damage: impl FnOnce(&Path)) -> OpenError {
+    let home = Home::new();
+    let store = home.open();
+    story(&store).await;
+    store.close().await;
+    damage(&home.path());
+    let files = || {
+        let mut files: Vec<_> = fs::read_dir(home.path().parent().unwrap())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), fs::read(&path).unwrap()))
+            // Looking at it in WAL mode leaves an empty log and an index of that.
+            .filter(|(path, bytes)| {
+                let name = path.to_string_lossy();
+                !(name.ends_with("-shm") || name.ends_with("-wal") && bytes.is_empty())
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let error = try_open(&home.path()).unwrap_err();
+    assert!(files() == before, "refusing with {error} has changed the files");
+    assert!(error.to_string().contains(&home.path().display().to_string()), "{error}");
+    error
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_refused_and_left_alone() {
+    let error = refuses(|path| fs::write(path, "this is not a database, ".repeat(1000)).unwrap()).await;
+    assert!(matches!(error, OpenError::NotOurs { .. }), "{error:?}");
+
+    let error = refuses(|path| fs::write(path, "").unwrap()).await;
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
+
+    let error = refuses(|path| {
+        let bytes = fs::read(path).unwrap();
+        fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+    })
+    .await;
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error:?}");
+
+    let error = refuses(|path| {
+        fs::remove_file(path).unwrap();
+        let other = Connection::open(path).unwrap();
+        other.execute_batch("CREATE TABLE somebody_elses (data)").unwrap();
+    })
+    .await;
+    assert!(matches!(error, OpenError::NotOurs { .. }), "{error:?}");
+
+    let error = refuses(|path| {
+        Connection::open(path).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
+    })
+    .await;
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 1, .. }), "{error:?}");
+
+    // A log with changes in it stays one, too.
+    let error = refuses(|path| {
+        let newer = Connection::open(path).unwrap();
+        newer.execute_batch("PRAGMA user_version = 999").unwrap();
+        let wal = path.with_file_name("abide.db-wal");
+        let left = [path, &wal].map(|path| fs::read(path).unwrap());
+        assert!(!left[1].is_empty());
+        drop(newer);
+        fs::write(path, &left[0]).unwrap();
+        fs::write(wal, &left[1]).unwrap();
+    })
+    .await;
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 1, .. }), "{error:?}");
+
+    let error = refuses(|path| {
+        fs::rename(path, path.with_file_name("elsewhere.db")).unwrap();
+        fs::write(path.with_file_name("abide.db-wal"), "the newest records").unwrap();
+    })
+    .await;
+    assert!(matches!(error, OpenError::OrphanedLog { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_written_is_named() {
+    let home = Home::new();
+    let file = home.folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = try_open(&file.join("data").join("abide.db")).unwrap_err();
+    assert!(matches!(error, OpenError::Folder { .. } | OpenError::Inaccessible { .. }), "{error:?}");
+    assert!(error.to_string().contains("file/data"), "{error}");
+
+    let error = try_open(home.folder.path()).unwrap_err();
+    assert!(error.to_string().contains(&home.folder.path().display().to_string()), "{error}");
+}
+
+#[tokio::test]
+async fn an_unreadable_record_is_named() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    store.append(append(id, vec![record(2, None, notice("x"))])).await.unwrap();
+    let change = |sql: &str| Connection::open(home.path()).unwrap().execute_batch(sql).unwrap();
+    for (sql, kind, reason) in [
+        ("UPDATE records SET body = '{}' WHERE seq = 2", "notice", "missing field"),
+        ("UPDATE records SET version = 9 WHERE seq = 2", "notice", "newer"),
+        ("UPDATE records SET kind = 'miracle' WHERE seq = 2", "miracle", "no such kind"),
+    ] {
+        change(sql);
+        match store.conversation_records(id).await {
+            Err(ReadError::Record { seq, kind: found, reason: why }) => {
+                assert_eq!((seq.0, found.as_str()), (2, kind));
+                assert!(why.to_string().contains(reason), "{why}");
+            }
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_backup_is_a_whole_database_and_replaces_an_older_one() {
+    let home = Home::new();
+    let store = home.open();
+    let id = story(&store).await;
+    let to = home.folder.path().join("copy.db");
+    fs::write(&to, "an older one").unwrap();
+    store.backup(to.clone()).await.unwrap();
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+    let records = store.conversation_records(id).await.unwrap();
+    assert_eq!(try_open(&to).unwrap().conversation_records(id).await.unwrap(), records);
+    let nowhere = store.backup(home.folder.path().join("no").join("where")).await;
+    assert!(matches!(nowhere, Err(ReadError::Backup { .. })), "{nowhere:?}");
+}
+
+/// Each released schema has a database here. Written by `write_fixture` before its schema was released.
+#[tokio::test]
+async fn databases_of_every_schema_open() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let home = Home::new();
+    let fresh = home.open();
+    let id = story(&fresh).await;
+    for schema in 1..=1 {
+        let old = Home::new();
+        fs::create_dir(old.path().parent().unwrap()).unwrap();
+        fs::copy(fixtures.join(format!("schema{schema}.db")), old.path()).unwrap();
+        let store = old.open();
+        assert_eq!(
+            store.conversation_records(id).await.unwrap(),
+            fresh.conversation_records(id).await.unwrap()
+        );
+        assert_eq!(store.conversation(id).await.unwrap(), fresh.conversation(id).await.unwrap());
+        assert_eq!(
+            store.tasks(None, true, None, 10).await.unwrap(),
+            fresh.tasks(None, true, None, 10).await.unwrap()
+        );
+        assert_eq!(
+            store.messages(id, None, 100).await.unwrap(),
+            fresh.messages(id, None, 100).await.unwrap()
+        );
+        assert_eq!(store.inbox(None).await.unwrap(), fresh.inbox(None).await.unwrap());
+        begin(&store, 2, 1000).await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "writes the fixture of the newest schema: run it by hand, once, before a release"]
+async fn write_fixture() {
+    let home = Home::new();
+    let store = home.open();
+    story(&store).await;
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    store.backup(fixtures.join("schema1.db")).await.unwrap();
+}

@@ -1,0 +1,114 @@
+use super::support::*;
+use abide_protocol::{
+    ConversationId, Seq,
+    inbox::Pending,
+    record::{PartialReply, RecordBody, RuleRemembered, Update},
+    task::Status,
+};
+use abide_store::{Append, Store, WriteError};
+use rusqlite::{Connection, OpenFlags, types::Value};
+use std::path::Path;
+
+/// Everything in the database but the records, readable.
+fn projections(path: &Path) -> Vec<String> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let mut rows = Vec::new();
+    for table in [
+        "conversations",
+        "messages",
+        "calls",
+        "tasks",
+        "task_texts",
+        "inbox",
+        "rules",
+        "client_messages",
+        "read_marks",
+    ] {
+        let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+        let columns = statement.column_count();
+        let values = statement
+            .query_map([], |row| (0..columns).map(|i| row.get(i)).collect::<Result<Vec<Value>, _>>())
+            .unwrap();
+        let before = rows.len();
+        rows.extend(values.map(|values| format!("{table} {:?}", values.unwrap())));
+        assert!(rows.len() > before, "the story leaves {table} empty");
+    }
+    rows
+}
+
+/// A conversation in which everything happens that leaves a trace.
+pub(crate) async fn story(store: &Store) -> ConversationId {
+    let id = begin(store, 1, 1).await;
+    let waiting = vec![Pending::Question(question(2, None)), Pending::Approval(approval(2, 3))];
+    let steps = [
+        (task_started(client_message("m")), Status::Thinking, vec![]),
+        (user("go"), Status::Thinking, vec![]),
+        (
+            reply("yes", &[(1, "shell", "{}"), (2, "ask_user", "{}"), (3, "shell", "{}")]),
+            Status::Running,
+            vec![],
+        ),
+        (planned(1, "{}"), Status::Running, vec![]),
+        (
+            RecordBody::ApprovalRequested(approval(1, 1)),
+            Status::WaitingApproval,
+            vec![Pending::Approval(approval(1, 1))],
+        ),
+        (
+            RecordBody::RuleRemembered(RuleRemembered { rule: rule("{}"), allow: true }),
+            Status::Running,
+            vec![],
+        ),
+        (started(1, 1), Status::ToolExecuting, vec![]),
+        (finished(1, 1), Status::Running, vec![]),
+        (
+            RecordBody::QuestionAsked(question(1, Some(2))),
+            Status::WaitingUser,
+            vec![Pending::Question(question(1, Some(2)))],
+        ),
+        (answered(1), Status::Running, vec![]),
+        (RecordBody::Update(Update { call_id: call_id(2), text: "so".to_owned() }), Status::Running, vec![]),
+        (RecordBody::PartialReply(PartialReply { text: "cut".to_owned() }), Status::Running, vec![]),
+        (RecordBody::ApprovalRequested(approval(2, 3)), Status::WaitingApproval, vec![waiting[1].clone()]),
+        (RecordBody::QuestionAsked(question(2, None)), Status::WaitingApproval, waiting),
+    ];
+    for (n, (body, status, pending)) in (2..).zip(steps) {
+        let tasks = vec![projection(task(id, 2, status, pending))];
+        store.append(Append { tasks, ..append(id, vec![record(n, Some(2), body)]) }).await.unwrap();
+    }
+    store.mark_read(id, Seq(11)).await.unwrap();
+    id
+}
+
+#[tokio::test]
+async fn what_is_derived_again_is_what_was_derived_along_the_way() {
+    let home = Home::new();
+    let store = home.open();
+    let id = story(&store).await;
+    let inbox = store.inbox(None).await.unwrap();
+    let before = projections(&home.path());
+    let whole = store.task(task_id(2)).await.unwrap().unwrap();
+
+    assert_eq!(store.recorded_conversations().await.unwrap(), [id]);
+    home.told();
+    store.replace_projections(id, vec![projection(whole.clone())]).await.unwrap();
+    assert_eq!(projections(&home.path()), before);
+    assert_eq!(home.told(), []);
+    assert_eq!(store.inbox(None).await.unwrap(), inbox);
+
+    // The count of open items is still right.
+    let done = Append {
+        tasks: vec![projection(task(id, 2, Status::Completed, vec![]))],
+        ..append(id, vec![record(90, Some(2), ended())])
+    };
+    assert_eq!(store.append(done).await.unwrap().inbox.as_ref().unwrap().count, 0);
+
+    // A rebuild that fails changes nothing.
+    let before = projections(&home.path());
+    let foreign = projection(task(conversation(9), 2, Status::Running, vec![]));
+    let refused = store.replace_projections(id, vec![foreign]).await;
+    assert!(matches!(refused, Err(WriteError::Invalid { .. })), "{refused:?}");
+    assert_eq!(projections(&home.path()), before);
+    let gone = store.replace_projections(conversation(9), vec![]).await;
+    assert_eq!(gone, Ok(()));
+}

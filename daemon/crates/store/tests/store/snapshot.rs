@@ -1,0 +1,68 @@
+use super::support::*;
+use abide_protocol::{
+    Seq,
+    inbox::Pending,
+    method::subscription::Scope,
+    notification::{DaemonUpdate, Snapshot},
+    task::Status,
+};
+use abide_store::Append;
+
+#[tokio::test]
+async fn each_scope_gets_its_own() {
+    let home = Home::new();
+    let store = home.open();
+    let empty = Snapshot {
+        seq: Seq(0),
+        conversations: Vec::new(),
+        tasks: Vec::new(),
+        inbox: Vec::new(),
+        messages: Vec::new(),
+        calls: Vec::new(),
+        partials: Vec::new(),
+        daemon: DaemonUpdate { storage_full: false, shutting_down: false },
+    };
+    assert_eq!(store.snapshot(Scope::Overview, None).await.unwrap(), empty);
+
+    let a = begin(&store, 1, 1).await;
+    let b = begin(&store, 2, 2).await;
+    start(&store, a, 3, Status::Paused).await;
+    start(&store, a, 4, Status::Completed).await;
+    start(&store, a, 5, Status::Completed).await;
+    let asked = Pending::Question(question(1, None));
+    let waiting = Append {
+        tasks: vec![projection(task(b, 6, Status::WaitingUser, vec![asked]))],
+        ..append(b, vec![record(6, Some(6), notice("hm")), record(7, Some(6), planned(1, "{}"))])
+    };
+    store.append(waiting).await.unwrap();
+    let (conversations, _) = store.conversations(false, None, 10).await.unwrap();
+    let brief = |conversation, n, status, pending| task(conversation, n, status, pending).brief();
+    let inbox = store.inbox(None).await.unwrap();
+    let six = brief(b, 6, Status::WaitingUser, vec![inbox[0].pending.clone()]);
+    let three = brief(a, 3, Status::Paused, Vec::new());
+
+    let all = Snapshot {
+        seq: Seq(7),
+        tasks: vec![six.clone(), three.clone()],
+        inbox: inbox.clone(),
+        ..empty.clone()
+    };
+    assert_eq!(store.snapshot(Scope::All, None).await.unwrap(), all);
+    assert_eq!(store.snapshot(Scope::Overview, None).await.unwrap(), Snapshot { conversations, ..all });
+    assert_eq!(
+        store.snapshot(Scope::Conversation(a), None).await.unwrap(),
+        Snapshot {
+            seq: Seq(7),
+            tasks: vec![brief(a, 5, Status::Completed, Vec::new()), three],
+            ..empty.clone()
+        }
+    );
+    let (messages, calls, _) = store.messages(b, None, 10).await.unwrap();
+    assert_eq!((messages.len(), calls.len()), (1, 1));
+    let of_b = Snapshot { seq: Seq(7), tasks: vec![six], inbox, ..empty };
+    assert_eq!(store.snapshot(Scope::Conversation(b), Some(Seq(3))).await.unwrap(), of_b);
+    assert_eq!(
+        store.snapshot(Scope::Conversation(b), None).await.unwrap(),
+        Snapshot { messages, calls, ..of_b }
+    );
+}

@@ -1,0 +1,275 @@
+//! A store in a folder of its own, and records to put in it.
+
+use abide_protocol::{
+    ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, TaskId, Timestamp,
+    inbox::{Approval, Pending, Question, QuestionKind, Rule},
+    message::CallOutcome,
+    record::*,
+    task::{AgentTask, Approvals, EndReason, Limits, Mode, RestartPolicy, Status},
+    transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, ToolResult, Usage},
+};
+use abide_store::{Append, Committed, Options, Store, TaskProjection};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+pub(crate) struct Home {
+    pub(crate) folder: TempDir,
+    pub(crate) told: Arc<Mutex<Vec<Committed>>>,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), told: Arc::default() }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("data").join("abide.db")
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        let told = Arc::clone(&self.told);
+        let sink = move |committed: &Committed| told.lock().unwrap().push(committed.clone());
+        Store::open(options(&self.path()), Box::new(sink)).unwrap()
+    }
+
+    /// What the sink was told since this was last asked.
+    pub(crate) fn told(&self) -> Vec<Committed> {
+        std::mem::take(&mut self.told.lock().unwrap())
+    }
+}
+
+pub(crate) fn options(path: &Path) -> Options {
+    Options { path: path.to_owned(), reserve_bytes: 0, readers: 2 }
+}
+
+/// Ids that tell where they come from.
+pub(crate) fn uuid(group: u64, n: u64) -> Uuid {
+    Uuid::from_u64_pair(group, n)
+}
+
+pub(crate) fn conversation(n: u64) -> ConversationId {
+    ConversationId(uuid(0xc0, n))
+}
+
+pub(crate) fn task_id(n: u64) -> TaskId {
+    TaskId(uuid(0x7a, n))
+}
+
+pub(crate) fn call_id(n: u64) -> CallId {
+    CallId(uuid(0xca, n))
+}
+
+pub(crate) fn question_id(n: u64) -> QuestionId {
+    QuestionId(uuid(0x90, n))
+}
+
+pub(crate) fn approval_id(n: u64) -> ApprovalId {
+    ApprovalId(uuid(0xa9, n))
+}
+
+/// A record whose id and moment are `n`.
+pub(crate) fn record(n: u64, task: Option<u64>, body: RecordBody) -> NewRecord {
+    NewRecord {
+        id: RecordId(uuid(0x4e, n)),
+        task_id: task.map(task_id),
+        at: Timestamp(n.cast_signed()),
+        body,
+    }
+}
+
+pub(crate) fn append(conversation_id: ConversationId, records: Vec<NewRecord>) -> Append {
+    Append { conversation_id, records, tasks: Vec::new(), urgent: false }
+}
+
+pub(crate) fn created(title: &str) -> RecordBody {
+    RecordBody::ConversationCreated(ConversationCreated {
+        title: title.to_owned(),
+        workspace: "/w".to_owned(),
+        mode: Some(Mode::Agent),
+        model: None,
+        persona: None,
+    })
+}
+
+pub(crate) fn notice(text: &str) -> RecordBody {
+    RecordBody::Notice(Notice { about: NoticeKind::Stopped, text: text.to_owned() })
+}
+
+pub(crate) fn user(text: &str) -> RecordBody {
+    RecordBody::UserMessage(UserMessage { text: text.to_owned() })
+}
+
+pub(crate) fn task_started(client_message: Option<ClientMessage>) -> RecordBody {
+    RecordBody::TaskStarted(Box::new(TaskStarted {
+        parent_id: None,
+        mode: Mode::Agent,
+        model: "test/model".to_owned(),
+        system_prompt: "system".to_owned(),
+        tools: Vec::new(),
+        workspace: "/w".to_owned(),
+        environment: [("LANG".to_owned(), "C".to_owned())].into(),
+        limits: Limits::default(),
+        approvals: Approvals::Ask,
+        restart: RestartPolicy::Resume,
+        original_prompt: "do it".to_owned(),
+        metadata: Some(JsonText::parse(r#"{"b":1, "a":2}"#).unwrap()),
+        client_message,
+    }))
+}
+
+pub(crate) fn client_message(id: &str) -> Option<ClientMessage> {
+    Some(ClientMessage { id: id.to_owned(), digest: format!("digest of {id}") })
+}
+
+pub(crate) fn reply(text: &str, calls: &[(u64, &str, &str)]) -> RecordBody {
+    let text = Block::Text(TextBlock { text: text.to_owned(), opaque: None });
+    let calls = calls.iter().map(|(n, tool, arguments)| {
+        Block::Call(CallBlock {
+            id: call_id(*n),
+            provider_id: format!("call_{n}"),
+            tool: (*tool).to_owned(),
+            arguments: (*arguments).to_owned(),
+            opaque: Some(JsonText::parse(r#"{"z": 1,"a":1.0}"#).unwrap()),
+        })
+    });
+    RecordBody::Reply(ReplyRecord {
+        step: 1,
+        attempt: 1,
+        reply: Reply {
+            blocks: [text].into_iter().chain(calls).collect(),
+            api: "scripted".to_owned(),
+            model: "model".to_owned(),
+            stop_reason: StopReason::ToolCalls,
+            usage: Usage::default(),
+        },
+    })
+}
+
+pub(crate) fn planned(n: u64, arguments: &str) -> RecordBody {
+    RecordBody::CallPlanned(CallPlanned {
+        call_id: call_id(n),
+        tool: "shell".to_owned(),
+        arguments: arguments.to_owned(),
+        summary: format!("run call {n}"),
+        effect: EffectClass::Unsafe,
+        risk: Risk::High,
+        preview: None,
+        edit: None,
+        digest: "digest".to_owned(),
+        permission: Permission::Ask,
+    })
+}
+
+pub(crate) fn started(n: u64, attempt: u32) -> RecordBody {
+    RecordBody::CallStarted(CallStarted { call_id: call_id(n), attempt, sandbox: "none".to_owned() })
+}
+
+pub(crate) fn finished(n: u64, attempt: u32) -> RecordBody {
+    RecordBody::CallFinished(CallFinished {
+        call_id: call_id(n),
+        attempt,
+        outcome: CallOutcome::Done,
+        result: ToolResult::success(format!("call {n} is done"), None),
+        duration_ms: 5,
+    })
+}
+
+pub(crate) fn approval(n: u64, call: u64) -> Approval {
+    Approval {
+        id: approval_id(n),
+        call_id: call_id(call),
+        at: Timestamp(n.cast_signed()),
+        tool: "shell".to_owned(),
+        summary: format!("run call {call}"),
+        arguments: JsonText::empty(),
+        workspace: "/w".to_owned(),
+        preview: None,
+        risk: Risk::High,
+        sandbox: "none".to_owned(),
+        rule: rule("{}"),
+        digest: "digest".to_owned(),
+    }
+}
+
+pub(crate) fn question(n: u64, call: Option<u64>) -> Question {
+    Question {
+        id: question_id(n),
+        kind: QuestionKind::Agent,
+        at: Timestamp(n.cast_signed()),
+        text: format!("question {n}?"),
+        choices: vec!["yes".to_owned(), "no".to_owned()],
+        call_id: call.map(call_id),
+        expires_at: None,
+    }
+}
+
+pub(crate) fn rule(arguments: &str) -> Rule {
+    Rule {
+        tool: "shell".to_owned(),
+        arguments: JsonText::parse(arguments).unwrap(),
+        workspace: "/w".to_owned(),
+    }
+}
+
+pub(crate) fn answered(n: u64) -> RecordBody {
+    RecordBody::QuestionAnswered(QuestionAnswered {
+        question_id: question_id(n),
+        response: Some("yes".to_owned()),
+    })
+}
+
+pub(crate) fn ended() -> RecordBody {
+    RecordBody::TaskEnded(TaskEnded { reason: EndReason::Completed, summary: None, error: None })
+}
+
+/// A task that started at moment `n`.
+pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending: Vec<Pending>) -> AgentTask {
+    AgentTask {
+        id: task_id(n),
+        conversation_id: conversation,
+        parent_id: None,
+        mode: Mode::Agent,
+        model: "test/model".to_owned(),
+        status,
+        end_reason: None,
+        pause_reason: None,
+        original_prompt: "do it".to_owned(),
+        scratchpad: vec!["a thought".to_owned()],
+        step_count: 1,
+        phase: None,
+        started_at: Timestamp(n.cast_signed()),
+        ended_at: None,
+        pending,
+        active_calls: Vec::new(),
+        error_message: None,
+        summary: None,
+        usage: Usage::default(),
+        limits: Limits::default(),
+        metadata: Some(JsonText::parse(r#"{"b":1, "a":2}"#).unwrap()),
+        children: Vec::new(),
+    }
+}
+
+pub(crate) fn projection(task: AgentTask) -> TaskProjection {
+    TaskProjection { task, wake_at: None }
+}
+
+/// Begins conversation `n`, its first record having the id `first`.
+pub(crate) async fn begin(store: &Store, n: u64, first: u64) -> ConversationId {
+    let id = conversation(n);
+    store.append(append(id, vec![record(first, None, created(&format!("title {n}")))])).await.unwrap();
+    id
+}
+
+/// Starts task `n` in that conversation; its record's id is `n` too.
+pub(crate) async fn start(store: &Store, id: ConversationId, n: u64, status: Status) {
+    let append = Append {
+        tasks: vec![projection(task(id, n, status, Vec::new()))],
+        ..append(id, vec![record(n, Some(n), task_started(None))])
+    };
+    store.append(append).await.unwrap();
+}
