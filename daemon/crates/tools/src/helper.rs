@@ -53,7 +53,10 @@ fn serve() -> io::Result<()> {
         Ok(child) => {
             let tree = Tree::of(&child);
             let watched = tree.clone();
-            thread::Builder::new().spawn(move || watched.watch(daemon))?;
+            if let Err(error) = thread::Builder::new().spawn(move || watched.watch(daemon)) {
+                tree.end();
+                return Err(error);
+            }
             tree.wait()
         }
         Err(error) => Report::of(Ending::NotStarted(error.to_string())),

@@ -8,7 +8,7 @@ mod table;
 mod tree;
 
 pub(crate) use identity::Identity;
-pub(crate) use tree::{Leftover, end_call, end_descendants, signal_descendants, wait_gone};
+pub(crate) use tree::{Leftover, end_call, end_descendants, signal_descendants, wait_descendants, wait_gone};
 
 /// In the environment of every process of a call: the call's id. Finds those that no parent leads to.
 pub(crate) const MARK: &str = "ABIDE_CALL_ID";

@@ -1,5 +1,5 @@
 use super::{Ending, Report, STOP};
-use crate::process::{Leftover, end_descendants, signal_descendants};
+use crate::process::{Leftover, end_descendants, signal_descendants, wait_descendants};
 use rustix::{
     io::Errno,
     process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, wait, waitid},
@@ -17,6 +17,9 @@ use std::{
 
 /// What is asked to end has this long to clean up.
 const GRACE: Duration = Duration::from_millis(300);
+
+/// What a command leaves behind has this long to end by itself: the `tee` that writes down its last words, say.
+const LINGER: Duration = Duration::from_millis(100);
 
 /// How long a killed process may take to go.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -52,8 +55,14 @@ impl Tree {
             while reap(WaitOptions::empty()).is_some() {}
             return report;
         }
-        let leftover = end_all(|| while reap(WaitOptions::NOHANG).is_some() {});
+        let _ = wait_descendants(getpid(), LINGER);
+        let leftover = self.end();
         Report { ended: leftover.ended, survivors: leftover.survivors, ..report }
+    }
+
+    /// Ends everything, and takes note of it.
+    pub(super) fn end(&self) -> Leftover {
+        end_all(|| while reap(WaitOptions::NOHANG).is_some() {})
     }
 
     /// Waits for the daemon's word, or for its end.

@@ -42,6 +42,17 @@ pub(crate) fn signal_descendants(root: Pid, signal: Signal) -> io::Result<()> {
     Ok(())
 }
 
+/// Waits until everything that descends from `root` now has ended by itself.
+pub(crate) fn wait_descendants(root: Pid, patience: Duration) -> io::Result<()> {
+    let deadline = Instant::now() + patience;
+    for Process { pid, start } in table::descendants(root)? {
+        if let Some(handle) = identity::open(pid, start) {
+            wait_gone(&handle, deadline.saturating_duration_since(Instant::now()));
+        }
+    }
+    Ok(())
+}
+
 /// Kills everything that descends from `root`, also what is started meanwhile, and waits until it is gone.
 pub(crate) fn end_descendants(root: Pid, patience: Duration) -> io::Result<Leftover> {
     end(|| table::descendants(root), patience)

@@ -42,6 +42,13 @@ async fn a_pipe_that_closes_ends_the_writer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn last_words_are_heard() {
+    let finished = Ground::new().call("shell", json!({"command": "exec > >(sort); echo b; echo a"})).await;
+    assert_eq!(data(&finished)["stdout"], "a\nb\n");
+    assert_eq!(finished.result.diagnostics, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn it_runs_where_it_should() {
     let ground = Ground::new();
     fs::create_dir(ground.path("sub")).unwrap();
