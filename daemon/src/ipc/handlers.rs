@@ -11,6 +11,7 @@ use crate::session::CommandError;
 use abide_engine::Refusal;
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
+    conversation::Conversation,
     method::{Reply, Request},
 };
 use abide_store::{AppendError, Lookup, ReadError, Store, WriteError};
@@ -118,4 +119,10 @@ async fn find_task(store: &Store, typed: &str) -> Result<TaskId, Error> {
 
 async fn find_conversation(store: &Store, typed: &str) -> Result<ConversationId, Error> {
     found(store.find_conversation(typed).await.map_err(storage)?, "conversation", typed)
+}
+
+/// The conversation of that id.
+pub(super) async fn existing(store: &Store, id: ConversationId) -> Result<Conversation, Error> {
+    let conversation = store.conversation(id).await.map_err(storage)?;
+    conversation.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no conversation {id}")).about(id))
 }

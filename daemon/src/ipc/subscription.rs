@@ -59,6 +59,9 @@ async fn run(
 ) -> Result<(), Error> {
     let SubscribeParams { scope, since } = params;
     let (subscriber, partials) = connection.service.hub.join(id, scope, connection.outbox.clone());
+    if let Scope::Conversation(conversation) = scope {
+        super::handlers::existing(&connection.service.store, conversation).await?;
+    }
     let mut snapshot = connection.service.store.snapshot(scope, since).await.map_err(super::handlers::storage)?;
     snapshot.partials = partials;
     snapshot.daemon = connection.service.hub.daemon_state();

@@ -1,8 +1,8 @@
-use super::{find_conversation, refused, start, storage, task::PAGE, write};
+use super::{existing, find_conversation, refused, start, storage, task::PAGE, write};
 use crate::ipc::{Service, connection::Connection};
 use abide_engine::Input;
 use abide_protocol::{
-    ConversationId, Error, ErrorKind,
+    ConversationId, Error,
     method::conversation::{
         ArchiveConversationParams, ConversationParams, ConversationReply, CreateConversationParams,
         DeleteConversationReply, FocusParams, FocusReply, ListConversationsParams, ListConversationsReply,
@@ -31,9 +31,7 @@ pub(super) async fn create(service: &Service, params: CreateConversationParams) 
 }
 
 async fn reply(service: &Service, id: ConversationId) -> Result<ConversationReply, Error> {
-    let conversation = service.store.conversation(id).await.map_err(storage)?;
-    let conversation = conversation.ok_or_else(|| Error::new(ErrorKind::NotFound, "the conversation is gone").about(id))?;
-    Ok(ConversationReply { conversation })
+    Ok(ConversationReply { conversation: existing(&service.store, id).await? })
 }
 
 pub(super) async fn list(service: &Service, params: ListConversationsParams) -> Result<ListConversationsReply, Error> {

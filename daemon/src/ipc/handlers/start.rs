@@ -1,4 +1,4 @@
-use super::{refused, storage};
+use super::{existing, refused, storage};
 use crate::{
     ipc::Service,
     session::CommandError,
@@ -32,7 +32,7 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
         return Ok(known);
     }
     let existing = match params.conversation_id {
-        Some(id) => Some(existing(service, id, params.workspace.as_deref()).await?),
+        Some(id) => Some(in_its_workspace(service, id, params.workspace.as_deref()).await?),
         None => None,
     };
     let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
@@ -117,10 +117,8 @@ async fn already_started(service: &Service, client: Option<&ClientMessage>) -> R
     Ok(Some(StartTaskReply { task_id: used.task_id, conversation_id: used.conversation_id }))
 }
 
-async fn existing(service: &Service, id: ConversationId, workspace: Option<&str>) -> Result<Conversation, Error> {
-    let conversation = service.store.conversation(id).await.map_err(storage)?;
-    let conversation = conversation
-        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no conversation {id}")).about(id))?;
+async fn in_its_workspace(service: &Service, id: ConversationId, workspace: Option<&str>) -> Result<Conversation, Error> {
+    let conversation = existing(&service.store, id).await?;
     match workspace {
         Some(other) if other != conversation.workspace => {
             let words = format!(
