@@ -123,3 +123,6 @@ async fn write<S>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

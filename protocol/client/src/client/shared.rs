@@ -64,6 +64,15 @@ impl Shared {
         }
     }
 
+    /// Answers that are awaited.
+    #[cfg(test)]
+    pub(super) fn awaited(&self) -> usize {
+        match &*self.state() {
+            State::Open { waiting } => waiting.len(),
+            State::Closed(_) => 0,
+        }
+    }
+
     /// Nobody waits for this id any more.
     pub(super) fn forget(&self, id: u64) {
         if let State::Open { waiting } = &mut *self.state() {

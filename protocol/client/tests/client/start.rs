@@ -67,6 +67,13 @@ async fn appears(path: &Path) -> String {
     }
 }
 
+/// Returns when there is no such file any more.
+async fn vanishes(path: &Path) {
+    while path.exists() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
 #[tokio::test]
 async fn a_daemon_that_dies_is_reported_with_its_last_words() {
     let place = Place::new().await;
@@ -140,19 +147,22 @@ async fn a_running_daemon_is_not_started_again() {
 async fn who_loses_the_race_uses_the_winner() {
     let place = Place::new().await;
     let (told, go) = (place.path("told"), place.path("go"));
-    let script =
-        format!("touch {}; until [ -e {} ]; do sleep 0.01; done; exit 1", told.display(), go.display());
+    let script = format!(
+        "echo $$ > {0}.new; mv {0}.new {0}; until [ -e {1} ] || [ ! -e {0} ]; do sleep 0.01; done; exit 1",
+        told.display(),
+        go.display()
+    );
     let start = place.script(&script);
     let winner = async {
-        appears(&told).await;
+        let loser = appears(&told).await;
         let lock = fs::File::create(place.home.lock_file()).unwrap();
         lock.lock().unwrap();
         assert!(home::is_held(&place.home));
         fs::write(&go, "").unwrap();
+        vanishes(&Path::new("/proc").join(loser.trim())).await;
         let listener = place.listen();
-        (Peer::accept(listener.accept().await.unwrap()).await, lock)
+        Ok((Peer::accept(listener.accept().await.unwrap()).await, lock))
     };
-    let (started, _winner) = tokio::join!(place.start(&start), winner);
-    started.unwrap();
+    tokio::try_join!(place.start(&start), winner).unwrap();
     assert!(!home::is_held(&Home::at(place.path("other"))), "where there is no lock file, nobody holds it");
 }
