@@ -1,0 +1,196 @@
+//! Colours, sizes and spaces: the only place that has any.
+//!
+//! One accent for what the user does, one colour that only ever means *needs you*, red only for stop and failure.
+
+pub mod style;
+
+use iced::{Color, Theme, color, theme::Palette};
+use std::sync::LazyLock;
+
+/// The colours of a theme.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tokens {
+    pub background: Color,
+    pub panel: Color,
+    pub raised: Color,
+    pub line: Color,
+    pub selection: Color,
+    pub code: Color,
+    pub text: Color,
+    pub muted: Color,
+    /// For decoration; what must be read is `muted` or stronger.
+    pub faint: Color,
+    pub accent: Color,
+    pub on_accent: Color,
+    pub needs_you: Color,
+    pub needs_you_card: Color,
+    pub ok: Color,
+    pub bad: Color,
+    pub bad_card: Color,
+}
+
+pub const DARK: Tokens = Tokens {
+    background: color!(0x141517),
+    panel: color!(0x191a1d),
+    raised: color!(0x202226),
+    line: color!(0x2b2d32),
+    selection: color!(0x23262c),
+    code: color!(0x101113),
+    text: color!(0xe7e6e3),
+    muted: color!(0x9b9da5),
+    faint: color!(0x6d6f77),
+    accent: color!(0x7aa2f7),
+    on_accent: color!(0x0f1422),
+    needs_you: color!(0xe0a84e),
+    needs_you_card: color!(0x2a2318),
+    ok: color!(0x7dbb86),
+    bad: color!(0xe2746c),
+    bad_card: color!(0x2c1d1d),
+};
+
+pub const LIGHT: Tokens = Tokens {
+    background: color!(0xfbfaf8),
+    panel: color!(0xf3f1ee),
+    raised: color!(0xffffff),
+    line: color!(0xe2dfda),
+    selection: color!(0xe7e4df),
+    code: color!(0xf4f2ee),
+    text: color!(0x22231f),
+    muted: color!(0x626367),
+    faint: color!(0x97979a),
+    accent: color!(0x2f5fc4),
+    on_accent: color!(0xffffff),
+    needs_you: color!(0x8a5a00),
+    needs_you_card: color!(0xfdf3df),
+    ok: color!(0x2f7a3c),
+    bad: color!(0xb3362d),
+    bad_card: color!(0xfbeae8),
+};
+
+static DARK_THEME: LazyLock<Theme> = LazyLock::new(|| theme("Abide dark", &DARK));
+static LIGHT_THEME: LazyLock<Theme> = LazyLock::new(|| theme("Abide light", &LIGHT));
+
+/// The theme for iced.
+#[must_use]
+pub fn of(is_dark: bool) -> Theme {
+    if is_dark { DARK_THEME.clone() } else { LIGHT_THEME.clone() }
+}
+
+/// The colours of a theme that [`of`] gave.
+#[must_use]
+pub fn tokens(theme: &Theme) -> &'static Tokens {
+    if theme.extended_palette().is_dark { &DARK } else { &LIGHT }
+}
+
+fn theme(name: &str, tokens: &Tokens) -> Theme {
+    Theme::custom(
+        name.to_owned(),
+        Palette {
+            background: tokens.background,
+            text: tokens.text,
+            primary: tokens.accent,
+            success: tokens.ok,
+            warning: tokens.needs_you,
+            danger: tokens.bad,
+        },
+    )
+}
+
+/// Text sizes in logical pixels.
+pub mod size {
+    pub const TITLE: f32 = 15.0;
+    pub const PROSE: f32 = 14.0;
+    pub const SECONDARY: f32 = 12.5;
+    pub const HEAD: f32 = 11.0;
+    pub const CODE: f32 = 12.5;
+    pub const KEY: f32 = 10.5;
+    /// How far a page key scrolls.
+    pub const PAGE: f32 = 480.0;
+    /// Of each.
+    pub const LINE_HEIGHT: f32 = 1.5;
+}
+
+/// Lengths in logical pixels, on a grid of 4.
+pub mod space {
+    pub const XS: f32 = 4.0;
+    pub const S: f32 = 8.0;
+    pub const M: f32 = 12.0;
+    pub const L: f32 = 16.0;
+    pub const XL: f32 = 24.0;
+    /// The reading column.
+    pub const COLUMN: f32 = 760.0;
+    pub const SIDEBAR: f32 = 288.0;
+    pub const HEADER: f32 = 62.0;
+    /// How much of the column a person's words may take.
+    pub const BUBBLE: f32 = 560.0;
+    /// The tallest live output.
+    pub const OUTPUT: f32 = 320.0;
+    /// Of a list's state mark.
+    pub const DOT: f32 = 8.0;
+    pub const SCROLLBAR: f32 = 6.0;
+    pub const DIALOG: f32 = 640.0;
+}
+
+/// Corners.
+pub mod radius {
+    pub const KEY: f32 = 4.0;
+    pub const CONTROL: f32 = 8.0;
+    pub const TOOL: f32 = 10.0;
+    pub const CARD: f32 = 12.0;
+    pub const COMPOSER: f32 = 14.0;
+}
+
+/// The scales that zooming steps through.
+pub const SCALES: [f32; 9] = [0.75, 0.85, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// WCAG 2's contrast of two colours.
+    fn contrast(a: Color, b: Color) -> f32 {
+        let (a, b) = (a.relative_luminance(), b.relative_luminance());
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn whatever_must_be_read_has_contrast_enough() {
+        for (name, t) in [("dark", DARK), ("light", LIGHT)] {
+            for ground in [t.background, t.panel, t.raised, t.code, t.selection] {
+                for ink in [t.text, t.muted] {
+                    assert!(
+                        contrast(ink, ground) >= 4.5,
+                        "{name}: {ink:?} on {ground:?} {}",
+                        contrast(ink, ground)
+                    );
+                }
+            }
+            let pairs = [
+                (t.on_accent, t.accent),
+                (t.accent, t.background),
+                (t.needs_you, t.background),
+                (t.needs_you, t.raised),
+                (t.needs_you, t.needs_you_card),
+                (t.text, t.needs_you_card),
+                (t.muted, t.needs_you_card),
+                (t.ok, t.code),
+                (t.bad, t.code),
+                (t.bad, t.bad_card),
+                (t.bad, t.background),
+            ];
+            for (ink, ground) in pairs {
+                assert!(
+                    contrast(ink, ground) >= 4.5,
+                    "{name}: {ink:?} on {ground:?} {}",
+                    contrast(ink, ground)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_theme_knows_its_colours() {
+        assert_eq!(tokens(&of(true)), &DARK);
+        assert_eq!(tokens(&of(false)), &LIGHT);
+    }
+}

@@ -1,0 +1,288 @@
+//! How widgets look in a theme.
+
+use super::{radius, tokens};
+use iced::{
+    Background, Border, Color, Shadow, Theme, border,
+    overlay::menu,
+    widget::{button, container, pick_list, rule, scrollable, text, text_editor, text_input},
+};
+
+pub fn muted(theme: &Theme) -> text::Style {
+    text::Style { color: Some(tokens(theme).muted) }
+}
+
+pub fn faint(theme: &Theme) -> text::Style {
+    text::Style { color: Some(tokens(theme).faint) }
+}
+
+pub fn accent(theme: &Theme) -> text::Style {
+    text::Style { color: Some(tokens(theme).accent) }
+}
+
+pub fn needs_you(theme: &Theme) -> text::Style {
+    text::Style { color: Some(tokens(theme).needs_you) }
+}
+
+pub fn ok(theme: &Theme) -> text::Style {
+    text::Style { color: Some(tokens(theme).ok) }
+}
+
+pub fn bad(theme: &Theme) -> text::Style {
+    text::Style { color: Some(tokens(theme).bad) }
+}
+
+fn boxed(background: Color, line: Option<Color>, radius: f32) -> container::Style {
+    container::Style {
+        background: Some(Background::Color(background)),
+        border: Border {
+            color: line.unwrap_or(Color::TRANSPARENT),
+            width: if line.is_some() { 1.0 } else { 0.0 },
+            radius: radius.into(),
+        },
+        ..container::Style::default()
+    }
+}
+
+pub fn panel(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).panel, None, 0.0)
+}
+
+pub fn page(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).background, None, 0.0)
+}
+
+/// A person's words.
+pub fn bubble(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).selection, None, radius::CARD)
+}
+
+/// A tool call.
+pub fn tool(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).panel, Some(tokens(theme).line), radius::TOOL)
+}
+
+/// What a tool said.
+pub fn output(theme: &Theme) -> container::Style {
+    let mut style = boxed(tokens(theme).code, None, 0.0);
+    style.border.radius = border::bottom(radius::TOOL);
+    style
+}
+
+pub fn code(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).code, Some(tokens(theme).line), radius::CONTROL)
+}
+
+/// What waits for a person.
+pub fn needs_you_card(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).needs_you_card, Some(tokens(theme).needs_you), radius::CARD)
+}
+
+pub fn card(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).raised, Some(tokens(theme).line), radius::CARD)
+}
+
+pub fn bad_card(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).bad_card, Some(tokens(theme).bad), radius::CARD)
+}
+
+pub fn composer(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).raised, Some(tokens(theme).line), radius::COMPOSER)
+}
+
+pub fn composer_waiting(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).raised, Some(tokens(theme).needs_you), radius::COMPOSER)
+}
+
+/// A dialog over the rest.
+pub fn dialog(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).raised, Some(tokens(theme).line), radius::COMPOSER)
+}
+
+/// What lies behind a dialog.
+pub fn veil(theme: &Theme) -> container::Style {
+    boxed(Color { a: 0.6, ..tokens(theme).code }, None, 0.0)
+}
+
+pub fn banner(theme: &Theme) -> container::Style {
+    boxed(tokens(theme).needs_you_card, None, 0.0)
+}
+
+/// A key on the keyboard.
+pub fn key(theme: &Theme) -> container::Style {
+    boxed(Color::TRANSPARENT, Some(tokens(theme).faint), radius::KEY)
+}
+
+/// The same on a button in the accent.
+pub fn key_on_accent(theme: &Theme) -> container::Style {
+    boxed(Color::TRANSPARENT, Some(tokens(theme).on_accent), radius::KEY)
+}
+
+pub fn key_bad(theme: &Theme) -> container::Style {
+    boxed(Color::TRANSPARENT, Some(tokens(theme).bad), radius::KEY)
+}
+
+/// A count of what is new.
+pub fn badge(theme: &Theme) -> container::Style {
+    let t = tokens(theme);
+    container::Style { text_color: Some(t.on_accent), ..boxed(t.accent, None, radius::TOOL) }
+}
+
+/// A count of what waits.
+pub fn badge_needs_you(theme: &Theme) -> container::Style {
+    let t = tokens(theme);
+    container::Style { text_color: Some(t.background), ..boxed(t.needs_you, None, radius::TOOL) }
+}
+
+/// A mark in one colour of the theme.
+pub fn dot(pick: fn(&super::Tokens) -> Color) -> impl Fn(&Theme) -> container::Style {
+    move |theme| boxed(pick(tokens(theme)), None, radius::KEY)
+}
+
+fn pressable(
+    background: Option<Color>,
+    hovered: Color,
+    text: Color,
+    line: Option<Color>,
+    status: button::Status,
+) -> button::Style {
+    let (background, text) = match status {
+        button::Status::Active => (background, text),
+        button::Status::Hovered | button::Status::Pressed => (Some(hovered), text),
+        button::Status::Disabled => (background, Color { a: 0.5, ..text }),
+    };
+    button::Style {
+        background: background.map(Background::Color),
+        text_color: text,
+        border: Border {
+            color: line.unwrap_or(Color::TRANSPARENT),
+            width: if line.is_some() { 1.0 } else { 0.0 },
+            radius: radius::CONTROL.into(),
+        },
+        shadow: Shadow::default(),
+        snap: true,
+    }
+}
+
+/// What the person most likely wants to do.
+pub fn primary(theme: &Theme, status: button::Status) -> button::Style {
+    let t = tokens(theme);
+    pressable(Some(t.accent), Color { a: 0.88, ..t.accent }, t.on_accent, None, status)
+}
+
+pub fn secondary(theme: &Theme, status: button::Status) -> button::Style {
+    let t = tokens(theme);
+    pressable(Some(t.raised), t.selection, t.text, Some(t.line), status)
+}
+
+/// Without a box until the pointer is over it.
+pub fn quiet(theme: &Theme, status: button::Status) -> button::Style {
+    let t = tokens(theme);
+    pressable(None, t.selection, t.muted, None, status)
+}
+
+/// Stop, delete.
+pub fn danger(theme: &Theme, status: button::Status) -> button::Style {
+    let t = tokens(theme);
+    pressable(Some(t.bad_card), Color { a: 0.25, ..t.bad }, t.bad, Some(t.bad), status)
+}
+
+/// A row of the conversation list.
+pub fn list_row(is_selected: bool, is_new: bool) -> impl Fn(&Theme, button::Status) -> button::Style {
+    move |theme, status| {
+        let t = tokens(theme);
+        let background = match (is_new, is_selected) {
+            (true, _) => Some(t.needs_you_card),
+            (false, true) => Some(t.selection),
+            (false, false) => None,
+        };
+        pressable(background, t.selection, t.text, None, status)
+    }
+}
+
+/// The head of a tool call: the whole line can be pressed.
+pub fn tool_head(theme: &Theme, _: button::Status) -> button::Style {
+    pressable(None, Color::TRANSPARENT, tokens(theme).text, None, button::Status::Active)
+}
+
+pub fn line(theme: &Theme) -> rule::Style {
+    rule::Style { color: tokens(theme).line, radius: 0.0.into(), fill_mode: rule::FillMode::Full, snap: true }
+}
+
+pub fn bars(theme: &Theme, _: scrollable::Status) -> scrollable::Style {
+    let t = tokens(theme);
+    let rail = scrollable::Rail {
+        background: None,
+        border: Border::default(),
+        scroller: scrollable::Scroller {
+            background: Background::Color(t.line),
+            border: Border { radius: radius::KEY.into(), ..Border::default() },
+        },
+    };
+    scrollable::Style {
+        container: container::Style::default(),
+        vertical_rail: rail,
+        horizontal_rail: rail,
+        gap: None,
+        auto_scroll: scrollable::AutoScroll {
+            background: Background::Color(t.raised),
+            border: Border { color: t.line, width: 1.0, radius: radius::COMPOSER.into() },
+            shadow: Shadow::default(),
+            icon: t.muted,
+        },
+    }
+}
+
+pub fn field(theme: &Theme, status: text_input::Status) -> text_input::Style {
+    let t = tokens(theme);
+    let is_focused = matches!(status, text_input::Status::Focused { .. });
+    text_input::Style {
+        background: Background::Color(t.raised),
+        border: Border {
+            color: if is_focused { t.accent } else { t.line },
+            width: 1.0,
+            radius: radius::CONTROL.into(),
+        },
+        icon: t.muted,
+        placeholder: t.muted,
+        value: t.text,
+        selection: Color { a: 0.3, ..t.accent },
+    }
+}
+
+/// The composer's text: the card around it is its box.
+pub fn editor(is_waiting: bool) -> impl Fn(&Theme, text_editor::Status) -> text_editor::Style {
+    move |theme, _| {
+        let t = tokens(theme);
+        text_editor::Style {
+            background: Background::Color(Color::TRANSPARENT),
+            border: Border::default(),
+            placeholder: if is_waiting { t.needs_you } else { t.muted },
+            value: t.text,
+            selection: Color { a: 0.3, ..t.accent },
+        }
+    }
+}
+
+pub fn pill(theme: &Theme, status: pick_list::Status) -> pick_list::Style {
+    let t = tokens(theme);
+    let is_active = matches!(status, pick_list::Status::Active);
+    pick_list::Style {
+        text_color: t.muted,
+        placeholder_color: t.muted,
+        handle_color: t.muted,
+        background: Background::Color(if is_active { Color::TRANSPARENT } else { t.selection }),
+        border: Border { color: t.line, width: 1.0, radius: radius::CONTROL.into() },
+    }
+}
+
+pub fn choices(theme: &Theme) -> menu::Style {
+    let t = tokens(theme);
+    menu::Style {
+        background: Background::Color(t.raised),
+        border: Border { color: t.line, width: 1.0, radius: radius::CONTROL.into() },
+        text_color: t.text,
+        selected_text_color: t.on_accent,
+        selected_background: Background::Color(t.accent),
+        shadow: Shadow::default(),
+    }
+}

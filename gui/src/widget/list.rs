@@ -1,0 +1,308 @@
+//! A list of which only a window is built: layout costs what is near the view, however long the list is.
+//!
+//! It anchors at the row a person looks at, or at the end: rows that come, go or grow elsewhere move nothing in view.
+
+mod scroll;
+
+pub use scroll::View;
+
+use super::Element;
+use crate::theme::{radius, space, tokens};
+use iced::{
+    Border, Event, Length, Point, Rectangle, Renderer, Shadow, Size, Theme, Vector,
+    advanced::{
+        Clipboard, Layout, Renderer as _, Shell, Widget, layout, mouse, overlay, renderer,
+        widget::{Id, Operation, Tree, tree},
+    },
+};
+use scroll::{Place, Scroll};
+use std::{collections::HashMap, hash::Hash};
+
+/// Rows beyond the view that should be built.
+const MARGIN: usize = 8;
+/// Of one notch of the wheel, in logical pixels.
+const NOTCH: f32 = 60.0;
+
+/// See the module.
+pub struct List<'a, Key, Message> {
+    id: Id,
+    keys: Vec<Key>,
+    rows: Vec<Element<'a, Message>>,
+    hidden: (usize, usize),
+    width: f32,
+    on_view: Box<dyn Fn(View<Key>) -> Message + 'a>,
+}
+
+impl<'a, Key, Message> List<'a, Key, Message> {
+    /// `hidden` rows before and after are not built; `on_view` is told when that should change.
+    pub fn new(
+        id: Id,
+        rows: impl IntoIterator<Item = (Key, Element<'a, Message>)>,
+        hidden: (usize, usize),
+        on_view: impl Fn(View<Key>) -> Message + 'a,
+    ) -> Self {
+        let (keys, rows) = rows.into_iter().unzip();
+        Self { id, keys, rows, hidden, width: space::COLUMN, on_view: Box::new(on_view) }
+    }
+}
+
+fn scroller<Key: 'static>(tree: &Tree) -> &Scroll<Key> {
+    tree.state.downcast_ref()
+}
+
+impl<Key, Message> Widget<Message, Theme, Renderer> for List<'_, Key, Message>
+where
+    Key: Copy + Eq + Hash + 'static,
+{
+    fn size(&self) -> Size<Length> {
+        Size::new(Length::Fill, Length::Fill)
+    }
+
+    fn tag(&self) -> tree::Tag {
+        tree::Tag::of::<Scroll<Key>>()
+    }
+
+    fn state(&self) -> tree::State {
+        tree::State::new(Scroll::<Key> {
+            places: self.keys.iter().map(|&key| Place { key, top: 0.0, height: 0.0 }).collect(),
+            ..Scroll::default()
+        })
+    }
+
+    fn children(&self) -> Vec<Tree> {
+        self.rows.iter().map(Tree::new).collect()
+    }
+
+    /// Each row keeps its state by its key.
+    fn diff(&self, tree: &mut Tree) {
+        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        let old = scroll.places.iter().map(|place| place.key).zip(tree.children.drain(..));
+        let mut old: HashMap<Key, Tree> = old.collect();
+        tree.children = self
+            .keys
+            .iter()
+            .zip(&self.rows)
+            .map(|(key, row)| match old.remove(key) {
+                None => Tree::new(row),
+                Some(mut known) => {
+                    known.diff(row);
+                    known
+                }
+            })
+            .collect();
+        // Where they lie, layout says; which they are must be known to the next diff.
+        let known: HashMap<Key, Place<Key>> = scroll.places.iter().map(|place| (place.key, *place)).collect();
+        let place = |&key| known.get(&key).copied().unwrap_or(Place { key, top: 0.0, height: 0.0 });
+        scroll.places = self.keys.iter().map(place).collect();
+    }
+
+    fn layout(&mut self, tree: &mut Tree, renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
+        let size = limits.max();
+        let width = (size.width - 2.0 * space::XL).min(self.width).max(0.0);
+        let left = ((size.width - width) / 2.0).round();
+        let limits = layout::Limits::new(Size::ZERO, Size::new(width, f32::INFINITY));
+        let mut top = 0.0;
+        let mut places = Vec::with_capacity(self.rows.len());
+        let mut nodes = Vec::with_capacity(self.rows.len());
+        for ((row, state), &key) in self.rows.iter_mut().zip(&mut tree.children).zip(&self.keys) {
+            let node = row.as_widget_mut().layout(state, renderer, &limits).move_to(Point::new(left, top));
+            let height = node.size().height;
+            places.push(Place { key, top, height });
+            nodes.push(node);
+            top += height;
+        }
+        tree.state.downcast_mut::<Scroll<Key>>().lay_out(places, self.hidden, size.height);
+        layout::Node::with_children(size, nodes)
+    }
+
+    fn operate(
+        &mut self,
+        tree: &mut Tree,
+        layout: Layout<'_>,
+        renderer: &Renderer,
+        operation: &mut dyn Operation,
+    ) {
+        let bounds = layout.bounds();
+        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        let translation = Vector::new(0.0, scroll.offset);
+        operation.scrollable(Some(&self.id), bounds, bounds, translation, scroll);
+        operation.traverse(&mut |operation| {
+            for ((row, state), layout) in self.rows.iter_mut().zip(&mut tree.children).zip(layout.children())
+            {
+                row.as_widget_mut().operate(state, layout, renderer, operation);
+            }
+        });
+    }
+
+    fn update(
+        &mut self,
+        tree: &mut Tree,
+        event: &Event,
+        layout: Layout<'_>,
+        cursor: mouse::Cursor,
+        renderer: &Renderer,
+        clipboard: &mut dyn Clipboard,
+        shell: &mut Shell<'_, Message>,
+        _viewport: &Rectangle,
+    ) {
+        let bounds = layout.bounds();
+        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        if grab(scroll, event, bounds, cursor) {
+            shell.capture_event();
+            shell.request_redraw();
+        } else {
+            let translation = Vector::new(0.0, scroll.offset);
+            let inner = inner_cursor(cursor, bounds, translation);
+            let viewport = bounds + translation;
+            for ((row, state), layout) in self.rows.iter_mut().zip(&mut tree.children).zip(layout.children())
+            {
+                row.as_widget_mut()
+                    .update(state, event, layout, inner, renderer, clipboard, shell, &viewport);
+            }
+        }
+        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        if let Event::Mouse(mouse::Event::WheelScrolled { delta }) = event
+            && !shell.is_event_captured()
+            && cursor.is_over(bounds)
+        {
+            let by = match delta {
+                mouse::ScrollDelta::Lines { y, .. } => -y * NOTCH,
+                mouse::ScrollDelta::Pixels { y, .. } => -y,
+            };
+            if scroll.scroll(by) {
+                shell.request_redraw();
+            }
+            shell.capture_event();
+        }
+        if let Some(view) = scroll.news(MARGIN) {
+            shell.publish((self.on_view)(view));
+        }
+    }
+
+    fn draw(
+        &self,
+        tree: &Tree,
+        renderer: &mut Renderer,
+        theme: &Theme,
+        style: &renderer::Style,
+        layout: Layout<'_>,
+        cursor: mouse::Cursor,
+        _viewport: &Rectangle,
+    ) {
+        let bounds = layout.bounds();
+        let scroll = scroller::<Key>(tree);
+        let translation = Vector::new(0.0, scroll.offset);
+        let inner = inner_cursor(cursor, bounds, translation);
+        let viewport = bounds + translation;
+        renderer.with_layer(bounds, |renderer| {
+            renderer.with_translation(Vector::new(0.0, -scroll.offset), |renderer| {
+                let rows = self.rows.iter().zip(&tree.children).zip(layout.children());
+                let seen = scroll.visible();
+                for ((row, state), layout) in rows.skip(seen.start).take(seen.len()) {
+                    row.as_widget().draw(state, renderer, theme, style, layout, inner, &viewport);
+                }
+            });
+        });
+        if let Some(handle) = handle(scroll, bounds) {
+            renderer.with_layer(bounds, |renderer| {
+                let quad = renderer::Quad {
+                    bounds: handle,
+                    border: Border { radius: radius::KEY.into(), ..Border::default() },
+                    shadow: Shadow::default(),
+                    snap: true,
+                };
+                renderer.fill_quad(quad, tokens(theme).line);
+            });
+        }
+    }
+
+    fn mouse_interaction(
+        &self,
+        tree: &Tree,
+        layout: Layout<'_>,
+        cursor: mouse::Cursor,
+        _viewport: &Rectangle,
+        renderer: &Renderer,
+    ) -> mouse::Interaction {
+        let bounds = layout.bounds();
+        let translation = Vector::new(0.0, scroller::<Key>(tree).offset);
+        let inner = inner_cursor(cursor, bounds, translation);
+        let viewport = bounds + translation;
+        let rows = self.rows.iter().zip(&tree.children).zip(layout.children());
+        rows.map(|((row, state), layout)| {
+            row.as_widget().mouse_interaction(state, layout, inner, &viewport, renderer)
+        })
+        .max()
+        .unwrap_or_default()
+    }
+
+    fn overlay<'b>(
+        &'b mut self,
+        tree: &'b mut Tree,
+        layout: Layout<'b>,
+        renderer: &Renderer,
+        viewport: &Rectangle,
+        translation: Vector,
+    ) -> Option<overlay::Element<'b, Message, Theme, Renderer>> {
+        let offset = scroller::<Key>(tree).offset;
+        let translation = translation - Vector::new(0.0, offset);
+        overlay::from_children(&mut self.rows, tree, layout, renderer, viewport, translation)
+    }
+}
+
+/// The pointer as rows see it: outside the view it is over none of them.
+fn inner_cursor(cursor: mouse::Cursor, bounds: Rectangle, translation: Vector) -> mouse::Cursor {
+    match cursor.position_over(bounds) {
+        Some(position) => mouse::Cursor::Available(position + translation),
+        None => cursor.levitate() + translation,
+    }
+}
+
+fn handle<Key: Copy + PartialEq>(scroll: &Scroll<Key>, bounds: Rectangle) -> Option<Rectangle> {
+    let (top, height) = scroll.handle()?;
+    let x = bounds.x + bounds.width - space::SCROLLBAR - 2.0;
+    Some(Rectangle { x, y: bounds.y + top, width: space::SCROLLBAR, height })
+}
+
+/// Whether the event was for the scrollbar.
+fn grab<Key: Copy + PartialEq>(
+    scroll: &mut Scroll<Key>,
+    event: &Event,
+    bounds: Rectangle,
+    cursor: mouse::Cursor,
+) -> bool {
+    let Some(position) = cursor.land().position() else { return false };
+    match (event, scroll.grabbed) {
+        (Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)), None) => {
+            let Some(handle) = handle(scroll, bounds) else { return false };
+            let lane = Rectangle { x: handle.x - 4.0, width: handle.width + 6.0, ..bounds };
+            if !cursor.is_over(lane) {
+                return false;
+            }
+            let is_on_handle = (handle.y..=handle.y + handle.height).contains(&position.y);
+            let grip = if is_on_handle { position.y - handle.y } else { handle.height / 2.0 };
+            scroll.grabbed = Some(grip);
+            scroll.drag(position.y - grip - bounds.y);
+            true
+        }
+        (Event::Mouse(mouse::Event::CursorMoved { .. }), Some(grip)) => {
+            scroll.drag(position.y - grip - bounds.y);
+            true
+        }
+        (Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)), Some(_)) => {
+            scroll.grabbed = None;
+            true
+        }
+        _ => false,
+    }
+}
+
+impl<'a, Key, Message> From<List<'a, Key, Message>> for Element<'a, Message>
+where
+    Key: Copy + Eq + Hash + 'static,
+    Message: 'a,
+{
+    fn from(list: List<'a, Key, Message>) -> Self {
+        Self::new(list)
+    }
+}

@@ -1,0 +1,285 @@
+//! Where a windowed list stands. No drawing.
+
+use iced::{
+    Rectangle,
+    advanced::widget::operation,
+    widget::scrollable::{AbsoluteOffset, RelativeOffset},
+};
+use std::ops::Range;
+
+/// What a person looks at, so that it stays there when rows come, go and grow elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Anchor<Key> {
+    /// The end, whatever comes.
+    End,
+    /// This row's top is so far above the top of the view (below it, if negative).
+    Row { key: Key, above: f32 },
+}
+
+/// A built row: where it lies, from the top of the first built one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Place<Key> {
+    pub(super) key: Key,
+    pub(super) top: f32,
+    pub(super) height: f32,
+}
+
+/// What is in view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View<Key> {
+    /// The topmost and lowest row that is seen at least in part.
+    pub first: Key,
+    pub last: Key,
+    /// It follows the end.
+    pub at_end: bool,
+}
+
+/// A list's place and its scrollbar.
+#[derive(Debug)]
+pub(super) struct Scroll<Key> {
+    pub(super) anchor: Anchor<Key>,
+    pub(super) places: Vec<Place<Key>>,
+    /// Rows before and after the built ones.
+    pub(super) before: usize,
+    pub(super) after: usize,
+    /// Of the view, in logical pixels.
+    pub(super) height: f32,
+    /// Of the top of the view, from the top of the first built row; negative if all rows fit.
+    pub(super) offset: f32,
+    pub(super) told: Option<View<Key>>,
+    /// Where the scrollbar's handle was grabbed, from its top.
+    pub(super) grabbed: Option<f32>,
+}
+
+impl<Key> Default for Scroll<Key> {
+    fn default() -> Self {
+        Self {
+            anchor: Anchor::End,
+            places: Vec::new(),
+            before: 0,
+            after: 0,
+            height: 0.0,
+            offset: 0.0,
+            told: None,
+            grabbed: None,
+        }
+    }
+}
+
+impl<Key: Copy + PartialEq> Scroll<Key> {
+    fn content(&self) -> f32 {
+        self.places.last().map_or(0.0, |last| last.top + last.height)
+    }
+
+    fn furthest(&self) -> f32 {
+        self.content() - self.height
+    }
+
+    /// Takes the rows as they lie now; what the person looks at stays where it is.
+    pub(super) fn lay_out(&mut self, places: Vec<Place<Key>>, hidden: (usize, usize), height: f32) {
+        self.places = places;
+        (self.before, self.after) = hidden;
+        self.height = height;
+        let wanted = match self.anchor {
+            Anchor::End => self.furthest(),
+            Anchor::Row { key, above } => match self.places.iter().find(|place| place.key == key) {
+                Some(place) => place.top + above,
+                // It is gone: stay about there.
+                None => self.offset,
+            },
+        };
+        self.offset = self.clamped(wanted);
+    }
+
+    /// Short lists lie at the bottom, where the talk goes on.
+    fn clamped(&self, offset: f32) -> f32 {
+        let furthest = self.furthest();
+        if furthest <= 0.0 { furthest } else { offset.clamp(0.0, furthest) }
+    }
+
+    /// Moves by so many pixels, down if positive; says whether that made a difference.
+    pub(super) fn scroll(&mut self, by: f32) -> bool {
+        let from = self.offset;
+        self.offset = self.clamped(from + by);
+        let is_at_end = self.after == 0 && self.offset >= self.furthest() - 1.0;
+        self.anchor = match self.first() {
+            Some(place) if !(is_at_end && by >= 0.0) => {
+                Anchor::Row { key: place.key, above: self.offset - place.top }
+            }
+            _ => Anchor::End,
+        };
+        (from - self.offset).abs() > f32::EPSILON
+    }
+
+    fn first(&self) -> Option<Place<Key>> {
+        let at = self.places.partition_point(|place| place.top + place.height <= self.offset);
+        self.places.get(at).copied()
+    }
+
+    /// The built rows that are seen.
+    pub(super) fn visible(&self) -> Range<usize> {
+        let start = self.places.partition_point(|place| place.top + place.height <= self.offset);
+        let end = self.places.partition_point(|place| place.top < self.offset + self.height);
+        start..end.max(start)
+    }
+
+    pub(super) fn view(&self) -> Option<View<Key>> {
+        let seen = self.visible();
+        Some(View {
+            first: self.places.get(seen.start)?.key,
+            last: self.places.get(seen.end.checked_sub(1)?)?.key,
+            at_end: self.anchor_is_end(),
+        })
+    }
+
+    pub(super) fn anchor_is_end(&self) -> bool {
+        matches!(self.anchor, Anchor::End)
+    }
+
+    /// What is in view, if somebody has to know: the end was left or reached, or an end of what is built is near.
+    pub(super) fn news(&mut self, margin: usize) -> Option<View<Key>> {
+        let view = self.view()?;
+        let seen = self.visible();
+        let is_near_edge = seen.start < margin || (self.after > 0 && self.places.len() - seen.end < margin);
+        let is_new = match self.told {
+            None => true,
+            Some(told) => told.at_end != view.at_end || (is_near_edge && told != view),
+        };
+        is_new.then(|| *self.told.insert(view))
+    }
+
+    /// The scrollbar's handle: top and height, guessed from the rows that are built.
+    pub(super) fn handle(&self) -> Option<(f32, f32)> {
+        let total = self.total();
+        if self.places.is_empty() || total <= self.height {
+            return None;
+        }
+        let height = (self.height * self.height / total).max(24.0);
+        let position = (self.offset + self.mean() * as_f32(self.before)) / (total - self.height);
+        Some((position.clamp(0.0, 1.0) * (self.height - height), height))
+    }
+
+    /// The handle's top is dragged to here.
+    pub(super) fn drag(&mut self, top: f32) -> bool {
+        let Some((_, height)) = self.handle() else { return false };
+        let part = (top / (self.height - height).max(1.0)).clamp(0.0, 1.0);
+        let wanted = part * (self.total() - self.height) - self.mean() * as_f32(self.before);
+        self.scroll(wanted - self.offset)
+    }
+
+    fn mean(&self) -> f32 {
+        self.content() / as_f32(self.places.len().max(1))
+    }
+
+    fn total(&self) -> f32 {
+        self.content() + self.mean() * as_f32(self.before + self.after)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a guess of a length on the screen")]
+const fn as_f32(n: usize) -> f32 {
+    n as f32
+}
+
+impl<Key: Copy + PartialEq> operation::Scrollable for Scroll<Key> {
+    fn snap_to(&mut self, offset: RelativeOffset<Option<f32>>) {
+        if let Some(y) = offset.y {
+            if y >= 1.0 {
+                self.offset = self.clamped(self.furthest());
+                self.anchor = Anchor::End;
+            } else {
+                self.scroll(self.content() * y - self.offset);
+            }
+        }
+    }
+
+    fn scroll_to(&mut self, offset: AbsoluteOffset<Option<f32>>) {
+        if let Some(y) = offset.y {
+            self.scroll(y - self.offset);
+        }
+    }
+
+    fn scroll_by(&mut self, offset: AbsoluteOffset, _bounds: Rectangle, _content_bounds: Rectangle) {
+        self.scroll(offset.y);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows `keys`, each `height` tall.
+    fn places(keys: Range<u32>, height: f32) -> Vec<Place<u32>> {
+        let mut top = 0.0;
+        keys.map(|key| {
+            let place = Place { key, top, height };
+            top += height;
+            place
+        })
+        .collect()
+    }
+
+    fn list(keys: Range<u32>, hidden: (usize, usize)) -> Scroll<u32> {
+        let mut scroll = Scroll::default();
+        scroll.lay_out(places(keys, 10.0), hidden, 50.0);
+        scroll
+    }
+
+    #[test]
+    fn it_follows_the_end_until_scrolled_up() {
+        let mut scroll = list(0..20, (0, 0));
+        assert_eq!(scroll.visible(), 15..20);
+        scroll.lay_out(places(0..21, 10.0), (0, 0), 50.0);
+        assert_eq!(scroll.visible(), 16..21);
+        assert!(scroll.scroll(-30.0));
+        assert!(!scroll.anchor_is_end());
+        scroll.lay_out(places(0..30, 10.0), (0, 0), 50.0);
+        assert_eq!(scroll.visible(), 13..18, "what is read stays");
+        scroll.scroll(1000.0);
+        assert!(scroll.anchor_is_end());
+    }
+
+    #[test]
+    fn rows_that_come_or_grow_above_move_nothing() {
+        let mut scroll = list(100..120, (100, 0));
+        scroll.scroll(-103.0);
+        let seen = scroll.view().unwrap();
+        let above = scroll.offset - scroll.first().unwrap().top;
+        let mut taller = places(80..120, 17.0);
+        taller.truncate(40);
+        scroll.lay_out(taller, (80, 0), 50.0);
+        assert_eq!(scroll.view().unwrap().first, seen.first);
+        assert!((scroll.offset - scroll.first().unwrap().top - above).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_short_list_lies_at_the_bottom() {
+        let mut scroll = list(0..2, (0, 0));
+        assert!((scroll.offset + 30.0).abs() < f32::EPSILON);
+        assert!(!scroll.scroll(-10.0), "there is nowhere to go");
+        assert_eq!(scroll.handle(), None);
+    }
+
+    #[test]
+    fn it_tells_when_more_rows_are_needed_and_only_then() {
+        let mut scroll = list(100..140, (100, 0));
+        assert!(scroll.news(5).is_some(), "the first word");
+        assert_eq!(scroll.news(5), None);
+        scroll.scroll(-100.0);
+        assert!(scroll.news(5).is_some_and(|view| !view.at_end), "the end was left");
+        scroll.scroll(-20.0);
+        assert_eq!(scroll.news(5), None, "in the middle nobody needs to know");
+        scroll.scroll(-1000.0);
+        assert_eq!(scroll.news(5).map(|view| view.first), Some(100));
+    }
+
+    #[test]
+    fn the_handle_counts_rows_that_are_not_built() {
+        let scroll = list(900..1000, (900, 0));
+        let (top, height) = scroll.handle().unwrap();
+        assert!((height - 24.0).abs() < f32::EPSILON && (top + height - 50.0).abs() < 0.1, "{top} {height}");
+        let mut scroll = list(900..1000, (900, 0));
+        scroll.drag(0.0);
+        assert_eq!(scroll.view().map(|view| view.first), Some(900), "as far as it is built");
+    }
+}
