@@ -1,0 +1,38 @@
+//! What the window says where it is not seen: its title, and the urgency hint.
+
+use iced::{
+    Task,
+    window::{self, UserAttention},
+};
+
+/// `(2) Fix flaky login test – Abide`
+#[must_use]
+pub fn title(waiting: usize, conversation: Option<&str>) -> String {
+    let count = if waiting > 0 { format!("({waiting}) ") } else { String::new() };
+    match conversation.filter(|title| !title.is_empty()) {
+        Some(title) => format!("{count}{title} – Abide"),
+        None => format!("{count}Abide"),
+    }
+}
+
+/// Asks the window manager to point at the window.
+pub fn call<T>(window: Option<window::Id>) -> Task<T> {
+    window.map_or_else(Task::none, |id| window::request_user_attention(id, Some(UserAttention::Critical)))
+}
+
+/// The person has come.
+pub fn calm<T>(window: Option<window::Id>) -> Task<T> {
+    window.map_or_else(Task::none, |id| window::request_user_attention(id, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_says_what_waits() {
+        assert_eq!(title(0, None), "Abide");
+        assert_eq!(title(2, Some("Fix it")), "(2) Fix it – Abide");
+        assert_eq!(title(1, Some("")), "(1) Abide");
+    }
+}

@@ -1,0 +1,162 @@
+//! The way to the daemon: two subscriptions, and requests.
+//!
+//! A subscription never ends by itself: cut, it connects again and goes on after the last record. What comes within a frame comes
+//! together, so that live output redraws the window at most 30 times a second.
+
+use abide_client::{
+    AtHome, CallError, Client, ConnectError, Connector, Home, Live, LiveOptions, Options, Update,
+    autostart::Start,
+    protocol::{
+        ConversationId, ErrorKind,
+        method::{Method, subscription::Scope},
+    },
+};
+use futures_util::{Stream, StreamExt as _, stream};
+use iced::Subscription;
+use std::{
+    hash::{Hash, Hasher},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{
+    sync::Mutex,
+    time::{Instant, timeout_at},
+};
+
+/// What the daemon knows this client by.
+pub const NAME: &str = "abide-gui";
+/// Between two batches of updates.
+const FRAME: Duration = Duration::from_millis(33);
+/// Updates of a batch.
+const MAX_BATCH: usize = 2048;
+
+/// The daemon of one home. Clones share their connection.
+#[derive(Debug, Clone)]
+pub struct Daemon {
+    home: Home,
+    client: Arc<Mutex<Option<Client>>>,
+    may_start: Arc<AtomicBool>,
+    /// Raised to subscribe anew after an end.
+    attempt: u32,
+}
+
+/// Why a request was not done, in words for a person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub message: String,
+    pub kind: Option<ErrorKind>,
+}
+
+impl Daemon {
+    #[must_use]
+    pub fn new(home: Home) -> Self {
+        Self { home, client: Arc::default(), may_start: Arc::new(AtomicBool::new(true)), attempt: 0 }
+    }
+
+    /// Whether this window may start the daemon: not while a person has it stopped.
+    pub fn allow_start(&self, may: bool) {
+        self.may_start.store(may, Ordering::Relaxed);
+    }
+
+    /// Subscribe anew, after an [`Update::Ended`].
+    pub fn again(&mut self) {
+        self.attempt += 1;
+        self.allow_start(true);
+    }
+
+    /// Asks the daemon.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub async fn call<M: Method>(self, params: M::Params) -> Result<M::Reply, Failure> {
+        let client = self.client().await?;
+        Ok(client.call::<M>(params).await?)
+    }
+
+    async fn client(&self) -> Result<Client, ConnectError> {
+        let mut known = self.client.lock().await;
+        if let Some(client) = known.as_ref().filter(|client| client.disconnected().is_none()) {
+            return Ok(client.clone());
+        }
+        let client = self.connector(true).connect().await?;
+        *known = Some(client.clone());
+        Ok(client)
+    }
+
+    fn connector(&self, may_start: bool) -> AtHome {
+        let start = (may_start && self.may_start.load(Ordering::Relaxed)).then(Start::default);
+        AtHome { home: self.home.clone(), options: Options::new(NAME, env!("CARGO_PKG_VERSION")), start }
+    }
+
+    /// Conversations, tasks, inbox. Starts the daemon if it is not running.
+    pub fn overview(&self) -> Subscription<Vec<Update>> {
+        Subscription::run_with(Source { daemon: self.clone(), scope: Scope::Overview }, updates)
+    }
+
+    /// One conversation.
+    pub fn conversation(&self, id: ConversationId) -> Subscription<(ConversationId, Vec<Update>)> {
+        Subscription::run_with(Source { daemon: self.clone(), scope: Scope::Conversation(id) }, updates)
+            .with(id)
+    }
+}
+
+/// What a subscription is made of; it is another one only if the scope or the attempt is.
+struct Source {
+    daemon: Daemon,
+    scope: Scope,
+}
+
+impl Hash for Source {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.daemon.home.data_dir.hash(state);
+        self.daemon.attempt.hash(state);
+        self.scope.hash(state);
+    }
+}
+
+fn updates(source: &Source) -> impl Stream<Item = Vec<Update>> + use<> {
+    let daemon = source.daemon.clone();
+    let scope = source.scope;
+    let is_first = scope == Scope::Overview;
+    let connect = move || {
+        let mut connector = daemon.connector(is_first);
+        async move { connector.connect().await }
+    };
+    // Made when it is first asked for an update: that is where there is a runtime.
+    stream::once(async move { Live::eventually(connect, scope, None, LiveOptions::default()) })
+        .flat_map(|live| stream::unfold(Some((live, Instant::now())), batch))
+}
+
+/// One update, at once if the last batch is a frame ago, with all that come before the frame is over.
+async fn batch(state: Option<(Live, Instant)>) -> Option<(Vec<Update>, Option<(Live, Instant)>)> {
+    let (mut live, next_frame) = state?;
+    let mut batch = vec![live.next().await];
+    while batch.len() < MAX_BATCH && !is_end(&batch) {
+        match timeout_at(next_frame, live.next()).await {
+            Ok(update) => batch.push(update),
+            Err(_) => break,
+        }
+    }
+    let is_over = is_end(&batch);
+    Some((batch, (!is_over).then(|| (live, Instant::now() + FRAME))))
+}
+
+fn is_end(batch: &[Update]) -> bool {
+    matches!(batch.last(), Some(Update::Ended { .. }))
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Self {
+        Self { message: error.to_string(), kind: None }
+    }
+}
+
+impl From<CallError> for Failure {
+    fn from(error: CallError) -> Self {
+        Self { kind: error.daemon().map(abide_client::protocol::Error::kind), message: error.to_string() }
+    }
+}

@@ -1,0 +1,37 @@
+//! What follows from a message, as data: screens say it, the app does it.
+
+use crate::request::Request;
+use abide_client::protocol::ConversationId;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    Ask(Request),
+    /// To the clipboard.
+    Copy(String),
+    /// The keyboard goes to this field.
+    Focus(&'static str),
+    Open(ConversationId),
+    /// A new conversation.
+    New,
+    Scroll(Scroll),
+    /// The draft has changed.
+    Draft,
+}
+
+/// How the timeline moves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scroll {
+    /// By so many logical pixels, down if positive.
+    By(f32),
+    ToStart,
+    ToEnd,
+}
+
+/// Ids of the fields.
+pub mod field {
+    pub const COMPOSER: &str = "composer";
+    pub const SEARCH: &str = "search";
+    pub const REASON: &str = "reason";
+    pub const TITLE: &str = "title";
+    pub const TIMELINE: &str = "timeline";
+}

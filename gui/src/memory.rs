@@ -1,0 +1,170 @@
+//! What the window remembers on its own, in its folder beside the logs: drafts, scale, theme. Nothing of it is the daemon's truth,
+//! and all of it may be lost.
+
+use abide_client::{Home, home::create_private_dir, protocol::ConversationId};
+use serde::{Deserialize, Serialize};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+/// The longest draft that is kept, in bytes.
+const MAX_DRAFT: u64 = 1024 * 1024;
+const MAX_SETTINGS: u64 = 64 * 1024;
+
+/// The window's folder.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    dir: PathBuf,
+}
+
+/// How this person likes the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Settings {
+    pub scale: f32,
+    pub theme: ThemeChoice,
+    /// It has said that closing stops nothing.
+    pub knows_closing: bool,
+    /// What was open last.
+    pub conversation: Option<ConversationId>,
+}
+
+/// Which theme.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThemeChoice {
+    #[default]
+    System,
+    Dark,
+    Light,
+}
+
+impl ThemeChoice {
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self {
+            Self::System => Self::Dark,
+            Self::Dark => Self::Light,
+            Self::Light => Self::System,
+        }
+    }
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "as the system",
+            Self::Dark => "dark",
+            Self::Light => "light",
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { scale: 1.0, theme: ThemeChoice::System, knows_closing: false, conversation: None }
+    }
+}
+
+impl Memory {
+    #[must_use]
+    pub fn of(home: &Home) -> Self {
+        Self { dir: home.state_dir.join("gui") }
+    }
+
+    /// What cannot be read is as if it were not there.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        let text = read(&self.settings_file(), MAX_SETTINGS);
+        let settings: Settings = text.and_then(|t| serde_json::from_str(&t).ok()).unwrap_or_default();
+        let scale = if settings.scale.is_finite() { settings.scale.clamp(0.5, 4.0) } else { 1.0 };
+        Settings { scale, ..settings }
+    }
+
+    pub fn keep_settings(&self, settings: &Settings) {
+        match serde_json::to_string_pretty(settings) {
+            Ok(text) => self.keep(&self.settings_file(), &text),
+            Err(error) => tracing::warn!(%error, "cannot encode the window's settings"),
+        }
+    }
+
+    /// The draft of a conversation; of a new one with `None`.
+    #[must_use]
+    pub fn draft(&self, conversation: Option<ConversationId>) -> String {
+        read(&self.draft_file(conversation), MAX_DRAFT).unwrap_or_default()
+    }
+
+    pub fn keep_draft(&self, conversation: Option<ConversationId>, text: &str) {
+        let file = self.draft_file(conversation);
+        if text.trim().is_empty() {
+            // It may never have been there.
+            let _ = fs::remove_file(file);
+        } else {
+            self.keep(&file, text);
+        }
+    }
+
+    fn settings_file(&self) -> PathBuf {
+        self.dir.join("settings.json")
+    }
+
+    fn draft_file(&self, conversation: Option<ConversationId>) -> PathBuf {
+        let name = conversation.map_or_else(|| "new".to_owned(), |id| id.to_string());
+        self.dir.join("drafts").join(name)
+    }
+
+    fn keep(&self, file: &Path, text: &str) {
+        if let Err(error) = self.write(file, text) {
+            tracing::warn!(%error, file = %file.display(), "cannot write what the window remembers");
+        }
+    }
+
+    /// Whole or not at all.
+    fn write(&self, file: &Path, text: &str) -> io::Result<()> {
+        create_private_dir(&self.dir).map_err(io::Error::other)?;
+        if let Some(dir) = file.parent() {
+            create_private_dir(dir).map_err(io::Error::other)?;
+        }
+        let new = file.with_extension(format!("{}.new", std::process::id()));
+        fs::write(&new, text)?;
+        fs::rename(new, file)
+    }
+}
+
+fn read(file: &Path, max: u64) -> Option<String> {
+    use io::Read as _;
+    let mut text = String::new();
+    fs::File::open(file).ok()?.take(max).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drafts_and_settings_survive() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::of(&Home::at(dir.path()));
+        assert_eq!(memory.settings(), Settings::default());
+        assert_eq!(memory.draft(None), "");
+        let settings = Settings { scale: 1.5, theme: ThemeChoice::Dark, ..Settings::default() };
+        memory.keep_settings(&settings);
+        memory.keep_draft(None, "half a thought");
+        let again = Memory::of(&Home::at(dir.path()));
+        assert_eq!(again.settings(), settings);
+        assert_eq!(again.draft(None), "half a thought");
+        again.keep_draft(None, " ");
+        assert_eq!(memory.draft(None), "");
+    }
+
+    #[test]
+    fn nonsense_in_the_settings_is_as_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::of(&Home::at(dir.path()));
+        memory.keep(&memory.settings_file(), "{\"scale\": 1e30, \"theme\"");
+        assert_eq!(memory.settings(), Settings::default());
+        memory.keep(&memory.settings_file(), "{\"scale\": 99}");
+        assert_eq!(memory.settings().scale, 4.0);
+    }
+}

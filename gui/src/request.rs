@@ -1,0 +1,125 @@
+//! What the window asks of the daemon, and what comes back: data, so that what a click does can be compared.
+
+use crate::daemon::{Daemon, Failure};
+use abide_client::protocol::{
+    ApprovalId, ConversationId, QuestionId, Seq, TaskId,
+    inbox::Decision,
+    method::{
+        ArchiveConversation, DecideApproval, DeleteConversation, Focus, ListMessages, ListModels, ListTasks,
+        MarkRead, PauseTask, ResumeTask, StartTask, StopTask, UpdateConversation, UserResponse,
+        conversation::{
+            ArchiveConversationParams, ConversationParams, FocusParams, ListMessagesParams,
+            ListMessagesReply, MarkReadParams, UpdateConversationParams,
+        },
+        daemon::{ListModelsParams, ListModelsReply},
+        inbox::{DecideApprovalParams, UserResponseParams},
+        task::{ListTasksParams, StartTaskParams, StartTaskReply, TaskParams},
+    },
+    task::AgentTask,
+};
+
+/// Messages of a page.
+pub const PAGE: u32 = 200;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    Start(Box<StartTaskParams>),
+    Stop(TaskId),
+    Pause(TaskId),
+    Resume(TaskId),
+    /// `None` declines.
+    Answer(TaskId, QuestionId, Option<String>),
+    Decide(ApprovalId, Decision, Option<String>),
+    /// The page of messages before this one.
+    Older(ConversationId, Seq),
+    /// All tasks of a conversation, to tell how they ended.
+    Tasks(ConversationId),
+    Update(UpdateConversationParams),
+    Archive(ConversationId),
+    Delete(ConversationId),
+    MarkRead(ConversationId, Seq),
+    Focus(Option<ConversationId>),
+    Models,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The fold shows what came of it.
+    Done,
+    Started(StartTaskReply),
+    /// Somebody else was first.
+    TooLate,
+    Page(ConversationId, ListMessagesReply),
+    Tasks(ConversationId, Vec<AgentTask>),
+    Models(ListModelsReply),
+}
+
+impl Daemon {
+    /// Does what is asked.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub async fn ask(self, request: Request) -> Result<Answer, Failure> {
+        let task = |id: TaskId| TaskParams { task_id: id.to_string() };
+        match request {
+            Request::Start(params) => Ok(Answer::Started(self.call::<StartTask>(*params).await?)),
+            Request::Stop(id) => self.call::<StopTask>(task(id)).await.map(done),
+            Request::Pause(id) => self.call::<PauseTask>(task(id)).await.map(done),
+            Request::Resume(id) => self.call::<ResumeTask>(task(id)).await.map(done),
+            Request::Answer(id, question, response) => {
+                let question_id = Some(question.to_string());
+                let params = UserResponseParams { task_id: id.to_string(), question_id, response };
+                Ok(won(self.call::<UserResponse>(params).await?.won))
+            }
+            Request::Decide(id, decision, note) => {
+                let params = DecideApprovalParams { approval_id: id.to_string(), decision, note };
+                Ok(won(self.call::<DecideApproval>(params).await?.won))
+            }
+            Request::Older(id, before) => {
+                let params = ListMessagesParams {
+                    conversation_id: id.to_string(),
+                    before: Some(before),
+                    limit: Some(PAGE),
+                };
+                Ok(Answer::Page(id, self.call::<ListMessages>(params).await?))
+            }
+            Request::Tasks(id) => {
+                let params = ListTasksParams {
+                    conversation_id: Some(id),
+                    all: true,
+                    limit: Some(1000),
+                    ..ListTasksParams::default()
+                };
+                Ok(Answer::Tasks(id, self.call::<ListTasks>(params).await?.tasks))
+            }
+            Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
+            Request::Archive(id) => {
+                let params = ArchiveConversationParams { conversation_id: id.to_string(), archived: true };
+                self.call::<ArchiveConversation>(params).await.map(done)
+            }
+            Request::Delete(id) => {
+                let params = ConversationParams { conversation_id: id.to_string() };
+                self.call::<DeleteConversation>(params).await.map(done)
+            }
+            Request::MarkRead(id, seq) => {
+                let params = MarkReadParams { conversation_id: id.to_string(), seq };
+                self.call::<MarkRead>(params).await.map(done)
+            }
+            Request::Focus(conversation_id) => {
+                self.call::<Focus>(FocusParams { conversation_id }).await.map(done)
+            }
+            Request::Models => {
+                Ok(Answer::Models(self.call::<ListModels>(ListModelsParams::default()).await?))
+            }
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map`")]
+fn done<T>(_: T) -> Answer {
+    Answer::Done
+}
+
+const fn won(won: bool) -> Answer {
+    if won { Answer::Done } else { Answer::TooLate }
+}
