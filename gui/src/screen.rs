@@ -1,0 +1,9 @@
+//! What can be on the screen; each part owns what it shows.
+
+pub mod composer;
+pub mod conversation;
+pub mod fresh;
+pub mod help;
+pub mod inbox;
+pub mod pending;
+pub mod sidebar;

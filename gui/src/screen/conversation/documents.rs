@@ -1,0 +1,85 @@
+//! Parsed Markdown, kept per message: what is being said grows at its end and is not parsed again.
+
+use abide_client::{
+    protocol::{
+        Seq,
+        message::{Message, MessageKind, Role},
+        notification::{DeltaItem, DeltaKind},
+    },
+    text::visible,
+    view::{Change, ConversationView, Entry, Stream},
+};
+use iced::widget::markdown::Content;
+use std::collections::HashMap;
+
+/// Messages that stay parsed though they are not shown.
+const KEEP: usize = 400;
+
+#[derive(Debug, Default)]
+pub(super) struct Documents {
+    recorded: HashMap<Seq, Content>,
+    live: HashMap<DeltaItem, Content>,
+}
+
+impl Documents {
+    #[must_use]
+    pub(super) fn of(&self, seq: Seq) -> Option<&Content> {
+        self.recorded.get(&seq)
+    }
+
+    #[must_use]
+    pub(super) fn live(&self, item: DeltaItem) -> Option<&Content> {
+        self.live.get(&item)
+    }
+
+    /// Follows what the fold changed.
+    pub(super) fn follow(&mut self, view: &ConversationView, changes: &[Change]) {
+        for change in changes {
+            match change {
+                Change::Reset => {
+                    self.live.clear();
+                    for (item, _) in view.live() {
+                        self.redraw(view, item);
+                    }
+                }
+                Change::Output { item, kind: DeltaKind::Text, text } => match self.live.get_mut(item) {
+                    Some(content) => content.push_str(&visible(text)),
+                    None => self.redraw(view, *item),
+                },
+                Change::Redrawn { item } => self.redraw(view, *item),
+                Change::Gone { item, .. } => {
+                    self.live.remove(item);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn redraw(&mut self, view: &ConversationView, item: DeltaItem) {
+        let text = view.live_item(item).and_then(|live| live.stream(DeltaKind::Text)).map(Stream::text);
+        match text {
+            Some(text) => self.live.insert(item, Content::parse(&visible(&text))),
+            None => self.live.remove(&item),
+        };
+    }
+
+    /// Parses what is about to be shown.
+    pub(super) fn parse(&mut self, view: &ConversationView, shown: impl Iterator<Item = Seq>) {
+        if self.recorded.len() > KEEP {
+            self.recorded.clear();
+        }
+        for seq in shown {
+            if let Some(Entry::Message(message)) = view.entry(seq)
+                && is_document(message)
+            {
+                self.recorded.entry(seq).or_insert_with(|| Content::parse(&visible(&message.text)));
+            }
+        }
+    }
+}
+
+/// Written by a model; a person's own words are shown as they are.
+#[must_use]
+pub(super) const fn is_document(message: &Message) -> bool {
+    matches!(message.role, Role::Agent) && !matches!(message.kind, MessageKind::Question)
+}

@@ -1,0 +1,114 @@
+//! What the conversation is, and the numbers that matter.
+
+use super::{Conversation, Menu, Message};
+use crate::{
+    effect::field,
+    font,
+    theme::{size, space, style},
+    widget::{Element, Look, action, one_line, secondary, word},
+    words,
+};
+use abide_client::{
+    protocol::task::{AgentTask, Status},
+    text::visible_line,
+};
+use iced::{
+    Center, Fill,
+    widget::{Row, button, column, container, row, rule, space as gap, text, text_input},
+};
+
+impl Conversation {
+    pub(super) fn header(&self, look: Look) -> Element<'_, Message> {
+        let known = self.view.conversation();
+        let title = match known.map(|c| c.title.trim()).filter(|title| !title.is_empty()) {
+            Some(title) => visible_line(title).into_owned(),
+            None => "Untitled".to_owned(),
+        };
+        let task = self.current();
+        let parts = [
+            known.map(|c| words::path(&visible_line(&c.workspace), look.home)),
+            task.map(|t| t.mode).or_else(|| known.and_then(|c| c.mode)).map(|mode| mode.name().to_owned()),
+            task.map(|t| t.model.clone()).or_else(|| known.and_then(|c| c.model.clone())),
+        ];
+        let about =
+            parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+        let names =
+            column![one_line(text(title).size(size::TITLE).font(font::STRONG)), one_line(secondary(about)),]
+                .width(Fill);
+        let numbers =
+            Row::with_children(numbers(task, look).into_iter().map(|words| secondary(words).into()))
+                .spacing(space::L);
+        let menu = button(text("⋯").size(size::TITLE))
+            .padding([2.0, 8.0])
+            .style(style::quiet)
+            .on_press(Message::MenuPressed);
+        let head = row![names, numbers, menu]
+            .spacing(space::L)
+            .align_y(Center)
+            .height(space::HEADER)
+            .padding([0.0, space::XL]);
+        let line = rule::horizontal(1).style(style::line);
+        match self.menu() {
+            None => column![head, line].into(),
+            Some(menu) => {
+                let bar = container(menu).padding([space::S, space::XL]).width(Fill).style(style::panel);
+                column![head, line, bar, rule::horizontal(1).style(style::line)].into()
+            }
+        }
+    }
+
+    fn menu(&self) -> Option<Element<'_, Message>> {
+        Some(match &self.menu {
+            Menu::Closed => return None,
+            Menu::Open => row![
+                word("Rename", Message::RenamePressed),
+                word("Copy all", Message::CopyAllPressed),
+                word("Open as text", Message::AsTextPressed),
+                gap().width(Fill),
+                word("Archive", Message::ArchivePressed),
+                word("Delete…", Message::DeletePressed),
+            ]
+            .spacing(space::S)
+            .align_y(Center)
+            .into(),
+            Menu::Renaming(title) => row![
+                text_input("Title", title)
+                    .id(field::TITLE)
+                    .size(size::PROSE)
+                    .padding([6.0, 10.0])
+                    .style(style::field)
+                    .on_input(Message::TitleChanged)
+                    .on_submit(Message::TitleSubmitted),
+                action("Rename", None).style(style::primary).on_press(Message::TitleSubmitted),
+                action("Cancel", None).style(style::quiet).on_press(Message::MenuClosed),
+            ]
+            .spacing(space::S)
+            .align_y(Center)
+            .into(),
+            Menu::Deleting => row![
+                secondary(
+                    "Delete this conversation and all its records for good? A running task is stopped."
+                ),
+                gap().width(Fill),
+                action("Delete", None).style(style::danger).on_press(Message::DeleteConfirmed),
+                action("Keep", None).style(style::quiet).on_press(Message::MenuClosed),
+            ]
+            .spacing(space::S)
+            .align_y(Center)
+            .into(),
+        })
+    }
+}
+
+/// Step, time, tokens and money.
+fn numbers(task: Option<&AgentTask>, look: Look) -> Vec<String> {
+    let Some(task) = task else { return Vec::new() };
+    let waits = task.pending.iter().map(abide_client::protocol::inbox::Pending::asked_at).min();
+    let time = match (task.status, waits) {
+        (Status::WaitingUser | Status::WaitingApproval, Some(since)) => {
+            format!("waiting {}", words::duration(look.now.since(since)))
+        }
+        _ => words::duration(task.ended_at.unwrap_or(look.now).since(task.started_at)),
+    };
+    [Some(words::step(task)), Some(time), words::usage(&task.usage)].into_iter().flatten().collect()
+}

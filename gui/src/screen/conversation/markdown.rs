@@ -1,0 +1,107 @@
+//! How Markdown is drawn: code without syntax colours, with a button to copy it; a link is copied, not followed.
+
+use crate::{
+    font,
+    theme::{Tokens, radius, size, space, style},
+    widget::{Element, code, secondary, word},
+};
+use iced::{
+    Border, Center, Fill, Padding, Renderer, Theme,
+    widget::{column, container, markdown, row, scrollable, space as gap},
+};
+
+/// What can be done with a document.
+#[derive(Debug, Clone)]
+pub enum Message {
+    Copied(String),
+}
+
+struct Viewer;
+
+/// A message's text.
+pub(super) fn view<'a>(content: &'a markdown::Content, tokens: &Tokens) -> Element<'a, Message> {
+    markdown::view_with(content.items(), settings(tokens), &Viewer)
+}
+
+fn settings(tokens: &Tokens) -> markdown::Settings {
+    let style = markdown::Style {
+        font: font::PROSE,
+        inline_code_highlight: iced::advanced::text::Highlight {
+            background: tokens.code.into(),
+            border: Border { radius: radius::KEY.into(), ..Border::default() },
+        },
+        inline_code_padding: Padding::from([1, 4]),
+        inline_code_color: tokens.text,
+        inline_code_font: font::CODE,
+        code_block_font: font::CODE,
+        link_color: tokens.accent,
+    };
+    markdown::Settings {
+        text_size: size::PROSE.into(),
+        h1_size: (size::TITLE + 3.0).into(),
+        h2_size: (size::TITLE + 1.0).into(),
+        h3_size: size::TITLE.into(),
+        h4_size: size::PROSE.into(),
+        h5_size: size::PROSE.into(),
+        h6_size: size::PROSE.into(),
+        code_size: size::CODE.into(),
+        spacing: (space::S + 2.0).into(),
+        style,
+    }
+}
+
+impl<'a> markdown::Viewer<'a, Message> for Viewer {
+    fn on_link_click(url: markdown::Uri) -> Message {
+        Message::Copied(url)
+    }
+
+    fn heading(
+        &self,
+        settings: markdown::Settings,
+        level: &'a markdown::HeadingLevel,
+        text: &'a markdown::Text,
+        index: usize,
+    ) -> iced::Element<'a, Message, Theme, Renderer> {
+        let style = markdown::Style { font: font::STRONG, ..settings.style };
+        let settings = markdown::Settings { style, ..settings };
+        markdown::heading(settings, level, text, index, Self::on_link_click)
+    }
+
+    fn paragraph(
+        &self,
+        settings: markdown::Settings,
+        text: &markdown::Text,
+    ) -> iced::Element<'a, Message, Theme, Renderer> {
+        iced::widget::rich_text(text.spans(settings.style))
+            .on_link_click(Self::on_link_click)
+            .size(settings.text_size)
+            .line_height(size::LINE_HEIGHT)
+            .into()
+    }
+
+    fn code_block(
+        &self,
+        _settings: markdown::Settings,
+        language: Option<&'a str>,
+        source: &'a str,
+        _lines: &'a [markdown::Text],
+    ) -> iced::Element<'a, Message, Theme, Renderer> {
+        let head = row![
+            secondary(language.unwrap_or_default()),
+            gap().width(Fill),
+            word("Copy", Message::Copied(source.to_owned()))
+        ]
+        .align_y(Center);
+        let bar = scrollable::Scrollbar::new().width(space::XS).scroller_width(space::XS).spacing(space::XS);
+        let text =
+            scrollable(code(source.trim_end_matches('\n')).wrapping(iced::widget::text::Wrapping::None))
+                .width(Fill)
+                .direction(scrollable::Direction::Horizontal(bar))
+                .style(style::bars);
+        container(column![head, text].spacing(space::XS))
+            .padding(iced::padding::all(space::M).top(space::XS).right(space::S))
+            .width(Fill)
+            .style(style::code)
+            .into()
+    }
+}

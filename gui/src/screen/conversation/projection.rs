@@ -1,0 +1,143 @@
+//! Which rows a conversation's timeline has: from the fold alone, no drawing.
+
+use abide_client::{
+    protocol::{
+        CallId, QuestionId, Seq, TaskId,
+        inbox::{Pending, PendingId},
+        message::{CallOutcome, CallView, MessageKind},
+        notification::{DeltaItem, DeltaKind},
+        task::{AgentTask, Status},
+    },
+    view::{ConversationView, Entry, EventKind},
+};
+use std::collections::{HashMap, HashSet};
+
+/// A row: what it shows stays the same, so its key is enough to find it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Row {
+    /// There is more before, and it is being fetched.
+    Older,
+    Entry(Seq),
+    /// What waits, at its place.
+    Card(PendingId),
+    /// How a task ended.
+    End(TaskId),
+    /// What is being said right now.
+    Live(DeltaItem),
+    /// What goes on right now.
+    Indicator(TaskId),
+}
+
+/// Its doing is a message, or the end of the task, and shown as that.
+fn is_control(call: &CallView) -> bool {
+    matches!(&*call.tool, "ask_user" | "request_input" | "send_update" | "task_complete")
+        && !matches!(call.outcome, Some(CallOutcome::Refused))
+}
+
+/// All rows, oldest first. `earlier` are tasks that the fold does not know, because they ended before it began.
+#[must_use]
+pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(view.timeline().len() + 8);
+    if has_older {
+        rows.push(Row::Older);
+    }
+    let open = Open::of(view);
+    let mut shown = HashSet::new();
+    let mut told_ends = HashSet::new();
+    let mut last_of = HashMap::new();
+    for entry in view.timeline() {
+        let row = match entry {
+            Entry::Message(m) => match m.question_id.and_then(|id| open.questions.get(&id)) {
+                Some(id) if m.kind == MessageKind::Question => Some(Row::Card(*id)),
+                _ => Some(Row::Entry(m.seq)),
+            },
+            Entry::Call(call) if is_control(call) => None,
+            Entry::Call(call) => match open.approvals.get(&call.call_id) {
+                Some(id) => Some(Row::Card(*id)),
+                None => Some(Row::Entry(call.seq)),
+            },
+            Entry::Event(event) => match (&event.kind, event.task_id) {
+                (EventKind::TaskEnded { .. }, Some(task)) => {
+                    told_ends.insert(task);
+                    Some(Row::End(task))
+                }
+                // The notice, the message or the task itself says it.
+                (EventKind::TaskStarted { .. } | EventKind::TaskEnded { .. }, _) => None,
+                _ => Some(Row::Entry(event.seq)),
+            },
+        };
+        if let Some(Row::Card(id)) = row {
+            shown.insert(id);
+        }
+        rows.extend(row);
+        if let (Some(task), false) = (entry.task_id(), rows.is_empty()) {
+            last_of.insert(task, rows.len());
+        }
+    }
+    insert_ends(&mut rows, view, earlier, &told_ends, &last_of);
+    // What waits of tasks that this timeline does not show.
+    rows.extend(open.all.into_iter().filter(|id| !shown.contains(id)).map(Row::Card));
+    rows.extend(
+        view.live().filter(|(_, live)| has_text(live)).map(|(item, _)| item).filter(is_reply).map(Row::Live),
+    );
+    rows.extend(current_task(view).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)));
+    rows
+}
+
+fn is_reply(item: &DeltaItem) -> bool {
+    matches!(item, DeltaItem::Reply(_))
+}
+
+fn has_text(live: &abide_client::view::LiveItem) -> bool {
+    live.stream(DeltaKind::Text).is_some_and(|stream| stream.end() > 0)
+}
+
+/// Works by itself: a card says it if it waits for a person.
+const fn is_busy(task: &AgentTask) -> bool {
+    !task.status.has_ended() && !task.status.needs_person() && !matches!(task.status, Status::Paused)
+}
+
+/// The newest root task.
+#[must_use]
+pub(super) fn current_task(view: &ConversationView) -> Option<&AgentTask> {
+    view.tasks().rev().find(|task| task.parent_id.is_none())
+}
+
+struct Open {
+    questions: HashMap<QuestionId, PendingId>,
+    approvals: HashMap<CallId, PendingId>,
+    all: Vec<PendingId>,
+}
+
+impl Open {
+    fn of(view: &ConversationView) -> Self {
+        let mut open = Self { questions: HashMap::new(), approvals: HashMap::new(), all: Vec::new() };
+        for item in view.inbox().items() {
+            let id = item.pending.id();
+            open.all.push(id);
+            match &item.pending {
+                Pending::Question(question) => open.questions.insert(question.id, id),
+                Pending::Approval(approval) => open.approvals.insert(approval.call_id, id),
+            };
+        }
+        open
+    }
+}
+
+/// Ends that the fold was told only as the state of a task stand after the last row of that task.
+fn insert_ends(
+    rows: &mut Vec<Row>,
+    view: &ConversationView,
+    earlier: &[AgentTask],
+    told: &HashSet<TaskId>,
+    last_of: &HashMap<TaskId, usize>,
+) {
+    let known = view.tasks().chain(earlier.iter().filter(|task| view.task(task.id).is_none()));
+    let ended = known.filter(|task| task.status.has_ended() && !told.contains(&task.id));
+    let mut ends: Vec<(usize, TaskId)> =
+        ended.filter_map(|task| Some((*last_of.get(&task.id)?, task.id))).collect();
+    ends.sort_unstable_by(|a, b| b.cmp(a));
+    for (at, task) in ends {
+        rows.insert(at, Row::End(task));
+    }
+}

@@ -1,0 +1,228 @@
+//! The rows of the timeline, drawn.
+
+use super::{Conversation, Message, Row, call, markdown, projection::current_task};
+use crate::{
+    effect::field,
+    font,
+    theme::{size, space, style},
+    widget::{Element, Look, code, divider, list::List, prose, secondary, spinner::spinner, word},
+    words,
+};
+use abide_client::{
+    protocol::{
+        TaskId,
+        message::{self, MessageKind, Role},
+        notification::{DeltaItem, DeltaKind},
+        task::{AgentTask, EndReason, PauseReason, Status},
+    },
+    text::{visible, visible_line},
+    view::{Entry, Event, EventKind, Stream},
+};
+use iced::{
+    Center, Fill,
+    widget::{column, container, row, rule, space as gap, text},
+};
+
+impl Conversation {
+    pub(super) fn timeline(&self, look: Look) -> Element<'_, Message> {
+        let window = self.window.clone();
+        let rows = self.rows.get(window.clone()).unwrap_or_default();
+        let built = rows
+            .iter()
+            .map(|&row| (row, container(self.row(row, look)).padding([5.0, 0.0]).width(Fill).into()));
+        let hidden = (window.start, self.rows.len().saturating_sub(window.end));
+        List::new(field::TIMELINE.into(), built, hidden, Message::Looked).into()
+    }
+
+    fn row(&self, row: Row, look: Look) -> Element<'_, Message> {
+        match row {
+            Row::Older => divider("older messages"),
+            Row::Entry(seq) => match self.view.entry(seq) {
+                Some(Entry::Message(message)) => self.message(message, look),
+                Some(Entry::Call(call)) => {
+                    let live = self.view.live_item(DeltaItem::Call(call.call_id));
+                    let live = live.and_then(|live| live.stream(DeltaKind::Output)).map(Stream::text);
+                    let is_open = self.open.get(&call.call_id).copied().or(self.all_open.then_some(true));
+                    call::view(call, live.as_deref(), is_open, look)
+                }
+                Some(Entry::Event(event)) => divider(happened(event)),
+                None => gap().into(),
+            },
+            Row::Card(id) => match self.view.inbox().get(id) {
+                Some(item) => self.cards.card(item.task_id, &item.pending, look, false).map(Message::Card),
+                None => gap().into(),
+            },
+            Row::End(id) => {
+                self.task(id).map_or_else(|| gap().into(), |task| end(task, &self.last_words(id)))
+            }
+            Row::Live(item) => match self.documents.live(item) {
+                Some(document) => markdown::view(document, look.tokens).map(Message::Document),
+                None => gap().into(),
+            },
+            Row::Indicator(id) => self.task(id).map_or_else(|| gap().into(), |task| indicator(task)),
+        }
+    }
+
+    fn task(&self, id: TaskId) -> Option<&AgentTask> {
+        self.view.task(id).or_else(|| self.earlier.iter().find(|task| task.id == id))
+    }
+
+    /// What the agent of a task said last: its summary is often the same.
+    fn last_words(&self, id: TaskId) -> String {
+        let is_said = |entry: &&Entry| matches!(entry, Entry::Message(m) if m.task_id == Some(id) && m.role == Role::Agent);
+        match self.view.timeline().rev().find(is_said) {
+            Some(Entry::Message(message)) => message.text.trim().to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    fn message<'a>(&'a self, message: &'a message::Message, look: Look) -> Element<'a, Message> {
+        match (message.role, message.kind) {
+            (Role::System, _) => divider(visible(&message.text)),
+            (Role::User, _) => {
+                let words = container(prose(visible(&message.text)))
+                    .padding([space::S + 2.0, 14.0])
+                    .style(style::bubble);
+                container(words.max_width(space::BUBBLE)).align_right(Fill).into()
+            }
+            (Role::Agent, MessageKind::Question) => {
+                column![secondary("asked"), prose(visible(&message.text)).font(font::MEDIUM)].into()
+            }
+            (Role::Agent, kind) => {
+                let document: Element<'a, Message> = match self.documents.of(message.seq) {
+                    Some(document) => markdown::view(document, look.tokens).map(Message::Document),
+                    None => prose(visible(&message.text)).into(),
+                };
+                if kind == MessageKind::Partial {
+                    column![document, secondary("cut off when it was stopped")].into()
+                } else {
+                    document
+                }
+            }
+        }
+    }
+}
+
+/// The one line at the end that says what goes on now.
+fn indicator<'a>(task: &AgentTask) -> Element<'a, Message> {
+    let running = task.active_calls.iter().find(|call| call.started_at.is_some());
+    let words: Element<'a, Message> = match (task.status, running) {
+        (Status::ToolExecuting, Some(call)) => {
+            let what = visible_line(words::what(&call.tool, &call.summary)).into_owned();
+            row![secondary("Running"), code(words::first_line(&what, 90)).style(style::muted)]
+                .spacing(space::S)
+                .into()
+        }
+        (Status::Thinking, _) => secondary("Thinking").into(),
+        _ => {
+            let doing = words::doing(task);
+            let mut letters = doing.chars();
+            let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+            secondary(format!("{first}{}", letters.as_str())).into()
+        }
+    };
+    row![spinner(), words].spacing(space::S + 2.0).align_y(Center).into()
+}
+
+/// The badge of an ended task: how, and the numbers.
+fn end<'a>(task: &'a AgentTask, last_words: &str) -> Element<'a, Message> {
+    let reason = task.end_reason.unwrap_or(EndReason::Completed);
+    let (mark, ink): (&str, fn(&iced::Theme) -> text::Style) = match reason {
+        EndReason::Completed => ("Task complete", style::ok),
+        EndReason::StepLimit => ("Stopped: step limit", style::bad),
+        EndReason::TimeLimit => ("Stopped: time limit", style::bad),
+        EndReason::Stopped => ("Stopped", style::bad),
+        EndReason::Deleted => ("Deleted", style::bad),
+        EndReason::QuestionTimeout => ("Stopped: no answer in time", style::bad),
+        EndReason::Budget => ("Stopped: budget used up", style::bad),
+        EndReason::Error => ("Failed", style::bad),
+    };
+    let took = task.ended_at.map(|ended| words::duration(ended.since(task.started_at)));
+    let steps = (task.step_count > 0).then(|| words::counted(u64::from(task.step_count), "step"));
+    let numbers: Vec<String> = [steps, took, words::usage(&task.usage)].into_iter().flatten().collect();
+    let head = row![
+        text(mark).size(size::SECONDARY).font(font::STRONG).style(ink),
+        secondary(numbers.join(" · ")),
+        rule::horizontal(1).style(style::line),
+    ]
+    .spacing(space::M)
+    .align_y(Center);
+    let mut content = column![head].spacing(space::XS);
+    if let Some(error) = &task.error_message {
+        let error = container(prose(visible(error))).padding(space::M).width(Fill).style(style::bad_card);
+        content = content.push(error);
+    }
+    if let Some(summary) =
+        task.summary.as_deref().map(str::trim).filter(|s| !s.is_empty() && *s != last_words)
+    {
+        content = content.push(prose(visible(summary)));
+        content = content.push(row![word("Copy", Message::Copied(summary.to_owned()))]);
+    }
+    content.into()
+}
+
+fn happened(event: &Event) -> String {
+    match &event.kind {
+        EventKind::Paused { reason } => match reason {
+            PauseReason::User => "paused".to_owned(),
+            PauseReason::Budget => "paused: the budget is used up".to_owned(),
+            PauseReason::Loop => "paused: it repeats itself".to_owned(),
+            PauseReason::CrashLoop => "paused: the daemon died on it three times".to_owned(),
+            PauseReason::Restart => "paused since the restart of the daemon".to_owned(),
+        },
+        EventKind::Resumed { .. } => "goes on".to_owned(),
+        EventKind::Restarted { .. } => "picked up after a restart of the daemon".to_owned(),
+        EventKind::ModelFailed { message, retry_at, .. } => {
+            let again = if retry_at.is_some() { "; it is tried again" } else { "" };
+            format!("model: {}{again}", visible_line(&words::first_line(message, 120)))
+        }
+        EventKind::LimitsRaised { limits } => format!("limits raised: {} steps", limits.max_steps),
+        EventKind::Compacted { outputs } => {
+            format!(
+                "the context is full: {} left out from here on",
+                words::counted(*outputs as u64, "old tool output")
+            )
+        }
+        EventKind::RuleRemembered { rule, allow } => {
+            let verb = if *allow { "allowed" } else { "refused" };
+            format!("remembered: {} is {verb} with exactly these arguments", visible_line(&rule.tool))
+        }
+        EventKind::TaskStarted { .. } | EventKind::TaskEnded { .. } => String::new(),
+    }
+}
+
+impl Conversation {
+    /// The whole of what is here, as text.
+    #[must_use]
+    pub fn as_text(&self) -> String {
+        let mut all = String::new();
+        for entry in self.view.timeline() {
+            let part = match entry {
+                Entry::Message(m) => {
+                    let who = match m.role {
+                        Role::User => "You",
+                        Role::Agent => "Agent",
+                        Role::System => "—",
+                    };
+                    format!("{who}:\n{}", visible(&m.text))
+                }
+                Entry::Call(c) => {
+                    let result =
+                        c.result.as_ref().map(|r| format!("\n{}", visible(&r.text()))).unwrap_or_default();
+                    format!("[{}] {}{result}", visible_line(&c.tool), visible_line(&c.summary))
+                }
+                Entry::Event(e) => happened(e),
+            };
+            if !part.is_empty() {
+                all.push_str(&part);
+                all.push_str("\n\n");
+            }
+        }
+        all
+    }
+
+    /// The task that the header tells of.
+    pub(super) fn current(&self) -> Option<&AgentTask> {
+        current_task(&self.view)
+    }
+}

@@ -1,0 +1,69 @@
+//! All that waits, of every conversation, in one place.
+
+use crate::{
+    effect::Effect,
+    font,
+    screen::pending::{self, Cards},
+    theme::{size, space, style},
+    widget::{Element, Look, prose, secondary, word},
+    words,
+};
+use abide_client::{protocol::ConversationId, text::visible_line, view::Inbox};
+use iced::{
+    Center, Fill,
+    widget::{Column, column, container, row, scrollable, space as gap, text},
+};
+
+/// The screen; what waits is the overview's.
+#[derive(Debug, Default)]
+pub struct Screen {
+    pub cards: Cards,
+}
+
+#[derive(Debug, Clone)]
+pub enum Message {
+    Card(pending::Message),
+    Opened(ConversationId),
+}
+
+impl Screen {
+    pub fn update(&mut self, message: Message) -> Vec<Effect> {
+        match message {
+            Message::Card(message) => self.cards.update(message),
+            Message::Opened(id) => vec![Effect::Open(id)],
+        }
+    }
+
+    #[must_use]
+    pub fn view<'a>(&'a self, inbox: &'a Inbox, look: Look) -> Element<'a, Message> {
+        let mut content = column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(space::L);
+        if inbox.items().is_empty() {
+            content = content.push(secondary(
+                "Nothing waits for you. Questions and approvals of all conversations come here.",
+            ));
+        }
+        let cards = inbox.items().iter().map(|item| {
+            let title = visible_line(&item.conversation_title);
+            column![
+                row![
+                    prose(title).font(font::MEDIUM).width(Fill).wrapping(text::Wrapping::None),
+                    secondary(words::age(item.pending.asked_at(), look.now)),
+                    word("Open", Message::Opened(item.conversation_id)),
+                ]
+                .spacing(space::S)
+                .align_y(Center),
+                self.cards.card(item.task_id, &item.pending, look, true).map(Message::Card),
+            ]
+            .spacing(space::XS)
+            .into()
+        });
+        content = content.push(Column::with_children(cards).spacing(space::XL));
+        let page = container(content.push(gap().height(space::XL)))
+            .max_width(space::COLUMN)
+            .padding([space::XL, 0.0]);
+        scrollable(container(page).center_x(Fill).padding([0.0, space::XL]))
+            .height(Fill)
+            .style(style::bars)
+            .into()
+    }
+}
