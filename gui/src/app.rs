@@ -1,0 +1,506 @@
+//! What is open, and where a message goes.
+
+mod commands;
+mod view;
+
+use crate::{
+    appearance, attention,
+    clock::Clock,
+    daemon::{Daemon, Failure},
+    effect::{Effect, Scroll, field},
+    keymap::{self, Command},
+    memory::{Memory, Settings, ThemeChoice},
+    request::{Answer, Request},
+    screen::{
+        conversation::{self, Conversation},
+        fresh, inbox, sidebar,
+    },
+    theme,
+    widget::Look,
+};
+use abide_client::{
+    Home, Update,
+    protocol::{ConversationId, Timestamp, inbox::PendingId, method::daemon::ListModelsReply},
+    view::{Connection, OverviewChange, OverviewView},
+};
+use iced::{
+    Event, Subscription, Task, Theme, clipboard, event, keyboard, time,
+    widget::{
+        Id, operation,
+        scrollable::{AbsoluteOffset, RelativeOffset},
+    },
+    window,
+};
+use std::{collections::HashSet, sync::LazyLock, time::Duration};
+
+/// How long what has just come stands out in the list.
+const FLASH: Duration = Duration::from_millis(1600);
+/// How long a draft may be unsaved.
+const DRAFT: Duration = Duration::from_millis(500);
+
+static HOME: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("HOME").ok());
+
+/// The window.
+#[derive(Debug)]
+pub struct App {
+    daemon: Daemon,
+    memory: Memory,
+    settings: Settings,
+    clock: Clock,
+    now: Timestamp,
+    overview: OverviewView,
+    models: Option<ListModelsReply>,
+    sidebar: sidebar::Screen,
+    inbox: inbox::Screen,
+    fresh: fresh::Screen,
+    open: Option<Box<Conversation>>,
+    page: Page,
+    over: Over,
+    /// What went wrong last, in words.
+    notice: Option<String>,
+    window: Option<window::Id>,
+    is_focused: bool,
+    is_system_dark: bool,
+    /// A draft that is not saved yet.
+    is_dirty: bool,
+    /// What waits that the person has been told of.
+    told: HashSet<PendingId>,
+}
+
+/// What is at the right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Page {
+    Fresh,
+    Conversation,
+    Inbox,
+}
+
+/// What is over the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Over {
+    Nothing,
+    Help,
+    /// Closing stops nothing: said once.
+    Closing,
+}
+
+#[derive(Debug, Clone)]
+pub enum Message {
+    Overview(Vec<Update>),
+    Conversation(ConversationId, Vec<Update>),
+    Answered(Request, Result<Answer, Failure>),
+    Sidebar(sidebar::Message),
+    Thread(conversation::Message),
+    Inbox(inbox::Message),
+    Fresh(fresh::Message),
+    Key(Command),
+    Window(window::Id, WindowEvent),
+    SystemTheme(bool),
+    Ticked,
+    DraftDue,
+    FlashOver(ConversationId),
+    NoticeRead,
+    StartPressed,
+    OverClosed,
+    CloseConfirmed,
+}
+
+/// What happens to the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowEvent {
+    Opened,
+    Focused,
+    Unfocused,
+    CloseRequested,
+}
+
+impl App {
+    /// A window on the daemon of this home.
+    #[must_use]
+    pub fn open(home: &Home, clock: Clock) -> Self {
+        let memory = Memory::of(home);
+        let settings = memory.settings();
+        let mut fresh = fresh::Screen::default();
+        fresh.composer = crate::screen::composer::Composer::with_draft(&memory.draft(None));
+        let mut app = Self {
+            daemon: Daemon::new(home.clone()),
+            memory,
+            clock,
+            now: clock(),
+            overview: OverviewView::default(),
+            models: None,
+            sidebar: sidebar::Screen::default(),
+            inbox: inbox::Screen::default(),
+            fresh,
+            open: None,
+            page: Page::Fresh,
+            over: Over::Nothing,
+            notice: None,
+            window: None,
+            is_focused: true,
+            is_system_dark: false,
+            is_dirty: false,
+            told: HashSet::new(),
+            settings,
+        };
+        if let Some(id) = app.settings.conversation {
+            app.open_conversation(id);
+        }
+        app
+    }
+
+    #[must_use]
+    pub fn title(&self) -> String {
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation);
+        let title = open.and_then(|open| self.overview.conversation(open.id())).map(|c| c.title.as_str());
+        attention::title(self.overview.inbox().items().len(), title)
+    }
+
+    #[must_use]
+    pub fn theme(&self) -> Theme {
+        theme::of(match self.settings.theme {
+            ThemeChoice::System => self.is_system_dark,
+            ThemeChoice::Dark => true,
+            ThemeChoice::Light => false,
+        })
+    }
+
+    #[must_use]
+    pub const fn scale(&self) -> f32 {
+        self.settings.scale
+    }
+
+    #[must_use]
+    pub const fn page(&self) -> Page {
+        self.page
+    }
+
+    /// The open conversation.
+    #[must_use]
+    pub fn conversation(&self) -> Option<&Conversation> {
+        self.open.as_deref()
+    }
+
+    fn look(&self) -> Look {
+        Look { tokens: theme::tokens(&self.theme()), now: self.now, home: HOME.as_deref() }
+    }
+
+    pub fn subscription(&self) -> Subscription<Message> {
+        let mut all = vec![
+            self.daemon.overview().map(Message::Overview),
+            appearance::changes().map(Message::SystemTheme),
+            event::listen_with(heard),
+        ];
+        if let Some(open) = &self.open {
+            all.push(
+                self.daemon.conversation(open.id()).map(|(id, updates)| Message::Conversation(id, updates)),
+            );
+        }
+        // Idle, nothing ticks and nothing is drawn.
+        if self.overview.tasks().any(|task| !task.status.needs_person()) {
+            all.push(time::every(Duration::from_secs(1)).map(|_| Message::Ticked));
+        } else if !self.overview.inbox().items().is_empty() {
+            all.push(time::every(Duration::from_secs(20)).map(|_| Message::Ticked));
+        }
+        if self.is_dirty {
+            all.push(time::every(DRAFT).map(|_| Message::DraftDue));
+        }
+        Subscription::batch(all)
+    }
+
+    pub fn update(&mut self, message: Message) -> Task<Message> {
+        self.now = (self.clock)();
+        match message {
+            Message::Overview(updates) => self.follow(updates),
+            Message::Conversation(id, updates) => {
+                let is_seen = self.is_focused && self.page == Page::Conversation;
+                let effects = match self.open.as_mut().filter(|open| open.id() == id) {
+                    Some(open) => open.follow(updates, is_seen),
+                    None => Vec::new(),
+                };
+                if self.open.as_ref().is_some_and(|open| open.fold().is_deleted()) {
+                    return self.leave();
+                }
+                self.perform(effects)
+            }
+            Message::Answered(request, result) => self.answered(&request, result),
+            Message::Sidebar(sidebar::Message::InboxPressed) => self.command(Command::Inbox),
+            Message::Sidebar(sidebar::Message::HelpPressed) => self.command(Command::Help),
+            Message::Sidebar(message) => {
+                let effects = self.sidebar.update(message, &self.overview, self.look());
+                self.perform(effects)
+            }
+            Message::Thread(message) => {
+                let effects = self.open.as_mut().map(|open| open.update(message)).unwrap_or_default();
+                self.perform(effects)
+            }
+            Message::Inbox(message) => {
+                let effects = self.inbox.update(message);
+                self.perform(effects)
+            }
+            Message::Fresh(message) => {
+                let effects = self.fresh.update(message);
+                self.perform(effects)
+            }
+            Message::Key(command) => self.command(command),
+            Message::Window(id, event) => self.window(id, event),
+            Message::SystemTheme(is_dark) => {
+                self.is_system_dark = is_dark;
+                Task::none()
+            }
+            Message::Ticked => Task::none(),
+            Message::DraftDue => {
+                self.keep_draft();
+                Task::none()
+            }
+            Message::FlashOver(id) => {
+                self.sidebar.flashing.remove(&id);
+                Task::none()
+            }
+            Message::NoticeRead => {
+                self.notice = None;
+                Task::none()
+            }
+            Message::StartPressed => {
+                self.daemon.again();
+                Task::none()
+            }
+            Message::OverClosed => {
+                self.over = Over::Nothing;
+                Task::none()
+            }
+            Message::CloseConfirmed => {
+                self.settings.knows_closing = true;
+                self.memory.keep_settings(&self.settings);
+                self.close()
+            }
+        }
+    }
+
+    /// Folds the overview.
+    fn follow(&mut self, updates: Vec<Update>) -> Task<Message> {
+        let mut tasks = Vec::new();
+        for update in updates {
+            let changes = self.overview.apply(update);
+            for change in changes {
+                match change {
+                    OverviewChange::Reset => {
+                        self.fresh.is_connected = true;
+                        self.daemon.allow_start(true);
+                        tasks.push(self.ask(Request::Models));
+                        tasks.push(self.tell_focus());
+                        tasks.push(self.point_out());
+                    }
+                    OverviewChange::Inbox => tasks.push(self.point_out()),
+                    OverviewChange::Daemon if self.overview.daemon().shutting_down => {
+                        // Somebody wants it stopped: it stays so until somebody wants it back.
+                        self.daemon.allow_start(false);
+                    }
+                    OverviewChange::Connection => {
+                        self.fresh.is_connected = *self.overview.connection() == Connection::Live;
+                    }
+                    OverviewChange::Conversation(_) | OverviewChange::Task(_) | OverviewChange::Daemon => {}
+                }
+            }
+        }
+        Task::batch(tasks)
+    }
+
+    /// What has come to the inbox stands out, and calls if nobody is here.
+    fn point_out(&mut self) -> Task<Message> {
+        let items = self.overview.inbox().items();
+        let new: Vec<ConversationId> = items
+            .iter()
+            .filter(|item| !self.told.contains(&item.pending.id()))
+            .map(|item| item.conversation_id)
+            .collect();
+        self.told = items.iter().map(|item| item.pending.id()).collect();
+        if new.is_empty() {
+            return Task::none();
+        }
+        let mut tasks = vec![if self.is_focused { Task::none() } else { attention::call(self.window) }];
+        for id in new {
+            self.sidebar.flashing.insert(id, self.now);
+            tasks.push(Task::perform(tokio::time::sleep(FLASH), move |()| Message::FlashOver(id)));
+        }
+        Task::batch(tasks)
+    }
+
+    fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
+        match result {
+            Ok(Answer::Models(models)) => self.models = Some(models),
+            Ok(Answer::Started(started)) => {
+                match self.open.as_mut().filter(|open| open.id() == started.conversation_id) {
+                    Some(open) => open.answered(request, &Answer::Started(started)),
+                    None => self.fresh.composer.sent(),
+                }
+                self.is_dirty = true;
+                self.keep_draft();
+                return self.perform(vec![Effect::Open(started.conversation_id)]);
+            }
+            Ok(answer) => {
+                if answer == Answer::TooLate {
+                    self.notice = Some("Somebody else was first: what they said counts.".to_owned());
+                }
+                if let Some(open) = &mut self.open {
+                    open.answered(request, &answer);
+                }
+            }
+            Err(failure) => {
+                let is_courtesy =
+                    matches!(request, Request::Focus(_) | Request::MarkRead(..) | Request::Models);
+                if is_courtesy {
+                    tracing::debug!(%failure, "a request without consequence failed");
+                } else {
+                    self.notice = Some(failure.message);
+                }
+                self.fresh.composer.failed();
+                self.inbox.cards.failed(request);
+                if let Some(open) = &mut self.open {
+                    open.failed(request);
+                }
+            }
+        }
+        Task::none()
+    }
+
+    fn ask(&self, request: Request) -> Task<Message> {
+        Task::perform(self.daemon.clone().ask(request.clone()), move |result| {
+            Message::Answered(request.clone(), result)
+        })
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) -> Task<Message> {
+        let tasks: Vec<_> = effects.into_iter().map(|effect| self.perform_one(effect)).collect();
+        Task::batch(tasks)
+    }
+
+    fn perform_one(&mut self, effect: Effect) -> Task<Message> {
+        match effect {
+            Effect::Ask(request) => self.ask(request),
+            Effect::Copy(text) => clipboard::write(text),
+            Effect::Focus(id) => operation::focus(Id::new(id)),
+            Effect::Open(id) => self.show(id),
+            Effect::New => self.leave(),
+            Effect::Draft => {
+                self.is_dirty = true;
+                Task::none()
+            }
+            Effect::Scroll(scroll) => {
+                let id = Id::new(field::TIMELINE);
+                match scroll {
+                    Scroll::By(y) => operation::scroll_by(id, AbsoluteOffset { x: 0.0, y }),
+                    Scroll::ToStart => operation::snap_to(id, RelativeOffset { x: 0.0, y: 0.0 }),
+                    Scroll::ToEnd => operation::snap_to(id, RelativeOffset { x: 0.0, y: 1.0 }),
+                }
+            }
+        }
+    }
+
+    fn open_conversation(&mut self, id: ConversationId) {
+        if self.open.as_ref().is_none_or(|open| open.id() != id) {
+            self.keep_draft();
+            self.open = Some(Box::new(Conversation::new(id, &self.memory.draft(Some(id)))));
+        }
+        self.page = Page::Conversation;
+    }
+
+    /// Puts a conversation on the screen.
+    fn show(&mut self, id: ConversationId) -> Task<Message> {
+        self.open_conversation(id);
+        self.remember(Some(id));
+        let read = self.open.as_mut().and_then(|open| open.read());
+        let read = read.map_or_else(Task::none, |effect| self.perform_one(effect));
+        Task::batch([self.tell_focus(), read, operation::focus(Id::new(field::COMPOSER))])
+    }
+
+    /// To the page for a new conversation.
+    fn leave(&mut self) -> Task<Message> {
+        self.keep_draft();
+        self.open = None;
+        self.page = Page::Fresh;
+        self.remember(None);
+        Task::batch([self.tell_focus(), operation::focus(Id::new(field::COMPOSER))])
+    }
+
+    fn remember(&mut self, conversation: Option<ConversationId>) {
+        if self.settings.conversation != conversation {
+            self.settings.conversation = conversation;
+            self.memory.keep_settings(&self.settings);
+        }
+    }
+
+    fn keep_draft(&mut self) {
+        if std::mem::take(&mut self.is_dirty) {
+            self.memory.keep_draft(None, &self.fresh.composer.draft());
+            if let Some(open) = &self.open {
+                self.memory.keep_draft(Some(open.id()), &open.composer.draft());
+            }
+        }
+    }
+
+    /// The daemon does not notify of what a person sees.
+    fn tell_focus(&self) -> Task<Message> {
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && self.is_focused);
+        self.ask(Request::Focus(open.map(|open| open.id())))
+    }
+
+    fn window(&mut self, id: window::Id, event: WindowEvent) -> Task<Message> {
+        self.window = Some(id);
+        match event {
+            WindowEvent::Opened => operation::focus(Id::new(field::COMPOSER)),
+            WindowEvent::Focused => {
+                self.is_focused = true;
+                let read = self
+                    .open
+                    .as_mut()
+                    .filter(|_| self.page == Page::Conversation)
+                    .and_then(|open| open.read());
+                let read = read.map_or_else(Task::none, |effect| self.perform_one(effect));
+                Task::batch([attention::calm(self.window), self.tell_focus(), read])
+            }
+            WindowEvent::Unfocused => {
+                self.is_focused = false;
+                self.keep_draft();
+                self.tell_focus()
+            }
+            WindowEvent::CloseRequested => {
+                let goes_on = self.overview.tasks().next().is_some();
+                if goes_on && !self.settings.knows_closing && self.over != Over::Closing {
+                    self.over = Over::Closing;
+                    return Task::none();
+                }
+                self.close()
+            }
+        }
+    }
+
+    fn close(&mut self) -> Task<Message> {
+        self.keep_draft();
+        iced::exit()
+    }
+}
+
+/// Keys that no field has taken, and what happens to the window.
+fn heard(event: Event, status: event::Status, window: window::Id) -> Option<Message> {
+    match event {
+        Event::Keyboard(keyboard::Event::KeyPressed { key, modified_key, modifiers, .. })
+            if status == event::Status::Ignored =>
+        {
+            keymap::command(&key, modifiers)
+                .or_else(|| keymap::command(&modified_key, modifiers))
+                .map(Message::Key)
+        }
+        Event::Window(event) => {
+            let event = match event {
+                window::Event::Opened { .. } => WindowEvent::Opened,
+                window::Event::Focused => WindowEvent::Focused,
+                window::Event::Unfocused => WindowEvent::Unfocused,
+                window::Event::CloseRequested => WindowEvent::CloseRequested,
+                _ => return None,
+            };
+            Some(Message::Window(window, event))
+        }
+        _ => None,
+    }
+}

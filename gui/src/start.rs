@@ -1,0 +1,62 @@
+use crate::{App, clock, font, theme};
+use abide_client::Home;
+use iced::{Settings, Size, window};
+use std::{borrow::Cow, process::ExitCode};
+
+/// Opens the window.
+#[must_use]
+pub fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_env_filter(tracing_subscriber::EnvFilter::from_env("ABIDE_LOG"))
+        .init();
+    let home = match Home::from_env() {
+        Ok(home) => home,
+        Err(error) => {
+            tracing::error!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match run(home) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(
+                "cannot open a window: {error}; the command line works without one: abide --help"
+            );
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(home: Home) -> iced::Result {
+    iced::application(move || App::open(&home, clock::system), App::update, App::view)
+        .title(App::title)
+        .theme(App::theme)
+        .scale_factor(App::scale)
+        .subscription(App::subscription)
+        .settings(settings())
+        .window(window::Settings {
+            size: Size::new(1280.0, 800.0),
+            min_size: Some(Size::new(640.0, 420.0)),
+            exit_on_close_request: false,
+            #[cfg(target_os = "linux")]
+            platform_specific: window::settings::PlatformSpecific {
+                application_id: "abide".to_owned(),
+                ..window::settings::PlatformSpecific::default()
+            },
+            ..window::Settings::default()
+        })
+        .run()
+}
+
+/// What all renderers get, those of tests too.
+#[must_use]
+pub fn settings() -> Settings {
+    Settings {
+        id: Some("abide".to_owned()),
+        fonts: font::FILES.into_iter().map(Cow::Borrowed).collect(),
+        default_font: font::PROSE,
+        default_text_size: theme::size::PROSE.into(),
+        ..Settings::default()
+    }
+}
