@@ -9,7 +9,8 @@ pub struct UserResponseParams {
     /// May be absent only if exactly one question of the task is open.
     #[serde(default)]
     pub question_id: Option<String>,
-    /// `null` declines.
+    /// `null` declines. To leave it out is an error: declining is not for the forgetful.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub response: Option<String>,
 }
 

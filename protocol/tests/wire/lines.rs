@@ -27,6 +27,12 @@ fn null() -> Option<RequestId> {
 }
 
 #[test]
+fn an_answer_is_never_declined_by_leaving_it_out() {
+    let line = r#"{"jsonrpc":"2.0","id":2,"method":"userResponse","params":{"taskId":"a"}}"#;
+    assert_eq!(refused(line).1, ErrorKind::InvalidParams);
+}
+
+#[test]
 fn parameters_that_may_be_absent_may_all_be_absent() {
     // What each method takes at the least. `null`: no parameters at all.
     let least = [
