@@ -143,14 +143,21 @@ impl CliRun {
     /// No such line comes.
     pub async fn lines_until(&mut self, is_last: impl Fn(&str) -> bool) -> Vec<String> {
         let mut lines = Vec::new();
-        while let Some(line) = self.line().await {
-            let is_over = is_last(&line);
-            lines.push(line);
-            if is_over {
-                return lines;
+        let read = async {
+            while let Some(line) = self.lines.next_line().await.expect("abide's stdout can be read") {
+                let is_over = is_last(&line);
+                lines.push(line);
+                if is_over {
+                    return true;
+                }
             }
+            false
+        };
+        match tokio::time::timeout(wait::limit(), read).await {
+            Ok(true) => lines,
+            Ok(false) => panic!("abide ended before the line that was waited for; it said: {lines:#?}"),
+            Err(_) => panic!("abide never said the line that was waited for; it said: {lines:#?}"),
         }
-        panic!("abide ended before the line that was waited for; it said: {lines:#?}");
     }
 
     /// SIGKILL.

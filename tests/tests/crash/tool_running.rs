@@ -21,7 +21,10 @@ async fn dies_with_the_tool(world: &mut World, task: StartTaskReply, mark: &str)
     wait::wait_until("the tool to die with the daemon", async || world.daemon.offspring().is_empty()).await;
     world.daemon.up().await;
     world.client = world.daemon.client().await;
-    let call = world.get(task).await.calls.remove(0);
+    let call = wait::wait_for("the interrupted call's result", async || {
+        world.get(task).await.calls.into_iter().next().filter(|call| call.outcome.is_some())
+    })
+    .await;
     assert_eq!(call.outcome, Some(CallOutcome::Interrupted), "{call:?}");
     assert!(
         call.result.is_some_and(|r| !r.ok && r.message.contains(&format!("output of {mark}"))),

@@ -5,7 +5,7 @@ use abide_client::{
     protocol::{
         codec::Codec,
         message::{MessageKind, Role},
-        method::{self, task::GetTaskReply},
+        method::{self, subscription::Scope, task::GetTaskReply},
         record::RecordBody,
         task::{EndReason, Mode, Status},
     },
@@ -13,7 +13,7 @@ use abide_client::{
 use abide_tests::{
     ledger,
     model_server::{Gate, Turn},
-    watcher::Fact,
+    watcher::{Fact, Watcher},
     world::{World, named},
 };
 use serde_json::json;
@@ -35,7 +35,7 @@ async fn runs_to_its_end(world: &World, client: &Client, key: &str) {
     assert_eq!(end.usage.model_calls, 3);
     assert_eq!(end.usage.tokens(), 3 * 110);
     assert_eq!(end.usage.cache_read, 3 * 40);
-    assert_eq!(witness.count(key), 1);
+    assert_eq!(witness.count(key), 1, "{:?}", world.get(task).await.calls[0].result.as_ref().unwrap().text());
     let written = std::fs::read_to_string(world.daemon.workspace().join(format!("{key}.txt"))).unwrap();
     assert_eq!(written, "hello\n");
 
@@ -120,10 +120,11 @@ async fn an_update_is_a_message_at_once() {
         Turn::new().call("send_update", json!({ "message": "Half of it is done." })),
         Turn::new().gate(&gate).call("task_complete", json!({ "summary": "All of it." })),
     ];
+    let mut watcher = Watcher::open(&world.daemon, Scope::All, None).await;
     let task = world.run("update", script).await;
-    gate.reached().await;
-    let (messages, _) = world.messages(task.conversation_id).await;
-    let update = messages.iter().find(|m| m.kind == MessageKind::Update).expect("the update is a message");
+    let is_update = |fact: &Fact| matches!(fact, Fact::Message(m) if m.kind == MessageKind::Update);
+    let facts = watcher.facts_until("the update, while the model is silent", is_update).await;
+    let Some(Fact::Message(update)) = facts.last() else { panic!("a message: {facts:?}") };
     assert_eq!(update.text, "Half of it is done.");
     gate.open();
     world.wait_end(task).await;

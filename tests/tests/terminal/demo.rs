@@ -6,16 +6,78 @@ use abide_tests::{
     terminal::Terminal,
 };
 
+const PROMPT: &str = "y allow once";
+
+/// A home in which nothing was ever started.
+fn empty_home() -> TestDaemon {
+    let daemon = TestDaemon::new(&Config::new());
+    std::fs::remove_dir_all(daemon.abide_home()).expect("the home can be emptied");
+    daemon
+}
+
+/// What the demo wrote, wherever its scratch folder is.
+async fn greeting(daemon: &TestDaemon) -> String {
+    let tasks = daemon.cli().json(&["ps", "--all"]).await;
+    let whole = daemon.cli().json(&["show", tasks[0]["id"].as_str().expect("a task")]).await;
+    let workspace = whole["workspace"].as_str().expect("a workspace").to_owned();
+    std::fs::read_to_string(format!("{workspace}/greeting.md")).expect("the demo writes a file")
+}
+
 #[tokio::test]
 async fn from_an_empty_home_to_the_end_by_keys() {
     if !Terminal::exists().await {
         return skip("from_an_empty_home_to_the_end_by_keys", "tmux is not installed");
     }
-    let daemon = TestDaemon::new(&Config::new());
-    std::fs::remove_dir_all(daemon.abide_home()).expect("the home can be emptied");
+    let daemon = empty_home();
     let terminal = Terminal::run(&daemon, "abide demo").await;
-    let screen = terminal.shows("scripted").await;
-    assert!(!screen.contains('\u{1b}'), "{screen}");
-    terminal.shows("?").await;
-    panic!("to be written against the real demo:\n{}", terminal.screen().await);
+    terminal.shows("a script, not a model").await;
+    terminal.shows("answer or number").await;
+    terminal.press(&["2", "Enter"]).await;
+    let screen = terminal.shows(PROMPT).await;
+    assert!(
+        screen.contains("+# Hello, the night shift!"),
+        "the approval shows what would be written:\n{screen}"
+    );
+    terminal.press(&["y"]).await;
+    let screen = terminal.shows("The scripted demo is over").await;
+    assert!(screen.contains("with your approval"), "{screen}");
+    assert_eq!(terminal.ended().await, 0);
+    assert!(greeting(&daemon).await.starts_with("# Hello, the night shift!"));
+    daemon.cli().ok(&["daemon", "stop"]).await;
+}
+
+#[tokio::test]
+async fn the_window_is_closed_and_the_agent_abides() {
+    if !Terminal::exists().await {
+        return skip("the_window_is_closed_and_the_agent_abides", "tmux is not installed");
+    }
+    let daemon = empty_home();
+    let terminal = Terminal::run(&daemon, "abide demo").await;
+    terminal.shows("answer or number").await;
+    drop(terminal);
+    let open = daemon.cli().json(&["inbox"]).await;
+    let task =
+        open[0]["taskId"].as_str().unwrap_or_else(|| panic!("the question is still open: {open}")).to_owned();
+    let terminal = Terminal::run(&daemon, &format!("abide watch {task}")).await;
+    terminal.shows("answer or number").await;
+    terminal.type_text("the moon").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows(PROMPT).await;
+    terminal.press(&["n"]).await;
+    terminal.shows("why?").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Nothing was written").await;
+    assert_eq!(terminal.ended().await, 0);
+    daemon.cli().ok(&["daemon", "stop"]).await;
+}
+
+#[tokio::test]
+async fn without_a_terminal_it_answers_and_approves_by_itself_and_says_so() {
+    let daemon = empty_home();
+    let demo = daemon.cli().run(&["demo"]).await;
+    assert_eq!(demo.code, Some(0), "{demo:?}");
+    assert!(demo.stderr.contains("by itself"), "{demo:?}");
+    assert!(demo.stdout.contains("a script, not a model") && !demo.stdout.contains('\u{1b}'), "{demo:?}");
+    assert!(greeting(&daemon).await.starts_with("# Hello, the world!"));
+    daemon.cli().ok(&["daemon", "stop"]).await;
 }

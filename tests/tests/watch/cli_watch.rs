@@ -34,7 +34,7 @@ async fn two_see_the_same_and_one_comes_back_with_its_cursor() {
         Script::by(move |n| {
             let turn = Turn::new().gate(&gate).text(format!("Step {n}."));
             Some(if n < 8 {
-                turn.call("list", json!({}))
+                turn.call("send_update", json!({ "message": format!("Did {n}.") }))
             } else {
                 turn.call("task_complete", json!({ "summary": "Done." }))
             })
