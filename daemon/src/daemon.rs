@@ -62,7 +62,9 @@ pub enum Error {
     Read(#[from] ReadError),
     #[error("cannot find this user's home folder; set HOME")]
     NoHome,
-    #[error("the database could not be written any more ({0}); nothing that was shown is lost, start the daemon again")]
+    #[error(
+        "the database could not be written any more ({0}); nothing that was shown is lost, start the daemon again"
+    )]
     StoreFailed(String),
 }
 
@@ -90,7 +92,8 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
             feed.committed(committed);
         }
     });
-    let store = Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
+    let store =
+        Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
     let tools = open_tools(&home, helper)?;
 
     let catalog = Catalog::new(config.clone(), keys.clone(), variable("OPENAI_BASE_URL"));
@@ -102,7 +105,8 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         supervisor: supervisor.clone(),
     };
     let alarm = Alarm::default();
-    let sessions = Sessions::new(store.clone(), hub.clone(), runner, supervisor.clone(), alarm.clone(), ending.clone());
+    let sessions =
+        Sessions::new(store.clone(), hub.clone(), runner, supervisor.clone(), alarm.clone(), ending.clone());
 
     let socket = home.socket()?;
     let listener = instance.listen(&socket, env!("CARGO_PKG_VERSION"))?;
@@ -136,11 +140,16 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     sessions.recover().await?;
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
 
-    let why = wait(&ending).await;
+    let mut endings = ending.subscribe();
+    let mut why = wait(&mut endings).await;
     hub.daemon(|state| state.shutting_down = true);
-    if let Ending::Asked { drain } = why {
+    while let Ending::Asked { drain } = why {
         tracing::info!("shutting down");
-        sessions.drain(drain).await;
+        tokio::select! {
+            () = sessions.drain(drain) => break,
+            // Somebody has less time, or the store fails.
+            Ok(()) = endings.changed() => why = wait(&mut endings).await,
+        }
     }
     supervisor.end(END).await;
     store.close().await;
@@ -168,9 +177,9 @@ fn tell_desktop(config: &Config, hub: &Hub, supervisor: &Supervisor) -> Option<F
     Some(feed)
 }
 
-async fn wait(ending: &watch::Sender<Option<Ending>>) -> Ending {
-    let mut ending = ending.subscribe();
-    let why = ending.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+/// Until somebody says how it ends.
+async fn wait(endings: &mut watch::Receiver<Option<Ending>>) -> Ending {
+    let why = endings.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
     why.unwrap_or(Ending::Asked { drain: Duration::ZERO })
 }
 

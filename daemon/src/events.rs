@@ -10,3 +10,6 @@ mod outbox;
 pub use hub::{Focus, Hub, Subscriber};
 pub use live::Delta;
 pub use outbox::{Outbox, Parcel};
+
+#[cfg(test)]
+mod tests;

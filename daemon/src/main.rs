@@ -86,14 +86,20 @@ fn helper_program() -> std::io::Result<std::path::PathBuf> {
 #[cfg(unix)]
 async fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
+    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
         return std::future::pending().await;
     };
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
+    let mut drain = DRAIN;
+    loop {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+        ending.send_replace(Some(Ending::Asked { drain }));
+        // Whoever says it again has no time.
+        drain = Duration::ZERO;
     }
-    ending.send_replace(Some(Ending::Asked { drain: DRAIN }));
 }
 
 #[cfg(not(unix))]

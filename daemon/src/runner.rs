@@ -7,13 +7,11 @@ mod tool_call;
 use crate::{catalog::Catalog, events::Hub, supervisor::Supervisor};
 use abide_engine::{Effect, Input};
 use abide_model::ModelRequest;
-use abide_protocol::{
-    CallId, ConversationId, RecordId, TaskId,
-    record::TaskStarted,
-};
+use abide_protocol::{CallId, ConversationId, RecordId, TaskId, record::TaskStarted};
 use abide_store::Store;
 use abide_tools::{Run, Tools};
-use std::{future::Future, pin::Pin, sync::Arc};
+use futures_util::FutureExt as _;
+use std::{future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -64,16 +62,28 @@ impl Runner {
         let runner = self.clone();
         match job {
             Job::Model(job) => self.supervisor.spawn("model call", async move {
-                let effect = Effect::Model { task: job.task, item: job.item, attempt: job.attempt };
+                let (task, item) = (job.task, job.item);
+                let effect = Effect::Model { task, item, attempt: job.attempt };
                 let work = Box::pin(model_call::run(&runner, *job, gate));
-                if let Some(Some(input)) = cancel.run_until_cancelled(work).await {
+                let Some(ended) = cancel.run_until_cancelled(AssertUnwindSafe(work).catch_unwind()).await
+                else {
+                    return;
+                };
+                let outcome = ended.unwrap_or_else(|_| {
+                    Some(Input::ModelFailed { task, item, failure: model_call::panicked() })
+                });
+                if let Some(input) = outcome {
                     deliver(effect, input).await;
                 }
             }),
             // A tool is told to stop, not dropped: its processes have to be gone before it is forgotten.
             Job::Tool(job) => self.supervisor.spawn("tool call", async move {
-                let effect = Effect::Tool { task: job.task, call: job.call, attempt: job.attempt };
-                if let Some(input) = tool_call::run(&runner, *job, gate, cancel).await {
+                let (task, call, attempt) = (job.task, job.call, job.attempt);
+                let effect = Effect::Tool { task, call, attempt };
+                let work = Box::pin(tool_call::run(&runner, *job, gate, cancel.clone()));
+                let ended = AssertUnwindSafe(work).catch_unwind().await;
+                let outcome = ended.unwrap_or_else(|_| Some(tool_call::panicked(task, call, attempt)));
+                if let Some(input) = outcome {
                     deliver(effect, input).await;
                 }
             }),

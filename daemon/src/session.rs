@@ -15,7 +15,7 @@ use abide_engine::{Input, Refusal};
 use abide_protocol::{ConversationId, task::AgentTask};
 use abide_store::Store;
 use actor::Actor;
-use mailbox::{Lane, Mail, Mailbox, Message};
+use mailbox::{Lane, Mailbox, Message};
 use std::{
     collections::HashMap,
     sync::{
@@ -120,14 +120,12 @@ impl Sessions {
     /// # Errors
     /// Refused, overloaded, or it could not be written down.
     pub async fn command(&self, conversation: ConversationId, input: Input) -> Result<Applied, CommandError> {
-        if self.is_draining() {
+        // Stops and answers do not wait behind other commands, and are never refused for want of room.
+        let lane = if mailbox::is_urgent(&input) { Lane::Urgent } else { Lane::Command };
+        // While the daemon drains they are written down; what follows from them is the next daemon's.
+        if self.is_draining() && lane == Lane::Command {
             return Err(CommandError::ShuttingDown);
         }
-        // Stops and answers do not wait behind other commands, and are never refused for want of room.
-        let lane = match input {
-            Input::Stop { .. } | Input::Answer { .. } | Input::Decide { .. } => Lane::Urgent,
-            _ => Lane::Command,
-        };
         let (reply, applied) = oneshot::channel();
         self.deliver(conversation, lane, Message::Command { input, reply }).await?;
         applied.await.map_err(|_| CommandError::ShuttingDown)?
@@ -152,7 +150,12 @@ impl Sessions {
     }
 
     /// Takes a message to the conversation's actor, which is started if there is none.
-    async fn deliver(&self, conversation: ConversationId, lane: Lane, mut message: Message) -> Result<(), CommandError> {
+    async fn deliver(
+        &self,
+        conversation: ConversationId,
+        lane: Lane,
+        mut message: Message,
+    ) -> Result<(), CommandError> {
         loop {
             let mailbox = self.mailbox(conversation);
             match mailbox.put(lane, message).await {
@@ -166,7 +169,7 @@ impl Sessions {
 
     fn mailbox(&self, conversation: ConversationId) -> Mailbox {
         let mut open = self.open();
-        // An actor closes its mailbox only while it takes it out of here; one that is closed and here has panicked.
+        // An actor takes its mailbox out of here before it closes it; one that is closed and here has panicked.
         if let Some(mailbox) = open.get(&conversation).filter(|mailbox| !mailbox.is_closed()) {
             return mailbox.clone();
         }
@@ -183,20 +186,10 @@ impl Sessions {
         self.inner.ending.send_replace(Some(Ending::StoreFailed { reason: reason.to_owned() }));
     }
 
-    /// An actor with nothing to do goes, unless something came in meanwhile: then it goes on with that and a new mailbox.
-    fn retire(&self, conversation: ConversationId, mail: &mut Mail) -> Option<(Vec<Message>, Mailbox)> {
-        let mut open = self.open();
-        let waiting = mail.close();
-        if waiting.is_empty() {
-            open.remove(&conversation);
-            drop(open);
-            self.inner.gone.notify_waiters();
-            return None;
-        }
-        let (mailbox, fresh) = mailbox::new();
-        *mail = fresh;
-        open.insert(conversation, mailbox.clone());
-        Some((waiting, mailbox))
+    /// An actor goes: from here on messages start its successor. What its mailbox still holds is its own to pass on.
+    fn retire(&self, conversation: ConversationId) {
+        self.open().remove(&conversation);
+        self.inner.gone.notify_waiters();
     }
 
     /// Begins nothing new and waits until what runs has come to a boundary; what has not by the deadline is cut off, and found
@@ -220,3 +213,6 @@ impl Sessions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,13 +2,13 @@
 
 use super::{
     live::{Delta, Live},
-    outbox::Outbox,
+    outbox::{Outbox, Updates},
 };
 use abide_protocol::{
     ConversationId, RecordId, Seq, SubscriptionId,
     method::subscription::Scope,
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, TaskDelta, TaskUpdate},
-    record::{Record, RecordBody},
+    record::Record,
 };
 use abide_store::Committed;
 use std::{
@@ -18,7 +18,7 @@ use std::{
 use tokio::sync::watch;
 
 /// Records held for a subscriber that is still reading the store; beyond, it reads them there.
-const MAX_HELD: usize = 1024;
+pub(super) const MAX_HELD: usize = 1024;
 
 /// All subscribers and all live output. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -53,14 +53,19 @@ struct Entry {
 #[derive(Debug)]
 enum State {
     /// It still reads the store: what comes meanwhile is held, in order.
-    Joining { held: Vec<Held>, overflowed: bool },
-    Joined { cursor: Seq },
+    Joining {
+        held: Vec<Held>,
+        updates: Updates,
+        overflowed: bool,
+    },
+    Joined {
+        cursor: Seq,
+    },
 }
 
 #[derive(Debug)]
 enum Held {
     Record(Arc<Record>),
-    Latest(Box<Notification>),
     Delta(TaskDelta),
 }
 
@@ -79,7 +84,7 @@ impl Entry {
 
     fn record(&mut self, record: &Arc<Record>) {
         match &mut self.state {
-            State::Joining { held, overflowed } => {
+            State::Joining { held, overflowed, .. } => {
                 if held.len() < MAX_HELD {
                     held.push(Held::Record(record.clone()));
                 } else {
@@ -98,8 +103,7 @@ impl Entry {
 
     fn latest(&mut self, notification: &Notification) {
         match &mut self.state {
-            State::Joining { held, .. } if held.len() < MAX_HELD => held.push(Held::Latest(Box::new(notification.clone()))),
-            State::Joining { .. } => {}
+            State::Joining { updates, .. } => drop(updates.add(notification.clone())),
             State::Joined { .. } => self.outbox.latest(notification.clone()),
         }
     }
@@ -133,12 +137,13 @@ impl Hub {
         let mut inner = self.lock();
         let inner = &mut *inner;
         for record in &committed.records {
-            forget_live(&mut inner.live, record);
+            inner.live.record(record);
             for entry in inner.subscribers.values_mut().filter(|e| e.wants(record.conversation_id)) {
                 entry.record(record);
             }
         }
-        let tasks = committed.tasks.iter().map(|t| Notification::TaskUpdate(TaskUpdate { task: (**t).clone() }));
+        let tasks =
+            committed.tasks.iter().map(|t| Notification::TaskUpdate(TaskUpdate { task: (**t).clone() }));
         let inbox = committed.inbox.iter().cloned().map(Notification::InboxUpdate);
         let conversation = committed.conversation.iter().cloned().map(Notification::ConversationUpdate);
         for update in tasks.chain(inbox).chain(conversation) {
@@ -155,7 +160,7 @@ impl Hub {
             return;
         }
         let mut inner = self.lock();
-        let offset = inner.live.add(delta);
+        let Some(offset) = inner.live.add(delta) else { return };
         for entry in inner.subscribers.values_mut().filter(|e| e.wants(delta.conversation)) {
             entry.delta(delta, offset);
         }
@@ -191,7 +196,7 @@ impl Hub {
         let mut inner = self.lock();
         let key = inner.next;
         inner.next += 1;
-        let state = State::Joining { held: Vec::new(), overflowed: false };
+        let state = State::Joining { held: Vec::new(), updates: Updates::default(), overflowed: false };
         inner.subscribers.insert(key, Entry { id, scope, outbox, state });
         let partials = match scope {
             Scope::Overview => Vec::new(),
@@ -219,21 +224,6 @@ impl Hub {
     }
 }
 
-fn forget_live(live: &mut Live, record: &Record) {
-    match &record.body {
-        RecordBody::Reply(_) => live.remove(DeltaItem::Reply(record.id)),
-        RecordBody::ModelFailed(f) => live.remove(DeltaItem::Reply(f.item)),
-        RecordBody::CallFinished(f) => live.remove(DeltaItem::Call(f.call_id)),
-        RecordBody::TaskEnded(_) => {
-            if let Some(task) = record.task_id {
-                live.remove_task(task);
-            }
-        }
-        _ => {}
-    }
-}
-
-
 /// A place among the subscribers; leaves when dropped.
 #[derive(Debug)]
 pub struct Subscriber {
@@ -249,18 +239,21 @@ impl Subscriber {
     pub fn joined(&self, cursor: Seq) -> bool {
         let mut inner = self.hub.lock();
         let Some(entry) = inner.subscribers.get_mut(&self.key) else { return true };
-        let State::Joining { held, overflowed } = &mut entry.state else { return true };
+        let State::Joining { held, updates, overflowed } = &mut entry.state else { return true };
         let held = std::mem::take(held);
         if std::mem::take(overflowed) {
             return false;
         }
+        let updates = std::mem::take(updates);
         entry.state = State::Joined { cursor };
         for one in held {
             match one {
                 Held::Record(record) => entry.record(&record),
-                Held::Latest(notification) => entry.outbox.latest(*notification),
                 Held::Delta(delta) => entry.outbox.delta(delta),
             }
+        }
+        for update in updates.into_values() {
+            entry.outbox.latest(update);
         }
         true
     }

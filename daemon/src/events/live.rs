@@ -3,6 +3,7 @@
 use abide_protocol::{
     ConversationId, TaskId,
     notification::{DeltaItem, DeltaKind, Partial},
+    record::{Record, RecordBody},
 };
 use std::collections::BTreeMap;
 
@@ -20,36 +21,55 @@ pub struct Delta {
     pub text: String,
 }
 
+/// An attempt that is under way.
 #[derive(Debug)]
-struct Text {
+struct Item {
     conversation: ConversationId,
     task: TaskId,
     attempt: u32,
+    texts: BTreeMap<DeltaKind, Text>,
+}
+
+#[derive(Debug, Default)]
+struct Text {
     /// Where `text` begins.
     offset: u64,
     text: String,
 }
 
-/// All items that are under way.
+/// All items that are under way, as the records tell: what is said of any other comes too late, and is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Live {
-    items: BTreeMap<(DeltaItem, DeltaKind), Text>,
+    items: BTreeMap<DeltaItem, Item>,
 }
 
 impl Live {
-    /// Adds output; says at which offset it begins.
-    pub(super) fn add(&mut self, delta: &Delta) -> u64 {
-        let fresh = || Text {
-            conversation: delta.conversation,
-            task: delta.task,
-            attempt: delta.attempt,
-            offset: 0,
-            text: String::new(),
-        };
-        let live = self.items.entry((delta.item, delta.kind)).or_insert_with(fresh);
-        if live.attempt != delta.attempt {
-            *live = fresh();
+    /// What begins and ends with a record.
+    pub(super) fn record(&mut self, record: &Record) {
+        match &record.body {
+            RecordBody::ModelRequested(r) => self.begin(record, DeltaItem::Reply(r.item), r.attempt),
+            RecordBody::CallStarted(s) => self.begin(record, DeltaItem::Call(s.call_id), s.attempt),
+            RecordBody::Reply(_) => drop(self.items.remove(&DeltaItem::Reply(record.id))),
+            RecordBody::ModelFailed(f) => drop(self.items.remove(&DeltaItem::Reply(f.item))),
+            RecordBody::CallFinished(f) => drop(self.items.remove(&DeltaItem::Call(f.call_id))),
+            RecordBody::TaskEnded(_) => self.items.retain(|_, item| Some(item.task) != record.task_id),
+            RecordBody::ConversationDeleted(_) => {
+                self.items.retain(|_, item| item.conversation != record.conversation_id);
+            }
+            _ => {}
         }
+    }
+
+    fn begin(&mut self, record: &Record, item: DeltaItem, attempt: u32) {
+        let Some(task) = record.task_id else { return };
+        let fresh = Item { conversation: record.conversation_id, task, attempt, texts: BTreeMap::new() };
+        self.items.insert(item, fresh);
+    }
+
+    /// Adds output; says at which offset it begins. `None`: that attempt is not under way (any more).
+    pub(super) fn add(&mut self, delta: &Delta) -> Option<u64> {
+        let item = self.items.get_mut(&delta.item).filter(|item| item.attempt == delta.attempt)?;
+        let live = item.texts.entry(delta.kind).or_default();
         let begins = live.offset + live.text.len() as u64;
         live.text.push_str(&delta.text);
         if delta.kind == DeltaKind::Output && live.text.len() > 2 * TAIL {
@@ -57,33 +77,28 @@ impl Live {
             live.text.drain(..cut);
             live.offset += cut as u64;
         }
-        begins
+        Some(begins)
     }
 
     pub(super) fn text(&self, item: DeltaItem, kind: DeltaKind) -> String {
-        self.items.get(&(item, kind)).map(|live| live.text.clone()).unwrap_or_default()
-    }
-
-    pub(super) fn remove(&mut self, item: DeltaItem) {
-        self.items.retain(|(i, _), _| *i != item);
-    }
-
-    pub(super) fn remove_task(&mut self, task: TaskId) {
-        self.items.retain(|_, live| live.task != task);
+        let text = self.items.get(&item).and_then(|item| item.texts.get(&kind));
+        text.map(|live| live.text.clone()).unwrap_or_default()
     }
 
     pub(super) fn partials(&self, conversation: Option<ConversationId>) -> Vec<Partial> {
-        self.items
-            .iter()
-            .filter(|(_, live)| conversation.is_none_or(|c| c == live.conversation))
-            .map(|((item, kind), live)| Partial {
-                conversation_id: live.conversation,
-                task_id: live.task,
-                item: *item,
-                attempt: live.attempt,
-                kind: *kind,
-                offset: live.offset,
-                text: live.text.clone(),
+        let wanted =
+            self.items.iter().filter(|(_, item)| conversation.is_none_or(|c| c == item.conversation));
+        wanted
+            .flat_map(|(id, item)| {
+                item.texts.iter().map(|(kind, live)| Partial {
+                    conversation_id: item.conversation,
+                    task_id: item.task,
+                    item: *id,
+                    attempt: item.attempt,
+                    kind: *kind,
+                    offset: live.offset,
+                    text: live.text.clone(),
+                })
             })
             .collect()
     }

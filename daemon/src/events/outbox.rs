@@ -4,17 +4,21 @@ use abide_protocol::{
     ConversationId, Seq, SubscriptionId, TaskId,
     codec::Outgoing,
     inbox::PendingId,
-    notification::{DeltaItem, DeltaKind, InboxUpdate, Lagged, Notification, TaskDelta, TaskEvent, TaskMessage},
+    notification::{
+        DeltaItem, DeltaKind, InboxUpdate, Lagged, Notification, TaskDelta, TaskEvent, TaskMessage,
+    },
     record::Record,
 };
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, VecDeque, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::Notify;
 
 /// Records that may wait for one connection.
 const MAX_RECORDS: usize = 4096;
+/// Replies that may wait before no more requests are read.
+const MAX_REPLIES: usize = 64;
 /// Bytes of one item's merged deltas; beyond, the older half goes (the reader sees it by the offset).
 const MAX_DELTA: usize = 256 * 1024;
 
@@ -22,7 +26,10 @@ const MAX_DELTA: usize = 256 * 1024;
 #[derive(Debug, Clone)]
 pub enum Parcel {
     Outgoing(Box<Outgoing>),
-    Record { subscription: SubscriptionId, record: Arc<Record> },
+    Record {
+        subscription: SubscriptionId,
+        record: Arc<Record>,
+    },
     /// Write what is before it, then close.
     Close,
 }
@@ -37,7 +44,9 @@ impl Parcel {
     pub fn into_outgoing(self) -> Option<Outgoing> {
         match self {
             Self::Outgoing(outgoing) => Some(*outgoing),
-            Self::Record { subscription, record } => Some(Outgoing::Notification(sequenced(subscription, &record))),
+            Self::Record { subscription, record } => {
+                Some(Outgoing::Notification(sequenced(subscription, &record)))
+            }
             Self::Close => None,
         }
     }
@@ -47,19 +56,62 @@ impl Parcel {
 fn sequenced(subscription_id: SubscriptionId, record: &Record) -> Notification {
     match record.message() {
         Some(message) => Notification::TaskMessage(TaskMessage { subscription_id, seq: record.seq, message }),
-        None => Notification::TaskEvent(TaskEvent { subscription_id, seq: record.seq, record: record.clone() }),
+        None => {
+            Notification::TaskEvent(TaskEvent { subscription_id, seq: record.seq, record: record.clone() })
+        }
     }
 }
 
+/// What an update is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Latest {
+pub(super) enum Latest {
     Task(TaskId),
     Conversation(ConversationId),
     Inbox,
     Daemon,
 }
 
-type DeltaKey = (SubscriptionId, DeltaItem, DeltaKind);
+impl Latest {
+    fn of(notification: &Notification) -> Option<Self> {
+        match notification {
+            Notification::TaskUpdate(u) => Some(Self::Task(u.task.id)),
+            Notification::ConversationUpdate(u) => Some(Self::Conversation(u.conversation_id)),
+            Notification::InboxUpdate(_) => Some(Self::Inbox),
+            Notification::DaemonUpdate(_) => Some(Self::Daemon),
+            Notification::TaskMessage(_)
+            | Notification::TaskEvent(_)
+            | Notification::TaskDelta(_)
+            | Notification::Lagged(_) => None,
+        }
+    }
+}
+
+/// Updates of which only the newest value of each thing counts.
+#[derive(Debug, Default)]
+pub(super) struct Updates(HashMap<Latest, Notification>);
+
+impl Updates {
+    /// Adds an update to what is there; says of what it is, if there was nothing.
+    pub(super) fn add(&mut self, notification: Notification) -> Option<Latest> {
+        let key = Latest::of(&notification)?;
+        match self.0.entry(key) {
+            Entry::Occupied(mut older) => {
+                merge(older.get_mut(), notification);
+                None
+            }
+            Entry::Vacant(place) => {
+                place.insert(notification);
+                Some(key)
+            }
+        }
+    }
+
+    pub(super) fn into_values(self) -> impl Iterator<Item = Notification> {
+        self.0.into_values()
+    }
+}
+
+type DeltaKey = (SubscriptionId, DeltaItem, DeltaKind, u32);
 
 #[derive(Debug)]
 enum Slot {
@@ -73,9 +125,10 @@ enum Slot {
 #[derive(Debug, Default)]
 struct Queue {
     slots: VecDeque<Slot>,
-    latest: HashMap<Latest, Notification>,
+    latest: Updates,
     deltas: HashMap<DeltaKey, TaskDelta>,
     records: usize,
+    replies: usize,
     closed: bool,
 }
 
@@ -96,13 +149,15 @@ impl Outbox {
     fn put(&self, parcel: Parcel) {
         let mut queue = self.lock();
         if !queue.closed {
+            queue.seal();
+            queue.replies += 1;
             queue.slots.push_back(Slot::Parcel(parcel));
         }
         drop(queue);
         self.filled.notify_one();
     }
 
-    /// A reply, or an error that belongs to no request. (Bounded by the requests a connection may have under way.)
+    /// A reply, or an error that belongs to no request. (Whoever reads requests waits for [`Self::replies_fit`] first.)
     pub fn send(&self, outgoing: Outgoing) {
         self.put(Parcel::Outgoing(Box::new(outgoing)));
     }
@@ -141,27 +196,12 @@ impl Outbox {
 
     /// An update of which only the newest value counts.
     pub(super) fn latest(&self, notification: Notification) {
-        let key = match &notification {
-            Notification::TaskUpdate(u) => Latest::Task(u.task.id),
-            Notification::ConversationUpdate(u) => Latest::Conversation(u.conversation_id),
-            Notification::InboxUpdate(_) => Latest::Inbox,
-            Notification::DaemonUpdate(_) => Latest::Daemon,
-            Notification::TaskMessage(_) | Notification::TaskEvent(_) | Notification::TaskDelta(_) | Notification::Lagged(_) => {
-                return self.send(Outgoing::Notification(notification));
-            }
-        };
         let mut queue = self.lock();
         if queue.closed {
             return;
         }
-        match queue.latest.remove(&key) {
-            Some(older) => {
-                queue.latest.insert(key, merge(older, notification));
-            }
-            None => {
-                queue.latest.insert(key, notification);
-                queue.slots.push_back(Slot::Latest(key));
-            }
+        if let Some(key) = queue.latest.add(notification) {
+            queue.slots.push_back(Slot::Latest(key));
         }
         drop(queue);
         self.filled.notify_one();
@@ -169,13 +209,13 @@ impl Outbox {
 
     /// Live output. It joins what waits of the same item.
     pub(super) fn delta(&self, delta: TaskDelta) {
-        let key = (delta.subscription_id, delta.item, delta.kind);
+        let key = (delta.subscription_id, delta.item, delta.kind, delta.attempt);
         let mut queue = self.lock();
         if queue.closed {
             return;
         }
         match queue.deltas.get_mut(&key) {
-            Some(waiting) if waiting.attempt == delta.attempt => {
+            Some(waiting) => {
                 waiting.text.push_str(&delta.text);
                 if waiting.text.len() > MAX_DELTA {
                     let cut = waiting.text.floor_char_boundary(waiting.text.len() - MAX_DELTA / 2);
@@ -183,7 +223,6 @@ impl Outbox {
                     waiting.offset += cut as u64;
                 }
             }
-            Some(waiting) => *waiting = delta,
             None => {
                 queue.deltas.insert(key, delta);
                 queue.slots.push_back(Slot::Delta(key));
@@ -208,11 +247,20 @@ impl Outbox {
 
     /// Resolves when there is room for a page of records: catching up goes at the reader's pace.
     pub async fn has_room(&self) {
+        self.until(|queue| queue.records < MAX_RECORDS / 4).await;
+    }
+
+    /// Resolves when one more request may be read: a client that reads no replies is asked for no more requests.
+    pub async fn replies_fit(&self) {
+        self.until(|queue| queue.replies < MAX_REPLIES).await;
+    }
+
+    async fn until(&self, fits: impl Fn(&Queue) -> bool) {
         loop {
             let drained = self.drained.notified();
             {
                 let queue = self.lock();
-                if queue.closed || queue.records < MAX_RECORDS / 4 {
+                if queue.closed || fits(&queue) {
                     return;
                 }
             }
@@ -228,27 +276,47 @@ impl Outbox {
 
 impl Queue {
     fn drain(&mut self) -> Vec<Parcel> {
-        self.records = 0;
+        self.seal();
+        (self.records, self.replies) = (0, 0);
         let slots = std::mem::take(&mut self.slots);
         slots
             .into_iter()
             .filter_map(|slot| match slot {
                 Slot::Parcel(parcel) => Some(parcel),
-                Slot::Latest(key) => self.latest.remove(&key).map(Parcel::notification),
-                Slot::Delta(key) => self.deltas.remove(&key).map(Notification::TaskDelta).map(Parcel::notification),
+                // Sealed above.
+                Slot::Latest(_) => None,
+                Slot::Delta(key) => {
+                    self.deltas.remove(&key).map(Notification::TaskDelta).map(Parcel::notification)
+                }
             })
             .collect()
+    }
+
+    /// Later updates come after what is there. A reply says how things stand: a newer update must not come before it.
+    fn seal(&mut self) {
+        if self.latest.0.is_empty() {
+            return;
+        }
+        for slot in &mut self.slots {
+            if let Slot::Latest(key) = slot
+                && let Some(update) = self.latest.0.remove(key)
+            {
+                *slot = Slot::Parcel(Parcel::notification(update));
+            }
+        }
     }
 
     /// Drops what can be read again later; replies stay.
     fn cut(&mut self, subscription_id: SubscriptionId, next: Seq) {
         let first = self.slots.iter().find_map(|slot| match slot {
-            Slot::Parcel(Parcel::Record { subscription, record }) if *subscription == subscription_id => Some(record.seq),
+            Slot::Parcel(Parcel::Record { subscription, record }) if *subscription == subscription_id => {
+                Some(record.seq)
+            }
             _ => None,
         });
         let resume_from = Seq(first.unwrap_or(next).0.saturating_sub(1));
         self.slots.retain(|slot| matches!(slot, Slot::Parcel(Parcel::Outgoing(_))));
-        self.latest.clear();
+        self.latest.0.clear();
         self.deltas.clear();
         self.records = 0;
         let lagged = Notification::Lagged(Lagged { subscription_id, resume_from });
@@ -258,13 +326,23 @@ impl Queue {
     }
 }
 
-/// The newer value; what came to and left the inbox adds up.
-fn merge(older: Notification, newer: Notification) -> Notification {
-    let (Notification::InboxUpdate(older), Notification::InboxUpdate(newer)) = (older, &newer) else { return newer };
-    let gone: BTreeSet<PendingId> = newer.removed.iter().copied().collect();
-    let mut added: Vec<_> = older.added.into_iter().filter(|item| !gone.contains(&item.pending.id())).collect();
-    added.extend(newer.added.iter().cloned());
-    let mut removed = older.removed;
-    removed.extend(&newer.removed);
-    Notification::InboxUpdate(InboxUpdate { added, removed, count: newer.count })
+/// The newer value takes the place of the older; what came to and left the inbox adds up.
+fn merge(older: &mut Notification, newer: Notification) {
+    match (&mut *older, newer) {
+        (
+            Notification::InboxUpdate(inbox),
+            Notification::InboxUpdate(InboxUpdate { added, removed, count }),
+        ) => {
+            let came: BTreeSet<PendingId> = added.iter().map(|item| item.pending.id()).collect();
+            let left: BTreeSet<PendingId> = removed.iter().copied().collect();
+            inbox
+                .added
+                .retain(|item| !left.contains(&item.pending.id()) && !came.contains(&item.pending.id()));
+            inbox.added.extend(added);
+            inbox.removed.retain(|id| !left.contains(id) && !came.contains(id));
+            inbox.removed.extend(removed);
+            inbox.count = count;
+        }
+        (_, newer) => *older = newer,
+    }
 }

@@ -1,10 +1,14 @@
-//! One connection: hello, then requests in order. What is slow (asking providers, catching up) does not hold up the rest.
+//! One connection: hello, then requests in order. What takes long (asking providers, waiting for room on a full disk) does not hold
+//! up the rest; a client that does not read what it asked for is asked for nothing more.
 
-use super::{Service, handlers};
+use super::{
+    Service, handlers,
+    subscription::{self, Subscriptions},
+};
 use crate::events::{Focus, Outbox};
 use abide_client::framing::Framing;
 use abide_protocol::{
-    Error, ErrorKind, SubscriptionId,
+    Error, ErrorKind,
     codec::{Codec, Incoming, Outgoing, RequestId, json},
     hello::{self, HelloParams, HelloReply, PeerInfo},
     method::{Reply, Request},
@@ -12,8 +16,9 @@ use abide_protocol::{
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
 use std::{
-    collections::HashMap,
+    future::Future,
     io,
+    pin::pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -28,8 +33,14 @@ use tokio_util::{
 const HELLO_TIME: Duration = Duration::from_secs(5);
 /// How long a client that is being closed may take to read what is left.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
-/// Slow requests of one connection under way at a time.
+/// How long a request keeps those after it waiting.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Requests of one connection under way at a time.
 const MAX_SLOW: usize = 16;
+/// The same, if one more is a stop or an answer.
+const MAX_SLOW_URGENT: usize = 64;
+/// What is encoded before it is written, in bytes.
+const CHUNK: usize = 64 * 1024;
 
 /// What a connection has beside its stream.
 pub(super) struct Connection {
@@ -37,9 +48,10 @@ pub(super) struct Connection {
     pub(super) outbox: Outbox,
     /// Ends what the connection has spawned.
     pub(super) closing: CancellationToken,
-    pub(super) subscriptions: Mutex<HashMap<SubscriptionId, CancellationToken>>,
+    pub(super) subscriptions: Mutex<Subscriptions>,
     pub(super) focus: Mutex<Option<Focus>>,
-    slow: TaskTracker,
+    /// Requests that have no reply yet.
+    pending: TaskTracker,
 }
 
 /// Serves a connection to its end.
@@ -56,7 +68,10 @@ where
     let Ok(Some(hello)) = hello else { return };
     let (id, answer) = match hello {
         Ok(line) => greet(&line, allowed),
-        Err(e) => (RequestId::Other("null".to_owned()), Err(Error::new(ErrorKind::TooLarge, format!("the first line: {e}")))),
+        Err(e) => (
+            RequestId::Other("null".to_owned()),
+            Err(Error::new(ErrorKind::TooLarge, format!("the first line: {e}"))),
+        ),
     };
     let Ok(bytes) = json::encode_hello_reply(&id, &answer) else { return };
     if write.write_all(&bytes).await.is_err() {
@@ -70,16 +85,16 @@ where
         closing: CancellationToken::new(),
         subscriptions: Mutex::default(),
         focus: Mutex::default(),
-        slow: TaskTracker::new(),
+        pending: TaskTracker::new(),
         service,
     });
     let writing = write_out(write, codec, connection.outbox.clone());
-    let closing = connection.closing.clone();
+    let closing = connection.closing.clone().drop_guard();
     connection.service.supervisor.spawn("connection writer", async move {
         if let Err(e) = writing.await {
             tracing::debug!("a client went away: {e}");
         }
-        closing.cancel();
+        drop(closing);
     });
     connection.read(codec, &mut requests).await;
     connection.end().await;
@@ -115,10 +130,18 @@ fn negotiate(hello: &HelloParams) -> Result<HelloReply, Error> {
 }
 
 impl Connection {
-    async fn read<R: AsyncRead + Unpin>(self: &Arc<Self>, codec: Codec, requests: &mut FramedRead<R, Framing>) {
+    async fn read<R: AsyncRead + Unpin>(
+        self: &Arc<Self>,
+        codec: Codec,
+        requests: &mut FramedRead<R, Framing>,
+    ) {
         loop {
+            let next = async {
+                self.outbox.replies_fit().await;
+                requests.next().await
+            };
             let frame = tokio::select! {
-                frame = requests.next() => frame,
+                frame = next => frame,
                 () = self.closing.cancelled() => return,
                 () = self.service.supervisor.ending() => return,
             };
@@ -142,11 +165,18 @@ impl Connection {
         }
         let Incoming { id, request } = codec.decode_incoming(frame);
         match request {
-            Ok(request @ (Request::ListModels(_) | Request::SetKey(_))) => self.spawn(id, request),
-            Ok(Request::Subscribe(params)) => super::subscription::begin(self, id, params),
+            Ok(Request::Subscribe(params)) => {
+                let work = subscription::begin(self.clone(), id.clone(), params);
+                self.carry_out(id, MAX_SLOW, work).await;
+            }
             Ok(request) => {
-                let reply = handlers::handle(self, request).await;
-                self.answer(id, reply);
+                let most = if is_urgent(&request) { MAX_SLOW_URGENT } else { MAX_SLOW };
+                let (connection, asked) = (self.clone(), id.clone());
+                let work = async move {
+                    let reply = handlers::handle(&connection, request).await;
+                    connection.answer(asked, reply);
+                };
+                self.carry_out(id, most, work).await;
             }
             Err(error) => self.answer(id, Err(error)),
         }
@@ -159,56 +189,68 @@ impl Connection {
         }
     }
 
-    fn spawn(self: &Arc<Self>, id: Option<RequestId>, request: Request) {
-        if self.slow.len() >= MAX_SLOW {
-            let words = format!("{MAX_SLOW} requests like this are under way on this connection; wait for one");
+    /// Does a request's work, which answers it; after a while beside what follows.
+    async fn carry_out(
+        &self,
+        id: Option<RequestId>,
+        most: usize,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
+        if self.pending.len() >= most {
+            let words = format!("{most} requests of this connection are under way; wait for one");
             return self.answer(id, Err(Error::new(ErrorKind::Overloaded, words)));
         }
-        let connection = self.clone();
-        let work = self.slow.track_future(async move {
-            let reply = tokio::select! {
-                reply = handlers::handle(&connection, request) => reply,
-                () = connection.closing.cancelled() => return,
-            };
-            connection.answer(id, reply);
-        });
-        self.service.supervisor.spawn("request", work);
+        let mut work = Box::pin(self.pending.track_future(work));
+        if tokio::time::timeout(PATIENCE, &mut work).await.is_err() {
+            let closing = self.closing.clone();
+            self.service.supervisor.spawn("request", async move {
+                closing.run_until_cancelled(work).await;
+            });
+        }
     }
 
     /// Pending replies are sent, then the connection is closed.
     async fn end(&self) {
-        self.slow.close();
+        self.pending.close();
         tokio::select! {
-            () = self.slow.wait() => {}
+            () = self.pending.wait() => {}
             () = self.service.supervisor.ending() => {}
         }
-        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).clear();
         drop(self.focus.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.outbox.close();
         self.closing.cancelled().await;
     }
 }
 
+/// Stops and answers are not refused because other requests take long.
+const fn is_urgent(request: &Request) -> bool {
+    matches!(request, Request::StopTask(_) | Request::UserResponse(_) | Request::DecideApproval(_))
+}
+
 async fn write_out<S: AsyncWrite>(mut write: WriteHalf<S>, codec: Codec, outbox: Outbox) -> io::Result<()> {
     let mut framing = Framing::of(codec);
     let mut buffer = BytesMut::new();
+    let mut cut = pin!(async {
+        outbox.closed().await;
+        tokio::time::sleep(CLOSE_TIME).await;
+    });
     loop {
         let mut last = false;
-        for parcel in outbox.take().await {
+        let mut parcels = outbox.take().await.into_iter().peekable();
+        while let Some(parcel) = parcels.next() {
             match parcel.into_outgoing() {
                 Some(outgoing) => framing.encode(encode(codec, outgoing), &mut buffer)?,
                 None => last = true,
             }
+            if buffer.len() < CHUNK && parcels.peek().is_some() {
+                continue;
+            }
+            tokio::select! {
+                written = write.write_all(&buffer) => written?,
+                () = &mut cut => return Err(io::ErrorKind::TimedOut.into()),
+            }
+            buffer.clear();
         }
-        let cut = async {
-            outbox.closed().await;
-            tokio::time::sleep(CLOSE_TIME).await;
-        };
-        tokio::select! {
-            written = write.write_all(&buffer) => written?,
-            () = cut => return Err(io::ErrorKind::TimedOut.into()),
-        }
-        buffer.clear();
         if last {
             return write.shutdown().await;
         }

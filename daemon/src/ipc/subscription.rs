@@ -1,16 +1,21 @@
 //! A subscription begins: register first, then read the live output, then the store; so nothing is missed and nothing comes twice.
 
-use super::connection::Connection;
+use super::{Service, connection::Connection};
 use crate::events::Subscriber;
 use abide_protocol::{
-    Error, Seq, SubscriptionId,
+    Error, ErrorKind, Seq, SubscriptionId,
     codec::RequestId,
     method::{
         Reply,
         subscription::{Scope, SubscribeParams, SubscribeReply, UnsubscribeReply},
     },
+    notification::Snapshot,
 };
-use std::sync::{Arc, PoisonError};
+use std::{
+    collections::HashMap,
+    future,
+    sync::{Arc, PoisonError},
+};
 use tokio_util::sync::CancellationToken;
 
 /// Records that are read from the store at a time.
@@ -18,62 +23,75 @@ const PAGE: u32 = 256;
 /// Subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 64;
 
-/// Answers with a snapshot, then lets every later record follow until it is ended.
-pub(super) fn begin(connection: &Arc<Connection>, request: Option<RequestId>, params: SubscribeParams) {
+/// The subscriptions of a connection, and how to end each.
+#[derive(Default)]
+pub(super) struct Subscriptions {
+    open: HashMap<SubscriptionId, CancellationToken>,
+    /// The last id that was given. None is given twice: what still waits to be written may be of one that has ended.
+    last: u64,
+}
+
+/// Answers with a snapshot, and lets every later record follow until the subscription is ended.
+pub(super) async fn begin(connection: Arc<Connection>, request: Option<RequestId>, params: SubscribeParams) {
     let ended = connection.closing.child_token();
     let id = {
         let mut subscriptions = connection.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
-        if subscriptions.len() >= MAX_SUBSCRIPTIONS {
+        if subscriptions.open.len() >= MAX_SUBSCRIPTIONS {
             let words = format!("this connection has {MAX_SUBSCRIPTIONS} subscriptions; end one first");
-            return connection.answer(request, Err(Error::new(abide_protocol::ErrorKind::Overloaded, words)));
+            return connection.answer(request, Err(Error::new(ErrorKind::Overloaded, words)));
         }
-        let id = SubscriptionId(subscriptions.keys().map(|id| id.0).max().unwrap_or(0) + 1);
-        subscriptions.insert(id, ended.clone());
+        subscriptions.last += 1;
+        let id = SubscriptionId(subscriptions.last);
+        subscriptions.open.insert(id, ended.clone());
         id
     };
-    let connection = connection.clone();
+    let SubscribeParams { scope, since } = params;
+    let (subscriber, snapshot) = match open(&connection, id, scope, since).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            end(&connection, id);
+            return connection.answer(request, Err(error));
+        }
+    };
+    // A client that knows more than there is has seen another database.
+    let cursor = since.map_or(snapshot.seq, |since| since.min(snapshot.seq));
+    connection.answer(request, Ok(Reply::Subscribe(SubscribeReply { subscription_id: id, snapshot })));
     let supervisor = connection.service.supervisor.clone();
     supervisor.spawn("subscription", async move {
-        if let Some(work) = ended.run_until_cancelled(run(&connection, id, request.clone(), params, &ended)).await
-            && let Err(error) = work
-        {
-            connection.answer(request, Err(error));
-        }
-        connection.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let follow = async {
+            if let Err(e) = catch_up(&connection, &subscriber, id, scope, cursor, since.is_some()).await {
+                // The reply is out; all that is left is to end the connection, which the client knows how to resume.
+                tracing::error!("a subscription could not be brought up to date: {e}");
+                connection.outbox.close();
+            }
+            future::pending::<()>().await;
+        };
+        ended.run_until_cancelled(follow).await;
     });
 }
 
 /// Ends a subscription.
 pub(super) fn end(connection: &Connection, id: SubscriptionId) -> UnsubscribeReply {
-    let ended = connection.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    let ended = connection.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).open.remove(&id);
     let was_subscribed = ended.map(|token| token.cancel()).is_some();
     UnsubscribeReply { was_subscribed }
 }
 
-async fn run(
+async fn open(
     connection: &Connection,
     id: SubscriptionId,
-    request: Option<RequestId>,
-    params: SubscribeParams,
-    ended: &CancellationToken,
-) -> Result<(), Error> {
-    let SubscribeParams { scope, since } = params;
-    let (subscriber, partials) = connection.service.hub.join(id, scope, connection.outbox.clone());
+    scope: Scope,
+    since: Option<Seq>,
+) -> Result<(Subscriber, Snapshot), Error> {
+    let Service { hub, store, .. } = &connection.service;
+    let (subscriber, partials) = hub.join(id, scope, connection.outbox.clone());
     if let Scope::Conversation(conversation) = scope {
-        super::handlers::existing(&connection.service.store, conversation).await?;
+        super::handlers::existing(store, conversation).await?;
     }
-    let mut snapshot = connection.service.store.snapshot(scope, since).await.map_err(super::handlers::storage)?;
+    let mut snapshot = store.snapshot(scope, since).await.map_err(super::handlers::storage)?;
     snapshot.partials = partials;
-    snapshot.daemon = connection.service.hub.daemon_state();
-    let cursor = since.unwrap_or(snapshot.seq);
-    connection.answer(request, Ok(Reply::Subscribe(SubscribeReply { subscription_id: id, snapshot })));
-    if let Err(e) = catch_up(connection, &subscriber, id, scope, cursor, since.is_some()).await {
-        // The reply is out; all that is left is to end the connection, which the client knows how to resume.
-        tracing::error!("a subscription could not be brought up to date: {e}");
-        connection.outbox.close();
-    }
-    ended.cancelled().await;
-    Ok(())
+    snapshot.daemon = hub.daemon_state();
+    Ok((subscriber, snapshot))
 }
 
 /// Sends what the store has after `cursor`, at the reader's pace, until the live stream takes over.

@@ -5,7 +5,7 @@ use abide_protocol::{
     CallId,
     inbox::Rule,
     notification::{DeltaItem, DeltaKind},
-    record::{CallPlanned, TaskStarted},
+    record::{CallPlanned, ModelErrorKind, TaskStarted},
     transcript::{Block, CallBlock, Reply},
 };
 use abide_tools::Scope;
@@ -67,7 +67,12 @@ async fn plan(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<Cal
                 None
             })
         };
-        let scope = Scope { workspace: &head.workspace, allowed: &head.tools, approvals: head.approvals, remembered: &remembered };
+        let scope = Scope {
+            workspace: &head.workspace,
+            allowed: &head.tools,
+            approvals: head.approvals,
+            remembered: &remembered,
+        };
         tools.plan(&scope, &calls)
     });
     planned.await.unwrap_or_else(|e| {
@@ -82,5 +87,16 @@ fn failure(error: ModelError) -> ModelFailure {
         message: error.message,
         retryable: error.retryable,
         retry_after_ms: error.retry_after_ms,
+    }
+}
+
+/// A task waits for an outcome, whatever happens.
+pub(super) fn panicked() -> ModelFailure {
+    tracing::error!("a model call panicked; this is a defect");
+    ModelFailure {
+        kind: ModelErrorKind::Malformed,
+        message: "The model's answer could not be taken in; this is a fault in Abide.".to_owned(),
+        retryable: false,
+        retry_after_ms: None,
     }
 }

@@ -1,15 +1,26 @@
 use super::{Gate, Runner, ToolJob, coalesce::Coalescer};
 use abide_engine::Input;
-use abide_protocol::notification::{DeltaItem, DeltaKind};
+use abide_protocol::{
+    CallId, TaskId,
+    message::CallOutcome,
+    notification::{DeltaItem, DeltaKind},
+    transcript::ToolResult,
+};
 use tokio_util::sync::CancellationToken;
 
 /// Runs a call whose start is committed.
-pub(super) async fn run(runner: &Runner, job: ToolJob, mut gate: Gate, cancel: CancellationToken) -> Option<Input> {
+pub(super) async fn run(
+    runner: &Runner,
+    job: ToolJob,
+    mut gate: Gate,
+    cancel: CancellationToken,
+) -> Option<Input> {
     let ToolJob { conversation, task, call, attempt, run } = job;
     gate.wait_for(|open| *open).await.ok()?;
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Call(call), attempt);
     let output = coalescer.clone();
-    let work = runner.tools.run(run, cancel.clone(), Box::new(move |text| output.push(DeltaKind::Output, text)));
+    let work =
+        runner.tools.run(run, cancel.clone(), Box::new(move |text| output.push(DeltaKind::Output, text)));
     let finished = coalescer.drive(gate, work).await?;
     if cancel.is_cancelled() {
         return None;
@@ -22,4 +33,12 @@ pub(super) async fn run(runner: &Runner, job: ToolJob, mut gate: Gate, cancel: C
         result: finished.result,
         duration_ms: finished.duration_ms,
     })
+}
+
+/// A task waits for an outcome, whatever happens.
+pub(super) fn panicked(task: TaskId, call: CallId, attempt: u32) -> Input {
+    tracing::error!(%task, %call, "a tool call panicked; this is a defect");
+    let result =
+        ToolResult::failure("The tool itself failed; this is a fault in Abide. What it did is unknown.");
+    Input::CallFinished { task, call, attempt, outcome: CallOutcome::Done, result, duration_ms: 0 }
 }

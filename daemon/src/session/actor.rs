@@ -2,29 +2,33 @@
 
 use super::{
     Applied, CommandError, Sessions,
-    mailbox::{Lane, Mail, Mailbox, Message},
+    mailbox::{Lane, Mail, Mailbox, Message, is_urgent},
     recover,
 };
 use crate::{
     clock,
     runner::{Job, ModelJob, ToolJob},
 };
-use abide_engine::{Effect, History, Input, Refusal, accept, advance, effects, handle, is_at_work, view, wake_at};
+use abide_engine::{
+    Effect, History, Input, Refusal, accept, advance, effects, handle, is_at_work, view, wake_at,
+};
 use abide_model::ModelRequest;
 use abide_protocol::{
     ConversationId, TaskId,
     record::{NewRecord, RecordBody},
     transcript::ToolSpec,
 };
-use abide_store::{Append, AppendError, Committed, TaskProjection};
+use abide_store::{Append, AppendError, Committed, StorageState, TaskProjection};
 use abide_tools::Run;
 use std::{
     collections::{HashMap, HashSet},
+    future,
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
 use tokio::sync::{oneshot, watch};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How long an actor with nothing to do stays, so that a burst of requests reads the records once.
 const LINGER: Duration = Duration::from_secs(2);
@@ -34,11 +38,17 @@ pub(super) struct Actor {
     sessions: Sessions,
     mailbox: Mailbox,
     history: History,
-    /// What is under way, and how to cancel it.
-    running: HashMap<Effect, CancellationToken>,
+    /// What is under way. It is cancelled when it is taken out of here, in whatever way the actor goes.
+    running: HashMap<Effect, DropGuard>,
+    /// Read while the daemon drains: what the records say is under way is not, and is left to the next daemon.
+    records_only: bool,
+    /// Why the memory is not what the records say; then the actor goes.
+    lost: Option<String>,
     /// What every request of the task begins with.
     prefix: Option<Prefix>,
 }
+
+type Reply = oneshot::Sender<Result<Applied, CommandError>>;
 
 struct Prefix {
     task: TaskId,
@@ -48,35 +58,38 @@ struct Prefix {
 
 impl Actor {
     pub(super) fn new(id: ConversationId, sessions: Sessions, mailbox: Mailbox) -> Self {
-        Self { id, sessions, mailbox, history: History::default(), running: HashMap::new(), prefix: None }
+        Self {
+            id,
+            sessions,
+            mailbox,
+            history: History::default(),
+            running: HashMap::new(),
+            records_only: false,
+            lost: None,
+            prefix: None,
+        }
     }
 
     pub(super) async fn run(mut self, mut mail: Mail) {
-        if let Err(e) = self.load().await {
+        if let Err(e) = self.load(&mut mail).await {
             tracing::error!(conversation = %self.id, "{e}");
-            return self.refuse_all(&mut mail, &e);
+            return self.refuse_all(mail, &e.to_string()).await;
         }
         loop {
             let linger = if self.sessions.is_draining() { Duration::ZERO } else { LINGER };
             let nudged = mail.nudged.clone();
             tokio::select! {
                 message = mail.next() => match message {
-                    Some(message) => self.handle(message).await,
+                    Some(message) => self.handle(message, &mut mail).await,
                     None => return,
                 },
                 () = nudged.notified() => {}
-                () = self.sessions.inner.supervisor.ending() => return self.abandon(),
-                () = tokio::time::sleep(linger), if self.may_go() => {
-                    match self.sessions.retire(self.id, &mut mail) {
-                        None => return,
-                        Some((waiting, mailbox)) => {
-                            self.mailbox = mailbox;
-                            for message in waiting {
-                                self.handle(message).await;
-                            }
-                        }
-                    }
-                }
+                // What still runs is cut off, and found interrupted at the next start.
+                () = self.sessions.inner.supervisor.ending() => return,
+                () = tokio::time::sleep(linger), if self.may_go() => return self.go(mail).await,
+            }
+            if let Some(why) = self.lost.take() {
+                return self.refuse_all(mail, &why).await;
             }
         }
     }
@@ -86,89 +99,100 @@ impl Actor {
         self.running.is_empty() && (self.sessions.is_draining() || !self.history.live().any(is_at_work))
     }
 
-    /// The daemon ends: what still runs is cut off, and found interrupted at the next start.
-    fn abandon(&self) {
-        for cancel in self.running.values() {
-            cancel.cancel();
+    /// What came in at the last moment is for the next actor.
+    async fn go(self, mail: Mail) {
+        self.sessions.retire(self.id);
+        for message in mail.rest().await {
+            // Only what comes by the other lane can be refused.
+            let _ = self.sessions.deliver(self.id, Lane::Urgent, message).await;
         }
     }
 
-    fn refuse_all(&self, mail: &mut Mail, error: &CommandError) {
-        while let Some((waiting, _)) = self.sessions.retire(self.id, mail) {
-            for message in waiting {
-                match message {
-                    Message::Command { reply, .. } => drop(reply.send(Err(CommandError::Load(error.to_string())))),
-                    Message::Delete { reply } => drop(reply.send(Err(CommandError::Load(error.to_string())))),
-                    Message::Outcome { .. } | Message::Wake => {}
-                }
+    async fn refuse_all(self, mail: Mail, why: &str) {
+        self.sessions.retire(self.id);
+        for message in mail.rest().await {
+            let error = CommandError::Load(why.to_owned());
+            match message {
+                Message::Command { reply, .. } => drop(reply.send(Err(error))),
+                Message::Delete { reply } => drop(reply.send(Err(error))),
+                Message::Outcome { .. } | Message::Wake => {}
             }
         }
     }
 
     /// Reads the records. Work that they say is under way was interrupted: nothing of it can run in this daemon.
-    async fn load(&mut self) -> Result<(), CommandError> {
+    async fn load(&mut self, mail: &mut Mail) -> Result<(), CommandError> {
         let store = &self.sessions.inner.store;
-        let records = store.conversation_records(self.id).await.map_err(|e| CommandError::Load(e.to_string()))?;
+        let records =
+            store.conversation_records(self.id).await.map_err(|e| CommandError::Load(e.to_string()))?;
         self.history = History::from_records(&records);
         drop(records);
-        if self.sessions.is_draining() {
+        self.records_only = self.sessions.is_draining();
+        if self.records_only {
             return Ok(());
         }
         for input in recover::inputs(&self.history, &self.sessions.inner.runner.tools).await {
-            self.apply(input).await?;
+            let records = self.take(input)?;
+            self.append(records, false, mail).await?;
+        }
+        if self.sessions.is_draining() {
+            return Ok(());
         }
         // What was accepted while the last daemon drained has not been acted on yet.
         let records = advance(&mut self.history, &mut clock::mint());
-        if records.is_empty() { Ok(()) } else { self.commit(records, false).await }
+        if records.is_empty() { Ok(()) } else { self.append(records, false, mail).await }
     }
 
-    async fn handle(&mut self, message: Message) {
+    async fn handle(&mut self, message: Message, mail: &mut Mail) {
         match message {
             Message::Command { input, reply } => {
-                let result = self.command(input).await;
+                let result = self.command(input, mail).await;
                 // A client that has gone does not need to know.
                 let _ = reply.send(result);
             }
             Message::Outcome { effect, input } => {
                 self.running.remove(&effect);
-                self.outcome(input).await;
+                self.outcome(input, mail).await;
             }
-            Message::Wake => self.outcome(Input::Wake).await,
-            Message::Delete { reply } => self.delete(reply).await,
+            Message::Wake => self.outcome(Input::Wake, mail).await,
+            Message::Delete { reply } => self.delete(reply, mail).await,
         }
     }
 
-    async fn command(&mut self, input: Input) -> Result<Applied, CommandError> {
+    async fn command(&mut self, input: Input, mail: &mut Mail) -> Result<Applied, CommandError> {
         if self.history.conversation.is_none() && !brings_its_conversation(&input) {
             return Err(CommandError::NoConversation);
         }
-        let input = match input {
-            Input::Stop { task, .. } => self.stop_first(task),
-            input => input,
-        };
-        self.apply(input).await?;
-        let task = self.history.root().map(|t| view(self.id, t));
-        Ok(Applied { task })
+        let input = self.kill_first(input);
+        self.apply(input, mail).await?;
+        Ok(self.applied())
+    }
+
+    fn applied(&self) -> Applied {
+        Applied { task: self.history.root().map(|t| view(self.id, t)) }
     }
 
     /// A stop kills first and records after.
-    fn stop_first(&mut self, task: TaskId) -> Input {
-        let mut shown = String::new();
-        self.running.retain(|effect, cancel| {
-            if effect.task() != task {
-                return true;
+    fn kill_first(&mut self, input: Input) -> Input {
+        let Input::Stop { task, mut shown } = input else { return input };
+        let hub = &self.sessions.inner.hub;
+        self.running.retain(|effect, _| {
+            if effect.task() == task
+                && let Effect::Model { item, .. } = effect
+            {
+                shown = hub.shown(*item);
             }
-            cancel.cancel();
-            if let Effect::Model { item, .. } = effect {
-                shown = self.sessions.inner.hub.shown(*item);
-            }
-            false
+            effect.task() != task
         });
         Input::Stop { task, shown }
     }
 
-    async fn outcome(&mut self, input: Input) {
-        match self.apply(input).await {
+    fn stops(&self) -> Vec<Input> {
+        self.history.live().map(|t| Input::Stop { task: t.id, shown: String::new() }).collect()
+    }
+
+    async fn outcome(&mut self, input: Input, mail: &mut Mail) {
+        match self.apply(input, mail).await {
             Ok(()) => {}
             Err(CommandError::Refused(Refusal::Stale | Refusal::Ended(_) | Refusal::NoTask)) => {
                 tracing::debug!(conversation = %self.id, "an outcome came too late");
@@ -178,21 +202,33 @@ impl Actor {
     }
 
     /// An input becomes records, these are committed, and what they call for begins.
-    async fn apply(&mut self, input: Input) -> Result<(), CommandError> {
-        let urgent = matches!(input, Input::Stop { .. } | Input::Answer { .. } | Input::Decide { .. });
-        let mut mint = clock::mint();
-        let records = if self.sessions.is_draining() {
-            let records = accept(&self.history, input, &mut mint)?;
-            records.iter().for_each(|record| self.history.fold(record));
-            records
-        } else {
-            handle(&mut self.history, input, &mut mint)?
-        };
+    async fn apply(&mut self, input: Input, mail: &mut Mail) -> Result<(), CommandError> {
+        let urgent = is_urgent(&input);
+        let records = self.take(input)?;
         if records.is_empty() {
             self.rest();
             return Ok(());
         }
-        self.commit(records, urgent).await
+        let Err(e) = self.append(records, urgent, mail).await else { return Ok(()) };
+        self.running.clear();
+        if self.lost.is_none()
+            && let Err(unreadable) = self.load(mail).await
+        {
+            tracing::error!(conversation = %self.id, "{unreadable}");
+            self.lost = Some(unreadable.to_string());
+        }
+        Err(e)
+    }
+
+    /// What an input makes of the memory. While the daemon drains that is all; else also what follows from it.
+    fn take(&mut self, input: Input) -> Result<Vec<NewRecord>, Refusal> {
+        let mut mint = clock::mint();
+        if !self.sessions.is_draining() {
+            return handle(&mut self.history, input, &mut mint);
+        }
+        let records = accept(&self.history, input, &mut mint)?;
+        records.iter().for_each(|record| self.history.fold(record));
+        Ok(records)
     }
 
     /// Until the next input, or the next moment that a task waits for.
@@ -200,26 +236,44 @@ impl Actor {
         self.sessions.inner.alarm.set(self.id, self.history.live().filter_map(wake_at).min());
     }
 
-    async fn commit(&mut self, records: Vec<NewRecord>, urgent: bool) -> Result<(), CommandError> {
-        let wanted: HashSet<Effect> = effects(&self.history).into_iter().collect();
-        self.running.retain(|effect, cancel| {
-            let keep = wanted.contains(effect);
-            if !keep {
-                cancel.cancel();
-            }
-            keep
-        });
+    /// Has records stored that the memory has already, and begins what they call for.
+    ///
+    /// On a full disk this waits. A stop or an answer that comes in meanwhile is not kept waiting: what waits is taken back and goes
+    /// in together with it, as one urgent append. (Should it just have gone in after all, the second append is refused, since a record
+    /// is stored once; then whoever pressed has their turn after the records are read again.)
+    async fn append(
+        &mut self,
+        mut records: Vec<NewRecord>,
+        mut urgent: bool,
+        mail: &mut Mail,
+    ) -> Result<(), CommandError> {
         let (gate, _) = watch::channel(false);
-        let (models, tools): (Vec<Effect>, Vec<Effect>) = wanted
-            .into_iter()
-            .filter(|effect| !self.running.contains_key(effect))
-            .partition(|effect| matches!(effect, Effect::Model { .. }));
-        for effect in models {
-            self.start(effect, &gate);
-        }
-        let tasks = self.projections();
-        let append = Append { conversation_id: self.id, records, tasks, urgent };
-        match self.sessions.inner.store.append(append).await {
+        let sessions = self.sessions.clone();
+        let (store, ending) = (&sessions.inner.store, &sessions.inner.supervisor);
+        let mut state = store.state();
+        let mut pressed = Vec::new();
+        let (stored, tools) = 'stored: loop {
+            let tools = self.begin(&gate);
+            let tasks = self.projections();
+            let append = Append { conversation_id: self.id, records: records.clone(), tasks, urgent };
+            let mut append = pin!(store.append(append));
+            loop {
+                let message = tokio::select! {
+                    biased;
+                    stored = &mut append => break 'stored (stored, tools),
+                    () = ending.ending() => {
+                        self.lost = Some(CommandError::ShuttingDown.to_string());
+                        return Err(CommandError::ShuttingDown);
+                    }
+                    message = pressing(&mut state, mail), if !urgent => message,
+                };
+                if self.press(message, &mut records, &mut pressed, mail) {
+                    break;
+                }
+            }
+            urgent = true;
+        };
+        match stored {
             Ok(committed) => {
                 gate.send_replace(true);
                 for effect in tools {
@@ -227,29 +281,83 @@ impl Actor {
                 }
                 self.forget_spools(&committed);
                 self.rest();
+                for (_, reply) in pressed {
+                    let _ = reply.send(Ok(self.applied()));
+                }
                 Ok(())
             }
             Err(e) => {
                 if let AppendError::Failed { reason } = &e {
-                    self.sessions.store_failed(reason);
+                    sessions.store_failed(reason);
                 }
-                drop(gate);
-                self.abandon();
-                self.running.clear();
-                Box::pin(self.load()).await?;
+                for (input, reply) in pressed {
+                    mail.put_back(Message::Command { input, reply });
+                }
                 Err(e.into())
             }
         }
     }
 
+    /// Adds what a stop, an answer or a deletion makes of the memory to what waits; `false`: nothing.
+    fn press(
+        &mut self,
+        message: Message,
+        records: &mut Vec<NewRecord>,
+        pressed: &mut Vec<(Input, Reply)>,
+        mail: &mut Mail,
+    ) -> bool {
+        let Message::Command { input, reply } = message else {
+            for stop in self.stops() {
+                let stop = self.kill_first(stop);
+                records.extend(self.take(stop).unwrap_or_default());
+            }
+            // Once all that is stored it is its turn.
+            mail.put_back(message);
+            return true;
+        };
+        let input = self.kill_first(input);
+        match self.take(input.clone()) {
+            Ok(more) => {
+                records.extend(more);
+                pressed.push((input, reply));
+                true
+            }
+            Err(refusal) => {
+                let _ = reply.send(Err(refusal.into()));
+                false
+            }
+        }
+    }
+
+    /// Cancels what is not wanted any more, and begins model calls, which say nothing before the gate is open. Returns the tools that
+    /// are to begin once it is.
+    fn begin(&mut self, gate: &watch::Sender<bool>) -> Vec<Effect> {
+        let wanted: HashSet<Effect> = effects(&self.history).into_iter().collect();
+        self.running.retain(|effect, _| wanted.contains(effect));
+        if self.records_only {
+            return Vec::new();
+        }
+        let new = wanted.into_iter().filter(|effect| !self.running.contains_key(effect));
+        let (models, tools): (Vec<Effect>, Vec<Effect>) =
+            new.partition(|effect| matches!(effect, Effect::Model { .. }));
+        for effect in models {
+            self.start(effect, gate);
+        }
+        tools
+    }
+
     fn projections(&self) -> Vec<TaskProjection> {
-        self.history.root().map(|t| TaskProjection { task: view(self.id, t), wake_at: wake_at(t) }).into_iter().collect()
+        self.history
+            .root()
+            .map(|t| TaskProjection { task: view(self.id, t), wake_at: wake_at(t) })
+            .into_iter()
+            .collect()
     }
 
     fn start(&mut self, effect: Effect, gate: &watch::Sender<bool>) {
         let Some(job) = self.job(effect) else { return };
         let cancel = CancellationToken::new();
-        self.running.insert(effect, cancel.clone());
+        self.running.insert(effect, cancel.clone().drop_guard());
         let mailbox = self.mailbox.clone();
         let deliver = Box::new(move |effect, input| {
             let sent = async move {
@@ -281,7 +389,14 @@ impl Actor {
                     entries: self.history.entries().to_vec(),
                     max_output_tokens: None,
                 };
-                Some(Job::Model(Box::new(ModelJob { conversation: self.id, task, item, attempt, head, request })))
+                Some(Job::Model(Box::new(ModelJob {
+                    conversation: self.id,
+                    task,
+                    item,
+                    attempt,
+                    head,
+                    request,
+                })))
             }
             Effect::Tool { task: id, call, attempt } => {
                 let planned = task.call(call)?.planned.clone()?;
@@ -303,29 +418,48 @@ impl Actor {
         let done: Vec<_> = committed
             .records
             .iter()
-            .filter_map(|r| if let RecordBody::CallFinished(f) = &r.body { Some((f.call_id, f.attempt)) } else { None })
+            .filter_map(|r| {
+                if let RecordBody::CallFinished(f) = &r.body { Some((f.call_id, f.attempt)) } else { None }
+            })
             .collect();
         if !done.is_empty() {
             let tools = self.sessions.inner.runner.tools.clone();
-            drop(tokio::task::spawn_blocking(move || done.into_iter().for_each(|(call, attempt)| tools.forget(call, attempt))));
+            drop(tokio::task::spawn_blocking(move || {
+                done.into_iter().for_each(|(call, attempt)| tools.forget(call, attempt))
+            }));
         }
     }
 
-    async fn delete(&mut self, reply: oneshot::Sender<Result<u64, CommandError>>) {
-        let live: Vec<TaskId> = self.history.live().map(|t| t.id).collect();
-        for task in live {
-            let stop = self.stop_first(task);
-            if let Err(e) = self.apply(stop).await {
+    async fn delete(&mut self, reply: oneshot::Sender<Result<u64, CommandError>>, mail: &mut Mail) {
+        for stop in self.stops() {
+            let stop = self.kill_first(stop);
+            if let Err(e) = self.apply(stop, mail).await {
                 return drop(reply.send(Err(e)));
             }
         }
         let mut mint = clock::mint();
-        let deleted = self.sessions.inner.store.delete_conversation(self.id, mint.at(), mint.record_id()).await;
+        let deleted =
+            self.sessions.inner.store.delete_conversation(self.id, mint.at(), mint.record_id()).await;
         if deleted.is_ok() {
             self.history = History::default();
             self.sessions.inner.alarm.set(self.id, None);
         }
         let _ = reply.send(deleted.map_err(CommandError::from));
+    }
+}
+
+/// The next message of a person who does not want to wait, once the disk is full.
+async fn pressing(state: &mut watch::Receiver<StorageState>, mail: &mut Mail) -> Message {
+    loop {
+        if state.wait_for(|state| state.full).await.is_err() {
+            future::pending::<()>().await;
+        }
+        tokio::select! {
+            biased;
+            // There is room again: what waits goes in by itself.
+            _ = state.wait_for(|state| !state.full) => {}
+            message = mail.pressing() => return message,
+        }
     }
 }
 

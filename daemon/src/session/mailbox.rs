@@ -2,7 +2,7 @@
 
 use super::{Applied, CommandError};
 use abide_engine::{Effect, Input};
-use std::sync::Arc;
+use std::{collections::VecDeque, future, sync::Arc};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 /// Commands that may wait; one more is refused as overloaded.
@@ -16,6 +16,22 @@ pub(super) enum Message {
     Outcome { effect: Effect, input: Input },
     Wake,
     Delete { reply: oneshot::Sender<Result<u64, CommandError>> },
+}
+
+impl Message {
+    /// A person stops, answers or deletes: that does not wait for room on a full disk.
+    const fn presses(&self) -> bool {
+        match self {
+            Self::Command { input, .. } => is_urgent(input),
+            Self::Delete { .. } => true,
+            Self::Outcome { .. } | Self::Wake => false,
+        }
+    }
+}
+
+/// Stops and answers do not wait behind other commands, nor for room on a full disk.
+pub(super) const fn is_urgent(input: &Input) -> bool {
+    matches!(input, Input::Stop { .. } | Input::Answer { .. } | Input::Decide { .. })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +57,8 @@ pub(super) struct Mailbox {
 pub(super) struct Mail {
     commands: mpsc::Receiver<Message>,
     urgent: mpsc::Receiver<Message>,
+    /// Taken out already, and put back.
+    back: VecDeque<Message>,
     pub(super) nudged: Arc<Notify>,
 }
 
@@ -48,7 +66,8 @@ pub(super) fn new() -> (Mailbox, Mail) {
     let (commands, command_mail) = mpsc::channel(COMMANDS);
     let (urgent, urgent_mail) = mpsc::channel(URGENT);
     let nudged = Arc::new(Notify::new());
-    let mail = Mail { commands: command_mail, urgent: urgent_mail, nudged: nudged.clone() };
+    let mail =
+        Mail { commands: command_mail, urgent: urgent_mail, back: VecDeque::new(), nudged: nudged.clone() };
     (Mailbox { commands, urgent, nudged }, mail)
 }
 
@@ -68,6 +87,12 @@ impl Mailbox {
         self.urgent.is_closed()
     }
 
+    /// Messages that nobody has taken out.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        COMMANDS - self.commands.capacity() + URGENT - self.urgent.capacity()
+    }
+
     /// Makes the actor look up: something about the whole daemon has changed.
     pub(super) fn nudge(&self) {
         self.nudged.notify_one();
@@ -75,8 +100,11 @@ impl Mailbox {
 }
 
 impl Mail {
-    /// The next message; urgent ones first.
+    /// The next message; urgent ones first. Nothing is lost if the future is dropped.
     pub(super) async fn next(&mut self) -> Option<Message> {
+        if let Some(message) = self.back.pop_front() {
+            return Some(message);
+        }
         tokio::select! {
             biased;
             message = self.urgent.recv() => message,
@@ -84,17 +112,72 @@ impl Mail {
         }
     }
 
-    /// Nothing comes in any more; returns what had.
-    pub(super) fn close(&mut self) -> Vec<Message> {
+    /// The next message of a person who does not want to wait. Others stay. Nothing is lost if the future is dropped.
+    pub(super) async fn pressing(&mut self) -> Message {
+        if let Some(message) = self.back.iter().position(Message::presses).and_then(|at| self.back.remove(at))
+        {
+            return message;
+        }
+        loop {
+            match self.urgent.recv().await {
+                Some(message) if message.presses() => return message,
+                Some(message) => self.back.push_back(message),
+                None => future::pending().await,
+            }
+        }
+    }
+
+    /// It is its turn again.
+    pub(super) fn put_back(&mut self, message: Message) {
+        self.back.push_back(message);
+    }
+
+    /// Nothing comes in any more; returns what had, also from whoever is half-way through putting it in.
+    pub(super) async fn rest(mut self) -> Vec<Message> {
         self.urgent.close();
         self.commands.close();
-        let mut waiting = Vec::new();
-        while let Ok(message) = self.urgent.try_recv() {
-            waiting.push(message);
+        let mut rest = Vec::from(self.back);
+        for lane in [&mut self.urgent, &mut self.commands] {
+            while let Some(message) = lane.recv().await {
+                rest.push(message);
+            }
         }
-        while let Ok(message) = self.commands.try_recv() {
-            waiting.push(message);
+        rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lane, Message, PutError};
+    use abide_engine::Input;
+    use abide_protocol::TaskId;
+    use tokio::sync::oneshot;
+    use uuid::Uuid;
+
+    fn command(input: Input) -> Message {
+        Message::Command { input, reply: oneshot::channel().0 }
+    }
+
+    fn stop() -> Message {
+        command(Input::Stop { task: TaskId(Uuid::nil()), shown: String::new() })
+    }
+
+    #[tokio::test]
+    async fn who_presses_overtakes_and_nothing_is_lost() {
+        let (mailbox, mut mail) = super::new();
+        for message in [Message::Wake, stop(), Message::Wake] {
+            assert!(mailbox.put(Lane::Urgent, message).await.is_ok());
         }
-        waiting
+        let archive = command(Input::Archive { archived: true });
+        assert!(mailbox.put(Lane::Command, archive).await.is_ok());
+        assert!(matches!(mail.pressing().await, Message::Command { input: Input::Stop { .. }, .. }));
+        assert!(matches!(mail.next().await, Some(Message::Wake)));
+        let rest = mail.rest().await;
+        assert!(matches!(
+            rest.as_slice(),
+            [Message::Wake, Message::Command { input: Input::Archive { .. }, .. }]
+        ));
+        let late = mailbox.put(Lane::Urgent, stop()).await;
+        assert!(matches!(late, Err(PutError::Closed(_))), "it is given back, to be put where it is read");
     }
 }

@@ -1,9 +1,6 @@
 use super::{existing, refused, storage};
-use crate::{
-    ipc::Service,
-    session::CommandError,
-};
-use abide_engine::{Input, Start, control, prompt};
+use crate::{ipc::Service, session::CommandError};
+use abide_engine::{Input, Refusal, Start, control, prompt};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
@@ -27,7 +24,8 @@ const MAX_TITLE: usize = 60;
 /// Decides everything about a task that its first record freezes, and starts it.
 pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<StartTaskReply, Error> {
     check(service, &params)?;
-    let client_message = params.client_message_id.clone().map(|id| ClientMessage { id, digest: digest(&params) });
+    let client_message =
+        params.client_message_id.clone().map(|id| ClientMessage { id, digest: digest(&params) });
     if let Some(known) = already_started(service, client_message.as_ref()).await? {
         return Ok(known);
     }
@@ -52,7 +50,11 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
         mode,
         model,
         system_prompt: prompt::system(mode, persona.map(|p| p.prompt.as_str()), &workspace),
-        tools: tools(service, mode, params.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref())))?,
+        tools: tools(
+            service,
+            mode,
+            params.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref())),
+        )?,
         workspace: workspace.clone(),
         environment: environment(params.environment),
         limits: params.limits.over(&service.config.task.limits(mode)),
@@ -75,7 +77,13 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
         // The same request, sent twice at once: the other one was first.
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
             let known = already_started(service, client_message.as_ref()).await?;
-            known.ok_or_else(|| Error::new(ErrorKind::Internal, "the first request of this clientMessageId has vanished"))
+            known.ok_or_else(|| {
+                Error::new(ErrorKind::Internal, "the first request of this clientMessageId has vanished")
+            })
+        }
+        // So it may be in a conversation that is there already: then its task is the one that runs.
+        Err(e @ CommandError::Refused(Refusal::TaskRunning(_))) => {
+            already_started(service, client_message.as_ref()).await?.ok_or_else(|| refused(&e))
         }
         Err(e) => Err(refused(&e)),
     }
@@ -87,7 +95,10 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
         return invalid("the message is empty: say what the task is".to_owned());
     }
     if params.message.len() > MAX_MESSAGE {
-        let words = format!("the message has {} bytes, over the limit of {MAX_MESSAGE}; put it into a file", params.message.len());
+        let words = format!(
+            "the message has {} bytes, over the limit of {MAX_MESSAGE}; put it into a file",
+            params.message.len()
+        );
         return Err(Error::new(ErrorKind::TooLarge, words));
     }
     if params.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_CLIENT_ID) {
@@ -107,17 +118,27 @@ fn digest(params: &StartTaskParams) -> String {
 }
 
 /// The task that this client message id has started already.
-async fn already_started(service: &Service, client: Option<&ClientMessage>) -> Result<Option<StartTaskReply>, Error> {
+async fn already_started(
+    service: &Service,
+    client: Option<&ClientMessage>,
+) -> Result<Option<StartTaskReply>, Error> {
     let Some(client) = client else { return Ok(None) };
-    let Some(used) = service.store.client_message(&client.id).await.map_err(storage)? else { return Ok(None) };
+    let Some(used) = service.store.client_message(&client.id).await.map_err(storage)? else {
+        return Ok(None);
+    };
     if used.digest != client.digest {
-        let words = format!("the clientMessageId {:?} was used for another request; choose a new one", client.id);
+        let words =
+            format!("the clientMessageId {:?} was used for another request; choose a new one", client.id);
         return Err(Error::new(ErrorKind::Conflict, words).about(used.task_id));
     }
     Ok(Some(StartTaskReply { task_id: used.task_id, conversation_id: used.conversation_id }))
 }
 
-async fn in_its_workspace(service: &Service, id: ConversationId, workspace: Option<&str>) -> Result<Conversation, Error> {
+async fn in_its_workspace(
+    service: &Service,
+    id: ConversationId,
+    workspace: Option<&str>,
+) -> Result<Conversation, Error> {
     let conversation = existing(&service.store, id).await?;
     match workspace {
         Some(other) if other != conversation.workspace => {
@@ -136,7 +157,11 @@ pub(super) fn new_conversation_id() -> ConversationId {
 }
 
 /// The folder that is named, or a private one of the conversation's own.
-pub(super) async fn workspace(service: &Service, id: ConversationId, named: Option<&str>) -> Result<String, Error> {
+pub(super) async fn workspace(
+    service: &Service,
+    id: ConversationId,
+    named: Option<&str>,
+) -> Result<String, Error> {
     let scratch = service.home.scratch_dir().join(id.to_string());
     let named = named.map(str::to_owned);
     let made = tokio::task::spawn_blocking(move || match named {
@@ -154,11 +179,14 @@ fn existing_folder(path: &str) -> Result<String, Error> {
     if !Path::new(path).is_absolute() {
         return Err(invalid(format!("the workspace {path:?} is not an absolute path")));
     }
-    let real = std::fs::canonicalize(path).map_err(|e| invalid(format!("the workspace {path:?} cannot be used: {e}")))?;
+    let real = std::fs::canonicalize(path)
+        .map_err(|e| invalid(format!("the workspace {path:?} cannot be used: {e}")))?;
     if !real.is_dir() {
         return Err(invalid(format!("the workspace {path:?} is not a folder")));
     }
-    real.into_os_string().into_string().map_err(|_| invalid(format!("the workspace {path:?} is not valid UTF-8")))
+    real.into_os_string()
+        .into_string()
+        .map_err(|_| invalid(format!("the workspace {path:?} is not valid UTF-8")))
 }
 
 /// The first line that says anything.
@@ -171,7 +199,11 @@ pub(super) fn title(text: &str) -> String {
     }
 }
 
-pub(super) async fn choose_model(service: &Service, task: Option<&str>, conversation: Option<&str>) -> Result<String, Error> {
+pub(super) async fn choose_model(
+    service: &Service,
+    task: Option<&str>,
+    conversation: Option<&str>,
+) -> Result<String, Error> {
     let unavailable = |words: String| Error::new(ErrorKind::ModelUnavailable, words);
     let choice = service.catalog.choose(task, conversation).await.map_err(|e| unavailable(e.to_string()))?;
     service.catalog.models().await.supports(&choice.model).map_err(|e| unavailable(e.message))?;
@@ -182,7 +214,8 @@ pub(super) fn check_persona(service: &Service, name: Option<&str>) -> Result<(),
     match name.filter(|name| !service.config.personas.contains_key(*name)) {
         None => Ok(()),
         Some(name) => {
-            let words = format!("there is no persona {name:?}; config.toml defines them under [personas.NAME]");
+            let words =
+                format!("there is no persona {name:?}; config.toml defines them under [personas.NAME]");
             Err(Error::new(ErrorKind::InvalidParams, words))
         }
     }
@@ -209,7 +242,9 @@ fn tools(service: &Service, mode: Mode, named: Option<&[String]>) -> Result<Vec<
 /// The client's environment, or the daemon's if it sent none; never a key.
 fn environment(sent: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let all = if sent.is_empty() {
-        std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect()
+        std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            .collect()
     } else {
         sent
     };
@@ -234,8 +269,13 @@ mod tests {
 
     #[test]
     fn the_digest_is_of_the_payload_alone() {
-        let params = StartTaskParams { message: "a".to_owned(), client_message_id: Some("1".to_owned()), ..StartTaskParams::default() };
-        let elsewhere = StartTaskParams { environment: [("PATH".to_owned(), "/x".to_owned())].into(), ..params.clone() };
+        let params = StartTaskParams {
+            message: "a".to_owned(),
+            client_message_id: Some("1".to_owned()),
+            ..StartTaskParams::default()
+        };
+        let elsewhere =
+            StartTaskParams { environment: [("PATH".to_owned(), "/x".to_owned())].into(), ..params.clone() };
         let other = StartTaskParams { message: "b".to_owned(), ..params.clone() };
         assert_eq!(digest(&params), digest(&elsewhere));
         assert_ne!(digest(&params), digest(&other));

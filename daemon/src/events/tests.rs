@@ -1,0 +1,216 @@
+use super::{
+    hub::{Hub, MAX_HELD},
+    live::Delta,
+    outbox::Outbox,
+};
+use abide_protocol::{
+    CallId, ConversationId, RecordId, Seq, SubscriptionId, TaskId, Timestamp,
+    codec::{Outgoing, RequestId},
+    inbox::{InboxItem, Pending, PendingId, Question, QuestionKind},
+    method::{
+        Reply,
+        subscription::{Scope, UnsubscribeReply},
+    },
+    notification::{DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Notification},
+    record::{CallStarted, ModelRequested, NewRecord, Record, RecordBody, TaskEnded, Update},
+    task::EndReason,
+};
+use abide_store::Committed;
+use std::sync::Arc;
+use uuid::Uuid;
+
+const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
+const TASK: TaskId = TaskId(Uuid::from_u128(2));
+const ITEM: RecordId = RecordId(Uuid::from_u128(3));
+const CALL: CallId = CallId(Uuid::from_u128(4));
+const SUBSCRIPTION: SubscriptionId = SubscriptionId(1);
+
+fn record(seq: u64, body: RecordBody) -> Arc<Record> {
+    let NewRecord { id, task_id, at, body } = NewRecord {
+        id: RecordId(Uuid::from_u128(100 + u128::from(seq))),
+        task_id: Some(TASK),
+        at: Timestamp(1),
+        body,
+    };
+    Arc::new(Record { seq: Seq(seq), id, conversation_id: CONVERSATION, task_id, at, body })
+}
+
+fn committed(records: Vec<Arc<Record>>) -> Committed {
+    Committed { conversation_id: CONVERSATION, records, tasks: Vec::new(), inbox: None, conversation: None }
+}
+
+fn said(seq: u64) -> Committed {
+    committed(vec![record(seq, RecordBody::Update(Update { call_id: CALL, text: String::new() }))])
+}
+
+fn question(n: u128) -> Pending {
+    Pending::Question(Question {
+        id: abide_protocol::QuestionId(Uuid::from_u128(n)),
+        kind: QuestionKind::Agent,
+        at: Timestamp(1),
+        text: String::new(),
+        choices: Vec::new(),
+        call_id: None,
+        expires_at: None,
+    })
+}
+
+fn inbox(added: &[u128], removed: &[u128], count: u64) -> Notification {
+    let item = |n: &u128| InboxItem {
+        task_id: TASK,
+        conversation_id: CONVERSATION,
+        conversation_title: String::new(),
+        pending: question(*n),
+    };
+    let added = added.iter().map(item).collect();
+    Notification::InboxUpdate(InboxUpdate {
+        added,
+        removed: removed.iter().map(|n| question(*n).id()).collect(),
+        count,
+    })
+}
+
+fn delta(item: DeltaItem, attempt: u32, kind: DeltaKind, text: &str) -> Delta {
+    Delta { conversation: CONVERSATION, task: TASK, item, attempt, kind, text: text.to_owned() }
+}
+
+fn reply() -> Outgoing {
+    Outgoing::Reply {
+        id: RequestId::Number(1),
+        reply: Ok(Reply::Unsubscribe(UnsubscribeReply { was_subscribed: true })),
+    }
+}
+
+async fn taken(outbox: &Outbox) -> Vec<Outgoing> {
+    outbox.take().await.into_iter().filter_map(super::Parcel::into_outgoing).collect()
+}
+
+async fn seqs(outbox: &Outbox) -> Vec<u64> {
+    let seq = |outgoing: Outgoing| match outgoing {
+        Outgoing::Notification(Notification::TaskMessage(m)) => Some(m.seq.0),
+        Outgoing::Notification(Notification::TaskEvent(e)) => Some(e.seq.0),
+        _ => None,
+    };
+    taken(outbox).await.into_iter().filter_map(seq).collect()
+}
+
+#[tokio::test]
+async fn who_joins_gets_every_record_once_and_in_order() {
+    let (hub, outbox) = (Hub::default(), Outbox::default());
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
+    for seq in [5, 6, 7] {
+        hub.publish(&said(seq));
+    }
+    // The store had been read up to 6.
+    assert!(subscriber.joined(Seq(6)));
+    hub.publish(&said(9));
+    assert_eq!(seqs(&outbox).await, [7, 9]);
+}
+
+#[tokio::test]
+async fn who_joins_too_slowly_reads_on_and_has_missed_no_update() {
+    let (hub, outbox) = (Hub::default(), Outbox::default());
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
+    hub.daemon(|daemon| daemon.storage_full = true);
+    let last = 2 + MAX_HELD as u64;
+    for seq in 1..=last {
+        hub.publish(&said(seq));
+    }
+    assert!(!subscriber.joined(Seq(0)), "too much was held");
+    // What was read on meanwhile reaches to here.
+    hub.publish(&said(last + 1));
+    assert!(subscriber.joined(Seq(last)));
+    let taken = taken(&outbox).await;
+    assert!(matches!(&taken[0], Outgoing::Notification(Notification::TaskMessage(m)) if m.seq.0 == last + 1));
+    let full = DaemonUpdate { storage_full: true, shutting_down: false };
+    assert!(matches!(&taken[1], Outgoing::Notification(Notification::DaemonUpdate(d)) if *d == full));
+    assert_eq!(taken.len(), 2);
+}
+
+#[tokio::test]
+async fn live_output_is_that_of_what_the_records_say_is_under_way() {
+    let (hub, outbox) = (Hub::default(), Outbox::default());
+    let (subscriber, partials) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
+    assert!(partials.is_empty() && subscriber.joined(Seq(0)));
+    let (reply, call) = (DeltaItem::Reply(ITEM), DeltaItem::Call(CALL));
+    let partials = || {
+        let (_, partials) = hub.join(SubscriptionId(2), Scope::Conversation(CONVERSATION), Outbox::default());
+        partials.into_iter().map(|p| p.text).collect::<Vec<_>>()
+    };
+
+    hub.delta(&delta(reply, 1, DeltaKind::Text, "too early"));
+    assert!(partials().is_empty());
+    let asked = ModelRequested { item: ITEM, step: 1, attempt: 1, phase: None };
+    hub.publish(&committed(vec![record(1, RecordBody::ModelRequested(asked))]));
+    hub.delta(&delta(reply, 1, DeltaKind::Text, "now"));
+    hub.delta(&delta(reply, 2, DeltaKind::Text, "of another attempt"));
+    assert_eq!(partials(), ["now"]);
+
+    let started = CallStarted { call_id: CALL, attempt: 1, sandbox: "none".to_owned() };
+    hub.publish(&committed(vec![record(2, RecordBody::CallStarted(started))]));
+    hub.delta(&delta(call, 1, DeltaKind::Output, "out"));
+    assert_eq!(partials(), ["now", "out"]);
+    let end = TaskEnded { reason: EndReason::Stopped, summary: None, error: None };
+    hub.publish(&committed(vec![record(3, RecordBody::TaskEnded(end))]));
+    // What a stopped command still prints while it is ended.
+    hub.delta(&delta(call, 1, DeltaKind::Output, "Terminated"));
+    assert!(partials().is_empty(), "nothing of it stays behind");
+    let deltas = taken(&outbox).await;
+    let deltas = deltas.iter().filter(|o| matches!(o, Outgoing::Notification(Notification::TaskDelta(_))));
+    assert_eq!(deltas.count(), 2);
+}
+
+#[tokio::test]
+async fn an_update_never_comes_before_a_reply_that_is_older() {
+    let outbox = Outbox::default();
+    outbox.latest(inbox(&[], &[], 1));
+    outbox.latest(inbox(&[], &[], 2));
+    outbox.send(reply());
+    outbox.latest(inbox(&[], &[], 3));
+    let counts: Vec<_> = taken(&outbox)
+        .await
+        .into_iter()
+        .map(|outgoing| match outgoing {
+            Outgoing::Notification(Notification::InboxUpdate(u)) => Some(u.count),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(counts, [Some(2), None, Some(3)]);
+}
+
+#[tokio::test]
+async fn what_came_to_and_left_the_inbox_adds_up() {
+    let table: [(&[_], &[u128], &[u128]); 4] = [
+        // Came and went; the client may know it from a snapshot.
+        (&[inbox(&[1], &[], 1), inbox(&[], &[1], 0)], &[], &[1]),
+        // It changed: the newer one alone.
+        (&[inbox(&[1], &[], 1), inbox(&[1], &[], 1)], &[1], &[]),
+        (&[inbox(&[], &[1], 0), inbox(&[1], &[], 1)], &[1], &[]),
+        (&[inbox(&[1], &[2], 1), inbox(&[3], &[2], 2)], &[1, 3], &[2]),
+    ];
+    for (updates, added, removed) in table {
+        let outbox = Outbox::default();
+        updates.iter().for_each(|update| outbox.latest(update.clone()));
+        let taken = taken(&outbox).await;
+        let [Outgoing::Notification(Notification::InboxUpdate(sum))] = taken.as_slice() else {
+            panic!("{taken:?}")
+        };
+        let ids = |numbers: &[u128]| numbers.iter().map(|n| question(*n).id()).collect::<Vec<PendingId>>();
+        assert_eq!(sum.added.iter().map(|item| item.pending.id()).collect::<Vec<_>>(), ids(added));
+        assert_eq!(sum.removed, ids(removed));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_asked_for_nothing_more() {
+    let outbox = Outbox::default();
+    let fits = || tokio::time::timeout(std::time::Duration::ZERO, outbox.replies_fit());
+    let mut sent = 0;
+    while fits().await.is_ok() {
+        outbox.send(reply());
+        sent += 1;
+        assert!(sent < 1000, "replies pile up");
+    }
+    assert_eq!(taken(&outbox).await.len(), sent);
+    assert!(fits().await.is_ok());
+}

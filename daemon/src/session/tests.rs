@@ -1,0 +1,186 @@
+//! Actors with a real store, but without a model or a tool that ever begins.
+
+use super::{Alarm, CommandError, Lane, Message, Sessions};
+use crate::{
+    catalog::Catalog, config::Config, events::Hub, keys::KeyStore, runner::Runner, supervisor::Supervisor,
+};
+use abide_engine::{History, Input, Mint, Start, handle, view};
+use abide_protocol::{
+    ConversationId, TaskId, Timestamp,
+    record::{ConversationCreated, Record, RecordBody, TaskStarted},
+    task::{Approvals, EndReason, Limits, Mode, RestartPolicy},
+};
+use abide_store::{Append, Options, Store, TaskProjection};
+use abide_tools::Tools;
+use std::{path::Path, sync::Arc, time::Duration};
+use tempfile::TempDir;
+use tokio::sync::{oneshot, watch};
+use uuid::Uuid;
+
+const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
+const TASK: TaskId = TaskId(Uuid::from_u128(2));
+/// Much longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// No disk has room for it.
+const ENDLESS: u64 = 1 << 55;
+
+fn open(folder: &Path, reserve_bytes: u64) -> Store {
+    Store::open(Options { path: folder.join("abide.db"), reserve_bytes, readers: 1 }, Box::new(|_| {}))
+        .unwrap()
+}
+
+fn sessions(store: &Store, folder: &Path) -> Sessions {
+    let config = Arc::new(Config::default());
+    let keys = Arc::new(KeyStore::open(&folder.join("keys"), &config, |_| None).unwrap());
+    let tools = Tools::new(abide_tools::Options {
+        helper: vec!["true".into()],
+        spool_dir: folder.join("spool"),
+        own_dirs: Vec::new(),
+        home: folder.to_owned(),
+    });
+    let (hub, supervisor) = (Hub::default(), Supervisor::default());
+    let runner = Runner {
+        catalog: Catalog::new(config, keys, None),
+        tools: tools.unwrap(),
+        store: store.clone(),
+        hub: hub.clone(),
+        supervisor: supervisor.clone(),
+    };
+    Sessions::new(store.clone(), hub, runner, supervisor, Alarm::default(), Arc::new(watch::channel(None).0))
+}
+
+/// A conversation with a task that is paused.
+async fn paused_task(store: &Store) {
+    let facts = ConversationCreated {
+        title: "t".to_owned(),
+        workspace: "/".to_owned(),
+        mode: None,
+        model: None,
+        persona: None,
+    };
+    let head = TaskStarted {
+        parent_id: None,
+        mode: Mode::Chat,
+        model: "none/none".to_owned(),
+        system_prompt: String::new(),
+        tools: Vec::new(),
+        workspace: "/".to_owned(),
+        environment: [].into(),
+        limits: Limits::default(),
+        approvals: Approvals::Ask,
+        restart: RestartPolicy::Resume,
+        original_prompt: "p".to_owned(),
+        metadata: None,
+        client_message: None,
+    };
+    let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
+    let start = Box::new(Start { task: TASK, conversation: Some(facts), head });
+    let mut records = abide_engine::accept(&history, Input::Start(start), &mut mint).unwrap();
+    records.iter().for_each(|record| history.fold(record));
+    records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());
+    let task = view(CONVERSATION, history.root().unwrap());
+    let tasks = vec![TaskProjection { task, wake_at: None }];
+    store.append(Append { conversation_id: CONVERSATION, records, tasks, urgent: false }).await.unwrap();
+}
+
+async fn kinds(store: &Store) -> Vec<String> {
+    let records = store.conversation_records(CONVERSATION).await.unwrap();
+    let kind = |record: &Record| format!("{:?}", record.body).split('(').next().unwrap().to_owned();
+    records.iter().map(kind).collect()
+}
+
+#[tokio::test]
+async fn a_stop_on_a_full_disk_takes_what_waits_along() {
+    // Asking for more room than there is takes some on other file systems.
+    let Ok(folder) = TempDir::new_in("/dev/shm") else {
+        eprintln!("skipped: there is no tmpfs here to be full");
+        return;
+    };
+    let store = open(folder.path(), 0);
+    paused_task(&store).await;
+    store.close().await;
+
+    let store = open(folder.path(), ENDLESS);
+    assert!(store.state().borrow().full, "there cannot be room");
+    let sessions = sessions(&store, folder.path());
+    let mailbox = sessions.mailbox(CONVERSATION);
+    let (reply, archived) = oneshot::channel();
+    let archive = Message::Command { input: Input::Archive { archived: true }, reply };
+    assert!(mailbox.put(Lane::Command, archive).await.is_ok());
+    // Once it is taken out it waits for room: only what is urgent is written.
+    while mailbox.waiting() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let stop = Input::Stop { task: TASK, shown: String::new() };
+    let stopped =
+        tokio::time::timeout(PATIENCE, sessions.command(CONVERSATION, stop)).await.unwrap().unwrap();
+    assert_eq!(stopped.task.unwrap().end_reason, Some(EndReason::Stopped));
+    archived.await.unwrap().unwrap();
+    let kinds = kinds(&store).await;
+    let last: Vec<&str> = kinds.iter().rev().take(3).map(String::as_str).collect();
+    assert_eq!(last, ["TaskEnded", "Notice", "ConversationArchived"]);
+    assert!(store.state().borrow().full, "it still is");
+}
+
+#[tokio::test]
+async fn a_deletion_on_a_full_disk_does_not_wait_for_room_either() {
+    let Ok(folder) = TempDir::new_in("/dev/shm") else {
+        eprintln!("skipped: there is no tmpfs here to be full");
+        return;
+    };
+    let store = open(folder.path(), 0);
+    paused_task(&store).await;
+    store.close().await;
+
+    let store = open(folder.path(), ENDLESS);
+    let sessions = sessions(&store, folder.path());
+    let mailbox = sessions.mailbox(CONVERSATION);
+    let (reply, _archived) = oneshot::channel();
+    let archive = Message::Command { input: Input::Archive { archived: true }, reply };
+    assert!(mailbox.put(Lane::Command, archive).await.is_ok());
+    while mailbox.waiting() > 0 {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::timeout(PATIENCE, sessions.delete(CONVERSATION)).await.unwrap().unwrap();
+    assert_eq!(kinds(&store).await, ["ConversationDeleted"]);
+}
+
+#[tokio::test]
+async fn while_the_daemon_drains_a_stop_is_written_down_and_nothing_begins() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path(), 0);
+    paused_task(&store).await;
+    let sessions = sessions(&store, folder.path());
+    sessions.drain(PATIENCE).await;
+    let archive = sessions.command(CONVERSATION, Input::Archive { archived: true }).await;
+    assert!(matches!(archive, Err(CommandError::ShuttingDown)));
+    let stop = Input::Stop { task: TASK, shown: String::new() };
+    let stopped =
+        tokio::time::timeout(PATIENCE, sessions.command(CONVERSATION, stop)).await.unwrap().unwrap();
+    assert_eq!(stopped.task.unwrap().end_reason, Some(EndReason::Stopped));
+}
+
+/// Actors come and go under many hands; every command is carried out by one of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_command_is_lost_between_one_actor_and_the_next() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path(), 0);
+    paused_task(&store).await;
+    let sessions = sessions(&store, folder.path());
+    // An actor goes as soon as it has nothing to do.
+    sessions.inner.draining.store(true, std::sync::atomic::Ordering::Release);
+    let hands = (0..8).map(|_| async {
+        for _ in 0..200 {
+            let answer = Input::Decide {
+                approval: abide_protocol::ApprovalId(Uuid::nil()),
+                decision: abide_protocol::inbox::Decision::AllowOnce,
+                note: None,
+            };
+            let refused = sessions.command(CONVERSATION, answer).await;
+            assert!(matches!(refused, Err(CommandError::Refused(_))), "{refused:?}");
+        }
+    });
+    tokio::time::timeout(PATIENCE, futures_util::future::join_all(hands)).await.unwrap();
+    let records = store.conversation_records(CONVERSATION).await.unwrap();
+    assert!(matches!(records.last().unwrap().body, RecordBody::Paused(_)));
+}
