@@ -136,3 +136,6 @@ async fn listen(listener: TcpListener, exchange: Arc<Exchange>) {
         connections.spawn(http::serve(TokioIo::new(stream), Arc::clone(&exchange)));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,12 @@
 //! The scenarios: real binaries against a scripted (or a real) model. One folder an area, one file a promise.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what tests share fails as they do: by panicking with words"
+)]
+
 mod lifecycle {
     mod client_message;
     mod next_task;

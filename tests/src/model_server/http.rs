@@ -226,7 +226,12 @@ async fn play(frames: Vec<Frame>, chunks: mpsc::Sender<io::Result<Bytes>>, mut d
         }
         let sent = match frame {
             Frame::Bytes(bytes) => chunks.send(Ok(bytes)).await,
-            Frame::Cut => chunks.send(Err(io::Error::other("the script cuts here"))).await,
+            Frame::Cut => {
+                // What was sent so far leaves when it has been taken and nothing more comes for a moment.
+                drop(chunks.reserve().await);
+                tokio::task::yield_now().await;
+                chunks.send(Err(io::Error::other("the script cuts here"))).await
+            }
             Frame::Gate(gate) => {
                 gate.pass().await;
                 gates -= 1;
