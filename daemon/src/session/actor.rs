@@ -1,34 +1,18 @@
 //! The owner of one conversation.
 
+mod commit;
+
 use super::{
     Applied, CommandError, Sessions,
     mailbox::{Lane, Mail, Mailbox, Message, is_urgent},
     recover,
 };
-use crate::{
-    clock,
-    runner::{Job, ModelJob, ToolJob},
-};
-use abide_engine::{
-    Effect, History, Input, Refusal, accept, advance, effects, handle, is_at_work, view, wake_at,
-};
-use abide_model::ModelRequest;
-use abide_protocol::{
-    ConversationId, TaskId,
-    record::{NewRecord, RecordBody},
-    transcript::ToolSpec,
-};
-use abide_store::{Append, AppendError, Committed, StorageState, TaskProjection};
-use abide_tools::Run;
-use std::{
-    collections::{HashMap, HashSet},
-    future,
-    pin::pin,
-    sync::Arc,
-    time::Duration,
-};
-use tokio::sync::{oneshot, watch};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use crate::clock;
+use abide_engine::{Effect, History, Input, Refusal, accept, advance, handle, is_at_work, view, wake_at};
+use abide_protocol::{ConversationId, TaskId, record::NewRecord, transcript::ToolSpec};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use tokio::sync::oneshot;
+use tokio_util::sync::DropGuard;
 
 /// How long an actor with nothing to do stays, so that a burst of requests reads the records once.
 const LINGER: Duration = Duration::from_secs(2);
@@ -236,200 +220,6 @@ impl Actor {
         self.sessions.inner.alarm.set(self.id, self.history.live().filter_map(wake_at).min());
     }
 
-    /// Has records stored that the memory has already, and begins what they call for.
-    ///
-    /// On a full disk this waits. A stop or an answer that comes in meanwhile is not kept waiting: what waits is taken back and goes
-    /// in together with it, as one urgent append. (Should it just have gone in after all, the second append is refused, since a record
-    /// is stored once; then whoever pressed has their turn after the records are read again.)
-    async fn append(
-        &mut self,
-        mut records: Vec<NewRecord>,
-        mut urgent: bool,
-        mail: &mut Mail,
-    ) -> Result<(), CommandError> {
-        let (gate, _) = watch::channel(false);
-        let sessions = self.sessions.clone();
-        let (store, ending) = (&sessions.inner.store, &sessions.inner.supervisor);
-        let mut state = store.state();
-        let mut pressed = Vec::new();
-        let (stored, tools) = 'stored: loop {
-            let tools = self.begin(&gate);
-            let tasks = self.projections();
-            let append = Append { conversation_id: self.id, records: records.clone(), tasks, urgent };
-            let mut append = pin!(store.append(append));
-            loop {
-                let message = tokio::select! {
-                    biased;
-                    stored = &mut append => break 'stored (stored, tools),
-                    () = ending.ending() => {
-                        self.lost = Some(CommandError::ShuttingDown.to_string());
-                        return Err(CommandError::ShuttingDown);
-                    }
-                    message = pressing(&mut state, mail), if !urgent => message,
-                };
-                if self.press(message, &mut records, &mut pressed, mail) {
-                    break;
-                }
-            }
-            urgent = true;
-        };
-        match stored {
-            Ok(committed) => {
-                gate.send_replace(true);
-                for effect in tools {
-                    self.start(effect, &gate);
-                }
-                self.forget_spools(&committed);
-                self.rest();
-                for (_, reply) in pressed {
-                    let _ = reply.send(Ok(self.applied()));
-                }
-                Ok(())
-            }
-            Err(e) => {
-                if let AppendError::Failed { reason } = &e {
-                    sessions.store_failed(reason);
-                }
-                for (input, reply) in pressed {
-                    mail.put_back(Message::Command { input, reply });
-                }
-                Err(e.into())
-            }
-        }
-    }
-
-    /// Adds what a stop, an answer or a deletion makes of the memory to what waits; `false`: nothing.
-    fn press(
-        &mut self,
-        message: Message,
-        records: &mut Vec<NewRecord>,
-        pressed: &mut Vec<(Input, Reply)>,
-        mail: &mut Mail,
-    ) -> bool {
-        let Message::Command { input, reply } = message else {
-            for stop in self.stops() {
-                let stop = self.kill_first(stop);
-                records.extend(self.take(stop).unwrap_or_default());
-            }
-            // Once all that is stored it is its turn.
-            mail.put_back(message);
-            return true;
-        };
-        let input = self.kill_first(input);
-        match self.take(input.clone()) {
-            Ok(more) => {
-                records.extend(more);
-                pressed.push((input, reply));
-                true
-            }
-            Err(refusal) => {
-                let _ = reply.send(Err(refusal.into()));
-                false
-            }
-        }
-    }
-
-    /// Cancels what is not wanted any more, and begins model calls, which say nothing before the gate is open. Returns the tools that
-    /// are to begin once it is.
-    fn begin(&mut self, gate: &watch::Sender<bool>) -> Vec<Effect> {
-        let wanted: HashSet<Effect> = effects(&self.history).into_iter().collect();
-        self.running.retain(|effect, _| wanted.contains(effect));
-        if self.records_only {
-            return Vec::new();
-        }
-        let new = wanted.into_iter().filter(|effect| !self.running.contains_key(effect));
-        let (models, tools): (Vec<Effect>, Vec<Effect>) =
-            new.partition(|effect| matches!(effect, Effect::Model { .. }));
-        for effect in models {
-            self.start(effect, gate);
-        }
-        tools
-    }
-
-    fn projections(&self) -> Vec<TaskProjection> {
-        self.history
-            .root()
-            .map(|t| TaskProjection { task: view(self.id, t), wake_at: wake_at(t) })
-            .into_iter()
-            .collect()
-    }
-
-    fn start(&mut self, effect: Effect, gate: &watch::Sender<bool>) {
-        let Some(job) = self.job(effect) else { return };
-        let cancel = CancellationToken::new();
-        self.running.insert(effect, cancel.clone().drop_guard());
-        let mailbox = self.mailbox.clone();
-        let deliver = Box::new(move |effect, input| {
-            let sent = async move {
-                // A closed mailbox means that the outcome no longer counts.
-                let _ = mailbox.put(Lane::Urgent, Message::Outcome { effect, input }).await;
-            };
-            Box::pin(sent) as _
-        });
-        self.sessions.inner.runner.start(job, gate.subscribe(), cancel, deliver);
-    }
-
-    fn job(&mut self, effect: Effect) -> Option<Job> {
-        let task = self.history.task(effect.task())?;
-        let head = task.head.clone();
-        match effect {
-            Effect::Model { task, item, attempt } => {
-                let prefix = match &self.prefix {
-                    Some(prefix) if prefix.task == task => prefix,
-                    _ => self.prefix.insert(Prefix {
-                        task,
-                        system: head.system_prompt.as_str().into(),
-                        tools: head.tools.clone().into(),
-                    }),
-                };
-                let request = ModelRequest {
-                    model: head.model.clone(),
-                    system: prefix.system.clone(),
-                    tools: prefix.tools.clone(),
-                    entries: self.history.entries().to_vec(),
-                    max_output_tokens: None,
-                };
-                Some(Job::Model(Box::new(ModelJob {
-                    conversation: self.id,
-                    task,
-                    item,
-                    attempt,
-                    head,
-                    request,
-                })))
-            }
-            Effect::Tool { task: id, call, attempt } => {
-                let planned = task.call(call)?.planned.clone()?;
-                let run = Run {
-                    call_id: call,
-                    attempt,
-                    planned,
-                    workspace: head.workspace.clone(),
-                    environment: head.environment.clone(),
-                    max_secs: None,
-                };
-                Some(Job::Tool(Box::new(ToolJob { conversation: self.id, task: id, call, attempt, run })))
-            }
-        }
-    }
-
-    /// The output that was kept in case of a crash has served.
-    fn forget_spools(&self, committed: &Committed) {
-        let done: Vec<_> = committed
-            .records
-            .iter()
-            .filter_map(|r| {
-                if let RecordBody::CallFinished(f) = &r.body { Some((f.call_id, f.attempt)) } else { None }
-            })
-            .collect();
-        if !done.is_empty() {
-            let tools = self.sessions.inner.runner.tools.clone();
-            drop(tokio::task::spawn_blocking(move || {
-                done.into_iter().for_each(|(call, attempt)| tools.forget(call, attempt))
-            }));
-        }
-    }
-
     async fn delete(&mut self, reply: oneshot::Sender<Result<u64, CommandError>>, mail: &mut Mail) {
         for stop in self.stops() {
             let stop = self.kill_first(stop);
@@ -445,21 +235,6 @@ impl Actor {
             self.sessions.inner.alarm.set(self.id, None);
         }
         let _ = reply.send(deleted.map_err(CommandError::from));
-    }
-}
-
-/// The next message of a person who does not want to wait, once the disk is full.
-async fn pressing(state: &mut watch::Receiver<StorageState>, mail: &mut Mail) -> Message {
-    loop {
-        if state.wait_for(|state| state.full).await.is_err() {
-            future::pending::<()>().await;
-        }
-        tokio::select! {
-            biased;
-            // There is room again: what waits goes in by itself.
-            _ = state.wait_for(|state| !state.full) => {}
-            message = mail.pressing() => return message,
-        }
     }
 }
 
