@@ -125,6 +125,18 @@ impl TestDaemon {
         self.child = Some(command.spawn().expect("abided can be started"));
     }
 
+    /// One more daemon for the same home, which does not know of the first; dropped, it is killed.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    #[must_use]
+    pub fn another(&self) -> tokio::process::Child {
+        let mut command = process::program(process::built("abided"));
+        command.arg("--foreground").env_clear().envs(self.variables()).current_dir(self.root.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("abided can be started")
+    }
+
     /// The first connection to a daemon that is starting.
     async fn connected(&mut self) -> Client {
         let options = options();
@@ -191,6 +203,11 @@ impl TestDaemon {
     /// There is none to be had.
     pub async fn client(&self) -> Client {
         Client::connect(&self.home(), options()).await.expect("the daemon takes connections")
+    }
+
+    /// A connection, if there is one to be had.
+    pub async fn try_client(&self) -> Option<Client> {
+        Client::connect(&self.home(), options()).await.ok()
     }
 
     /// A connection in JSON.
@@ -283,3 +300,6 @@ impl Drop for TestDaemon {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

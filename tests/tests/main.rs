@@ -7,8 +7,14 @@
     reason = "what tests share fails as they do: by panicking with words"
 )]
 
+mod home {
+    mod one_daemon;
+    mod secrets;
+    mod unreadable;
+}
 mod lifecycle {
     mod client_message;
+    mod delete;
     mod next_task;
     mod run;
     mod second_task;
@@ -36,6 +42,7 @@ mod control {
 mod crash {
     mod approval_open;
     mod between_steps;
+    mod graceful;
     mod model_streaming;
     mod question_open;
     mod tool_running;
