@@ -56,7 +56,11 @@ impl Catalog {
     ///
     /// # Errors
     /// There is no such provider.
-    pub async fn choose(&self, task: Option<&str>, conversation: Option<&str>) -> Result<DefaultModel, NoSuchModel> {
+    pub async fn choose(
+        &self,
+        task: Option<&str>,
+        conversation: Option<&str>,
+    ) -> Result<DefaultModel, NoSuchModel> {
         // A model that is named need not wait for a look at loopback, unless its provider may be there.
         let configured = self.providers_with(&[]);
         if (task.is_some() || conversation.is_some() || self.inner.config.model.default.is_some())
@@ -95,7 +99,14 @@ impl Catalog {
         }
         let keys: Arc<dyn Keys> = self.inner.keys.clone();
         let listed = Models::new(found.clone(), keys, self.inner.config.price_table()).list(false).await;
-        let models_of = |name: &str| listed.iter().find(|info| info.name == name).map(|info| info.models.clone());
-        found.into_iter().map(|config| { let models = models_of(&config.name).unwrap_or_default(); (config, models) }).collect()
+        let models_of =
+            |name: &str| listed.iter().find(|info| info.name == name).map(|info| info.models.clone());
+        found
+            .into_iter()
+            .map(|config| {
+                let models = models_of(&config.name).unwrap_or_default();
+                (config, models)
+            })
+            .collect()
     }
 }

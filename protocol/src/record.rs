@@ -274,6 +274,16 @@ pub struct EditHashes {
     pub after: String,
 }
 
+/// What looking at the file of an interrupted call says. (Between tools and engine; never on the wire.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditState {
+    NotAnEdit,
+    NotDone,
+    Done,
+    /// The file is neither what it was nor what it should become.
+    Unknown,
+}
+
 /// Whether a call may run, and by whose word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -206,6 +206,14 @@ impl Hub {
         (Subscriber { hub: self.clone(), key }, partials)
     }
 
+    /// Those of `partials` that have not become records meanwhile.
+    #[must_use]
+    pub fn still_live(&self, mut partials: Vec<Partial>) -> Vec<Partial> {
+        let inner = self.lock();
+        partials.retain(|partial| inner.live.contains(partial.item));
+        partials
+    }
+
     /// A client's person looks at a conversation until the returned value is dropped.
     #[must_use]
     pub fn focus(&self, conversation: ConversationId) -> Focus {

@@ -85,6 +85,10 @@ impl Live {
         text.map(|live| live.text.clone()).unwrap_or_default()
     }
 
+    pub(super) fn contains(&self, item: DeltaItem) -> bool {
+        self.items.contains_key(&item)
+    }
+
     pub(super) fn partials(&self, conversation: Option<ConversationId>) -> Vec<Partial> {
         let wanted =
             self.items.iter().filter(|(_, item)| conversation.is_none_or(|c| c == item.conversation));

@@ -178,6 +178,8 @@ impl Connection {
                 };
                 self.carry_out(id, most, work).await;
             }
+            // A frame of which not even the id can be read; in JSON a notification, which is not answered.
+            Err(error) if id.is_none() && codec == Codec::Binary => self.outbox.send(Outgoing::Error(error)),
             Err(error) => self.answer(id, Err(error)),
         }
     }

@@ -32,8 +32,12 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
         Request::CreateConversation(params) => {
             Reply::CreateConversation(conversation::create(service, params).await?)
         }
-        Request::ListConversations(params) => Reply::ListConversations(conversation::list(service, params).await?),
-        Request::GetConversation(params) => Reply::GetConversation(conversation::get(service, &params).await?),
+        Request::ListConversations(params) => {
+            Reply::ListConversations(conversation::list(service, params).await?)
+        }
+        Request::GetConversation(params) => {
+            Reply::GetConversation(conversation::get(service, &params).await?)
+        }
         Request::ListMessages(params) => Reply::ListMessages(conversation::messages(service, &params).await?),
         Request::UpdateConversation(params) => {
             Reply::UpdateConversation(conversation::update(service, params).await?)
@@ -48,7 +52,9 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
         Request::Focus(params) => Reply::Focus(conversation::focus(connection, params)),
         // Answered by its own task, which this connection has begun already.
         Request::Subscribe(_) => return Err(Error::new(ErrorKind::Internal, "subscribe was not dispatched")),
-        Request::Unsubscribe(params) => Reply::Unsubscribe(subscription::end(connection, params.subscription_id)),
+        Request::Unsubscribe(params) => {
+            Reply::Unsubscribe(subscription::end(connection, params.subscription_id))
+        }
         Request::ListModels(params) => Reply::ListModels(service.catalog.list(params.offline).await),
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
         Request::Shutdown(params) => Reply::Shutdown(daemon::shutdown(service, params).await?),
@@ -81,15 +87,21 @@ fn write(error: &WriteError) -> Error {
 fn refused(error: &CommandError) -> Error {
     let kind = match error {
         CommandError::Refused(refusal) => match refusal {
-            Refusal::TaskRunning(task) => return Error::new(ErrorKind::TaskRunning, error.to_string()).about(task),
+            Refusal::TaskRunning(task) => {
+                return Error::new(ErrorKind::TaskRunning, error.to_string()).about(task);
+            }
             Refusal::NotAChoice(_) => ErrorKind::InvalidParams,
             Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => ErrorKind::NotFound,
-            Refusal::Ended(_) | Refusal::NotPaused | Refusal::Answered(_) | Refusal::Decided(_) | Refusal::Stale => {
-                ErrorKind::IllegalState
-            }
+            Refusal::Ended(_)
+            | Refusal::NotPaused
+            | Refusal::Answered(_)
+            | Refusal::Decided(_)
+            | Refusal::Stale => ErrorKind::IllegalState,
         },
         CommandError::Overloaded => ErrorKind::Overloaded,
-        CommandError::Store(AppendError::ConversationGone(_)) | CommandError::NoConversation => ErrorKind::NotFound,
+        CommandError::Store(AppendError::ConversationGone(_)) | CommandError::NoConversation => {
+            ErrorKind::NotFound
+        }
         CommandError::Store(AppendError::DuplicateClientMessage { .. }) => ErrorKind::Conflict,
         CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown => ErrorKind::ShuttingDown,
         CommandError::Store(AppendError::Invalid { .. }) => ErrorKind::Internal,
@@ -105,7 +117,9 @@ fn refused(error: &CommandError) -> Error {
 fn found<T>(lookup: Lookup<T>, what: &str, typed: &str) -> Result<T, Error> {
     match lookup {
         Lookup::One(id) => Ok(id),
-        Lookup::None => Err(Error::new(ErrorKind::NotFound, format!("there is no {what} {typed:?}")).about(typed)),
+        Lookup::None => {
+            Err(Error::new(ErrorKind::NotFound, format!("there is no {what} {typed:?}")).about(typed))
+        }
         Lookup::Many => {
             let words = format!("{typed:?} fits more than one {what}; give more of its id");
             Err(Error::new(ErrorKind::Ambiguous, words).about(typed))
@@ -124,5 +138,6 @@ async fn find_conversation(store: &Store, typed: &str) -> Result<ConversationId,
 /// The conversation of that id.
 pub(super) async fn existing(store: &Store, id: ConversationId) -> Result<Conversation, Error> {
     let conversation = store.conversation(id).await.map_err(storage)?;
-    conversation.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no conversation {id}")).about(id))
+    conversation
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no conversation {id}")).about(id))
 }

@@ -1,4 +1,7 @@
-use crate::{catalog::Catalog, config::Config, daemon::Ending, events::Hub, keys::KeyStore, session::Sessions, supervisor::Supervisor};
+use crate::{
+    catalog::Catalog, config::Config, daemon::Ending, events::Hub, keys::KeyStore, session::Sessions,
+    supervisor::Supervisor,
+};
 use abide_client::home::Home;
 use abide_protocol::Timestamp;
 use abide_store::Store;
@@ -41,7 +44,8 @@ impl Connections {
     /// A place, given back when dropped; none if there are `max` already.
     #[must_use]
     pub fn take_place(&self, max: usize) -> Option<Place> {
-        let taken = self.open.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n < max).then_some(n + 1));
+        let taken =
+            self.open.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n < max).then_some(n + 1));
         taken.ok().map(|_| Place { open: self.open.clone() })
     }
 

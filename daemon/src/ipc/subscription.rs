@@ -89,7 +89,8 @@ async fn open(
         super::handlers::existing(store, conversation).await?;
     }
     let mut snapshot = store.snapshot(scope, since).await.map_err(super::handlers::storage)?;
-    snapshot.partials = partials;
+    // What has been recorded between the two reads is in the snapshot, or follows.
+    snapshot.partials = hub.still_live(partials);
     snapshot.daemon = hub.daemon_state();
     Ok((subscriber, snapshot))
 }

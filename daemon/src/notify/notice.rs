@@ -60,7 +60,8 @@ pub fn notice(title: &str, record: &Record, task: &AgentTask) -> Option<Notice> 
             (Key::Pending(PendingId::Approval(*id)), what)
         }
         RecordBody::TaskEnded(ended)
-            if task.parent_id.is_none() && !matches!(ended.reason, EndReason::Stopped | EndReason::Deleted) =>
+            if task.parent_id.is_none()
+                && !matches!(ended.reason, EndReason::Stopped | EndReason::Deleted) =>
         {
             let words = ended.error.clone().or_else(|| ended.summary.clone());
             (Key::Ended(task.id), What::Ended { reason: ended.reason, words })

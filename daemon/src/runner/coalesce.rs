@@ -26,8 +26,15 @@ pub(super) struct Coalescer {
 }
 
 impl Coalescer {
-    pub(super) fn new(hub: Hub, conversation: ConversationId, task: TaskId, item: DeltaItem, attempt: u32) -> Self {
-        let template = Delta { conversation, task, item, attempt, kind: DeltaKind::Text, text: String::new() };
+    pub(super) fn new(
+        hub: Hub,
+        conversation: ConversationId,
+        task: TaskId,
+        item: DeltaItem,
+        attempt: u32,
+    ) -> Self {
+        let template =
+            Delta { conversation, task, item, attempt, kind: DeltaKind::Text, text: String::new() };
         Self { hub, template: Arc::new(template), pending: Arc::default(), filled: Arc::default() }
     }
 

@@ -1,8 +1,12 @@
 //! What a fresh start finds: work that was under way when the last daemon went.
 
 use super::Sessions;
-use abide_engine::{CallStage, EditState, Finding, History, Input, is_at_work};
-use abide_protocol::{CallId, record::CallPlanned, task::{AgentTask, CallState, Status}};
+use abide_engine::{CallStage, Finding, History, Input, is_at_work};
+use abide_protocol::{
+    CallId,
+    record::CallPlanned,
+    task::{AgentTask, CallState, Status},
+};
 use abide_tools::Tools;
 
 /// For each task that was at work, what became of it. A task that waits for a person has lost nothing and is left alone.
@@ -13,13 +17,18 @@ pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
             .calls()
             .iter()
             .filter_map(|call| match (&call.stage, &call.planned) {
-                (CallStage::Started { attempt, .. }, Some(plan)) => Some((call.block.id, *attempt, plan.clone())),
+                (CallStage::Started { attempt, .. }, Some(plan)) => {
+                    Some((call.block.id, *attempt, plan.clone()))
+                }
                 _ => None,
             })
             .collect();
         let (tools, workspace) = (tools.clone(), task.head.workspace.clone());
         let inspect = move || {
-            started.into_iter().map(|(call, attempt, plan)| finding(call, tools.inspect(call, attempt, &plan, &workspace))).collect()
+            started
+                .into_iter()
+                .map(|(call, attempt, plan)| finding(call, tools.inspect(call, attempt, &plan, &workspace)))
+                .collect()
         };
         let findings = tokio::task::spawn_blocking(inspect).await.unwrap_or_default();
         inputs.push(Input::Restarted { task: task.id, findings });
@@ -28,13 +37,7 @@ pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
 }
 
 fn finding(call: CallId, found: abide_tools::Finding) -> Finding {
-    let edit = match found.edit {
-        abide_tools::EditState::NotAnEdit => EditState::NotAnEdit,
-        abide_tools::EditState::NotDone => EditState::NotDone,
-        abide_tools::EditState::Done => EditState::Done,
-        abide_tools::EditState::Unknown => EditState::Unknown,
-    };
-    Finding { call, output: found.output, edit }
+    Finding { call, output: found.output, edit: found.edit }
 }
 
 impl Sessions {

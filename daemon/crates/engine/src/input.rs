@@ -4,7 +4,7 @@ use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId,
     inbox::Decision,
     message::CallOutcome,
-    record::{CallPlanned, ConversationCreated, ConversationUpdated, ModelErrorKind, TaskStarted},
+    record::{CallPlanned, ConversationCreated, ConversationUpdated, EditState, ModelErrorKind, TaskStarted},
     task::EndReason,
     transcript::{Reply, ToolResult},
 };
@@ -96,15 +96,6 @@ pub struct Finding {
     /// The output so far.
     pub output: String,
     pub edit: EditState,
-}
-
-/// What looking at the file says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EditState {
-    NotAnEdit,
-    NotDone,
-    Done,
-    Unknown,
 }
 
 /// Why an input changes nothing.

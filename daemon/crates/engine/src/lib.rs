@@ -23,11 +23,12 @@ mod status;
 mod task;
 mod view;
 
+pub use abide_protocol::record::EditState;
 pub use accept::accept;
 pub use advance::{advance, handle};
 pub use effects::{Effect, effects, wake_at};
 pub use history::{Conversation, History};
-pub use input::{EditState, Finding, Input, ModelFailure, Refusal, Start};
+pub use input::{Finding, Input, ModelFailure, Refusal, Start};
 pub use mint::Mint;
 pub use status::{is_at_work, is_legal, status};
 pub use task::{Call, CallStage, Stage, Task};

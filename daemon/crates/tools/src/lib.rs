@@ -31,6 +31,7 @@ mod tool;
 mod tools;
 mod workspace;
 
+pub use abide_protocol::record::EditState;
 pub use error::Error;
 pub use sandbox::Sandbox;
-pub use tools::{EditState, Finding, Finished, Options, Run, Scope, Tools};
+pub use tools::{Finding, Finished, Options, Run, Scope, Tools};

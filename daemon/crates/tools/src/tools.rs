@@ -10,7 +10,7 @@ use abide_protocol::{
     CallId,
     inbox::Rule,
     message::CallOutcome,
-    record::CallPlanned,
+    record::{CallPlanned, EditState},
     task::Approvals,
     transcript::{CallBlock, ToolResult, ToolSpec},
 };
@@ -79,16 +79,6 @@ pub struct Finding {
     /// What it had printed, capped.
     pub output: String,
     pub edit: EditState,
-}
-
-/// Whether an edit happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EditState {
-    NotAnEdit,
-    NotDone,
-    Done,
-    /// The file is neither what it was nor what it should become.
-    Unknown,
 }
 
 impl Tools {

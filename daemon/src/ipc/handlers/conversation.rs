@@ -12,7 +12,10 @@ use abide_protocol::{
 };
 use std::sync::PoisonError;
 
-pub(super) async fn create(service: &Service, params: CreateConversationParams) -> Result<ConversationReply, Error> {
+pub(super) async fn create(
+    service: &Service,
+    params: CreateConversationParams,
+) -> Result<ConversationReply, Error> {
     let CreateConversationParams { title, workspace, mode, model, persona } = params;
     start::check_persona(service, persona.as_deref())?;
     if let Some(model) = &model {
@@ -34,7 +37,10 @@ async fn reply(service: &Service, id: ConversationId) -> Result<ConversationRepl
     Ok(ConversationReply { conversation: existing(&service.store, id).await? })
 }
 
-pub(super) async fn list(service: &Service, params: ListConversationsParams) -> Result<ListConversationsReply, Error> {
+pub(super) async fn list(
+    service: &Service,
+    params: ListConversationsParams,
+) -> Result<ListConversationsReply, Error> {
     let ListConversationsParams { archived, cursor, limit } = params;
     let (conversations, next_cursor) =
         service.store.conversations(archived, cursor, limit.unwrap_or(PAGE)).await.map_err(storage)?;
@@ -46,14 +52,20 @@ pub(super) async fn get(service: &Service, params: &ConversationParams) -> Resul
     reply(service, id).await
 }
 
-pub(super) async fn messages(service: &Service, params: &ListMessagesParams) -> Result<ListMessagesReply, Error> {
+pub(super) async fn messages(
+    service: &Service,
+    params: &ListMessagesParams,
+) -> Result<ListMessagesReply, Error> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
     let (messages, calls, before) =
         service.store.messages(id, params.before, params.limit.unwrap_or(PAGE)).await.map_err(storage)?;
     Ok(ListMessagesReply { messages, calls, before })
 }
 
-pub(super) async fn update(service: &Service, params: UpdateConversationParams) -> Result<ConversationReply, Error> {
+pub(super) async fn update(
+    service: &Service,
+    params: UpdateConversationParams,
+) -> Result<ConversationReply, Error> {
     let UpdateConversationParams { conversation_id, title, workspace, mode, model, persona } = params;
     let id = find_conversation(&service.store, &conversation_id).await?;
     start::check_persona(service, persona.as_deref())?;
@@ -70,19 +82,32 @@ pub(super) async fn update(service: &Service, params: UpdateConversationParams) 
     reply(service, id).await
 }
 
-pub(super) async fn archive(service: &Service, params: &ArchiveConversationParams) -> Result<ConversationReply, Error> {
+pub(super) async fn archive(
+    service: &Service,
+    params: &ArchiveConversationParams,
+) -> Result<ConversationReply, Error> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    service.sessions.command(id, Input::Archive { archived: params.archived }).await.map_err(|e| refused(&e))?;
+    service
+        .sessions
+        .command(id, Input::Archive { archived: params.archived })
+        .await
+        .map_err(|e| refused(&e))?;
     reply(service, id).await
 }
 
-pub(super) async fn delete(service: &Service, params: &ConversationParams) -> Result<DeleteConversationReply, Error> {
+pub(super) async fn delete(
+    service: &Service,
+    params: &ConversationParams,
+) -> Result<DeleteConversationReply, Error> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
     let records = service.sessions.delete(id).await.map_err(|e| refused(&e))?;
     Ok(DeleteConversationReply { records })
 }
 
-pub(super) async fn mark_read(service: &Service, params: &MarkReadParams) -> Result<ConversationReply, Error> {
+pub(super) async fn mark_read(
+    service: &Service,
+    params: &MarkReadParams,
+) -> Result<ConversationReply, Error> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
     let conversation = service.store.mark_read(id, params.seq).await.map_err(|e| write(&e))?;
     Ok(ConversationReply { conversation })

@@ -5,7 +5,8 @@ use abide_protocol::{
     ApprovalId, ConversationId, Error, ErrorKind, QuestionId,
     inbox::{Pending, PendingId},
     method::inbox::{
-        DecideApprovalParams, DecideApprovalReply, InboxParams, InboxReply, UserResponseParams, UserResponseReply,
+        DecideApprovalParams, DecideApprovalReply, InboxParams, InboxReply, UserResponseParams,
+        UserResponseReply,
     },
     task::AgentTask,
 };
@@ -23,7 +24,10 @@ pub(super) async fn list(service: &Service, params: InboxParams) -> Result<Inbox
 }
 
 /// The first response counts; the others are told which it was.
-pub(super) async fn respond(service: &Service, params: UserResponseParams) -> Result<UserResponseReply, Error> {
+pub(super) async fn respond(
+    service: &Service,
+    params: UserResponseParams,
+) -> Result<UserResponseReply, Error> {
     let UserResponseParams { task_id, question_id, response } = params;
     if response.as_ref().is_some_and(|r| r.len() > MAX_RESPONSE) {
         return Err(Error::new(ErrorKind::TooLarge, format!("the response is over {MAX_RESPONSE} bytes")));
@@ -39,7 +43,9 @@ pub(super) async fn respond(service: &Service, params: UserResponseParams) -> Re
     let input = Input::Answer { task, question, response: response.clone() };
     match service.sessions.command(conversation, input).await {
         Ok(_) => Ok(UserResponseReply { won: true, response }),
-        Err(CommandError::Refused(Refusal::Answered(first))) => Ok(UserResponseReply { won: false, response: first }),
+        Err(CommandError::Refused(Refusal::Answered(first))) => {
+            Ok(UserResponseReply { won: false, response: first })
+        }
         Err(e) => Err(refused(&e)),
     }
 }
@@ -47,9 +53,10 @@ pub(super) async fn respond(service: &Service, params: UserResponseParams) -> Re
 async fn question(service: &Service, typed: &str) -> Result<QuestionId, Error> {
     match found(service.store.find_pending(typed).await.map_err(storage)?, "question", typed)?.id {
         PendingId::Question(id) => Ok(id),
-        PendingId::Approval(_) => {
-            Err(Error::new(ErrorKind::InvalidParams, format!("{typed:?} is an approval: approve or reject it")))
-        }
+        PendingId::Approval(_) => Err(Error::new(
+            ErrorKind::InvalidParams,
+            format!("{typed:?} is an approval: approve or reject it"),
+        )),
     }
 }
 
@@ -61,16 +68,23 @@ fn only_question(task: Option<&AgentTask>, typed: &str) -> Result<QuestionId, Er
         .collect();
     match open.as_slice() {
         [one] => Ok(*one),
-        [] => Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open question")).about(typed)),
+        [] => {
+            Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open question"))
+                .about(typed))
+        }
         _ => {
-            let words = format!("task {typed:?} has {} open questions: say which one is answered", open.len());
+            let words =
+                format!("task {typed:?} has {} open questions: say which one is answered", open.len());
             Err(Error::new(ErrorKind::Ambiguous, words).about(typed))
         }
     }
 }
 
 /// The first decision counts; the others are told which it was.
-pub(super) async fn decide(service: &Service, params: DecideApprovalParams) -> Result<DecideApprovalReply, Error> {
+pub(super) async fn decide(
+    service: &Service,
+    params: DecideApprovalParams,
+) -> Result<DecideApprovalReply, Error> {
     let DecideApprovalParams { approval_id, decision, note } = params;
     if note.as_ref().is_some_and(|n| n.len() > MAX_RESPONSE) {
         return Err(Error::new(ErrorKind::TooLarge, format!("the note is over {MAX_RESPONSE} bytes")));
@@ -78,7 +92,9 @@ pub(super) async fn decide(service: &Service, params: DecideApprovalParams) -> R
     let (approval, conversation) = approval(service, &approval_id).await?;
     match service.sessions.command(conversation, Input::Decide { approval, decision, note }).await {
         Ok(_) => Ok(DecideApprovalReply { won: true, decision }),
-        Err(CommandError::Refused(Refusal::Decided(first))) => Ok(DecideApprovalReply { won: false, decision: first }),
+        Err(CommandError::Refused(Refusal::Decided(first))) => {
+            Ok(DecideApprovalReply { won: false, decision: first })
+        }
         Err(e) => Err(refused(&e)),
     }
 }
@@ -89,7 +105,10 @@ async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, Convers
         Lookup::One(pending) => match pending.id {
             PendingId::Approval(id) => return Ok((id, pending.conversation_id)),
             PendingId::Question(_) => {
-                return Err(Error::new(ErrorKind::InvalidParams, format!("{typed:?} is a question: answer it")));
+                return Err(Error::new(
+                    ErrorKind::InvalidParams,
+                    format!("{typed:?} is a question: answer it"),
+                ));
             }
         },
         Lookup::Many => return found(Lookup::Many, "approval", typed),
@@ -101,11 +120,16 @@ async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, Convers
     let items = service.store.inbox(Some(task)).await.map_err(storage)?;
     let open: Vec<_> = items
         .iter()
-        .filter_map(|i| if let Pending::Approval(a) = &i.pending { Some((a.id, i.conversation_id)) } else { None })
+        .filter_map(|i| {
+            if let Pending::Approval(a) = &i.pending { Some((a.id, i.conversation_id)) } else { None }
+        })
         .collect();
     match open.as_slice() {
         [one] => Ok(*one),
-        [] => Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open approval")).about(typed)),
+        [] => {
+            Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open approval"))
+                .about(typed))
+        }
         _ => {
             let words = format!("task {typed:?} has {} open approvals: say which one is decided", open.len());
             Err(Error::new(ErrorKind::Ambiguous, words).about(typed))

@@ -21,7 +21,11 @@ pub(super) async fn resume(service: &Service, params: &TaskParams) -> Result<Tas
     control(service, params, |task| Input::Resume { task }).await
 }
 
-async fn control(service: &Service, params: &TaskParams, input: impl FnOnce(TaskId) -> Input) -> Result<TaskReply, Error> {
+async fn control(
+    service: &Service,
+    params: &TaskParams,
+    input: impl FnOnce(TaskId) -> Input,
+) -> Result<TaskReply, Error> {
     let (task, conversation) = place(service, &params.task_id).await?;
     let applied = service.sessions.command(conversation, input(task)).await.map_err(|e| refused(&e))?;
     let task = applied.task.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task is gone"))?;
@@ -32,7 +36,8 @@ async fn control(service: &Service, params: &TaskParams, input: impl FnOnce(Task
 pub(super) async fn place(service: &Service, typed: &str) -> Result<(TaskId, ConversationId), Error> {
     let task = find_task(&service.store, typed).await?;
     let conversation = service.store.conversation_of(task).await.map_err(storage)?;
-    let conversation = conversation.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task's conversation was deleted"))?;
+    let conversation =
+        conversation.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task's conversation was deleted"))?;
     Ok((task, conversation))
 }
 
@@ -49,5 +54,10 @@ pub(super) async fn get(service: &Service, params: &TaskParams) -> Result<GetTas
     let task = service.store.task(id).await.map_err(storage)?.ok_or_else(gone)?;
     let conversation = service.store.conversation(conversation).await.map_err(storage)?.ok_or_else(gone)?;
     let calls = service.store.task_calls(id).await.map_err(storage)?;
-    Ok(GetTaskReply { task, conversation_title: conversation.title, workspace: conversation.workspace, calls })
+    Ok(GetTaskReply {
+        task,
+        conversation_title: conversation.title,
+        workspace: conversation.workspace,
+        calls,
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::Draft;
 use crate::{
-    input::{EditState, Finding},
+    input::Finding,
     mint::Mint,
     status::is_at_work,
     task::{Call, CallStage, Stage, Task},
@@ -11,7 +11,7 @@ use abide_protocol::{
     QuestionId,
     inbox::{Question, QuestionKind},
     message::CallOutcome,
-    record::{ModelErrorKind, ModelFailed, NewRecord, Paused, RecordBody, Restarted},
+    record::{EditState, ModelErrorKind, ModelFailed, NewRecord, Paused, RecordBody, Restarted},
     task::{PauseReason, RestartPolicy},
     transcript::{EffectClass, ToolResult},
 };
