@@ -1,14 +1,16 @@
 //! What is open, and where a message goes.
 
 mod commands;
+mod effects;
 mod view;
+mod window;
 
 use crate::{
     appearance, attention,
     clock::Clock,
     daemon::{Daemon, Failure},
-    effect::{Effect, Scroll, field},
-    keymap::{self, Command},
+    effect::Effect,
+    keymap::Command,
     memory::{Memory, Settings, ThemeChoice},
     request::{Answer, Request},
     screen::{
@@ -23,14 +25,9 @@ use abide_client::{
     protocol::{ConversationId, Timestamp, inbox::PendingId, method::daemon::ListModelsReply},
     view::{Connection, OverviewChange, OverviewView},
 };
-use iced::{
-    Event, Subscription, Task, Theme, clipboard, event, keyboard, time,
-    widget::{
-        Id, operation,
-        scrollable::{AbsoluteOffset, RelativeOffset},
-    },
-    window,
-};
+use iced::{Subscription, Task, Theme, event, time, window::Id};
+pub use window::WindowEvent;
+
 use std::{collections::HashSet, sync::LazyLock, time::Duration};
 
 /// How long what has just come stands out in the list.
@@ -58,7 +55,7 @@ pub struct App {
     over: Over,
     /// What went wrong last, in words.
     notice: Option<String>,
-    window: Option<window::Id>,
+    window: Option<Id>,
     is_focused: bool,
     is_system_dark: bool,
     /// A draft that is not saved yet.
@@ -94,7 +91,7 @@ pub enum Message {
     Inbox(inbox::Message),
     Fresh(fresh::Message),
     Key(Command),
-    Window(window::Id, WindowEvent),
+    Window(Id, WindowEvent),
     SystemTheme(bool),
     Ticked,
     DraftDue,
@@ -103,15 +100,6 @@ pub enum Message {
     StartPressed,
     OverClosed,
     CloseConfirmed,
-}
-
-/// What happens to the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WindowEvent {
-    Opened,
-    Focused,
-    Unfocused,
-    CloseRequested,
 }
 
 impl App {
@@ -189,7 +177,7 @@ impl App {
         let mut all = vec![
             self.daemon.overview().map(Message::Overview),
             appearance::changes().map(Message::SystemTheme),
-            event::listen_with(heard),
+            event::listen_with(window::heard),
         ];
         if let Some(open) = &self.open {
             all.push(
@@ -243,7 +231,7 @@ impl App {
                 self.perform(effects)
             }
             Message::Key(command) => self.command(command),
-            Message::Window(id, event) => self.window(id, event),
+            Message::Window(id, event) => self.on_window(id, event),
             Message::SystemTheme(is_dark) => {
                 self.is_system_dark = is_dark;
                 Task::none()
@@ -321,7 +309,10 @@ impl App {
         let mut tasks = vec![if self.is_focused { Task::none() } else { attention::call(self.window) }];
         for id in new {
             self.sidebar.flashing.insert(id, self.now);
-            tasks.push(Task::perform(tokio::time::sleep(FLASH), move |()| Message::FlashOver(id)));
+            tasks.push(Task::future(async move {
+                tokio::time::sleep(FLASH).await;
+                Message::FlashOver(id)
+            }));
         }
         Task::batch(tasks)
     }
@@ -362,145 +353,5 @@ impl App {
             }
         }
         Task::none()
-    }
-
-    fn ask(&self, request: Request) -> Task<Message> {
-        Task::perform(self.daemon.clone().ask(request.clone()), move |result| {
-            Message::Answered(request.clone(), result)
-        })
-    }
-
-    fn perform(&mut self, effects: Vec<Effect>) -> Task<Message> {
-        let tasks: Vec<_> = effects.into_iter().map(|effect| self.perform_one(effect)).collect();
-        Task::batch(tasks)
-    }
-
-    fn perform_one(&mut self, effect: Effect) -> Task<Message> {
-        match effect {
-            Effect::Ask(request) => self.ask(request),
-            Effect::Copy(text) => clipboard::write(text),
-            Effect::Focus(id) => operation::focus(Id::new(id)),
-            Effect::Open(id) => self.show(id),
-            Effect::New => self.leave(),
-            Effect::Draft => {
-                self.is_dirty = true;
-                Task::none()
-            }
-            Effect::Scroll(scroll) => {
-                let id = Id::new(field::TIMELINE);
-                match scroll {
-                    Scroll::By(y) => operation::scroll_by(id, AbsoluteOffset { x: 0.0, y }),
-                    Scroll::ToStart => operation::snap_to(id, RelativeOffset { x: 0.0, y: 0.0 }),
-                    Scroll::ToEnd => operation::snap_to(id, RelativeOffset { x: 0.0, y: 1.0 }),
-                }
-            }
-        }
-    }
-
-    fn open_conversation(&mut self, id: ConversationId) {
-        if self.open.as_ref().is_none_or(|open| open.id() != id) {
-            self.keep_draft();
-            self.open = Some(Box::new(Conversation::new(id, &self.memory.draft(Some(id)))));
-        }
-        self.page = Page::Conversation;
-    }
-
-    /// Puts a conversation on the screen.
-    fn show(&mut self, id: ConversationId) -> Task<Message> {
-        self.open_conversation(id);
-        self.remember(Some(id));
-        let read = self.open.as_mut().and_then(|open| open.read());
-        let read = read.map_or_else(Task::none, |effect| self.perform_one(effect));
-        Task::batch([self.tell_focus(), read, operation::focus(Id::new(field::COMPOSER))])
-    }
-
-    /// To the page for a new conversation.
-    fn leave(&mut self) -> Task<Message> {
-        self.keep_draft();
-        self.open = None;
-        self.page = Page::Fresh;
-        self.remember(None);
-        Task::batch([self.tell_focus(), operation::focus(Id::new(field::COMPOSER))])
-    }
-
-    fn remember(&mut self, conversation: Option<ConversationId>) {
-        if self.settings.conversation != conversation {
-            self.settings.conversation = conversation;
-            self.memory.keep_settings(&self.settings);
-        }
-    }
-
-    fn keep_draft(&mut self) {
-        if std::mem::take(&mut self.is_dirty) {
-            self.memory.keep_draft(None, &self.fresh.composer.draft());
-            if let Some(open) = &self.open {
-                self.memory.keep_draft(Some(open.id()), &open.composer.draft());
-            }
-        }
-    }
-
-    /// The daemon does not notify of what a person sees.
-    fn tell_focus(&self) -> Task<Message> {
-        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && self.is_focused);
-        self.ask(Request::Focus(open.map(|open| open.id())))
-    }
-
-    fn window(&mut self, id: window::Id, event: WindowEvent) -> Task<Message> {
-        self.window = Some(id);
-        match event {
-            WindowEvent::Opened => operation::focus(Id::new(field::COMPOSER)),
-            WindowEvent::Focused => {
-                self.is_focused = true;
-                let read = self
-                    .open
-                    .as_mut()
-                    .filter(|_| self.page == Page::Conversation)
-                    .and_then(|open| open.read());
-                let read = read.map_or_else(Task::none, |effect| self.perform_one(effect));
-                Task::batch([attention::calm(self.window), self.tell_focus(), read])
-            }
-            WindowEvent::Unfocused => {
-                self.is_focused = false;
-                self.keep_draft();
-                self.tell_focus()
-            }
-            WindowEvent::CloseRequested => {
-                let goes_on = self.overview.tasks().next().is_some();
-                if goes_on && !self.settings.knows_closing && self.over != Over::Closing {
-                    self.over = Over::Closing;
-                    return Task::none();
-                }
-                self.close()
-            }
-        }
-    }
-
-    fn close(&mut self) -> Task<Message> {
-        self.keep_draft();
-        iced::exit()
-    }
-}
-
-/// Keys that no field has taken, and what happens to the window.
-fn heard(event: Event, status: event::Status, window: window::Id) -> Option<Message> {
-    match event {
-        Event::Keyboard(keyboard::Event::KeyPressed { key, modified_key, modifiers, .. })
-            if status == event::Status::Ignored =>
-        {
-            keymap::command(&key, modifiers)
-                .or_else(|| keymap::command(&modified_key, modifiers))
-                .map(Message::Key)
-        }
-        Event::Window(event) => {
-            let event = match event {
-                window::Event::Opened { .. } => WindowEvent::Opened,
-                window::Event::Focused => WindowEvent::Focused,
-                window::Event::Unfocused => WindowEvent::Unfocused,
-                window::Event::CloseRequested => WindowEvent::CloseRequested,
-                _ => return None,
-            };
-            Some(Message::Window(window, event))
-        }
-        _ => None,
     }
 }

@@ -41,7 +41,7 @@ pub enum Command {
 pub type Help = (&'static str, &'static str);
 
 /// The help, by group.
-pub const MAP: [(&str, &[Help]); 4] = [
+pub static MAP: [(&str, &[Help]); 4] = [
     (
         "Conversations",
         &[
@@ -82,9 +82,9 @@ pub const MAP: [(&str, &[Help]); 4] = [
             ("Ctrl O", "open or close all details"),
             ("Ctrl T", "as text, to select and copy"),
             ("PgUp  PgDn", "scroll"),
-            ("Ctrl Home  Ctrl End", "to the start, to the end"),
-            ("Ctrl +  Ctrl −  Ctrl 0", "larger, smaller, as it was"),
-            ("Ctrl Shift T", "theme: as the system, dark, light"),
+            ("Ctrl Home  End", "to the start, to the end"),
+            ("Ctrl +  −  0", "larger, smaller, as it was"),
+            ("Ctrl Shift T", "theme: system, dark, light"),
             ("?", "this page"),
         ],
     ),

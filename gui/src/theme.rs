@@ -129,6 +129,14 @@ pub mod space {
     pub const DOT: f32 = 8.0;
     pub const SCROLLBAR: f32 = 6.0;
     pub const DIALOG: f32 = 640.0;
+    /// The composer's text: at least, at most.
+    pub const EDITOR_LEAST: f32 = 44.0;
+    pub const EDITOR: f32 = 220.0;
+    /// Fields for a number and for a folder.
+    pub const NUMBER: f32 = 44.0;
+    /// Of the names of keys in their map.
+    pub const KEYS: f32 = 116.0;
+    pub const FOLDER: f32 = 180.0;
 }
 
 /// Corners.

@@ -165,6 +165,16 @@ pub fn path(path: &str, home: Option<&str>) -> String {
     }
 }
 
+/// A workspace: short for people; a private scratch folder has a name that says nothing.
+#[must_use]
+pub fn place(workspace: &str, home: Option<&str>) -> String {
+    let mut parts = workspace.rsplit('/');
+    let is_id = parts
+        .next()
+        .is_some_and(|name| name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-'));
+    if is_id && parts.next() == Some("scratch") { "scratch folder".to_owned() } else { path(workspace, home) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,5 +219,7 @@ mod tests {
         assert_eq!(path("/home/me/src", Some("/home/me")), "~/src");
         assert_eq!(path("/home/mean", Some("/home/me")), "/home/mean");
         assert_eq!(path("/srv", None), "/srv");
+        assert_eq!(place("/x/data/scratch/01a20140-1587-7110-a908-0cfb7aeaf636", None), "scratch folder");
+        assert_eq!(place("/home/me/scratch/work", Some("/home/me")), "~/scratch/work");
     }
 }

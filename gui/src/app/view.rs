@@ -19,10 +19,13 @@ impl App {
         let look = self.look();
         let selected = self.open.as_ref().filter(|_| self.page == Page::Conversation).map(|open| open.id());
         let page = match (self.page, &self.open) {
-            (Page::Conversation, Some(open)) => open.view(self.models.as_ref(), look).map(Message::Thread),
+            (Page::Conversation, Some(open)) => {
+                let known = self.overview.conversation(open.id());
+                open.view(self.models.as_ref(), known, look).map(Message::Thread)
+            }
             (Page::Inbox, _) => self.inbox.view(self.overview.inbox(), look).map(Message::Inbox),
             (Page::Fresh | Page::Conversation, _) => {
-                self.fresh.view(self.models.as_ref(), look).map(Message::Fresh)
+                self.fresh.view(self.models.as_ref()).map(Message::Fresh)
             }
         };
         let right = column![self.banner(), container(page).height(Fill), self.notice()].width(Fill);

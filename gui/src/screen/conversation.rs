@@ -1,50 +1,39 @@
 //! One conversation: header, timeline, composer.
 
 pub mod call;
+mod command;
 pub mod diff;
 mod documents;
+mod follow;
 mod header;
 pub mod markdown;
 mod projection;
 mod timeline;
+mod view;
 
 pub use projection::{Row, rows};
 
 use crate::{
     effect::{Effect, Scroll, field},
-    keymap::Command,
     request::{Answer, Request},
     screen::{
-        composer::{self, About, Composer, Stance},
+        composer::{self, Composer, Stance},
         pending::{self, Cards},
     },
-    theme::{size, space, style},
-    widget::{Element, Look, action, list::View, word},
+    widget::list::View,
 };
 use abide_client::{
-    Update,
     protocol::{
         CallId, ConversationId, Seq,
         inbox::Pending,
-        message::Role,
-        method::{conversation::UpdateConversationParams, daemon::ListModelsReply},
+        method::conversation::UpdateConversationParams,
         task::{AgentTask, Status},
     },
-    view::{Change, Connection, ConversationView, Entry},
+    view::{Connection, ConversationView},
 };
 use documents::Documents;
-use iced::{
-    Center, Fill,
-    widget::{column, container, row, space as gap, stack, text_editor},
-};
+use iced::widget::text_editor;
 use std::{collections::HashMap, ops::Range};
-
-/// Rows that are built while the end is followed, and on either side of what is seen otherwise.
-const NEAR: usize = 40;
-/// Entries that are kept while the end is followed.
-const KEEP: usize = 2000;
-/// What a snapshot brings.
-const SNAPSHOT: usize = 100;
 
 /// One open conversation.
 #[derive(Debug)]
@@ -156,90 +145,6 @@ impl Conversation {
 
     fn at_end(&self) -> bool {
         self.looked.is_none_or(|view| view.at_end)
-    }
-
-    /// Folds in what came. `is_seen` says whether a person is looking.
-    pub fn follow(&mut self, updates: Vec<Update>, is_seen: bool) -> Vec<Effect> {
-        let mut changes = Vec::new();
-        let mut effects = Vec::new();
-        for update in updates {
-            let is_first = matches!(update, Update::Snapshot(_));
-            changes.extend(self.view.apply(update));
-            if is_first {
-                self.begin(&mut effects);
-            }
-        }
-        self.documents.follow(&self.view, &changes);
-        if !self.at_end() {
-            self.news += changes
-                .iter()
-                .filter(|change| matches!(change, Change::Added(seq) if self.is_said(*seq)))
-                .count();
-        } else if self.view.timeline().len() > 2 * KEEP {
-            self.view.keep_last(KEEP);
-            let oldest = self.view.timeline().next().map(Entry::seq);
-            self.history = oldest.map_or(History::Complete, History::More);
-        }
-        if changes.iter().any(|change| !matches!(change, Change::Output { .. } | Change::Daemon)) {
-            self.project();
-        } else if changes.iter().any(
-            |change| matches!(change, Change::Output { item, .. } if !self.rows.contains(&Row::Live(*item))),
-        ) {
-            self.project();
-        }
-        let is_news = changes.iter().any(|change| matches!(change, Change::Added(_) | Change::Reset));
-        if is_seen && is_news {
-            effects.extend(self.read());
-        }
-        effects
-    }
-
-    /// What a snapshot leaves to ask for.
-    fn begin(&mut self, effects: &mut Vec<Effect>) {
-        let mut messages = self.view.timeline().filter(|entry| matches!(entry, Entry::Message(_)));
-        let first = messages.next().map(Entry::seq);
-        self.history = match first {
-            Some(seq) if messages.count() + 1 >= SNAPSHOT => History::More(seq),
-            _ => History::Complete,
-        };
-        effects.push(Effect::Ask(Request::Tasks(self.id)));
-    }
-
-    fn is_said(&self, seq: Seq) -> bool {
-        matches!(self.view.entry(seq), Some(Entry::Message(m)) if m.role != Role::User)
-    }
-
-    /// Marks all as read, if there is something that is not.
-    pub fn read(&mut self) -> Option<Effect> {
-        let known = self.view.conversation().map_or(0, |c| c.unread);
-        let is_message = |entry: &&Entry| matches!(entry, Entry::Message(_));
-        let last = self.view.timeline().rev().find(is_message).map(Entry::seq)?;
-        let is_new = known > 0 || self.view.unread() > 0;
-        self.view.mark_read(last);
-        is_new.then_some(Effect::Ask(Request::MarkRead(self.id, last)))
-    }
-
-    fn project(&mut self) {
-        let older = self.history != History::Complete;
-        self.rows = rows(&self.view, &self.earlier, older);
-        self.reframe();
-    }
-
-    /// Builds what is near to what is seen.
-    fn reframe(&mut self) {
-        let count = self.rows.len();
-        let place = |row: Row| self.rows.iter().rposition(|known| *known == row);
-        self.window = match self.looked {
-            Some(view) if !view.at_end => match (place(view.first), place(view.last)) {
-                (Some(first), Some(last)) => first.saturating_sub(NEAR)..(last + NEAR).min(count),
-                // What was seen is gone: as near as it was.
-                _ => self.window.start.min(count)..self.window.end.min(count),
-            },
-            _ => count.saturating_sub(NEAR)..count,
-        };
-        let shown = self.rows.get(self.window.clone()).unwrap_or_default();
-        let seqs = shown.iter().filter_map(|row| if let Row::Entry(seq) = row { Some(*seq) } else { None });
-        self.documents.parse(&self.view, seqs);
     }
 
     /// What this conversation is ready for.
@@ -392,95 +297,4 @@ impl Conversation {
             self.history = History::More(before);
         }
     }
-
-    /// What a key does here; `None` if nothing.
-    pub fn command(&mut self, command: Command) -> Option<Vec<Effect>> {
-        let message = match command {
-            Command::Escape if self.reader.is_some() => Message::ReaderClosed,
-            Command::Escape if self.cards.is_rejecting() => Message::Card(pending::Message::RejectCancelled),
-            Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
-            Command::Escape if matches!(self.stance(), Stance::Working(_) | Stance::Approval(_)) => {
-                Message::Composer(composer::Message::StopPressed)
-            }
-            Command::PauseOrResume => Message::Composer(match self.stance() {
-                Stance::Paused(_) => composer::Message::ResumePressed,
-                _ => composer::Message::PausePressed,
-            }),
-            Command::Decline => Message::Composer(composer::Message::DeclinePressed),
-            Command::Approve | Command::ApproveAlways | Command::Reject | Command::Choose(_) => {
-                Message::Card(pending::decision(self.view.inbox().items(), command)?)
-            }
-            Command::ToggleDetails => {
-                self.all_open = !self.all_open;
-                self.open.clear();
-                return Some(Vec::new());
-            }
-            Command::AsText if self.reader.is_some() => Message::ReaderClosed,
-            Command::AsText => Message::AsTextPressed,
-            Command::Rename => Message::RenamePressed,
-            Command::Archive => Message::ArchivePressed,
-            Command::Delete => Message::DeletePressed,
-            Command::ToEnd => Message::JumpPressed,
-            Command::ToStart => return Some(vec![Effect::Scroll(Scroll::ToStart)]),
-            Command::PageUp => return Some(vec![Effect::Scroll(Scroll::By(-size::PAGE))]),
-            Command::PageDown => return Some(vec![Effect::Scroll(Scroll::By(size::PAGE))]),
-            Command::FocusInput => return Some(vec![Effect::Focus(field::COMPOSER)]),
-            _ => return None,
-        };
-        Some(self.update(message))
-    }
-
-    #[must_use]
-    pub fn view<'a>(&'a self, models: Option<&'a ListModelsReply>, look: Look) -> Element<'a, Message> {
-        let known = self.view.conversation();
-        let about = About {
-            models,
-            model: known.and_then(|c| c.model.as_deref()),
-            mode: known.and_then(|c| c.mode),
-            workspace: Some(known.map_or("", |c| &c.workspace)),
-        };
-        let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
-        let composer = container(container(composer).max_width(space::COLUMN))
-            .center_x(Fill)
-            .padding(iced::padding::horizontal(space::XL).bottom(space::L).top(space::S));
-        let timeline = stack![self.timeline(look), self.jump_button()];
-        let page = column![self.header(look), timeline, composer];
-        match &self.reader {
-            None => page.into(),
-            Some(reader) => stack![page, read(reader)].into(),
-        }
-    }
-
-    fn jump_button(&self) -> Element<'_, Message> {
-        if self.at_end() {
-            return gap().into();
-        }
-        let words = if self.news == 0 { "Jump to latest" } else { "Jump to latest · new" };
-        let button =
-            action(words, None).padding([5.0, 12.0]).style(style::secondary).on_press(Message::JumpPressed);
-        container(button).center_x(Fill).align_bottom(Fill).padding(space::S).into()
-    }
-}
-
-/// All as text: it can be selected and copied there, not changed.
-fn read(reader: &text_editor::Content) -> Element<'_, Message> {
-    let editor = text_editor(reader)
-        .height(Fill)
-        .size(size::SECONDARY)
-        .padding(space::M)
-        .font(crate::font::CODE)
-        .style(style::editor(false))
-        .on_action(Message::Read);
-    let head = row![
-        crate::widget::secondary("Select and copy (Ctrl C). Esc closes."),
-        gap().width(Fill),
-        word("Close", Message::ReaderClosed)
-    ]
-    .align_y(Center);
-    container(column![head, editor].spacing(space::S))
-        .padding(space::L)
-        .width(Fill)
-        .height(Fill)
-        .style(style::dialog)
-        .into()
 }

@@ -6,7 +6,7 @@ use crate::{
     request::Request,
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
-    widget::{Element, Look, action, code, prose, secondary},
+    widget::{Element, action, code, prose, secondary},
 };
 use abide_client::protocol::{
     method::{daemon::ListModelsReply, task::StartTaskParams},
@@ -56,8 +56,8 @@ impl Screen {
     }
 
     #[must_use]
-    pub fn view<'a>(&'a self, models: Option<&'a ListModelsReply>, look: Look) -> Element<'a, Message> {
-        let about = About { models, model: None, mode: None, workspace: None };
+    pub fn view<'a>(&'a self, models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
+        let about = About { models, model: None, mode: None, is_new: true };
         let words = column![
             text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG),
             prose(
@@ -74,7 +74,7 @@ impl Screen {
             gap().height(Fill),
             words,
             gap().height(space::XL),
-            self.composer.view(self.stance(), &about, look).map(Message::Composer),
+            self.composer.view(self.stance(), &about).map(Message::Composer),
             gap().height(Fill),
         ]
         .max_width(space::COLUMN);

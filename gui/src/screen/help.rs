@@ -13,24 +13,27 @@ use iced::{
 /// The page, to be laid over the rest.
 #[must_use]
 pub fn view<'a, Message: 'a>() -> Element<'a, Message> {
-    let groups = keymap::MAP.iter().map(|(group, keys)| {
-        let keys = keys
-            .iter()
-            .map(|(press, what)| row![container(key(press)).width(180), prose(*what)].align_y(Center).into());
-        column![secondary(*group).font(font::STRONG), Column::with_children(keys).spacing(space::XS)]
-            .spacing(space::S)
-            .into()
-    });
+    let group = |(group, keys): &'static (&'static str, &'static [keymap::Help])| {
+        let keys = keys.iter().map(|(press, what)| {
+            row![container(key(press)).width(space::KEYS), prose(*what).width(Fill)].align_y(Center).into()
+        });
+        let title = secondary(*group).font(font::STRONG);
+        column![title, Column::with_children(keys).spacing(space::XS)].spacing(space::S).into()
+    };
+    let (left, right) = keymap::MAP.split_at(2);
+    let half = |groups: &'static [(&'static str, &'static [keymap::Help])]| {
+        Column::with_children(groups.iter().map(group)).spacing(space::L).width(Fill)
+    };
     let content = column![
         text("Keys").size(size::TITLE).font(font::STRONG),
-        Column::with_children(groups).spacing(space::L),
+        row![half(left), half(right)].spacing(space::XL),
         secondary("Letters and digits count while no field has the keyboard; Esc leaves a field."),
     ]
     .spacing(space::L)
     .padding(space::XL)
     .width(Fill);
     container(scrollable(content).style(style::bars))
-        .max_width(space::DIALOG)
+        .max_width(space::COLUMN)
         .max_height(space::DIALOG)
         .style(style::dialog)
         .into()

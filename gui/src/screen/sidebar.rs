@@ -25,7 +25,11 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 /// Rows that are drawn; a search finds the others.
 const MAX_DONE: usize = 200;
-const MAX_DOING: usize = 80;
+/// Of what it is doing, for the search.
+const MAX_FOUND: usize = 200;
+/// Characters that find room beside the mark; iced has no ellipsis of its own.
+const MAX_TITLE: usize = 24;
+const MAX_DOING: usize = 35;
 
 /// The list; what is in it is the overview's.
 #[derive(Debug, Default)]
@@ -227,8 +231,10 @@ fn line_view<'a>(line: Line, selected: Option<ConversationId>, is_new: bool) -> 
     };
     let aside: Element<'a, Message> =
         if line.unread > 0 { badge(line.unread.to_string()).into() } else { secondary(line.aside).into() };
-    let top = row![one_line(prose(line.title).font(font::MEDIUM)), aside].spacing(space::S).align_y(Center);
-    let words = column![top, one_line(secondary(line.doing))].width(Fill);
+    let top = row![one_line(prose(words::first_line(&line.title, MAX_TITLE)).font(font::MEDIUM)), aside]
+        .spacing(space::S)
+        .align_y(Center);
+    let words = column![top, one_line(secondary(words::first_line(&line.doing, MAX_DOING)))].width(Fill);
     let content = row![container(mark).padding(iced::padding::top(7)), words].spacing(space::M);
     button(content)
         .padding([space::S, 10.0])
@@ -249,7 +255,7 @@ fn line(
         title => visible_line(title).into_owned(),
     };
     let age = words::age(conversation.updated_at, look.now);
-    let place = words::path(&conversation.workspace, look.home);
+    let place = words::place(&conversation.workspace, look.home);
     let place = place.rsplit('/').next().unwrap_or_default().to_owned();
     let (mark, doing, aside) = match (waiting, task, conversation.task.map(|latest| latest.status)) {
         (Some(item), ..) => {
@@ -267,6 +273,6 @@ fn line(
         (None, None, Some(_)) => (Mark::Working, "working".to_owned(), age),
         (None, None, None) => (Mark::Empty, place, age),
     };
-    let doing = visible_line(&words::first_line(&doing, MAX_DOING)).into_owned();
+    let doing = visible_line(&words::first_line(&doing, MAX_FOUND)).into_owned();
     Line { id: conversation.id, title, doing, aside, unread: conversation.unread, mark }
 }

@@ -89,9 +89,12 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
     }
     parts.retain(|part| !part.is_empty());
     if let Some((added, removed)) = counts {
-        row = row
-            .push(text(format!("+{added}")).size(size::SECONDARY).style(style::ok))
-            .push(text(format!("−{removed}")).size(size::SECONDARY).style(style::bad));
+        if added > 0 {
+            row = row.push(text(format!("+{added}")).size(size::SECONDARY).style(style::ok));
+        }
+        if removed > 0 {
+            row = row.push(text(format!("−{removed}")).size(size::SECONDARY).style(style::bad));
+        }
         if took.is_some() {
             row = row.push(secondary("·"));
         }

@@ -2,9 +2,10 @@
 
 use abide_client::{
     protocol::{
-        Seq,
+        Seq, TaskId,
         message::{Message, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
+        task::AgentTask,
     },
     text::visible,
     view::{Change, ConversationView, Entry, Stream},
@@ -19,12 +20,25 @@ const KEEP: usize = 400;
 pub(super) struct Documents {
     recorded: HashMap<Seq, Content>,
     live: HashMap<DeltaItem, Content>,
+    summaries: HashMap<TaskId, Content>,
 }
 
 impl Documents {
     #[must_use]
     pub(super) fn of(&self, seq: Seq) -> Option<&Content> {
         self.recorded.get(&seq)
+    }
+
+    #[must_use]
+    pub(super) fn summary(&self, task: TaskId) -> Option<&Content> {
+        self.summaries.get(&task)
+    }
+
+    /// Parses what came of a task.
+    pub(super) fn parse_summary(&mut self, task: &AgentTask) {
+        if let Some(summary) = &task.summary {
+            self.summaries.entry(task.id).or_insert_with(|| Content::parse(&visible(summary)));
+        }
     }
 
     #[must_use]

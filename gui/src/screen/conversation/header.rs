@@ -9,7 +9,10 @@ use crate::{
     words,
 };
 use abide_client::{
-    protocol::task::{AgentTask, Status},
+    protocol::{
+        conversation::Conversation as Known,
+        task::{AgentTask, Status},
+    },
     text::visible_line,
 };
 use iced::{
@@ -18,15 +21,14 @@ use iced::{
 };
 
 impl Conversation {
-    pub(super) fn header(&self, look: Look) -> Element<'_, Message> {
-        let known = self.view.conversation();
+    pub(super) fn header<'a>(&'a self, known: Option<&Known>, look: Look) -> Element<'a, Message> {
         let title = match known.map(|c| c.title.trim()).filter(|title| !title.is_empty()) {
             Some(title) => visible_line(title).into_owned(),
             None => "Untitled".to_owned(),
         };
         let task = self.current();
         let parts = [
-            known.map(|c| words::path(&visible_line(&c.workspace), look.home)),
+            known.map(|c| words::place(&visible_line(&c.workspace), look.home)),
             task.map(|t| t.mode).or_else(|| known.and_then(|c| c.mode)).map(|mode| mode.name().to_owned()),
             task.map(|t| t.model.clone()).or_else(|| known.and_then(|c| c.model.clone())),
         ];
@@ -106,9 +108,9 @@ fn numbers(task: Option<&AgentTask>, look: Look) -> Vec<String> {
     let waits = task.pending.iter().map(abide_client::protocol::inbox::Pending::asked_at).min();
     let time = match (task.status, waits) {
         (Status::WaitingUser | Status::WaitingApproval, Some(since)) => {
-            format!("waiting {}", words::duration(look.now.since(since)))
+            format!("waiting {}", words::duration(look.now.since(since).max(1000)))
         }
-        _ => words::duration(task.ended_at.unwrap_or(look.now).since(task.started_at)),
+        _ => words::duration(task.ended_at.unwrap_or(look.now).since(task.started_at).max(1000)),
     };
     [Some(words::step(task)), Some(time), words::usage(&task.usage)].into_iter().flatten().collect()
 }

@@ -20,7 +20,7 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{column, container, row, rule, space as gap, text},
+    widget::{column, container, hover, markdown::Content, row, rule, space as gap, text},
 };
 
 impl Conversation {
@@ -52,9 +52,12 @@ impl Conversation {
                 Some(item) => self.cards.card(item.task_id, &item.pending, look, false).map(Message::Card),
                 None => gap().into(),
             },
-            Row::End(id) => {
-                self.task(id).map_or_else(|| gap().into(), |task| end(task, &self.last_words(id)))
-            }
+            Row::End(id) => self.task(id).map_or_else(
+                || gap().into(),
+                |task| {
+                    end(task, self.documents.summary(id).filter(|_| !self.has_said_summary(id, task)), look)
+                },
+            ),
             Row::Live(item) => match self.documents.live(item) {
                 Some(document) => markdown::view(document, look.tokens).map(Message::Document),
                 None => gap().into(),
@@ -67,12 +70,12 @@ impl Conversation {
         self.view.task(id).or_else(|| self.earlier.iter().find(|task| task.id == id))
     }
 
-    /// What the agent of a task said last: its summary is often the same.
-    fn last_words(&self, id: TaskId) -> String {
-        let is_said = |entry: &&Entry| matches!(entry, Entry::Message(m) if m.task_id == Some(id) && m.role == Role::Agent);
-        match self.view.timeline().rev().find(is_said) {
-            Some(Entry::Message(message)) => message.text.trim().to_owned(),
-            _ => String::new(),
+    /// Whether the agent's last words are its summary.
+    fn has_said_summary(&self, id: TaskId, task: &AgentTask) -> bool {
+        let is_its = |entry: &&Entry| matches!(entry, Entry::Message(m) if m.task_id == Some(id) && m.role == Role::Agent);
+        match (self.view.timeline().rev().find(is_its), &task.summary) {
+            (Some(Entry::Message(message)), Some(summary)) => message.text.trim() == summary.trim(),
+            _ => false,
         }
     }
 
@@ -93,6 +96,7 @@ impl Conversation {
                     Some(document) => markdown::view(document, look.tokens).map(Message::Document),
                     None => prose(visible(&message.text)).into(),
                 };
+                let document = copyable(document, &message.text);
                 if kind == MessageKind::Partial {
                     column![document, secondary("cut off when it was stopped")].into()
                 } else {
@@ -125,7 +129,7 @@ fn indicator<'a>(task: &AgentTask) -> Element<'a, Message> {
 }
 
 /// The badge of an ended task: how, and the numbers.
-fn end<'a>(task: &'a AgentTask, last_words: &str) -> Element<'a, Message> {
+fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Element<'a, Message> {
     let reason = task.end_reason.unwrap_or(EndReason::Completed);
     let (mark, ink): (&str, fn(&iced::Theme) -> text::Style) = match reason {
         EndReason::Completed => ("Task complete", style::ok),
@@ -152,13 +156,16 @@ fn end<'a>(task: &'a AgentTask, last_words: &str) -> Element<'a, Message> {
         let error = container(prose(visible(error))).padding(space::M).width(Fill).style(style::bad_card);
         content = content.push(error);
     }
-    if let Some(summary) =
-        task.summary.as_deref().map(str::trim).filter(|s| !s.is_empty() && *s != last_words)
-    {
-        content = content.push(prose(visible(summary)));
-        content = content.push(row![word("Copy", Message::Copied(summary.to_owned()))]);
+    if let (Some(document), Some(text)) = (summary, &task.summary) {
+        content = content.push(copyable(markdown::view(document, look.tokens).map(Message::Document), text));
     }
     content.into()
+}
+
+/// With a button to copy all of it, while the pointer is over it: iced's text cannot be selected.
+fn copyable<'a>(content: Element<'a, Message>, text: &'a str) -> Element<'a, Message> {
+    let button = word("Copy", Message::Copied(text.to_owned())).style(style::secondary);
+    hover(content, container(button).align_right(Fill))
 }
 
 fn happened(event: &Event) -> String {

@@ -1,0 +1,99 @@
+//! What screens ask for, done.
+
+use super::{App, Message, Page};
+use crate::{
+    effect::{Effect, Scroll, field},
+    request::Request,
+    screen::conversation::Conversation,
+};
+use abide_client::protocol::ConversationId;
+use iced::{
+    Task, clipboard,
+    widget::{
+        Id, operation,
+        scrollable::{AbsoluteOffset, RelativeOffset},
+    },
+};
+
+impl App {
+    pub(super) fn ask(&self, request: Request) -> Task<Message> {
+        Task::perform(self.daemon.clone().ask(request.clone()), move |result| {
+            Message::Answered(request.clone(), result)
+        })
+    }
+
+    pub(super) fn perform(&mut self, effects: Vec<Effect>) -> Task<Message> {
+        let tasks: Vec<_> = effects.into_iter().map(|effect| self.perform_one(effect)).collect();
+        Task::batch(tasks)
+    }
+
+    pub(super) fn perform_one(&mut self, effect: Effect) -> Task<Message> {
+        match effect {
+            Effect::Ask(request) => self.ask(request),
+            Effect::Copy(text) => clipboard::write(text),
+            Effect::Focus(id) => operation::focus(Id::new(id)),
+            Effect::Open(id) => self.show(id),
+            Effect::New => self.leave(),
+            Effect::Draft => {
+                self.is_dirty = true;
+                Task::none()
+            }
+            Effect::Scroll(scroll) => {
+                let id = Id::new(field::TIMELINE);
+                match scroll {
+                    Scroll::By(y) => operation::scroll_by(id, AbsoluteOffset { x: 0.0, y }),
+                    Scroll::ToStart => operation::snap_to(id, RelativeOffset { x: 0.0, y: 0.0 }),
+                    Scroll::ToEnd => operation::snap_to(id, RelativeOffset { x: 0.0, y: 1.0 }),
+                }
+            }
+        }
+    }
+
+    pub(super) fn open_conversation(&mut self, id: ConversationId) {
+        if self.open.as_ref().is_none_or(|open| open.id() != id) {
+            self.keep_draft();
+            self.open = Some(Box::new(Conversation::new(id, &self.memory.draft(Some(id)))));
+        }
+        self.page = Page::Conversation;
+    }
+
+    /// Puts a conversation on the screen.
+    pub(super) fn show(&mut self, id: ConversationId) -> Task<Message> {
+        self.open_conversation(id);
+        self.remember(Some(id));
+        let read = self.open.as_mut().and_then(|open| open.read());
+        let read = read.map_or_else(Task::none, |effect| self.perform_one(effect));
+        Task::batch([self.tell_focus(), read, operation::focus(Id::new(field::COMPOSER))])
+    }
+
+    /// To the page for a new conversation.
+    pub(super) fn leave(&mut self) -> Task<Message> {
+        self.keep_draft();
+        self.open = None;
+        self.page = Page::Fresh;
+        self.remember(None);
+        Task::batch([self.tell_focus(), operation::focus(Id::new(field::COMPOSER))])
+    }
+
+    pub(super) fn remember(&mut self, conversation: Option<ConversationId>) {
+        if self.settings.conversation != conversation {
+            self.settings.conversation = conversation;
+            self.memory.keep_settings(&self.settings);
+        }
+    }
+
+    pub(super) fn keep_draft(&mut self) {
+        if std::mem::take(&mut self.is_dirty) {
+            self.memory.keep_draft(None, &self.fresh.composer.draft());
+            if let Some(open) = &self.open {
+                self.memory.keep_draft(Some(open.id()), &open.composer.draft());
+            }
+        }
+    }
+
+    /// The daemon does not notify of what a person sees.
+    pub(super) fn tell_focus(&self) -> Task<Message> {
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && self.is_focused);
+        self.ask(Request::Focus(open.map(|open| open.id())))
+    }
+}

@@ -1,0 +1,79 @@
+//! The window itself: focus, closing, keys.
+
+use super::{App, Message, Over, Page};
+use crate::{attention, effect::field, keymap};
+use iced::{
+    Event, Task, event, keyboard,
+    widget::{Id, operation},
+    window,
+};
+
+/// What happens to the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowEvent {
+    Opened,
+    Focused,
+    Unfocused,
+    CloseRequested,
+}
+
+impl App {
+    pub(super) fn on_window(&mut self, id: window::Id, event: WindowEvent) -> Task<Message> {
+        self.window = Some(id);
+        match event {
+            WindowEvent::Opened => operation::focus(Id::new(field::COMPOSER)),
+            WindowEvent::Focused => {
+                self.is_focused = true;
+                let read = self
+                    .open
+                    .as_mut()
+                    .filter(|_| self.page == Page::Conversation)
+                    .and_then(|open| open.read());
+                let read = read.map_or_else(Task::none, |effect| self.perform_one(effect));
+                Task::batch([attention::calm(self.window), self.tell_focus(), read])
+            }
+            WindowEvent::Unfocused => {
+                self.is_focused = false;
+                self.keep_draft();
+                self.tell_focus()
+            }
+            WindowEvent::CloseRequested => {
+                let goes_on = self.overview.tasks().next().is_some();
+                if goes_on && !self.settings.knows_closing && self.over != Over::Closing {
+                    self.over = Over::Closing;
+                    return Task::none();
+                }
+                self.close()
+            }
+        }
+    }
+
+    pub(super) fn close(&mut self) -> Task<Message> {
+        self.keep_draft();
+        iced::exit()
+    }
+}
+
+/// Keys that no field has taken, and what happens to the window.
+pub(super) fn heard(event: Event, status: event::Status, window: window::Id) -> Option<Message> {
+    match event {
+        Event::Keyboard(keyboard::Event::KeyPressed { key, modified_key, modifiers, .. })
+            if status == event::Status::Ignored =>
+        {
+            keymap::command(&key, modifiers)
+                .or_else(|| keymap::command(&modified_key, modifiers))
+                .map(Message::Key)
+        }
+        Event::Window(event) => {
+            let event = match event {
+                window::Event::Opened { .. } => WindowEvent::Opened,
+                window::Event::Focused => WindowEvent::Focused,
+                window::Event::Unfocused => WindowEvent::Unfocused,
+                window::Event::CloseRequested => WindowEvent::CloseRequested,
+                _ => return None,
+            };
+            Some(Message::Window(window, event))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,166 @@
+//! The composer, drawn.
+
+use super::{About, Composer, Message, ModeChoice, ModelChoice, Stance};
+use crate::{
+    effect::field,
+    keymap,
+    theme::{size, space, style},
+    widget::{Element, action, key, secondary},
+    words,
+};
+use abide_client::protocol::task::Mode;
+use iced::{
+    Center, Fill, Shrink, Theme,
+    keyboard::{Key, key::Named},
+    widget::{
+        Row, column, container, pick_list, row, text_editor,
+        text_editor::{Binding, KeyPress},
+        text_input,
+    },
+};
+
+impl Composer {
+    /// `models` is what there is to choose from; `model` and `mode` what the conversation has.
+    #[must_use]
+    pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
+        let is_waiting = matches!(stance, Stance::Question(..));
+        let takes_words = matches!(stance, Stance::Ready | Stance::Question(..)) && !self.is_sending();
+        let mut editor = text_editor(&self.content)
+            .id(field::COMPOSER)
+            .placeholder(self.placeholder(stance, about))
+            .size(size::PROSE)
+            .line_height(size::LINE_HEIGHT)
+            .padding([space::XS, space::XS])
+            .height(Shrink)
+            .min_height(space::EDITOR_LEAST)
+            .max_height(space::EDITOR)
+            .style(style::editor(is_waiting))
+            .key_binding(binding);
+        if takes_words {
+            editor = editor.on_action(Message::Edited);
+        }
+        let foot = row![container(self.choices(stance, about)).width(Fill), self.buttons(stance)]
+            .spacing(space::S)
+            .align_y(Center);
+        let card: fn(&Theme) -> container::Style =
+            if is_waiting { style::composer_waiting } else { style::composer };
+        container(column![editor, foot].spacing(space::S)).padding(space::M).width(Fill).style(card).into()
+    }
+
+    fn placeholder(&self, stance: Stance<'_>, about: &About<'_>) -> String {
+        match stance {
+            _ if self.is_sending() => "Sending…".to_owned(),
+            Stance::Ready if about.is_new => "What shall the agent do?".to_owned(),
+            Stance::Ready => "What next?".to_owned(),
+            Stance::Away => "The daemon is away. What you have written is kept.".to_owned(),
+            Stance::Working(_) => "The agent is working. You can close this window; it goes on.".to_owned(),
+            Stance::Approval(_) => "Waiting for your approval. Stop to take over.".to_owned(),
+            Stance::Paused(_) => "Paused. It goes on when you say so.".to_owned(),
+            Stance::Question(_, question) => {
+                let how = if question.choices.is_empty() {
+                    "Type an answer."
+                } else {
+                    "Type an answer, or pick one above."
+                };
+                format!("{} {how}", words::first_line(&question.text, 80))
+            }
+        }
+    }
+
+    fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
+        if !matches!(stance, Stance::Ready) {
+            return secondary("").into();
+        }
+        let mode = self.mode.or(about.mode).unwrap_or(Mode::Agent);
+        let modes = [ModeChoice(Mode::Agent), ModeChoice(Mode::Chat)];
+        let chosen = self.model.clone().or_else(|| about.model.map(str::to_owned));
+        let default = ModelChoice::Default(about.models.map(|models| models.default.model.clone()));
+        let known = about.models.iter().flat_map(|m| &m.providers).flat_map(|provider| &provider.models);
+        let models: Vec<ModelChoice> =
+            std::iter::once(default.clone()).chain(known.cloned().map(ModelChoice::Named)).collect();
+        let model = chosen.map_or(default, ModelChoice::Named);
+        let steps = text_input("50", &self.max_steps)
+            .size(size::SECONDARY)
+            .padding([2.0, 4.0])
+            .width(space::NUMBER)
+            .style(style::field)
+            .on_input(Message::StepsChanged);
+        let mut choices = Row::new().spacing(space::S).align_y(Center).push(pill(pick_list(
+            modes,
+            Some(ModeChoice(mode)),
+            Message::ModePicked,
+        )));
+        choices = choices.push(pill(pick_list(models, Some(model), Message::ModelPicked)));
+        if about.is_new {
+            choices = choices.push(
+                text_input("Folder: a scratch one", &self.workspace)
+                    .size(size::SECONDARY)
+                    .padding([4.0, 8.0])
+                    .width(space::FOLDER)
+                    .style(style::field)
+                    .on_input(Message::WorkspaceChanged),
+            );
+        }
+        if mode == Mode::Agent {
+            choices = choices
+                .push(row![secondary("max"), steps, secondary("steps")].spacing(space::XS).align_y(Center));
+        }
+        choices.wrap().vertical_spacing(space::XS).into()
+    }
+
+    fn buttons<'a>(&self, stance: Stance<'_>) -> Element<'a, Message> {
+        let enter = || key("↵").style(style::key_on_accent);
+        let stop = || {
+            let escape = key("Esc").style(style::key_bad);
+            action("Stop", Some(escape)).style(style::danger).on_press(Message::StopPressed)
+        };
+        let can_send = !self.is_sending() && !self.content.text().trim().is_empty();
+        let buttons = match stance {
+            Stance::Ready => row![
+                action("Send", Some(enter()))
+                    .style(style::primary)
+                    .on_press_maybe(can_send.then_some(Message::Submitted))
+            ],
+            Stance::Away => row![action("Send", Some(enter())).style(style::primary)],
+            Stance::Working(_) | Stance::Approval(_) => {
+                row![action("Pause", None).style(style::quiet).on_press(Message::PausePressed), stop()]
+            }
+            Stance::Paused(_) => {
+                row![action("Go on", None).style(style::primary).on_press(Message::ResumePressed), stop()]
+            }
+            Stance::Question(..) => row![
+                action("Stop", None).style(style::quiet).on_press(Message::StopPressed),
+                action("Reply", Some(enter()))
+                    .style(style::primary)
+                    .on_press_maybe(can_send.then_some(Message::Submitted)),
+            ],
+        };
+        buttons.spacing(space::S).align_y(Center).into()
+    }
+}
+
+fn pill<'a, T, L, V>(list: pick_list::PickList<'a, T, L, V, Message>) -> Element<'a, Message>
+where
+    T: ToString + PartialEq + Clone + 'a,
+    L: std::borrow::Borrow<[T]> + 'a,
+    V: std::borrow::Borrow<T> + 'a,
+{
+    list.text_size(size::SECONDARY).padding([4.0, 8.0]).style(style::pill).menu_style(style::choices).into()
+}
+
+/// Enter sends, Shift and Enter break the line; what is a command of the window is left to it.
+fn binding(press: KeyPress) -> Option<Binding<Message>> {
+    if !matches!(press.status, text_editor::Status::Focused { .. }) {
+        return None;
+    }
+    let is_command = press.modifiers.command() && keymap::command(&press.key, press.modifiers).is_some();
+    match press.key.as_ref() {
+        Key::Named(Named::Enter) if press.modifiers.shift() => Some(Binding::Enter),
+        Key::Named(Named::Enter) => Some(Binding::Custom(Message::Submitted)),
+        Key::Named(Named::Escape) => Some(Binding::Unfocus),
+        Key::Named(Named::ArrowUp | Named::ArrowDown | Named::PageUp | Named::PageDown) if is_command => None,
+        Key::Named(Named::PageUp | Named::PageDown | Named::F1 | Named::F2) => None,
+        Key::Character(_) if is_command => None,
+        _ => Binding::from_key_press(press),
+    }
+}

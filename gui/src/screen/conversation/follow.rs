@@ -1,0 +1,105 @@
+//! From what the daemon tells to the rows that are built.
+
+use super::{Conversation, History, Row, rows};
+use crate::{effect::Effect, request::Request};
+use abide_client::{
+    Update,
+    protocol::{Seq, message::Role},
+    view::{Change, Entry},
+};
+
+/// Rows that are built while the end is followed, and on either side of what is seen otherwise.
+const NEAR: usize = 40;
+/// Entries that are kept while the end is followed.
+const KEEP: usize = 2000;
+/// What a snapshot brings.
+const SNAPSHOT: usize = 100;
+
+impl Conversation {
+    /// Folds in what came. `is_seen` says whether a person is looking.
+    pub fn follow(&mut self, updates: Vec<Update>, is_seen: bool) -> Vec<Effect> {
+        let mut changes = Vec::new();
+        let mut effects = Vec::new();
+        for update in updates {
+            let is_first = matches!(update, Update::Snapshot(_));
+            changes.extend(self.view.apply(update));
+            if is_first {
+                self.begin(&mut effects);
+            }
+        }
+        self.documents.follow(&self.view, &changes);
+        if !self.at_end() {
+            self.news += changes
+                .iter()
+                .filter(|change| matches!(change, Change::Added(seq) if self.is_said(*seq)))
+                .count();
+        } else if self.view.timeline().len() > 2 * KEEP {
+            self.view.keep_last(KEEP);
+            let oldest = self.view.timeline().next().map(Entry::seq);
+            self.history = oldest.map_or(History::Complete, History::More);
+        }
+        if changes.iter().any(|change| !matches!(change, Change::Output { .. } | Change::Daemon)) {
+            self.project();
+        } else if changes.iter().any(
+            |change| matches!(change, Change::Output { item, .. } if !self.rows.contains(&Row::Live(*item))),
+        ) {
+            self.project();
+        }
+        let is_news = changes.iter().any(|change| matches!(change, Change::Added(_) | Change::Reset));
+        if is_seen && is_news {
+            effects.extend(self.read());
+        }
+        effects
+    }
+
+    /// What a snapshot leaves to ask for.
+    fn begin(&mut self, effects: &mut Vec<Effect>) {
+        let mut messages = self.view.timeline().filter(|entry| matches!(entry, Entry::Message(_)));
+        let first = messages.next().map(Entry::seq);
+        self.history = match first {
+            Some(seq) if messages.count() + 1 >= SNAPSHOT => History::More(seq),
+            _ => History::Complete,
+        };
+        effects.push(Effect::Ask(Request::Tasks(self.id)));
+    }
+
+    fn is_said(&self, seq: Seq) -> bool {
+        matches!(self.view.entry(seq), Some(Entry::Message(m)) if m.role != Role::User)
+    }
+
+    /// Marks all as read, if there is something that is not.
+    pub fn read(&mut self) -> Option<Effect> {
+        let known = self.view.conversation().map_or(0, |c| c.unread);
+        let is_message = |entry: &&Entry| matches!(entry, Entry::Message(_));
+        let last = self.view.timeline().rev().find(is_message).map(Entry::seq)?;
+        let is_new = known > 0 || self.view.unread() > 0;
+        self.view.mark_read(last);
+        is_new.then_some(Effect::Ask(Request::MarkRead(self.id, last)))
+    }
+
+    pub(super) fn project(&mut self) {
+        let older = self.history != History::Complete;
+        self.rows = rows(&self.view, &self.earlier, older);
+        self.reframe();
+    }
+
+    /// Builds what is near to what is seen.
+    pub(super) fn reframe(&mut self) {
+        let count = self.rows.len();
+        let place = |row: Row| self.rows.iter().rposition(|known| *known == row);
+        self.window = match self.looked {
+            Some(view) if !view.at_end => match (place(view.first), place(view.last)) {
+                (Some(first), Some(last)) => first.saturating_sub(NEAR)..(last + NEAR).min(count),
+                // What was seen is gone: as near as it was.
+                _ => self.window.start.min(count)..self.window.end.min(count),
+            },
+            _ => count.saturating_sub(NEAR)..count,
+        };
+        let shown = self.rows.get(self.window.clone()).unwrap_or_default();
+        let seqs = shown.iter().filter_map(|row| if let Row::Entry(seq) = row { Some(*seq) } else { None });
+        self.documents.parse(&self.view, seqs);
+        for task in self.view.tasks().chain(&self.earlier) {
+            self.documents.parse_summary(task);
+        }
+    }
+}

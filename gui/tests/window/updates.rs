@@ -1,0 +1,149 @@
+//! What comes from the daemon ends up on the screen once, and what a person does becomes one request.
+
+use crate::preset::{self, CONVERSATION, Window};
+use abide_client::{
+    Update,
+    protocol::{
+        Seq,
+        message::Role,
+        notification::DeltaItem,
+        task::{EndReason, Status},
+    },
+};
+use abide_gui::{
+    Message,
+    app::Page,
+    effect::Effect,
+    keymap::Command,
+    request::Request,
+    screen::{
+        composer::{self, Composer, Stance},
+        conversation::Row,
+        sidebar,
+    },
+};
+
+fn rows(window: &Window) -> Vec<Row> {
+    window.app.conversation().map(|open| open.rows().to_vec()).unwrap_or_default()
+}
+
+#[test]
+fn a_streamed_reply_becomes_its_message_without_a_double() {
+    let mut window = preset::streaming();
+    assert!(rows(&window).contains(&Row::Live(DeltaItem::Reply(preset::REPLY))));
+    window.notify(preset::delta(23, "slow machines see it."));
+    let said = abide_client::protocol::message::Message {
+        id: preset::REPLY,
+        ..preset::said(100_001, Role::Agent, "That explains why only slow machines see it.")
+    };
+    window.notify(preset::message(said.clone()));
+    window.notify(preset::message(said));
+    let rows = rows(&window);
+    assert!(!rows.contains(&Row::Live(DeltaItem::Reply(preset::REPLY))));
+    assert_eq!(rows.iter().filter(|row| **row == Row::Entry(Seq(100_001))).count(), 1);
+}
+
+#[test]
+fn what_waits_stands_in_its_place_and_the_call_not_beside_it() {
+    let window = preset::waiting_approval();
+    let rows = rows(&window);
+    assert_eq!(rows.iter().filter(|row| matches!(row, Row::Card(_))).count(), 1);
+    assert!(!rows.contains(&Row::Entry(Seq(7))), "the card stands for the call");
+    assert!(!rows.iter().any(|row| matches!(row, Row::Indicator(_))), "nothing works while it waits");
+}
+
+#[test]
+fn an_ended_task_has_its_badge_after_its_last_row() {
+    let window = preset::ended(EndReason::Completed);
+    assert_eq!(rows(&window).last(), Some(&Row::End(preset::TASK)));
+}
+
+#[test]
+fn escape_stops_what_works_and_nothing_else() {
+    let task = preset::task(Status::Thinking);
+    let mut composer = Composer::default();
+    let stop = composer.update(composer::Message::StopPressed, Stance::Working(&task), Some(CONVERSATION));
+    assert_eq!(stop, [Effect::Ask(Request::Stop(preset::TASK))]);
+    let nothing = composer.update(composer::Message::StopPressed, Stance::Ready, Some(CONVERSATION));
+    assert_eq!(nothing, []);
+}
+
+#[test]
+fn the_same_words_again_are_the_same_request() {
+    let mut composer = Composer::with_draft("mend it");
+    let mut send = || match &composer.update(composer::Message::Submitted, Stance::Ready, None)[..] {
+        [Effect::Ask(Request::Start(params))] => {
+            composer.failed();
+            params.client_message_id.clone()
+        }
+        other => panic!("not sent: {other:?}"),
+    };
+    let first = send();
+    assert!(first.is_some());
+    assert_eq!(first, send(), "a lost answer must not start two tasks");
+}
+
+#[test]
+fn words_are_kept_until_the_daemon_has_them() {
+    let mut composer = Composer::with_draft("mend it");
+    composer.update(composer::Message::Submitted, Stance::Ready, None);
+    assert_eq!(composer.draft(), "mend it");
+    composer.sent();
+    assert_eq!(composer.draft(), "");
+}
+
+#[test]
+fn an_answer_goes_to_the_question() {
+    let question = preset::question();
+    let mut composer = Composer::with_draft("the first");
+    let effects = composer.update(
+        composer::Message::Submitted,
+        Stance::Question(preset::TASK, &question),
+        Some(CONVERSATION),
+    );
+    assert_eq!(
+        effects,
+        [Effect::Ask(Request::Answer(preset::TASK, preset::QUESTION, Some("the first".into())))]
+    );
+}
+
+#[test]
+fn keys_move_between_pages() {
+    let mut window = preset::waiting_question();
+    window.tell(Message::Key(Command::New));
+    assert_eq!(window.app.page(), Page::Fresh);
+    window.tell(Message::Key(Command::NextThatNeedsMe));
+    assert_eq!(window.app.page(), Page::Conversation);
+    window.tell(Message::Key(Command::Inbox));
+    assert_eq!(window.app.page(), Page::Inbox);
+    window.tell(Message::Key(Command::Escape));
+    assert_eq!(window.app.page(), Page::Conversation);
+    assert_eq!(window.app.title(), "(1) Fix flaky login test – Abide");
+}
+
+#[test]
+fn a_search_finds_by_title_and_folder() {
+    let mut window = preset::ended(EndReason::Completed);
+    window.tell(Message::Sidebar(sidebar::Message::QueryChanged("nothing like it".into())));
+    window.tell(Message::Key(Command::Next));
+    assert!(window.app.conversation().is_some(), "what is open stays open");
+    window.tell(Message::Sidebar(sidebar::Message::QueryChanged("SRC/web".into())));
+    window.tell(Message::Key(Command::New));
+    window.tell(Message::Sidebar(sidebar::Message::QuerySubmitted));
+    assert_eq!(
+        window.app.conversation().map(abide_gui::screen::conversation::Conversation::id),
+        Some(CONVERSATION)
+    );
+}
+
+#[test]
+fn a_deleted_conversation_leaves_the_screen() {
+    let mut window = preset::ended(EndReason::Completed);
+    let gone = abide_client::protocol::notification::ConversationUpdate {
+        conversation_id: CONVERSATION,
+        conversation: None,
+    };
+    let gone = abide_client::protocol::notification::Notification::ConversationUpdate(gone);
+    window.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(gone)]));
+    assert_eq!(window.app.page(), Page::Fresh);
+}
