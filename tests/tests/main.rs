@@ -51,6 +51,7 @@ mod watch {
     mod cli_watch;
     mod crash;
     mod resume;
+    mod wire;
 }
 mod load {
     mod fifty;

@@ -78,9 +78,10 @@ impl Exchange {
         view: Result<View, String>,
         body: &str,
         headers: Vec<(String, String)>,
+        at: Instant,
         parts: impl FnOnce(&Turn, &str) -> Vec<Part>,
     ) -> Result<Admitted, String> {
-        let admitted = self.lock().admit(view, body, headers, parts);
+        let admitted = self.lock().admit(view, body, headers, at, parts);
         self.changes.send_replace(());
         admitted
     }
@@ -115,6 +116,7 @@ impl State {
         view: Result<View, String>,
         body: &str,
         headers: Vec<(String, String)>,
+        at: Instant,
         parts: impl FnOnce(&Turn, &str) -> Vec<Part>,
     ) -> Result<Admitted, String> {
         let key = view.as_ref().ok().and_then(View::key).unwrap_or_default();
@@ -136,7 +138,8 @@ impl State {
             key: key.clone(),
             turn: number,
             attempt,
-            at: Instant::now(),
+            at,
+            answered_at: Instant::now(),
             body: serde_json::from_str(body).unwrap_or(Value::Null),
             headers,
             outcome: if checked.is_ok() { Outcome::Answering } else { Outcome::Refused },

@@ -20,6 +20,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Instant,
 };
 use tokio::{net::TcpStream, sync::mpsc};
 
@@ -95,6 +96,7 @@ async fn answer(request: Request<Incoming>, exchange: &Arc<Exchange>) -> io::Res
         .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
         .collect::<Vec<_>>();
     let body = text_of(request.into_body()).await?;
+    let at = Instant::now();
     let view = match wire {
         Wire::OpenAi => openai::read(&body),
         Wire::Anthropic if !headers.iter().any(|(name, _)| name == "anthropic-version") => {
@@ -102,7 +104,7 @@ async fn answer(request: Request<Incoming>, exchange: &Arc<Exchange>) -> io::Res
         }
         Wire::Anthropic => anthropic::read(&body),
     };
-    let admitted = exchange.admit(view, &body, headers, |turn, id| match wire {
+    let admitted = exchange.admit(view, &body, headers, at, |turn, id| match wire {
         Wire::OpenAi => openai::parts(turn, id),
         Wire::Anthropic => anthropic::parts(turn, id),
     });

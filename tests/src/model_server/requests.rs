@@ -10,7 +10,10 @@ pub struct Seen {
     pub turn: usize,
     /// How often this reply was asked for before.
     pub attempt: usize,
+    /// When it arrived.
     pub at: Instant,
+    /// When its answer began: the server's own work is between the two.
+    pub answered_at: Instant,
     pub body: Value,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
