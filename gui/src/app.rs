@@ -14,6 +14,7 @@ use crate::{
     memory::{Memory, Settings, ThemeChoice},
     request::{Answer, Request},
     screen::{
+        composer::Composer,
         conversation::{self, Conversation},
         fresh, inbox, sidebar,
     },
@@ -108,8 +109,8 @@ impl App {
     pub fn open(home: &Home, clock: Clock) -> Self {
         let memory = Memory::of(home);
         let settings = memory.settings();
-        let mut fresh = fresh::Screen::default();
-        fresh.composer = crate::screen::composer::Composer::with_draft(&memory.draft(None));
+        let fresh =
+            fresh::Screen { composer: Composer::with_draft(&memory.draft(None)), is_connected: false };
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             memory,

@@ -115,7 +115,6 @@ impl Daemon {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for `map`")]
 fn done<T>(_: T) -> Answer {
     Answer::Done
 }

@@ -1,4 +1,4 @@
-use crate::{App, clock, font, theme};
+use crate::{App, clock, effect::field, font, theme};
 use abide_client::Home;
 use iced::{Settings, Size, window};
 use std::{borrow::Cow, process::ExitCode};
@@ -29,7 +29,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(home: Home) -> iced::Result {
-    iced::application(move || App::open(&home, clock::system), App::update, App::view)
+    let boot = move || {
+        let focus = iced::widget::operation::focus(iced::widget::Id::new(field::COMPOSER));
+        (App::open(&home, clock::system), focus)
+    };
+    iced::application(boot, App::update, App::view)
         .title(App::title)
         .theme(App::theme)
         .scale_factor(App::scale)

@@ -1,8 +1,19 @@
 //! A long conversation costs what is near the view.
 
-use crate::preset;
-use abide_gui::settings;
+use crate::preset::{self, CONVERSATION};
+use abide_client::{
+    Update,
+    protocol::{Seq, message::Role, method::conversation::ListMessagesReply, notification::Snapshot},
+};
+use abide_gui::{
+    effect::Effect,
+    request::{Answer, Request},
+    screen::conversation::{Conversation, Message, Row},
+    settings,
+    widget::list::View,
+};
 use iced_test::Simulator;
+use std::time::Instant;
 
 #[test]
 fn of_ten_thousand_messages_only_the_last_are_built() {
@@ -10,4 +21,78 @@ fn of_ten_thousand_messages_only_the_last_are_built() {
     let mut screen = Simulator::with_size(settings(), (1280.0, 800.0), window.app.view());
     assert!(screen.find("message 9999").is_ok());
     assert!(screen.find("message 9000").is_err(), "far from the view, it is not built");
+}
+
+/// A conversation whose snapshot is full: there is more before it.
+fn with_history() -> (Conversation, Vec<Effect>) {
+    let said = (901..=1000).map(|n| preset::said(n, Role::Agent, &format!("message {n}")));
+    let snapshot = Snapshot { messages: said.collect(), ..preset::empty() };
+    let mut open = Conversation::new(CONVERSATION, "");
+    let effects = open.follow(vec![Update::Snapshot(Box::new(snapshot))], true);
+    (open, effects)
+}
+
+#[test]
+fn history_is_fetched_when_its_start_is_near_and_once() {
+    let (mut open, _) = with_history();
+    assert_eq!(open.rows().first(), Some(&Row::Older));
+    let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
+    let asked = open.update(Message::Looked(view));
+    let request = Request::Older(CONVERSATION, Seq(901));
+    assert_eq!(asked, [Effect::Ask(request.clone())]);
+    assert_eq!(open.update(Message::Looked(view)), [], "it is under way");
+    let older = (801..=900).map(|n| preset::said(n, Role::User, "before"));
+    let page = ListMessagesReply { messages: older.collect(), calls: Vec::new(), before: None };
+    open.answered(&request, &Answer::Page(CONVERSATION, page));
+    assert_eq!(open.rows().len(), 200);
+    assert_eq!(open.rows().first(), Some(&Row::Entry(Seq(801))));
+}
+
+#[test]
+fn a_page_that_did_not_come_is_asked_for_again() {
+    let (mut open, _) = with_history();
+    let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
+    let asked = open.update(Message::Looked(view));
+    open.failed(&Request::Older(CONVERSATION, Seq(901)));
+    assert_eq!(open.update(Message::Looked(view)), asked);
+}
+
+#[test]
+fn what_is_seen_is_marked_as_read() {
+    let (mut open, _) = with_history();
+    let new = preset::message(preset::said(100_001, Role::Agent, "new"));
+    let unseen = open.follow(vec![Update::Notification(new)], false);
+    assert_eq!(unseen, []);
+    assert_eq!(open.read(), Some(Effect::Ask(Request::MarkRead(CONVERSATION, Seq(100_001)))));
+    assert_eq!(open.read(), None, "once");
+}
+
+/// Figures, for a person: `cargo test -p abide-gui --release --test window figures -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures, and asserts nothing"]
+fn figures() {
+    for messages in [100, 1_000, 10_000, 100_000] {
+        let begun = Instant::now();
+        let window = preset::long(messages);
+        let folded = begun.elapsed();
+        let begun = Instant::now();
+        let mut screen = Simulator::with_size(settings(), (1280.0, 800.0), window.app.view());
+        let laid_out = begun.elapsed();
+        let begun = Instant::now();
+        drop(screen.snapshot(&window.app.theme()));
+        println!(
+            "{messages} messages: folded in {folded:?}, built and laid out in {laid_out:?}, drawn at scale 2 in {:?}",
+            begun.elapsed()
+        );
+    }
+    let mut window = preset::streaming();
+    let begun = Instant::now();
+    let mut offset = 23;
+    for _ in 0..300 {
+        let word = "words and `code`, ";
+        window.notify(preset::delta(offset, word));
+        offset += word.len() as u64;
+        drop(Simulator::with_size(settings(), (1280.0, 800.0), window.app.view()));
+    }
+    println!("streaming: {:?} to fold, build and lay out a frame from nothing", begun.elapsed() / 300);
 }

@@ -1,5 +1,7 @@
 //! The window without a window: named states, what can be found in them, what a click asks for.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod long;
 mod preset;
 mod screens;

@@ -2,7 +2,7 @@
 
 use super::{Message, diff};
 use crate::{
-    theme::{size, space, style},
+    theme::{space, style},
     widget::{Element, Look, code, one_line, secondary, spinner::spinner, word},
     words,
 };
@@ -15,7 +15,7 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Row, button, column, container, row, rule, scrollable, text},
+    widget::{Row, button, column, container, row, rule, scrollable},
 };
 
 /// Lines of live output.
@@ -83,17 +83,17 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
         (_, said) if !said.is_empty() => parts.push(said.to_owned()),
         _ if counts.is_some() => {}
         (Some(result), _) => {
-            parts.push(visible_line(&words::first_line(&result.message, MAX_SAID)).into_owned())
+            parts.push(visible_line(&words::first_line(&result.message, MAX_SAID)).into_owned());
         }
         _ => {}
     }
     parts.retain(|part| !part.is_empty());
     if let Some((added, removed)) = counts {
         if added > 0 {
-            row = row.push(text(format!("+{added}")).size(size::SECONDARY).style(style::ok));
+            row = row.push(secondary(format!("+{added}")).style(style::ok));
         }
         if removed > 0 {
-            row = row.push(text(format!("−{removed}")).size(size::SECONDARY).style(style::bad));
+            row = row.push(secondary(format!("−{removed}")).style(style::bad));
         }
         if took.is_some() {
             row = row.push(secondary("·"));

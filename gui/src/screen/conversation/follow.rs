@@ -4,7 +4,7 @@ use super::{Conversation, History, Row, rows};
 use crate::{effect::Effect, request::Request};
 use abide_client::{
     Update,
-    protocol::{Seq, message::Role},
+    protocol::{Seq, message::Role, notification::DeltaItem},
     view::{Change, Entry},
 };
 
@@ -38,11 +38,7 @@ impl Conversation {
             let oldest = self.view.timeline().next().map(Entry::seq);
             self.history = oldest.map_or(History::Complete, History::More);
         }
-        if changes.iter().any(|change| !matches!(change, Change::Output { .. } | Change::Daemon)) {
-            self.project();
-        } else if changes.iter().any(
-            |change| matches!(change, Change::Output { item, .. } if !self.rows.contains(&Row::Live(*item))),
-        ) {
+        if changes.iter().any(|change| self.moves_rows(change)) {
             self.project();
         }
         let is_news = changes.iter().any(|change| matches!(change, Change::Added(_) | Change::Reset));
@@ -50,6 +46,15 @@ impl Conversation {
             effects.extend(self.read());
         }
         effects
+    }
+
+    /// Live output that is shown already grows in its row.
+    fn moves_rows(&self, change: &Change) -> bool {
+        match change {
+            Change::Output { item: DeltaItem::Call(_), .. } | Change::Daemon => false,
+            Change::Output { item, .. } => !self.rows.contains(&Row::Live(*item)),
+            _ => true,
+        }
     }
 
     /// What a snapshot leaves to ask for.

@@ -3,11 +3,11 @@
 use crate::{
     font,
     theme::{Tokens, radius, size, space, style},
-    widget::{Element, code, secondary, word},
+    widget::{Element, code, prose, secondary, word},
 };
 use iced::{
     Border, Center, Fill, Padding, Renderer, Theme,
-    widget::{column, container, markdown, row, scrollable, space as gap},
+    widget::{Column, column, container, markdown, row, scrollable, space as gap},
 };
 
 /// What can be done with a document.
@@ -79,6 +79,27 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
             .into()
     }
 
+    fn unordered_list(
+        &self,
+        settings: markdown::Settings,
+        bullets: &'a [markdown::Bullet],
+    ) -> iced::Element<'a, Message, Theme, Renderer> {
+        list(self, settings, bullets, |_, bullet| match bullet {
+            markdown::Bullet::Point { .. } => "•".to_owned(),
+            markdown::Bullet::Task { done: true, .. } => "✓".to_owned(),
+            markdown::Bullet::Task { done: false, .. } => "□".to_owned(),
+        })
+    }
+
+    fn ordered_list(
+        &self,
+        settings: markdown::Settings,
+        start: u64,
+        bullets: &'a [markdown::Bullet],
+    ) -> iced::Element<'a, Message, Theme, Renderer> {
+        list(self, settings, bullets, |n, _| format!("{}.", start.saturating_add(n)))
+    }
+
     fn code_block(
         &self,
         _settings: markdown::Settings,
@@ -104,4 +125,20 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
             .style(style::code)
             .into()
     }
+}
+
+/// The marks stand at the right of their own column, on the line of the words.
+fn list<'a>(
+    viewer: &Viewer,
+    settings: markdown::Settings,
+    bullets: &'a [markdown::Bullet],
+    mark: impl Fn(u64, &markdown::Bullet) -> String,
+) -> iced::Element<'a, Message, Theme, Renderer> {
+    let inner = markdown::Settings { spacing: space::XS.into(), ..settings };
+    let rows = bullets.iter().zip(0..).map(|(bullet, n)| {
+        let (markdown::Bullet::Point { items } | markdown::Bullet::Task { items, .. }) = bullet;
+        let mark = container(prose(mark(n, bullet))).align_right(space::XL);
+        row![mark, container(markdown::items(viewer, inner, items)).width(Fill)].spacing(space::S).into()
+    });
+    Column::with_children(rows).spacing(space::XS).into()
 }

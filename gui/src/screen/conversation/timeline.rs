@@ -62,7 +62,7 @@ impl Conversation {
                 Some(document) => markdown::view(document, look.tokens).map(Message::Document),
                 None => gap().into(),
             },
-            Row::Indicator(id) => self.task(id).map_or_else(|| gap().into(), |task| indicator(task)),
+            Row::Indicator(id) => self.task(id).map_or_else(|| gap().into(), indicator),
         }
     }
 
