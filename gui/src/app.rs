@@ -203,8 +203,9 @@ impl App {
             Message::Overview(updates) => self.follow(updates),
             Message::Conversation(id, updates) => {
                 let is_seen = self.is_focused && self.page == Page::Conversation;
+                let seen = is_seen.then(|| self.unread(id));
                 let effects = match self.open.as_mut().filter(|open| open.id() == id) {
-                    Some(open) => open.follow(updates, is_seen),
+                    Some(open) => open.follow(updates, seen),
                     None => Vec::new(),
                 };
                 if self.open.as_ref().is_some_and(|open| open.fold().is_deleted()) {

@@ -61,8 +61,7 @@ impl App {
     pub(super) fn show(&mut self, id: ConversationId) -> Task<Message> {
         self.open_conversation(id);
         self.remember(Some(id));
-        let read = self.open.as_mut().and_then(|open| open.read());
-        let read = read.map_or_else(Task::none, |effect| self.perform_one(effect));
+        let read = self.mark_read();
         Task::batch([self.tell_focus(), read, operation::focus(Id::new(field::COMPOSER))])
     }
 
@@ -95,5 +94,18 @@ impl App {
     pub(super) fn tell_focus(&self) -> Task<Message> {
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && self.is_focused);
         self.ask(Request::Focus(open.map(|open| open.id())))
+    }
+
+    /// Messages of a conversation that the daemon holds for unread.
+    pub(super) fn unread(&self, id: ConversationId) -> u64 {
+        self.overview.conversation(id).map_or(0, |known| known.unread)
+    }
+
+    /// A person looks at the open conversation.
+    pub(super) fn mark_read(&mut self) -> Task<Message> {
+        let unread = self.open.as_ref().map_or(0, |open| self.unread(open.id()));
+        let open = self.open.as_mut().filter(|_| self.page == Page::Conversation);
+        let effect = open.and_then(|open| open.read(unread));
+        effect.map_or_else(Task::none, |effect| self.perform_one(effect))
     }
 }

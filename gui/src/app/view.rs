@@ -90,7 +90,7 @@ impl App {
         let content = column![
             prose("Closing the window stops nothing.").font(crate::font::STRONG),
             prose(format!(
-                "{count} go on in the daemon; open the window again and all is there. This is said only once."
+                "{count} will go on in the daemon; open the window again and all is there. This is said only once."
             ))
             .style(style::muted),
             row![

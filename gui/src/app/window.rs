@@ -1,6 +1,6 @@
 //! The window itself: focus, closing, keys.
 
-use super::{App, Message, Over, Page};
+use super::{App, Message, Over};
 use crate::{attention, effect::field, keymap};
 use iced::{
     Event, Task, event, keyboard,
@@ -24,12 +24,7 @@ impl App {
             WindowEvent::Opened => operation::focus(Id::new(field::COMPOSER)),
             WindowEvent::Focused => {
                 self.is_focused = true;
-                let read = self
-                    .open
-                    .as_mut()
-                    .filter(|_| self.page == Page::Conversation)
-                    .and_then(|open| open.read());
-                let read = read.map_or_else(Task::none, |effect| self.perform_one(effect));
+                let read = self.mark_read();
                 Task::batch([attention::calm(self.window), self.tell_focus(), read])
             }
             WindowEvent::Unfocused => {

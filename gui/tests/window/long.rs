@@ -28,7 +28,7 @@ fn with_history() -> (Conversation, Vec<Effect>) {
     let said = (901..=1000).map(|n| preset::said(n, Role::Agent, &format!("message {n}")));
     let snapshot = Snapshot { messages: said.collect(), ..preset::empty() };
     let mut open = Conversation::new(CONVERSATION, "");
-    let effects = open.follow(vec![Update::Snapshot(Box::new(snapshot))], true);
+    let effects = open.follow(vec![Update::Snapshot(Box::new(snapshot))], Some(0));
     (open, effects)
 }
 
@@ -61,10 +61,11 @@ fn a_page_that_did_not_come_is_asked_for_again() {
 fn what_is_seen_is_marked_as_read() {
     let (mut open, _) = with_history();
     let new = preset::message(preset::said(100_001, Role::Agent, "new"));
-    let unseen = open.follow(vec![Update::Notification(new)], false);
+    let unseen = open.follow(vec![Update::Notification(new)], None);
     assert_eq!(unseen, []);
-    assert_eq!(open.read(), Some(Effect::Ask(Request::MarkRead(CONVERSATION, Seq(100_001)))));
-    assert_eq!(open.read(), None, "once");
+    assert_eq!(open.read(0), Some(Effect::Ask(Request::MarkRead(CONVERSATION, Seq(100_001)))));
+    assert_eq!(open.read(0), None, "once");
+    assert!(open.read(3).is_some(), "the daemon knows of more");
 }
 
 /// Figures, for a person: `cargo test -p abide-gui --release --test window figures -- --ignored --nocapture`.

@@ -16,8 +16,8 @@ const KEEP: usize = 2000;
 const SNAPSHOT: usize = 100;
 
 impl Conversation {
-    /// Folds in what came. `is_seen` says whether a person is looking.
-    pub fn follow(&mut self, updates: Vec<Update>, is_seen: bool) -> Vec<Effect> {
+    /// Folds in what came. `seen` if a person is looking: how many messages the daemon holds for unread.
+    pub fn follow(&mut self, updates: Vec<Update>, seen: Option<u64>) -> Vec<Effect> {
         let mut changes = Vec::new();
         let mut effects = Vec::new();
         for update in updates {
@@ -42,8 +42,8 @@ impl Conversation {
             self.project();
         }
         let is_news = changes.iter().any(|change| matches!(change, Change::Added(_) | Change::Reset));
-        if is_seen && is_news {
-            effects.extend(self.read());
+        if let Some(unread) = seen.filter(|_| is_news) {
+            effects.extend(self.read(unread));
         }
         effects
     }
@@ -73,11 +73,10 @@ impl Conversation {
     }
 
     /// Marks all as read, if there is something that is not.
-    pub fn read(&mut self) -> Option<Effect> {
-        let known = self.view.conversation().map_or(0, |c| c.unread);
+    pub fn read(&mut self, unread: u64) -> Option<Effect> {
         let is_message = |entry: &&Entry| matches!(entry, Entry::Message(_));
         let last = self.view.timeline().rev().find(is_message).map(Entry::seq)?;
-        let is_new = known > 0 || self.view.unread() > 0;
+        let is_new = unread > 0 || self.view.unread() > 0;
         self.view.mark_read(last);
         is_new.then_some(Effect::Ask(Request::MarkRead(self.id, last)))
     }

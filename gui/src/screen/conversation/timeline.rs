@@ -165,7 +165,7 @@ fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Ele
 /// With a button to copy all of it, while the pointer is over it: iced's text cannot be selected.
 fn copyable<'a>(content: Element<'a, Message>, text: &'a str) -> Element<'a, Message> {
     let button = word("Copy", Message::Copied(text.to_owned())).style(style::secondary);
-    hover(content, container(button).align_right(Fill))
+    hover(content, container(button).align_right(Fill).align_bottom(Fill))
 }
 
 fn happened(event: &Event) -> String {
