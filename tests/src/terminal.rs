@@ -1,7 +1,17 @@
 //! A real terminal, in tmux, with a program in it.
 
 use crate::{daemon::TestDaemon, process, wait};
-use std::{path::PathBuf, process::Stdio};
+use std::{
+    path::PathBuf,
+    process::Stdio,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+/// Before the exit code of the program, once it has ended.
+const ENDED: &str = "[ended: ";
+
+/// Tells terminals apart.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// The terminal; it ends when it is dropped.
 pub struct Terminal {
@@ -15,9 +25,14 @@ impl Terminal {
     /// # Panics
     /// tmux does not start.
     pub async fn run(daemon: &TestDaemon, command: &str) -> Self {
-        let terminal = Self { socket: daemon.root().join("tmux") };
+        // A server of its own: one that is just going would take the new one's place.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self { socket: daemon.root().join(format!("tmux-{number}")) };
+        // tmux's own word on a program's end may never come; and a program's last words are to stay on the screen.
+        let command = format!("{command}; printf '\\n{ENDED}%s]\\n' $?; exec cat");
+        let size = ["-x", "110", "-y", "45"];
         let mut tmux =
-            terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "110", "-y", "45", command]);
+            terminal.tmux(&[&["-f", "/dev/null", "new-session", "-d"], &size[..], &[&command]].concat());
         let binaries = process::built("abide");
         let folder = binaries.parent().expect("binaries lie in a folder");
         let variables = daemon.variables();
@@ -29,8 +44,6 @@ impl Terminal {
             .current_dir(daemon.workspace());
         let output = wait::within("tmux to start", tmux.output()).await.expect("tmux can be started");
         assert!(output.status.success(), "tmux: {}", String::from_utf8_lossy(&output.stderr));
-        // What a test looks at is often the program's last words.
-        terminal.ask(&["set-option", "-g", "remain-on-exit", "on"]).await;
         terminal
     }
 
@@ -75,11 +88,12 @@ impl Terminal {
     /// # Panics
     /// It does not end in time.
     pub async fn ended(&self) -> i32 {
-        let format = "#{pane_dead} #{pane_dead_status}";
-        wait::wait_for("the program in the terminal to end", async || {
-            self.ask(&["display-message", "-p", format]).await.trim().strip_prefix("1 ")?.parse().ok()
-        })
-        .await
+        let screen = self.shows(ENDED).await;
+        let code = screen
+            .rsplit_once(ENDED)
+            .and_then(|(_, rest)| rest.split_once(']'))
+            .and_then(|(n, _)| n.parse().ok());
+        code.unwrap_or_else(|| panic!("the terminal tells no exit code:\n{screen}"))
     }
 
     async fn ask(&self, arguments: &[&str]) -> String {

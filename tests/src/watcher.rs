@@ -7,7 +7,7 @@ use abide_client::{
         RecordId, Seq,
         message::Message,
         method::subscription::Scope,
-        notification::{Notification, Snapshot},
+        notification::{DeltaKind, Notification, Snapshot},
         record::{Record, RecordBody},
     },
 };
@@ -17,7 +17,7 @@ pub struct Watcher {
     live: Live,
     seen: Vec<(Seq, RecordId)>,
     since: Seq,
-    /// Text of deltas in the order they came.
+    /// What was said and printed live, in the order it came.
     heard: String,
 }
 
@@ -49,7 +49,7 @@ impl Watcher {
         let Update::Snapshot(snapshot) = wait::within("the snapshot", live.next()).await else {
             panic!("a subscription begins with its snapshot");
         };
-        Self { live, seen: Vec::new(), since: since.unwrap_or(snapshot.seq), heard: String::new() }
+        Self { live, seen: Vec::new(), since: since.unwrap_or(snapshot.seq), heard: live_so_far(&snapshot) }
     }
 
     /// The next update; a fact is kept.
@@ -61,7 +61,11 @@ impl Watcher {
         match &update {
             Update::Notification(Notification::TaskMessage(m)) => self.seen.push((m.seq, m.message.id)),
             Update::Notification(Notification::TaskEvent(e)) => self.seen.push((e.seq, e.record.id)),
-            Update::Notification(Notification::TaskDelta(d)) => self.heard.push_str(&d.text),
+            // What a command prints stands in its arguments too.
+            Update::Notification(Notification::TaskDelta(d)) if d.kind != DeltaKind::Arguments => {
+                self.heard.push_str(&d.text);
+            }
+            Update::Reconnected(snapshot) => self.heard.push_str(&live_so_far(snapshot)),
             Update::Ended { reason } => panic!("the subscription ended: {reason}"),
             _ => {}
         }
@@ -101,7 +105,7 @@ impl Watcher {
         .await
     }
 
-    /// Waits until all deltas so far contain `text`.
+    /// Waits until what was said and printed live contains `text`.
     ///
     /// # Panics
     /// They do not in time.
@@ -155,4 +159,9 @@ impl Watcher {
             .collect();
         assert_eq!(self.seen, on_disk, "what was seen (left) is not what is on disk (right)");
     }
+}
+
+fn live_so_far(snapshot: &Snapshot) -> String {
+    let partials = snapshot.partials.iter().filter(|p| p.kind != DeltaKind::Arguments);
+    partials.map(|p| p.text.as_str()).collect()
 }
