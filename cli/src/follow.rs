@@ -17,10 +17,11 @@ use abide_client::{
     Live, LiveOptions, Update,
     protocol::{
         ConversationId, Seq, TaskId,
+        event::EventKind,
         inbox::PendingId,
         method::{Focus, conversation::FocusParams, subscription::Scope},
     },
-    view::{Change, ConversationView, Entry, EventKind},
+    view::{Change, ConversationView, Entry},
 };
 pub(crate) use end::Ending;
 use progress::Progress;
@@ -166,7 +167,7 @@ impl<'d> Follow<'d> {
     fn is_end(&self, change: &Change) -> bool {
         let Change::Added(seq) = change else { return false };
         matches!(self.view.entry(*seq), Some(Entry::Event(event))
-            if event.task_id == self.what.task && matches!(event.kind, EventKind::TaskEnded { .. }))
+            if event.task_id == self.what.task && matches!(event.kind, EventKind::TaskEnded(_)))
     }
 
     fn tell(&mut self) -> Result<(), CommandError> {

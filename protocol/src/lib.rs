@@ -1,6 +1,6 @@
 //! The words and the wire of Abide: types and pure encoding, no I/O, no clock, no logic.
 //!
-//! * what there is: [`conversation`], [`task`], [`message`], [`inbox`], [`transcript`], [`record`]
+//! * what there is: [`conversation`], [`task`], [`message`], [`event`], [`inbox`], [`transcript`], [`record`]
 //! * what can be asked: [`method`] (one table), [`error`]
 //! * what is told: [`notification`]
 //! * how it travels: [`hello`], then [`codec`]
@@ -12,6 +12,7 @@
 pub mod codec;
 pub mod conversation;
 pub mod error;
+pub mod event;
 pub mod hello;
 mod ids;
 pub mod inbox;

@@ -24,6 +24,19 @@ pub struct Message {
     pub question_id: Option<QuestionId>,
 }
 
+impl Message {
+    /// The kinds of records among which messages are.
+    pub const RECORDS: &[&str] = &[
+        "user_message",
+        "notice",
+        "update",
+        "reply",
+        "partial_reply",
+        "question_asked",
+        "question_answered",
+    ];
+}
+
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

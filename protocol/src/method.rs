@@ -3,6 +3,7 @@
 pub mod conversation;
 pub mod daemon;
 pub mod inbox;
+pub mod search;
 pub mod subscription;
 pub mod task;
 
@@ -135,6 +136,8 @@ methods! {
     47 "markRead" MarkRead(conversation::MarkReadParams) -> conversation::ConversationReply;
     /// What this client's person is looking at: no notification for that.
     48 "focus" Focus(conversation::FocusParams) -> conversation::FocusReply;
+    /// Finds words in messages and titles.
+    49 "search" Search(search::SearchParams) -> search::SearchReply;
 
     60 "subscribe" Subscribe(subscription::SubscribeParams) -> subscription::SubscribeReply;
     61 "unsubscribe" Unsubscribe(subscription::UnsubscribeParams) -> subscription::UnsubscribeReply;

@@ -6,6 +6,7 @@
 use crate::{
     ConversationId, RecordId, Seq, SubscriptionId, TaskId,
     conversation::Conversation,
+    event::Event,
     inbox::{InboxItem, PendingId},
     message::{CallView, Message},
     record::Record,
@@ -173,7 +174,7 @@ pub struct DaemonUpdate {
 pub struct Snapshot {
     /// Everything up to here is in the snapshot (or, with `since`, known to the client); every later record follows.
     pub seq: Seq,
-    /// Empty unless the scope is `overview`.
+    /// With the scope `overview` those that are not archived, with that of a conversation this one, else none.
     pub conversations: Vec<Conversation>,
     /// Tasks that have not ended; for a conversation also its newest.
     pub tasks: Vec<AgentTask>,
@@ -182,6 +183,8 @@ pub struct Snapshot {
     pub messages: Vec<Message>,
     /// The tool calls among those messages.
     pub calls: Vec<CallView>,
+    /// What else happened among those messages.
+    pub events: Vec<Event>,
     /// Live output so far.
     pub partials: Vec<Partial>,
     pub daemon: DaemonUpdate,

@@ -9,12 +9,13 @@ use crate::output::{
 use abide_client::{
     protocol::{
         Seq, TaskId,
+        event::{Event, EventKind, RuleEvent},
         inbox::PendingId,
         message::{Message, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
         task::CallState,
     },
-    view::{Change, Connection, ConversationView, Entry, Event, EventKind, Stream},
+    view::{Change, Connection, ConversationView, Entry, Stream},
 };
 use std::{collections::HashSet, io};
 
@@ -191,28 +192,27 @@ impl Teller {
 
     fn event(&mut self, event: &Event, screen: &mut Screen) -> io::Result<()> {
         match &event.kind {
-            EventKind::TaskEnded { summary, .. } => self.summary(summary.as_deref(), screen),
-            EventKind::ModelFailed { message, retry_at, .. } => {
-                let again = if retry_at.is_some() { "; it is tried again" } else { "" };
-                screen.note(&format!("{} {}{again}", paint(BAD, "model:"), text::one_line(message)))
+            EventKind::TaskEnded(ended) => self.summary(ended.summary.as_deref(), screen),
+            EventKind::ModelFailed(failed) => {
+                let again = if failed.retry_at.is_some() { "; it is tried again" } else { "" };
+                screen.note(&format!("{} {}{again}", paint(BAD, "model:"), text::one_line(&failed.message)))
             }
-            EventKind::Resumed { .. } => screen.note(&paint(FAINT, "goes on")),
-            EventKind::Restarted { .. } => {
-                screen.note(&paint(FAINT, "the daemon was restarted; the task goes on"))
-            }
-            EventKind::Compacted { outputs } => screen.note(&paint(
+            EventKind::Resumed(_) => screen.note(&paint(FAINT, "goes on")),
+            EventKind::Restarted => screen.note(&paint(FAINT, "the daemon was restarted; the task goes on")),
+            EventKind::Compacted(outputs) => screen.note(&paint(
                 FAINT,
                 &format!("the context is full: {outputs} old tool outputs are left out from here on"),
             )),
-            EventKind::RuleRemembered { rule, allow } => {
+            EventKind::RuleRemembered(RuleEvent { rule, allow }) => {
                 let verb = if *allow { "allowed" } else { "refused" };
                 let words = format!("remembered: {} is {verb} with {}", rule.tool, rule.arguments.as_str());
                 screen.note(&paint(FAINT, &text::one_line(&words)))
             }
             // A notice, the live line or the end of the command says it.
-            EventKind::TaskStarted { .. } | EventKind::Paused { .. } | EventKind::LimitsRaised { .. } => {
-                Ok(())
-            }
+            EventKind::TaskStarted(_)
+            | EventKind::StepBegan(_)
+            | EventKind::Paused(_)
+            | EventKind::LimitsRaised(_) => Ok(()),
         }
     }
 

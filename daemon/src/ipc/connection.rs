@@ -125,7 +125,7 @@ fn negotiate(hello: &HelloParams) -> Result<HelloReply, Error> {
         protocol: hello::PROTOCOL,
         codec: codec.name().to_owned(),
         daemon: PeerInfo { name: "abided".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        capabilities: Vec::new(),
+        capabilities: vec!["search".to_owned()],
     })
 }
 

@@ -3,6 +3,7 @@
 mod conversation;
 mod daemon;
 mod inbox;
+mod search;
 mod start;
 mod task;
 
@@ -50,6 +51,7 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
         }
         Request::MarkRead(params) => Reply::MarkRead(conversation::mark_read(service, &params).await?),
         Request::Focus(params) => Reply::Focus(conversation::focus(connection, params)),
+        Request::Search(params) => Reply::Search(search::search(service, params).await?),
         // Answered by its own task, which this connection has begun already.
         Request::Subscribe(_) => return Err(Error::new(ErrorKind::Internal, "subscribe was not dispatched")),
         Request::Unsubscribe(params) => {

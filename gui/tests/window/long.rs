@@ -42,7 +42,8 @@ fn history_is_fetched_when_its_start_is_near_and_once() {
     assert_eq!(asked, [Effect::Ask(request.clone())]);
     assert_eq!(open.update(Message::Looked(view)), [], "it is under way");
     let older = (801..=900).map(|n| preset::said(n, Role::User, "before"));
-    let page = ListMessagesReply { messages: older.collect(), calls: Vec::new(), before: None };
+    let page =
+        ListMessagesReply { messages: older.collect(), calls: Vec::new(), events: Vec::new(), before: None };
     open.answered(&request, &Answer::Page(CONVERSATION, page));
     assert_eq!(open.rows().len(), 200);
     assert_eq!(open.rows().first(), Some(&Row::Entry(Seq(801))));

@@ -83,6 +83,7 @@ pub(crate) fn empty() -> Snapshot {
         inbox: Vec::new(),
         messages: Vec::new(),
         calls: Vec::new(),
+        events: Vec::new(),
         partials: Vec::new(),
         daemon: DaemonUpdate::default(),
     }

@@ -1,6 +1,5 @@
 //! Starts the daemon when it is not running. The one place of a client that starts a process.
 
-mod program;
 mod spawn;
 
 use crate::{Client, ConnectError, Home, Options, home};

@@ -19,6 +19,7 @@ pub mod framing;
 pub mod home;
 mod live;
 mod options;
+pub mod program;
 pub mod text;
 pub mod view;
 

@@ -17,7 +17,7 @@ mod stream;
 
 pub use change::{Change, OverviewChange};
 pub use conversation::{Connection, ConversationView};
-pub use entry::{Entry, Event, EventKind};
+pub use entry::Entry;
 pub use inbox::Inbox;
 pub use output::LiveItem;
 pub use overview::OverviewView;

@@ -1,6 +1,7 @@
 use crate::{
     ConversationId, Seq,
     conversation::Conversation,
+    event::Event,
     message::{CallView, Message},
     task::Mode,
 };
@@ -60,13 +61,15 @@ pub struct ListMessagesParams {
     pub limit: Option<u32>,
 }
 
-/// Oldest first, both.
+/// Oldest first, all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListMessagesReply {
     pub messages: Vec<Message>,
     /// The tool calls among these messages.
     pub calls: Vec<CallView>,
+    /// What else happened among these messages.
+    pub events: Vec<Event>,
     /// Pass as `before` for the page before this one; absent: there is none.
     pub before: Option<Seq>,
 }

@@ -7,8 +7,9 @@ use crate::{
 use abide_protocol::{
     ErrorKind,
     codec::Outgoing,
+    event::{Event, EventKind},
     inbox::{Decision, Pending, PendingId, QuestionKind},
-    message::{CallOutcome, MessageKind, Role},
+    message::{CallOutcome, Message, MessageKind, Role},
     method::{Request, subscription::Scope},
     notification::{DeltaItem, DeltaKind, Notification},
     provider::KeyState,
@@ -60,6 +61,28 @@ fn every_notification_record_and_delta_is_there() {
     assert_eq!(samples_of("notification.taskDelta."), variants::<DeltaKind>());
 }
 
+/// Whoever looks for messages or events among records by their kind finds them all, and none twice.
+#[test]
+fn messages_and_events_are_of_the_kinds_that_are_said() {
+    let (mut messages, mut events) = (BTreeSet::new(), BTreeSet::new());
+    for (kind, mut body) in samples::records() {
+        if let RecordBody::ModelRequested(requested) = &mut body {
+            // A later attempt is no event.
+            requested.attempt = 1;
+        }
+        let record = samples::record(body);
+        match (record.message(), Event::of(&record)) {
+            (Some(_), None) => messages.insert(kind.to_owned()),
+            (None, Some(_)) => events.insert(kind.to_owned()),
+            (message, event) => {
+                assert_eq!((message, event), (None, None), "{kind}");
+                false
+            }
+        };
+    }
+    assert_eq!((messages, events), (set(Message::RECORDS), set(Event::RECORDS)));
+}
+
 #[test]
 fn every_error_kind_is_there_with_a_code_of_its_own() {
     assert_eq!(ErrorKind::ALL.len(), variants::<ErrorKind>().len());
@@ -100,7 +123,7 @@ macro_rules! list_enums {
 #[test]
 fn variants_keep_their_places() {
     let enums = list_enums![
-        Approvals Block CallOutcome CallState Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind KeyState MessageKind
+        Approvals Block CallOutcome CallState Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind KeyState MessageKind
         Mode ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
         Risk Role Scope Status StopReason Tier
     ];

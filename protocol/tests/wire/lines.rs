@@ -54,6 +54,7 @@ fn parameters_that_may_be_absent_may_all_be_absent() {
         ("deleteConversation", r#"{"conversationId":"a"}"#),
         ("markRead", r#"{"conversationId":"a","seq":1}"#),
         ("focus", "null"),
+        ("search", r#"{"query":"a"}"#),
         ("subscribe", r#"{"scope":"overview"}"#),
         ("unsubscribe", r#"{"subscriptionId":1}"#),
         ("listModels", "null"),

@@ -14,6 +14,7 @@ use abide_protocol::{
 };
 use std::str::FromStr;
 
+pub(crate) use records::all as records;
 pub(crate) use things::{json, record, usage};
 
 /// The id of all requests here.

@@ -101,6 +101,7 @@ fn snapshot() -> Snapshot {
         inbox: vec![],
         messages: vec![],
         calls: vec![],
+        events: vec![],
         partials: vec![],
         daemon: DaemonUpdate { storage_full: false, shutting_down: false },
     }

@@ -57,9 +57,7 @@ pub(super) async fn messages(
     params: &ListMessagesParams,
 ) -> Result<ListMessagesReply, Error> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    let (messages, calls, before) =
-        service.store.messages(id, params.before, params.limit.unwrap_or(PAGE)).await.map_err(storage)?;
-    Ok(ListMessagesReply { messages, calls, before })
+    service.store.messages(id, params.before, params.limit.unwrap_or(PAGE)).await.map_err(storage)
 }
 
 pub(super) async fn update(

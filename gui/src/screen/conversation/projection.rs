@@ -3,12 +3,13 @@
 use abide_client::{
     protocol::{
         CallId, QuestionId, Seq, TaskId,
+        event::EventKind,
         inbox::{Pending, PendingId},
         message::{CallOutcome, CallView, MessageKind},
         notification::{DeltaItem, DeltaKind},
         task::{AgentTask, Status},
     },
-    view::{ConversationView, Entry, EventKind},
+    view::{ConversationView, Entry},
 };
 use std::collections::{HashMap, HashSet};
 
@@ -57,12 +58,12 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
                 None => Some(Row::Entry(call.seq)),
             },
             Entry::Event(event) => match (&event.kind, event.task_id) {
-                (EventKind::TaskEnded { .. }, Some(task)) => {
+                (EventKind::TaskEnded(_), Some(task)) => {
                     told_ends.insert(task);
                     Some(Row::End(task))
                 }
                 // The notice, the message or the task itself says it.
-                (EventKind::TaskStarted { .. } | EventKind::TaskEnded { .. }, _) => None,
+                (EventKind::TaskStarted(_) | EventKind::TaskEnded(_), _) => None,
                 _ => Some(Row::Entry(event.seq)),
             },
         };

@@ -11,12 +11,13 @@ use crate::{
 use abide_client::{
     protocol::{
         TaskId,
+        event::{Event, EventKind, RuleEvent, StepEvent},
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
         task::{AgentTask, EndReason, PauseReason, Status},
     },
     text::{visible, visible_line},
-    view::{Entry, Event, EventKind, Stream},
+    view::{Entry, Stream},
 };
 use iced::{
     Center, Fill,
@@ -170,31 +171,32 @@ fn copyable<'a>(content: Element<'a, Message>, text: &'a str) -> Element<'a, Mes
 
 fn happened(event: &Event) -> String {
     match &event.kind {
-        EventKind::Paused { reason } => match reason {
+        EventKind::Paused(reason) => match reason {
             PauseReason::User => "paused".to_owned(),
             PauseReason::Budget => "paused: the budget is used up".to_owned(),
             PauseReason::Loop => "paused: it repeats itself".to_owned(),
             PauseReason::CrashLoop => "paused: the daemon died on it three times".to_owned(),
             PauseReason::Restart => "paused since the restart of the daemon".to_owned(),
         },
-        EventKind::Resumed { .. } => "goes on".to_owned(),
-        EventKind::Restarted { .. } => "picked up after a restart of the daemon".to_owned(),
-        EventKind::ModelFailed { message, retry_at, .. } => {
-            let again = if retry_at.is_some() { "; it is tried again" } else { "" };
-            format!("model: {}{again}", visible_line(&words::first_line(message, 120)))
+        EventKind::Resumed(_) => "goes on".to_owned(),
+        EventKind::Restarted => "picked up after a restart of the daemon".to_owned(),
+        EventKind::ModelFailed(failed) => {
+            let again = if failed.retry_at.is_some() { "; it is tried again" } else { "" };
+            format!("model: {}{again}", visible_line(&words::first_line(&failed.message, 120)))
         }
-        EventKind::LimitsRaised { limits } => format!("limits raised: {} steps", limits.max_steps),
-        EventKind::Compacted { outputs } => {
+        EventKind::LimitsRaised(limits) => format!("limits raised: {} steps", limits.max_steps),
+        EventKind::Compacted(outputs) => {
             format!(
                 "the context is full: {} left out from here on",
-                words::counted(*outputs as u64, "old tool output")
+                words::counted(*outputs, "old tool output")
             )
         }
-        EventKind::RuleRemembered { rule, allow } => {
+        EventKind::RuleRemembered(RuleEvent { rule, allow }) => {
             let verb = if *allow { "allowed" } else { "refused" };
             format!("remembered: {} is {verb} with exactly these arguments", visible_line(&rule.tool))
         }
-        EventKind::TaskStarted { .. } | EventKind::TaskEnded { .. } => String::new(),
+        EventKind::StepBegan(StepEvent { step, .. }) => format!("step {step}"),
+        EventKind::TaskStarted(_) | EventKind::TaskEnded(_) => String::new(),
     }
 }
 

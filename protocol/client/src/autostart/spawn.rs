@@ -1,5 +1,5 @@
-use super::{Start, StartError, program};
-use crate::{ConnectError, Home, text};
+use super::{Start, StartError};
+use crate::{ConnectError, Home, program, text};
 use std::{
     fs::File,
     io::{self, Read as _, Seek as _, SeekFrom},
@@ -25,7 +25,7 @@ pub(super) struct Child {
 
 impl Child {
     pub(super) fn spawn(home: &Home, start: &Start) -> Result<Self, ConnectError> {
-        let program = start.program.clone().or_else(program::find).ok_or(StartError::NotFound)?;
+        let program = start.program.clone().or_else(program::daemon).ok_or(StartError::NotFound)?;
         home.create()?;
         let (log, stderr) = Log::open(home)?;
         let failed = |source| StartError::Spawn { program: program.clone(), source };

@@ -163,7 +163,8 @@ impl ConversationView {
     pub fn add_page(&mut self, page: ListMessagesReply) -> Vec<Change> {
         let mut changes = Vec::new();
         let messages = page.messages.into_iter().map(Entry::Message);
-        for entry in messages.chain(page.calls.into_iter().map(Entry::Call)) {
+        let calls = page.calls.into_iter().map(Entry::Call);
+        for entry in messages.chain(calls).chain(page.events.into_iter().map(Entry::Event)) {
             // What is here already is newer than the page.
             if !self.timeline.contains_key(&entry.seq()) {
                 self.add_entry(entry, &mut changes);
@@ -221,6 +222,9 @@ impl ConversationView {
                 }
                 self.add_entry(Entry::Call(call), &mut ignored);
             }
+        }
+        for event in std::mem::take(&mut snapshot.events) {
+            self.add_entry(Entry::Event(event), &mut ignored);
         }
         self.refresh(snapshot, &mut ignored);
         changes.push(Change::Reset);

@@ -1,12 +1,9 @@
 //! What a record that is not a message does to a conversation's view.
 
-use super::{
-    change::Change,
-    conversation::ConversationView,
-    entry::{Entry, Event, EventKind},
-};
+use super::{change::Change, conversation::ConversationView, entry::Entry};
 use abide_protocol::{
     CallId,
+    event::Event,
     message::CallView,
     notification::DeltaItem,
     record::{CallPlanned, Record, RecordBody, TaskEnded},
@@ -63,8 +60,7 @@ impl ConversationView {
             RecordBody::ConversationDeleted(_) => self.set_deleted(changes),
             _ => {}
         }
-        if let Some(kind) = EventKind::of(record) {
-            let event = Event { seq: record.seq, task_id: record.task_id, at: record.at, kind };
+        if let Some(event) = Event::of(record) {
             self.add_entry(Entry::Event(event), changes);
         }
     }

@@ -156,7 +156,17 @@ fn a_run_is_told_once_and_in_order() {
     ];
     let view = undisturbed(&script::write(&parts));
     let told: Vec<String> = view.timeline().map(short).collect();
-    let expected = ["Go.", "ModelFailed", "Hello", "shell Finished 2", "Restarted", "TaskEnded"];
+    let expected = [
+        "Go.",
+        "StepBegan",
+        "ModelFailed",
+        "StepBegan",
+        "Hello",
+        "shell Finished 2",
+        "Restarted",
+        "StepBegan",
+        "TaskEnded",
+    ];
     assert_eq!(told, expected);
     assert_eq!(view.live().count(), 0);
     let task = view.task(task_id()).unwrap();

@@ -31,6 +31,7 @@ pub(crate) fn snapshot(seq: u64) -> Snapshot {
         inbox: Vec::new(),
         messages: Vec::new(),
         calls: Vec::new(),
+        events: Vec::new(),
         partials: Vec::new(),
         daemon: DaemonUpdate { storage_full: false, shutting_down: false },
     }

@@ -14,7 +14,7 @@ use abide_protocol::{
 };
 
 /// Every kind of record, by its name on the wire (`exhaustive` sees to it).
-pub(super) fn all() -> Vec<(&'static str, Body)> {
+pub(crate) fn all() -> Vec<(&'static str, Body)> {
     conversation().into_iter().chain(messages()).chain(model()).chain(calls()).chain(rest()).collect()
 }
 

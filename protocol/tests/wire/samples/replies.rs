@@ -2,6 +2,7 @@ use super::{at, id, text, things};
 use abide_protocol::{
     Seq, SubscriptionId,
     inbox::Decision,
+    message::{MessageKind, Role},
     method::{
         Reply,
         conversation::{
@@ -9,6 +10,7 @@ use abide_protocol::{
         },
         daemon::{ListModelsReply, SetKeyReply, ShutdownReply, StatusReply, TaskCounts},
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
+        search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         subscription::{SubscribeReply, UnsubscribeReply},
         task::{GetTaskReply, ListTasksReply, StartTaskReply, TaskReply},
     },
@@ -52,6 +54,7 @@ fn conversations() -> Vec<Reply> {
         Reply::ListMessages(ListMessagesReply {
             messages: vec![things::message()],
             calls: vec![things::call()],
+            events: things::events(),
             before: Some(Seq(900)),
         }),
         Reply::UpdateConversation(one()),
@@ -59,7 +62,29 @@ fn conversations() -> Vec<Reply> {
         Reply::DeleteConversation(DeleteConversationReply { records: 12 }),
         Reply::MarkRead(one()),
         Reply::Focus(FocusReply { conversation_id: Some(id(0x11)) }),
+        Reply::Search(search()),
     ]
+}
+
+fn search() -> SearchReply {
+    let excerpt = |text: &str| Excerpt { text: text.to_owned(), marks: vec![Span { start: 1, end: 3 }] };
+    SearchReply {
+        titles: vec![TitleHit { conversation_id: id(0x11), archived: true, title: excerpt("Tidy up") }],
+        messages: vec![MessageHit {
+            conversation_id: id(0x12),
+            conversation_title: "Rest".to_owned(),
+            archived: false,
+            message_id: id(0x31),
+            seq: Seq(1001),
+            task_id: Some(id(0x21)),
+            at: at(31),
+            role: Role::Agent,
+            kind: MessageKind::Update,
+            line: excerpt("Grüße"),
+        }],
+        before: Some(Seq(1001)),
+        searched_to: Seq(1003),
+    }
 }
 
 fn rest() -> Vec<Reply> {
@@ -118,6 +143,7 @@ fn snapshot() -> Snapshot {
         inbox: things::inbox(),
         messages: vec![things::message()],
         calls: vec![things::call()],
+        events: things::events(),
         partials: vec![
             partial(DeltaItem::Reply(id(0x33)), DeltaKind::Reasoning),
             partial(DeltaItem::Call(id(0x43)), DeltaKind::Output),

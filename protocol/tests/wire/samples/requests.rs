@@ -10,6 +10,7 @@ use abide_protocol::{
         },
         daemon::{ListModelsParams, SetKeyParams, ShutdownParams, StatusParams},
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
+        search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
         task::{ListTasksParams, StartTaskParams, TaskParams},
     },
@@ -115,6 +116,12 @@ fn conversations() -> Vec<Request> {
         Request::DeleteConversation(one()),
         Request::MarkRead(MarkReadParams { conversation_id: conversation_id(), seq: Seq(1001) }),
         Request::Focus(FocusParams { conversation_id: Some(id(0x11)) }),
+        Request::Search(SearchParams {
+            query: "tidy \"up now\"".to_owned(),
+            conversation_id: Some(conversation_id()),
+            before: Some(Seq(1001)),
+            limit: Some(50),
+        }),
     ]
 }
 

@@ -2,9 +2,10 @@ use super::{at, id, text};
 use abide_protocol::{
     JsonText, RecordId, Seq,
     conversation::{Conversation, LatestTask},
+    event::{EndedEvent, Event, EventKind, ModelFailedEvent, RuleEvent, StartedEvent, StepEvent},
     inbox::{Approval, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
-    record::{Record, RecordBody},
+    record::{ModelErrorKind, Record, RecordBody},
     task::{ActiveCall, AgentTask, CallState, EndReason, Limits, Mode, PauseReason, Phase, Status},
     transcript::{Risk, ToolResult, Usage},
 };
@@ -152,6 +153,36 @@ pub(crate) fn message() -> Message {
         reasoning: text("because"),
         question_id: Some(id(0x51)),
     }
+}
+
+/// One of each kind.
+pub(crate) fn events() -> Vec<Event> {
+    let kinds = [
+        EventKind::TaskStarted(StartedEvent {
+            parent_id: Some(id(0x22)),
+            mode: Mode::Agent,
+            model: "local/smollm2".to_owned(),
+        }),
+        EventKind::StepBegan(StepEvent { step: 3, phase: Some(Phase::Reason) }),
+        EventKind::ModelFailed(ModelFailedEvent {
+            kind: ModelErrorKind::RateLimited,
+            message: "429".to_owned(),
+            retry_at: Some(at(33)),
+        }),
+        EventKind::Paused(PauseReason::CrashLoop),
+        EventKind::Resumed(PauseReason::Budget),
+        EventKind::LimitsRaised(limits()),
+        EventKind::Compacted(4),
+        EventKind::RuleRemembered(RuleEvent { rule: rule(), allow: true }),
+        EventKind::Restarted,
+        EventKind::TaskEnded(EndedEvent {
+            reason: EndReason::Completed,
+            summary: text("yes"),
+            error: text("no"),
+        }),
+    ];
+    let event = |(n, kind)| Event { seq: Seq(n), task_id: Some(id(0x21)), at: at(44), kind };
+    (1010..).zip(kinds).map(event).collect()
 }
 
 pub(crate) fn result() -> ToolResult {

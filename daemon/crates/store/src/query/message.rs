@@ -1,30 +1,24 @@
 //! Messages and calls: what a timeline shows.
 
-use super::{page_size, record::record_at};
+use super::{
+    page_size,
+    record::{COLUMNS, record_at, records},
+};
 use crate::{
     Store,
     column::{Word, seq, seq_to_sql},
     error::ReadError,
 };
 use abide_protocol::{
-    CallId, ConversationId, Seq, TaskId,
-    message::{CallView, Message},
-    record::RecordBody,
+    CallId, ConversationId, Seq, TaskId, event::Event, message::CallView,
+    method::conversation::ListMessagesReply, record::RecordBody,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// A page ends early when its texts come to this many bytes, so that a reply with it fits in a frame.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
-
-/// A part of a conversation's timeline, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Page {
-    pub(super) messages: Vec<Message>,
-    /// All calls that stand between the page's first seq and its end.
-    pub(super) calls: Vec<CallView>,
-    /// Where the page before it ends; absent if there is none.
-    pub(super) before: Option<Seq>,
-}
+/// What an entry takes besides its texts, and the event that came with it.
+const ENTRY_BYTES: usize = 512;
 
 /// The last `limit` messages before that one, with all calls among them.
 pub(super) fn page(
@@ -32,14 +26,15 @@ pub(super) fn page(
     id: ConversationId,
     before: Option<Seq>,
     limit: usize,
-) -> Result<Page, ReadError> {
+) -> Result<ListMessagesReply, ReadError> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, NULL FROM messages WHERE conversation = ?1 AND seq < ?2
          UNION ALL SELECT seq, id FROM calls WHERE conversation = ?1 AND seq < ?2
          ORDER BY seq DESC, 2 DESC",
     )?;
     let mut rows = statement.query(params![id.0, before.map_or(i64::MAX, seq_to_sql)])?;
-    let mut page = Page::default();
+    let mut page =
+        ListMessagesReply { messages: Vec::new(), calls: Vec::new(), events: Vec::new(), before: None };
     let mut oldest = None;
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
@@ -52,17 +47,36 @@ pub(super) fn page(
         oldest = Some(seq);
         if let Some(call) = row.get(1)? {
             if let Some(call) = call_view(connection, CallId(call))? {
-                bytes += call.arguments.len() + call.result.as_ref().map_or(0, |result| result.text().len());
+                bytes += ENTRY_BYTES
+                    + call.arguments.len()
+                    + call.result.as_ref().map_or(0, |result| result.text().len());
                 page.calls.push(call);
             }
         } else if let Some(message) = record_at(connection, seq)?.and_then(|record| record.message()) {
-            bytes += message.text.len() + message.reasoning.as_ref().map_or(0, String::len);
+            bytes += ENTRY_BYTES + message.text.len() + message.reasoning.as_ref().map_or(0, String::len);
             page.messages.push(message);
         }
     }
     page.messages.reverse();
     page.calls.reverse();
+    page.events = events(connection, id, page.before, before)?;
     Ok(page)
+}
+
+/// The events of a conversation from that seq on, before that one.
+fn events(
+    connection: &Connection,
+    id: ConversationId,
+    from: Option<Seq>,
+    before: Option<Seq>,
+) -> Result<Vec<Event>, ReadError> {
+    let kinds = Event::RECORDS.join("', '");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM records
+         WHERE conversation = ?1 AND seq >= ?2 AND seq < ?3 AND kind IN ('{kinds}') ORDER BY seq"
+    );
+    let params = params![id.0, from.map_or(0, seq_to_sql), before.map_or(i64::MAX, seq_to_sql)];
+    Ok(records(connection, &sql, params)?.iter().filter_map(Event::of).collect())
 }
 
 /// A call, put together from where it stands and the records that tell of it.
@@ -109,19 +123,15 @@ fn call_view(connection: &Connection, id: CallId) -> Result<Option<CallView>, Re
 }
 
 impl Store {
-    /// At most `limit` messages before that one (absent: the last), oldest first; the calls among them; and what to pass as
-    /// `before` for the page before this one, if there is one. A page with a lot of text has fewer messages.
+    /// At most `limit` messages before that one (absent: the last) with the calls and events among them, oldest first. A page with
+    /// a lot of text or many calls has fewer messages.
     pub async fn messages(
         &self,
         id: ConversationId,
         before: Option<Seq>,
         limit: u32,
-    ) -> Result<(Vec<Message>, Vec<CallView>, Option<Seq>), ReadError> {
-        self.read(move |connection| {
-            let page = page(connection, id, before, page_size(limit))?;
-            Ok((page.messages, page.calls, page.before))
-        })
-        .await
+    ) -> Result<ListMessagesReply, ReadError> {
+        self.read(move |connection| page(connection, id, before, page_size(limit))).await
     }
 
     /// All calls of a task, in order.

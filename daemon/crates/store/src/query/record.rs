@@ -26,7 +26,11 @@ pub(super) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
     })
 }
 
-fn records(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<Vec<Record>, ReadError> {
+pub(super) fn records(
+    connection: &Connection,
+    sql: &str,
+    params: &[&dyn ToSql],
+) -> Result<Vec<Record>, ReadError> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut records = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::{
     Cursor,
-    conversation::conversations,
+    conversation::{conversation, conversations},
     inbox::{Of, items},
     message, page_size, task,
 };
@@ -35,6 +35,7 @@ impl Store {
                 inbox: Vec::new(),
                 messages: Vec::new(),
                 calls: Vec::new(),
+                events: Vec::new(),
                 partials: Vec::new(),
                 daemon: DaemonUpdate { storage_full: false, shutting_down: false },
             };
@@ -48,11 +49,14 @@ impl Store {
                     snapshot.inbox = items(connection, Of::All)?;
                 }
                 Scope::Conversation(id) => {
+                    snapshot.conversations = conversation(connection, id)?.into_iter().collect();
                     snapshot.tasks = task::current(connection, id)?;
                     snapshot.inbox = items(connection, Of::Conversation(id))?;
                     if since.is_none() {
                         let page = message::page(connection, id, None, MESSAGES)?;
-                        (snapshot.messages, snapshot.calls) = (page.messages, page.calls);
+                        snapshot.messages = page.messages;
+                        snapshot.calls = page.calls;
+                        snapshot.events = page.events;
                     }
                 }
             }

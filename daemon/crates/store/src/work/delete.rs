@@ -1,11 +1,15 @@
 use super::{Answer, Fault, Ledger, Refusal, Work};
-use crate::{committed::Committed, project};
+use crate::{column::seq_to_sql, committed::Committed, project, query};
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
     notification::{ConversationUpdate, InboxUpdate},
     record::{ConversationDeleted, Record, RecordBody},
 };
+use rusqlite::{Connection, params};
 use std::sync::Arc;
+
+/// Messages that are taken out of the search index one at a time.
+const FEW: i64 = 100;
 
 /// A conversation's end: its records go, one tombstone stays.
 pub(crate) struct Delete {
@@ -34,10 +38,39 @@ impl Delete {
     }
 }
 
+/// Takes its messages out of the search index.
+///
+/// One at a time that takes about a millisecond each, since what is deleted is overwritten. With more than a few the index is emptied
+/// instead: the next search builds it anew, at some 30,000 messages a second.
+fn forget_words(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
+    let searched_to = query::search_progress(connection)?.searched_to;
+    let count =
+        "SELECT count(*) FROM (SELECT 1 FROM messages WHERE conversation = ?1 AND seq <= ?2 LIMIT ?3)";
+    let indexed: i64 = connection
+        .prepare_cached(count)?
+        .query_row(params![id.0, seq_to_sql(searched_to), FEW + 1], |row| row.get(0))?;
+    if indexed > FEW {
+        connection.execute_batch(
+            "INSERT INTO search (search) VALUES ('delete-all'); UPDATE search_progress SET seq = 0;",
+        )?;
+        return Ok(());
+    }
+    query::each_record(connection, id, |record| {
+        // The index needs to be told what it was.
+        if let Some(message) = record.message().filter(|message| message.seq <= searched_to) {
+            connection
+                .prepare_cached("INSERT INTO search (search, rowid, text) VALUES ('delete', ?1, ?2)")?
+                .execute(params![seq_to_sql(message.seq), message.text])?;
+        }
+        Ok(())
+    })
+}
+
 impl Work for Delete {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let id = self.tombstone.conversation_id;
         let removed = project::close_items(ledger, id)?;
+        forget_words(ledger.connection, id)?;
         let delete = |sql: &str| ledger.connection.prepare_cached(sql)?.execute([id.0]);
         if delete("DELETE FROM conversations WHERE id = ?1")? == 0 {
             return Err(Refusal::Gone(id).into());

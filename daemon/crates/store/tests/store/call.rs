@@ -18,7 +18,7 @@ async fn a_call_is_seen_at_every_stage() {
         n += 1;
         let committed = store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
         let calls = store.task_calls(task_id(1)).await.unwrap();
-        assert_eq!(calls, store.messages(id, None, 10).await.unwrap().1);
+        assert_eq!(calls, store.messages(id, None, 10).await.unwrap().calls);
         (committed.records[0].seq, calls)
     };
 

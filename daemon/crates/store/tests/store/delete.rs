@@ -59,6 +59,29 @@ async fn talkative(store: &Store) -> Append {
     append
 }
 
+/// Of the words of few messages and of many.
+#[tokio::test]
+async fn no_word_of_a_deleted_conversation_is_left_in_the_search_index() {
+    for messages in [20, 200] {
+        let home = Home::new();
+        let store = home.open();
+        let kept = begin(&store, 1, 1).await;
+        store.append(append(kept, vec![record(2, None, notice("chartreuse"))])).await.unwrap();
+        let id = begin(&store, 2, 3).await;
+        let records =
+            (4..4 + messages).map(|n| record(n, None, notice("vermilion and chartreuse"))).collect();
+        store.append(append(id, records)).await.unwrap();
+        let found = store.search("vermilion", None, None, 1000).await.unwrap();
+        assert_eq!(found.messages.len(), messages as usize);
+        let folder = home.path().parent().unwrap().to_owned();
+        assert_ne!(files_that_hold(&folder, "vermilion"), [] as [String; 0]);
+
+        store.delete_conversation(id, Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
+        assert_eq!(files_that_hold(&folder, "vermilion"), [] as [String; 0]);
+        assert_eq!(store.search("chartreuse", None, None, 9).await.unwrap().messages.len(), 1);
+    }
+}
+
 #[tokio::test]
 async fn nothing_of_a_deleted_conversation_is_left_but_a_tombstone() {
     let home = Home::new();

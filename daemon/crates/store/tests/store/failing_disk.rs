@@ -107,7 +107,7 @@ async fn waits_inside() {
     assert!(!reserve.exists());
     assert_eq!(store.mark_read(conversation(1), Seq(3)).await, Err(WriteError::Full));
     let messages = before(store.messages(conversation(1), None, 1), &mut held).await.unwrap();
-    assert_eq!(messages.0[0].text, "stopped");
+    assert_eq!(messages.messages[0].text, "stopped");
     assert!(store.state().borrow().full);
 
     fs::remove_file(&ballast).unwrap();
@@ -192,7 +192,10 @@ async fn fails_inside() {
     assert!(!store.state().borrow().full);
     assert_eq!(store.append(stop(600)).await, Err(AppendError::Failed { reason: reason.clone() }));
     assert_eq!(store.mark_read(conversation(1), Seq(1)).await, Err(WriteError::Failed { reason }));
-    assert_eq!(store.messages(conversation(1), None, 1000).await.unwrap().0.len() as u64, answered - 1);
+    assert_eq!(
+        store.messages(conversation(1), None, 1000).await.unwrap().messages.len() as u64,
+        answered - 1
+    );
     fs::write(folder.join("answered"), answered.to_string()).unwrap();
     store.close().await;
 }

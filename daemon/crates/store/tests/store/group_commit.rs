@@ -78,7 +78,7 @@ async fn a_refused_append_leaves_its_neighbours_alone() {
     assert!(matches!(refused, Err(AppendError::DuplicateClientMessage(_))), "{refused:?}");
     last.await.unwrap();
     assert_eq!(store.transactions(), before + 1);
-    let (messages, _, _) = store.messages(b, None, 10).await.unwrap();
+    let messages = store.messages(b, None, 10).await.unwrap().messages;
     assert_eq!(messages.iter().map(|message| &message.text).collect::<Vec<_>>(), ["last"]);
     assert_eq!(store.conversation(b).await.unwrap().unwrap().unread, 1);
 }

@@ -1,5 +1,5 @@
 use super::support::*;
-use abide_protocol::{Seq, Timestamp, record::*, task::Status};
+use abide_protocol::{Seq, Timestamp, record::*, task::PauseReason, task::Status};
 use abide_store::{Append, ReadError, WriteError};
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn wakes_come_soonest_first_and_go() {
 }
 
 #[tokio::test]
-async fn messages_are_paged_with_the_calls_among_them() {
+async fn messages_are_paged_with_the_calls_and_events_among_them() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -111,30 +111,32 @@ async fn messages_are_paged_with_the_calls_among_them() {
         reply("", &[(1, "shell", "{}"), (2, "read", "{}")]),
         planned(1, "{}"),
         planned(2, "{}"),
+        RecordBody::Paused(Paused { reason: PauseReason::User }),
         notice("two"),
         RecordBody::Nudge(Nudge { text: "not shown".to_owned() }),
         reply("three", &[(3, "shell", "{}")]),
         planned(3, "{}"),
+        RecordBody::Restarted(Restarted { without_progress: 1 }),
     ];
     let records = bodies.into_iter().zip(2..).map(|(body, n)| record(n, Some(1), body)).collect();
     store.append(append(id, records)).await.unwrap();
     let page = async |before: Option<u64>, limit| {
-        let (messages, calls, before) = store.messages(id, before.map(Seq), limit).await.unwrap();
+        let page = store.messages(id, before.map(Seq), limit).await.unwrap();
         (
-            messages.into_iter().map(|message| message.text).collect::<Vec<_>>(),
-            calls.into_iter().map(|call| (call.seq.0, call.call_id)).collect::<Vec<_>>(),
-            before.map(|seq| seq.0),
+            page.messages.into_iter().map(|message| message.text).collect::<Vec<_>>(),
+            page.calls.into_iter().map(|call| (call.seq.0, call.call_id)).collect::<Vec<_>>(),
+            page.events.into_iter().map(|event| event.seq.0).collect::<Vec<_>>(),
+            page.before.map(|seq| seq.0),
         )
     };
     let text = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    assert_eq!(
-        page(None, 100).await,
-        (text(&["one", "two", "three"]), vec![(4, call_id(1)), (5, call_id(2)), (9, call_id(3))], None)
-    );
-    assert_eq!(page(None, 1).await, (text(&["three"]), vec![(9, call_id(3))], Some(8)));
-    assert_eq!(page(Some(8), 1).await, (text(&["two"]), vec![], Some(6)));
-    assert_eq!(page(Some(6), 1).await, (text(&["one"]), vec![(4, call_id(1)), (5, call_id(2))], None));
-    assert_eq!(page(Some(2), 1).await, (vec![], vec![], None));
+    let early = vec![(4, call_id(1)), (5, call_id(2))];
+    let all = [early.clone(), vec![(10, call_id(3))]].concat();
+    assert_eq!(page(None, 100).await, (text(&["one", "two", "three"]), all, vec![6, 11], None));
+    assert_eq!(page(None, 1).await, (text(&["three"]), vec![(10, call_id(3))], vec![11], Some(9)));
+    assert_eq!(page(Some(9), 1).await, (text(&["two"]), vec![], vec![], Some(7)));
+    assert_eq!(page(Some(7), 1).await, (text(&["one"]), early, vec![6], None));
+    assert_eq!(page(Some(2), 1).await, (vec![], vec![], vec![], None));
 }
 
 #[tokio::test]
@@ -146,8 +148,8 @@ async fn a_page_ends_early_when_its_texts_are_long() {
     for n in 2..12 {
         store.append(append(id, vec![record(n, None, notice(&long))])).await.unwrap();
     }
-    let (messages, _, before) = store.messages(id, None, 100).await.unwrap();
-    assert_eq!((messages.len(), before), (5, Some(Seq(7))));
+    let page = store.messages(id, None, 100).await.unwrap();
+    assert_eq!((page.messages.len(), page.before), (4, Some(Seq(8))));
 }
 
 #[tokio::test]

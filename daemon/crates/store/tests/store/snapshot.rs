@@ -2,7 +2,7 @@ use super::support::*;
 use abide_protocol::{
     Seq,
     inbox::Pending,
-    method::subscription::Scope,
+    method::{conversation::ListMessagesReply, subscription::Scope},
     notification::{DaemonUpdate, Snapshot},
     task::Status,
 };
@@ -19,6 +19,7 @@ async fn each_scope_gets_its_own() {
         inbox: Vec::new(),
         messages: Vec::new(),
         calls: Vec::new(),
+        events: Vec::new(),
         partials: Vec::new(),
         daemon: DaemonUpdate { storage_full: false, shutting_down: false },
     };
@@ -47,22 +48,29 @@ async fn each_scope_gets_its_own() {
         inbox: inbox.clone(),
         ..empty.clone()
     };
+    let of = |id| conversations.iter().filter(|c| c.id == id).cloned().collect::<Vec<_>>();
     assert_eq!(store.snapshot(Scope::All, None).await.unwrap(), all);
-    assert_eq!(store.snapshot(Scope::Overview, None).await.unwrap(), Snapshot { conversations, ..all });
-    assert_eq!(
-        store.snapshot(Scope::Conversation(a), None).await.unwrap(),
-        Snapshot {
-            seq: Seq(7),
-            tasks: vec![brief(a, 5, Status::Completed, Vec::new()), three],
-            ..empty.clone()
-        }
-    );
-    let (messages, calls, _) = store.messages(b, None, 10).await.unwrap();
+    let overview = Snapshot { conversations: conversations.clone(), ..all };
+    assert_eq!(store.snapshot(Scope::Overview, None).await.unwrap(), overview);
+
+    let events = store.messages(a, None, 10).await.unwrap().events;
+    assert_eq!(events.len(), 3);
+    let of_a = Snapshot {
+        seq: Seq(7),
+        conversations: of(a),
+        tasks: vec![brief(a, 5, Status::Completed, Vec::new()), three],
+        events,
+        ..empty.clone()
+    };
+    assert_eq!(store.snapshot(Scope::Conversation(a), None).await.unwrap(), of_a);
+
+    let ListMessagesReply { messages, calls, .. } = store.messages(b, None, 10).await.unwrap();
     assert_eq!((messages.len(), calls.len()), (1, 1));
-    let of_b = Snapshot { seq: Seq(7), tasks: vec![six], inbox, ..empty };
+    let of_b = Snapshot { seq: Seq(7), conversations: of(b), tasks: vec![six], inbox, ..empty.clone() };
     assert_eq!(store.snapshot(Scope::Conversation(b), Some(Seq(3))).await.unwrap(), of_b);
-    assert_eq!(
-        store.snapshot(Scope::Conversation(b), None).await.unwrap(),
-        Snapshot { messages, calls, ..of_b }
-    );
+    let whole = Snapshot { messages, calls, ..of_b };
+    assert_eq!(store.snapshot(Scope::Conversation(b), None).await.unwrap(), whole);
+
+    let of_none = Snapshot { seq: Seq(7), ..empty };
+    assert_eq!(store.snapshot(Scope::Conversation(conversation(9)), None).await.unwrap(), of_none);
 }

@@ -65,6 +65,7 @@ fn view(conversations: Vec<Conversation>, tasks: Vec<AgentTask>) -> OverviewView
         inbox: Vec::new(),
         messages: Vec::new(),
         calls: Vec::new(),
+        events: Vec::new(),
         partials: Vec::new(),
         daemon: DAEMON,
     };

@@ -1,16 +1,28 @@
+//! Where the other programs of Abide are.
+
 use std::{
     env, fs,
     path::{Path, PathBuf},
 };
 
-const NAME: &str = "abided";
+/// The daemon's program.
+#[must_use]
+pub fn daemon() -> Option<PathBuf> {
+    find("abided", "ABIDE_DAEMON")
+}
+
+/// The window's program.
+#[must_use]
+pub fn window() -> Option<PathBuf> {
+    find("abide-gui", "ABIDE_GUI")
+}
 
 /// What a person says explicitly wins, then what was installed together, then what the system finds.
-pub(super) fn find() -> Option<PathBuf> {
-    if let Some(named) = env::var_os("ABIDE_DAEMON").filter(|name| !name.is_empty()) {
+fn find(name: &str, variable: &str) -> Option<PathBuf> {
+    if let Some(named) = env::var_os(variable).filter(|name| !name.is_empty()) {
         return Some(named.into());
     }
-    let file = format!("{NAME}{}", env::consts::EXE_SUFFIX);
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     let beside = env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(&file)));
     let in_path =
         env::var_os("PATH").into_iter().flat_map(|path| env::split_paths(&path).collect::<Vec<_>>());

@@ -1,0 +1,31 @@
+use crate::{
+    args::SearchArgs,
+    clock,
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{json, screen, search},
+};
+use abide_client::protocol::{
+    Seq,
+    method::{Search, search::SearchParams},
+};
+
+pub(crate) async fn search(args: SearchArgs, json: bool) -> Result<Exit, CommandError> {
+    let params = SearchParams {
+        query: args.words.join(" "),
+        conversation_id: args.conversation,
+        before: args.before.map(Seq),
+        limit: Some(args.limit),
+    };
+    let reply = Daemon::started().await?.call::<Search>(params).await?;
+    if json {
+        json::document(&reply)?;
+        return Ok(Exit::Done);
+    }
+    screen::print(&search::found(&reply, clock::now()))?;
+    if let Some(Seq(before)) = reply.before {
+        screen::note(&format!("older messages: --before {before}"))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,173 @@
+//! Words in messages and titles.
+
+mod excerpt;
+mod words;
+
+use super::{
+    page_size,
+    record::{COLUMNS, record},
+};
+use crate::{
+    Store,
+    column::{seq, seq_to_sql},
+    error::{ReadError, WriteError},
+    work,
+    writer::Lane,
+};
+use abide_protocol::{
+    ConversationId, Seq,
+    message::Message,
+    method::search::{MessageHit, SearchReply, TitleHit},
+};
+use excerpt::excerpt;
+use rusqlite::{Connection, params};
+use std::ops::ControlFlow;
+use words::Words;
+
+/// How far the search index has followed the records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) searched_to: Seq,
+    pub(crate) newest: Seq,
+}
+
+pub(crate) fn search_progress(connection: &Connection) -> rusqlite::Result<Progress> {
+    connection
+        .prepare_cached("SELECT p.seq, (SELECT coalesce(max(seq), 0) FROM records) FROM search_progress p")?
+        .query_row([], |row| Ok(Progress { searched_to: seq(row, 0)?, newest: seq(row, 1)? }))
+}
+
+/// Shows the messages after that seq up to that one, in order, until it is enough.
+pub(crate) fn each_message<E: From<ReadError>>(
+    connection: &Connection,
+    after: Seq,
+    to: Seq,
+    mut see: impl FnMut(Message) -> Result<ControlFlow<()>, E>,
+) -> Result<(), E> {
+    let kinds = Message::RECORDS.join("', '");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM records WHERE seq > ?1 AND seq <= ?2 AND kind IN ('{kinds}') ORDER BY seq"
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(ReadError::from)?;
+    let mut rows = statement.query([seq_to_sql(after), seq_to_sql(to)]).map_err(ReadError::from)?;
+    while let Some(row) = rows.next().map_err(ReadError::from)? {
+        if let Some(message) = record(row)?.message()
+            && see(message)?.is_break()
+        {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn titles(connection: &Connection, words: &Words, limit: usize) -> Result<Vec<TitleHit>, ReadError> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, archived, title FROM conversations ORDER BY updated_at DESC, id DESC")?;
+    let mut rows = statement.query([])?;
+    let mut hits = Vec::new();
+    while let Some(row) = rows.next()?
+        && hits.len() < limit
+    {
+        let title = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        if words.are_all_in(title) {
+            let title = excerpt(title, words);
+            hits.push(TitleHit {
+                conversation_id: ConversationId(row.get(0)?),
+                archived: row.get(1)?,
+                title,
+            });
+        }
+    }
+    Ok(hits)
+}
+
+/// Newest first; one more than the limit, if there are more.
+fn messages(
+    connection: &Connection,
+    words: &Words,
+    conversation: Option<ConversationId>,
+    before: Option<Seq>,
+    limit: usize,
+) -> Result<Vec<MessageHit>, ReadError> {
+    // `+` keeps SQLite from going through the conversation instead of the index.
+    let sql =
+        "SELECT r.seq, r.id, r.conversation, r.task, r.at, r.kind, r.version, r.body, c.title, c.archived
+         FROM search s JOIN records r ON r.seq = s.rowid JOIN conversations c ON c.id = r.conversation
+         WHERE s.text MATCH ?1 AND s.rowid < ?2 AND (?3 IS NULL OR +r.conversation = ?3)
+         ORDER BY s.rowid DESC LIMIT ?4";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![
+        words.to_match(),
+        before.map_or(i64::MAX, seq_to_sql),
+        conversation.map(|id| id.0),
+        limit as i64 + 1,
+    ])?;
+    let mut hits = Vec::new();
+    while let Some(row) = rows.next()? {
+        if let Some(message) = record(row)?.message() {
+            hits.push(MessageHit {
+                conversation_id: message.conversation_id,
+                conversation_title: row.get(8)?,
+                archived: row.get(9)?,
+                message_id: message.id,
+                seq: message.seq,
+                task_id: message.task_id,
+                at: message.at,
+                role: message.role,
+                kind: message.kind,
+                line: excerpt(&message.text, words),
+            });
+        }
+    }
+    Ok(hits)
+}
+
+impl Store {
+    /// Messages and titles with all the words of the query, in one conversation or in all, before that message; at most `limit`
+    /// messages. The first search after much was written takes longer: the index follows only now.
+    pub async fn search(
+        &self,
+        query: &str,
+        conversation: Option<ConversationId>,
+        before: Option<Seq>,
+        limit: u32,
+    ) -> Result<SearchReply, ReadError> {
+        self.follow().await?;
+        let words = Words::parse(query);
+        let limit = page_size(limit);
+        self.read(move |connection| {
+            let searched_to = search_progress(connection)?.searched_to;
+            let mut reply =
+                SearchReply { titles: Vec::new(), messages: Vec::new(), before: None, searched_to };
+            if words.is_empty() {
+                return Ok(reply);
+            }
+            if conversation.is_none() && before.is_none() {
+                reply.titles = titles(connection, &words, limit)?;
+            }
+            reply.messages = messages(connection, &words, conversation, before, limit)?;
+            if reply.messages.len() > limit {
+                reply.messages.truncate(limit);
+                reply.before = reply.messages.last().map(|hit| hit.seq);
+            }
+            Ok(reply)
+        })
+        .await
+    }
+
+    /// Brings the index up to the newest record, as far as the disk lets it.
+    async fn follow(&self) -> Result<(), ReadError> {
+        let mut progress = self.read(|connection| Ok(search_progress(connection)?)).await?;
+        let target = progress.newest;
+        while progress.searched_to < target {
+            progress = match self.queue.run(Lane::Ordinary, work::Index::new).await.map_err(WriteError::from)
+            {
+                Ok(progress) => progress,
+                Err(WriteError::Closed) => return Err(ReadError::Closed),
+                Err(WriteError::Full) => return Ok(()),
+                Err(error) => return Err(ReadError::Index(error)),
+            };
+        }
+        Ok(())
+    }
+}

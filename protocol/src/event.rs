@@ -1,0 +1,141 @@
+//! What a timeline tells besides messages and calls.
+
+use crate::{
+    Seq, TaskId, Timestamp,
+    inbox::Rule,
+    record::{ModelErrorKind, Record, RecordBody},
+    task::{EndReason, Limits, Mode, PauseReason, Phase},
+};
+use serde::{Deserialize, Serialize};
+
+/// Something that happened to a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// Where it stands among the messages.
+    pub seq: Seq,
+    pub task_id: Option<TaskId>,
+    pub at: Timestamp,
+    pub kind: EventKind,
+}
+
+/// What happened. Variants are only ever appended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    TaskStarted(StartedEvent),
+    StepBegan(StepEvent),
+    /// A model call failed.
+    ModelFailed(ModelFailedEvent),
+    Paused(PauseReason),
+    /// Out of that pause.
+    Resumed(PauseReason),
+    LimitsRaised(Limits),
+    /// So many of the oldest tool outputs are no longer sent to the model.
+    Compacted(u64),
+    RuleRemembered(RuleEvent),
+    /// The daemon found the task unfinished when it started.
+    Restarted,
+    TaskEnded(EndedEvent),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedEvent {
+    pub parent_id: Option<TaskId>,
+    pub mode: Mode,
+    /// `provider/model`.
+    pub model: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepEvent {
+    /// Counts from 1.
+    pub step: u32,
+    pub phase: Option<Phase>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelFailedEvent {
+    pub kind: ModelErrorKind,
+    /// For people.
+    pub message: String,
+    /// When the next attempt begins; absent if there is none.
+    pub retry_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleEvent {
+    pub rule: Rule,
+    /// Otherwise it denies.
+    pub allow: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedEvent {
+    pub reason: EndReason,
+    pub summary: Option<String>,
+    pub error: Option<String>,
+}
+
+impl Event {
+    /// The kinds of records among which events are.
+    pub const RECORDS: &[&str] = &[
+        "task_started",
+        "model_requested",
+        "model_failed",
+        "paused",
+        "resumed",
+        "limits_raised",
+        "compacted",
+        "rule_remembered",
+        "restarted",
+        "task_ended",
+    ];
+
+    /// The event that this record is, if it is one. None is a message.
+    #[must_use]
+    pub fn of(record: &Record) -> Option<Self> {
+        let kind = EventKind::of(&record.body)?;
+        Some(Self { seq: record.seq, task_id: record.task_id, at: record.at, kind })
+    }
+}
+
+impl EventKind {
+    fn of(body: &RecordBody) -> Option<Self> {
+        Some(match body {
+            RecordBody::TaskStarted(started) => Self::TaskStarted(StartedEvent {
+                parent_id: started.parent_id,
+                mode: started.mode,
+                model: started.model.clone(),
+            }),
+            // Another attempt is the same step.
+            RecordBody::ModelRequested(requested) if requested.attempt == 1 => {
+                Self::StepBegan(StepEvent { step: requested.step, phase: requested.phase })
+            }
+            RecordBody::ModelFailed(failed) => Self::ModelFailed(ModelFailedEvent {
+                kind: failed.kind,
+                message: failed.message.clone(),
+                retry_at: failed.retry_at,
+            }),
+            RecordBody::Paused(paused) => Self::Paused(paused.reason),
+            RecordBody::Resumed(resumed) => Self::Resumed(resumed.was),
+            RecordBody::LimitsRaised(raised) => Self::LimitsRaised(raised.limits),
+            RecordBody::Compacted(compacted) => Self::Compacted(compacted.elided.len() as u64),
+            RecordBody::RuleRemembered(remembered) => {
+                Self::RuleRemembered(RuleEvent { rule: remembered.rule.clone(), allow: remembered.allow })
+            }
+            RecordBody::Restarted(_) => Self::Restarted,
+            RecordBody::TaskEnded(ended) => Self::TaskEnded(EndedEvent {
+                reason: ended.reason,
+                summary: ended.summary.clone(),
+                error: ended.error.clone(),
+            }),
+            _ => return None,
+        })
+    }
+}
