@@ -6,8 +6,8 @@ mod person;
 mod task;
 
 pub(crate) use self::{
-    conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs},
-    daemon::{CompletionsArgs, DaemonCommand, KeyCommand, LogsArgs, ModelsArgs},
+    conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
+    daemon::{CompletionsArgs, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ModelsArgs},
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{AgentArgs, ChatArgs, PsArgs, RunArgs, TaskArgs, WatchArgs},
 };
@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Watch(WatchArgs),
     /// Print a conversation
     Messages(MessagesArgs),
+    /// Find words in messages and titles
+    Search(SearchArgs),
     /// List the questions and approvals that wait for you
     Inbox,
     /// Answer a question
@@ -101,6 +103,10 @@ pub(crate) enum Command {
     /// Start, stop and look at the daemon
     #[command(subcommand)]
     Daemon(DaemonCommand),
+    /// Check that everything is well: home, database, configuration, providers, notifications
+    Doctor(DoctorArgs),
+    /// Open the window
+    Gui,
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }

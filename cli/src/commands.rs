@@ -7,6 +7,8 @@ mod completions;
 pub(crate) mod conversations;
 mod daemon;
 mod demo;
+mod doctor;
+mod gui;
 mod inbox;
 mod key;
 mod logs;
@@ -17,6 +19,7 @@ mod ps;
 mod reject;
 mod resume;
 mod run;
+mod search;
 mod show;
 mod stop;
 mod watch;
@@ -37,6 +40,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Show(args) => show::show(args, json).await,
         Command::Watch(args) => Box::pin(watch::watch(args, json)).await,
         Command::Messages(args) => messages::messages(args, json).await,
+        Command::Search(args) => search::search(args, json).await,
         Command::Inbox => inbox::inbox(json).await,
         Command::Answer(args) => answer::answer(args, json).await,
         Command::Approve(args) => approve::approve(args, json).await,
@@ -48,6 +52,8 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Models(args) => models::models(&args, json).await,
         Command::Key(command) => key::key(command, json).await,
         Command::Daemon(command) => daemon::daemon(command, json).await,
+        Command::Doctor(args) => doctor::doctor(&args, json),
+        Command::Gui => gui::gui(),
         Command::Completions(args) => completions::completions(&args),
     }
 }

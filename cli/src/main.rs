@@ -16,6 +16,7 @@ mod exit;
 mod follow;
 mod output;
 mod prompt;
+mod replace;
 mod request;
 
 use crate::{args::Cli, error::CommandError, exit::Exit};

@@ -11,6 +11,7 @@ pub(crate) mod models;
 pub(crate) mod pending;
 pub(crate) mod ps;
 pub(crate) mod screen;
+pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod style;

@@ -5,12 +5,14 @@
 //! * [`session`]: one actor a conversation; [`runner`]: model calls and tools
 //! * [`events`]: who is told what; [`notify`]: the desktop
 //! * [`config`], [`keys`], [`providers`], [`catalog`]: which models there are
+//! * [`doctor`]: what is well and what is not
 //! * [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
 
 pub mod catalog;
 pub mod clock;
 pub mod config;
 pub mod daemon;
+pub mod doctor;
 pub mod events;
 pub mod instance;
 pub mod ipc;

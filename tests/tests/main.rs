@@ -8,6 +8,7 @@
 )]
 
 mod home {
+    mod doctor;
     mod one_daemon;
     mod secrets;
     mod unreadable;
@@ -69,6 +70,7 @@ mod cli {
     mod answers;
     mod exit_codes;
     mod lists;
+    mod search;
 }
 
 /// A file that no module names would never run.

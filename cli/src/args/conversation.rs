@@ -13,6 +13,22 @@ pub(crate) struct MessagesArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// All of them have to be there, as words or beginnings of words; in double quotes they stay together
+    #[arg(required = true, value_name = "WORD")]
+    pub(crate) words: Vec<String>,
+    /// Only in this conversation
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<String>,
+    /// At most so many messages, the newest
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+    /// The page of messages that come before this one
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) before: Option<u64>,
+}
+
+#[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ConversationsArgs {
     /// The archived ones

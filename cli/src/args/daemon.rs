@@ -1,11 +1,22 @@
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
     /// Do not ask the providers what they have
     #[arg(long)]
     pub(crate) offline: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Derive everything anew that is derived from records, and say whether it was equal; the daemon must not run
+    #[arg(long)]
+    pub(crate) rebuild: bool,
+    /// Write a copy of the database, also while the daemon runs
+    #[arg(long, value_name = "FILE", conflicts_with = "rebuild")]
+    pub(crate) backup: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -46,6 +46,34 @@ impl Desktop for SystemDesktop {
 }
 
 #[cfg(target_os = "linux")]
+impl SystemDesktop {
+    /// Who shows notifications here.
+    ///
+    /// # Errors
+    /// Nobody; why, in words.
+    pub async fn server() -> Result<String, String> {
+        const NAME: &str = "org.freedesktop.Notifications";
+        let ask = async {
+            let bus = zbus::Connection::session().await?;
+            let path = "/org/freedesktop/Notifications";
+            let reply = bus.call_method(Some(NAME), path, Some(NAME), "GetServerInformation", &()).await?;
+            reply.body().deserialize::<(String, String, String, String)>()
+        };
+        let (name, _, version, _) = ask.await.map_err(|e: zbus::Error| e.to_string())?;
+        Ok(format!("{name} {version}"))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl SystemDesktop {
+    /// # Errors
+    /// Always, for now.
+    pub async fn server() -> Result<String, String> {
+        Err("desktop notifications are not supported on this system yet".to_owned())
+    }
+}
+
+#[cfg(target_os = "linux")]
 impl Shown for notify_rust::NotificationHandle {
     async fn close(self) {
         self.close_async().await;

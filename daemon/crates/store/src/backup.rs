@@ -37,6 +37,12 @@ pub(crate) fn write(connection: &Connection, to: &Path) -> Result<(), ReadError>
     sync_folder(folder).map_err(failed)
 }
 
+pub(crate) fn integrity(connection: &Connection) -> rusqlite::Result<Integrity> {
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let findings = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    Ok(if findings == ["ok"] { Integrity::Sound } else { Integrity::Damaged(findings) })
+}
+
 impl Store {
     /// Writes a copy of the database to that path, while everything goes on.
     pub async fn backup(&self, to: PathBuf) -> Result<(), ReadError> {
@@ -45,11 +51,6 @@ impl Store {
 
     /// Reads the whole database to see whether it is sound. Takes a second for some hundred megabytes, while everything goes on.
     pub async fn check(&self) -> Result<Integrity, ReadError> {
-        self.read_outside(|connection| {
-            let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
-            let findings = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-            Ok(if findings == ["ok"] { Integrity::Sound } else { Integrity::Damaged(findings) })
-        })
-        .await
+        self.read_outside(|connection| Ok(integrity(connection)?)).await
     }
 }

@@ -96,6 +96,8 @@ pub enum ReadError {
     Task { id: TaskId, source: serde_json::Error },
     #[error("the inbox cannot be read: {0}")]
     Inbox(serde_json::Error),
+    #[error("messages cannot be made searchable: {0}")]
+    Index(WriteError),
     #[error("cannot write {}: {source}", path.display())]
     Backup { path: PathBuf, source: io::Error },
     #[error("the database cannot be read: {0}")]

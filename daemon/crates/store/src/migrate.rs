@@ -9,10 +9,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
 /// The n-th leads from schema n-1 to n.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_records.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_records.sql"), include_str!("../migrations/0002_search.sql")];
 
 /// The newest schema.
-const CURRENT: i64 = MIGRATIONS.len() as i64;
+pub(crate) const CURRENT: i64 = MIGRATIONS.len() as i64;
 
 /// Marks a SQLite file as Abide's: "Abid".
 const APPLICATION_ID: i64 = 0x4162_6964;
@@ -68,7 +69,10 @@ mod tests {
     use std::fmt::Write as _;
 
     /// SHA-256 of each migration. A line is added with a migration and never changed after a release.
-    const CHECKSUMS: &[&str] = &["0aad4d130a982e0c41756a5e069b83fa194930c4dd33945d9d10b95ce32cd92a"];
+    const CHECKSUMS: &[&str] = &[
+        "0aad4d130a982e0c41756a5e069b83fa194930c4dd33945d9d10b95ce32cd92a",
+        "ccc18f59110a73d1d0d038875c51a288cd9d094888fc764072b7cdf098321c01",
+    ];
 
     #[test]
     fn migrations_are_never_edited() {

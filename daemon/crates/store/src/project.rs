@@ -3,10 +3,12 @@
 mod call;
 mod conversation;
 mod inbox;
+mod rows;
 mod task;
 
 pub(crate) use conversation::finish;
 pub(crate) use inbox::close_items;
+pub(crate) use rows::rows;
 pub(crate) use task::task;
 
 use crate::{

@@ -6,6 +6,7 @@ mod lookup;
 mod message;
 mod record;
 mod rule;
+mod search;
 mod snapshot;
 mod status;
 mod task;
@@ -18,6 +19,7 @@ pub(crate) use conversation::conversation;
 pub(crate) use inbox::open_items;
 pub(crate) use record::each_record;
 pub(crate) use rule::client_message;
+pub(crate) use search::{Progress, each_message, search_progress};
 
 use crate::error::ReadError;
 use uuid::Uuid;

@@ -28,7 +28,7 @@ pub struct Options {
 /// The database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Store {
-    queue: Queue,
+    pub(crate) queue: Queue,
     readers: Arc<Readers>,
     state: watch::Receiver<StorageState>,
 }
@@ -74,13 +74,14 @@ impl Store {
     }
 
     /// Derives everything about a conversation anew: its tasks as given, the rest from its records. The sink hears nothing.
+    /// Says whether anything was different before.
     ///
     /// For a rebuild go through [`Self::recorded_conversations`] and [`Self::conversation_records`], and fold the tasks.
     pub async fn replace_projections(
         &self,
         id: ConversationId,
         tasks: Vec<TaskProjection>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<bool, WriteError> {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::Rebuild::new(id, tasks, answer)).await?)
     }
 

@@ -2,11 +2,13 @@
 
 mod append;
 mod delete;
+mod index;
 mod mark_read;
 mod rebuild;
 
 pub(crate) use append::Append;
 pub(crate) use delete::Delete;
+pub(crate) use index::Index;
 pub(crate) use mark_read::MarkRead;
 pub(crate) use rebuild::Rebuild;
 

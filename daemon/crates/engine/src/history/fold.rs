@@ -25,9 +25,14 @@ impl History {
     pub fn from_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
         let mut history = Self::default();
         for record in records {
-            history.apply(record.task_id, record.at, &record.body);
+            history.see(record);
         }
         history
+    }
+
+    /// Folds a record in that is stored.
+    pub fn see(&mut self, record: &Record) {
+        self.apply(record.task_id, record.at, &record.body);
     }
 
     pub fn fold(&mut self, record: &NewRecord) {

@@ -12,22 +12,28 @@ use std::sync::Arc;
 pub(crate) struct Rebuild {
     conversation: ConversationId,
     tasks: Vec<(TaskProjection, AgentTask)>,
-    answer: Answer<()>,
+    differed: bool,
+    answer: Answer<bool>,
 }
 
 impl Rebuild {
-    pub(crate) fn new(conversation: ConversationId, tasks: Vec<TaskProjection>, answer: Answer<()>) -> Self {
+    pub(crate) fn new(
+        conversation: ConversationId,
+        tasks: Vec<TaskProjection>,
+        answer: Answer<bool>,
+    ) -> Self {
         let brief = |projection: TaskProjection| {
             let brief = projection.task.brief();
             (projection, brief)
         };
-        Self { conversation, tasks: tasks.into_iter().map(brief).collect(), answer }
+        Self { conversation, tasks: tasks.into_iter().map(brief).collect(), differed: false, answer }
     }
 }
 
 impl Work for Rebuild {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let id = self.conversation;
+        let before = project::rows(ledger.connection, id)?;
         project::close_items(ledger, id)?;
         ledger.connection.prepare_cached("DELETE FROM conversations WHERE id = ?1")?.execute([id.0])?;
         let read_up_to = ledger
@@ -43,6 +49,7 @@ impl Work for Rebuild {
             project::task(ledger, id, projection, brief, &mut changes)?;
         }
         project::finish(ledger, id, changes)?;
+        self.differed = project::rows(ledger.connection, id)? != before;
         Ok(())
     }
 
@@ -51,7 +58,7 @@ impl Work for Rebuild {
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
-        let _ = self.answer.send(outcome);
+        let _ = self.answer.send(outcome.map(|()| self.differed));
     }
 
     fn is_urgent(&self) -> bool {

@@ -17,5 +17,6 @@ mod lookup;
 mod open;
 mod rebuild;
 mod rule;
+mod search;
 mod snapshot;
 mod support;

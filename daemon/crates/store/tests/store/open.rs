@@ -127,7 +127,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
         Connection::open(path).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 2, .. }), "{error:?}");
 
     // A log with changes in it stays one, too.
     let error = refuses(|path| {
@@ -141,7 +141,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
         fs::write(wal, &left[1]).unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 2, .. }), "{error:?}");
 
     let error = refuses(|path| {
         fs::rename(path, path.with_file_name("elsewhere.db")).unwrap();
@@ -200,6 +200,29 @@ async fn a_backup_is_a_whole_database_and_replaces_an_older_one() {
     assert_eq!(try_open(&to).unwrap().conversation_records(id).await.unwrap(), records);
     let nowhere = store.backup(home.folder.path().join("no").join("where")).await;
     assert!(matches!(nowhere, Err(ReadError::Backup { .. })), "{nowhere:?}");
+}
+
+#[tokio::test]
+async fn a_database_is_looked_at_and_copied_while_it_is_used() {
+    let home = Home::new();
+    let store = home.open();
+    let id = story(&store).await;
+    let records = store.conversation_records(id).await.unwrap();
+    let examined = Store::examine(&home.path()).unwrap();
+    assert_eq!((examined.conversations, examined.records), (1, records.len() as u64));
+    assert_eq!((examined.schema, examined.integrity), (examined.newest_schema, Integrity::Sound));
+
+    let to = home.folder.path().join("copy.db");
+    Store::copy(&home.path(), &to).unwrap();
+    assert_eq!(try_open(&to).unwrap().conversation_records(id).await.unwrap(), records);
+    begin(&store, 2, 1000).await;
+
+    let nowhere = Store::examine(&home.folder.path().join("nowhere.db"));
+    assert!(matches!(nowhere, Err(OpenError::Inaccessible { .. })), "{nowhere:?}");
+    let other = home.folder.path().join("other.db");
+    fs::write(&other, "no database").unwrap();
+    let error = Store::copy(&other, &to).unwrap_err().to_string();
+    assert!(error.contains("not a database of Abide"), "{error}");
 }
 
 /// Each released schema has a database here. Written by `write_fixture` before its schema was released.

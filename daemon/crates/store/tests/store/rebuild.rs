@@ -91,10 +91,15 @@ async fn what_is_derived_again_is_what_was_derived_along_the_way() {
 
     assert_eq!(store.recorded_conversations().await.unwrap(), [id]);
     home.told();
-    store.replace_projections(id, vec![projection(whole.clone())]).await.unwrap();
+    assert_eq!(store.replace_projections(id, vec![projection(whole.clone())]).await, Ok(false));
     assert_eq!(projections(&home.path()), before);
     assert_eq!(home.told(), []);
     assert_eq!(store.inbox(None).await.unwrap(), inbox);
+
+    let change = "UPDATE conversations SET title = 'changed'; DELETE FROM messages WHERE seq = 3;";
+    Connection::open(home.path()).unwrap().execute_batch(change).unwrap();
+    assert_eq!(store.replace_projections(id, vec![projection(whole.clone())]).await, Ok(true));
+    assert_eq!(projections(&home.path()), before);
 
     // The count of open items is still right.
     let done = Append {
@@ -110,5 +115,5 @@ async fn what_is_derived_again_is_what_was_derived_along_the_way() {
     assert!(matches!(refused, Err(WriteError::Invalid { .. })), "{refused:?}");
     assert_eq!(projections(&home.path()), before);
     let gone = store.replace_projections(conversation(9), vec![]).await;
-    assert_eq!(gone, Ok(()));
+    assert_eq!(gone, Ok(false));
 }

@@ -1,0 +1,29 @@
+//! Becoming another program of Abide, so that what it says is seen here and its exit code is ours.
+
+use crate::{error::CommandError, exit::Exit};
+use std::{
+    ffi::OsStr,
+    path::Path,
+    process::{Command, ExitStatus},
+};
+
+/// Runs that program in place of this one.
+#[expect(clippy::disallowed_methods, reason = "this process becomes the other: none is left to look after")]
+pub(crate) fn replace(program: &Path, arguments: &[&OsStr]) -> Result<Exit, CommandError> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let status = become_it(command)
+        .map_err(|error| CommandError::failed(format!("cannot start {}: {error}", program.display())))?;
+    Ok(if status.success() { Exit::Done } else { Exit::Failed })
+}
+
+/// Returns only if it fails.
+#[cfg(unix)]
+fn become_it(mut command: Command) -> std::io::Result<ExitStatus> {
+    Err(std::os::unix::process::CommandExt::exec(&mut command))
+}
+
+#[cfg(not(unix))]
+fn become_it(mut command: Command) -> std::io::Result<ExitStatus> {
+    command.status()
+}

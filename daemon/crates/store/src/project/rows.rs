@@ -1,0 +1,28 @@
+use abide_protocol::ConversationId;
+use rusqlite::{Connection, types::Value};
+
+/// Everything that is derived of a conversation's records, each table in the order of its key.
+const TABLES: &[&str] = &[
+    "SELECT * FROM conversations WHERE id = ?1",
+    "SELECT * FROM messages WHERE conversation = ?1 ORDER BY seq",
+    "SELECT * FROM calls WHERE conversation = ?1 ORDER BY id",
+    "SELECT * FROM tasks WHERE conversation = ?1 ORDER BY id",
+    "SELECT x.* FROM task_texts x JOIN tasks t ON t.id = x.task WHERE t.conversation = ?1 ORDER BY x.task",
+    "SELECT * FROM inbox WHERE conversation = ?1 ORDER BY id",
+    "SELECT * FROM rules WHERE conversation = ?1 ORDER BY seq",
+    "SELECT * FROM client_messages WHERE conversation = ?1 ORDER BY id",
+];
+
+/// All that is derived of a conversation, to be compared.
+pub(crate) fn rows(connection: &Connection, id: ConversationId) -> rusqlite::Result<Vec<Vec<Value>>> {
+    let mut all = Vec::new();
+    for sql in TABLES {
+        let mut statement = connection.prepare_cached(sql)?;
+        let columns = statement.column_count();
+        let rows = statement.query_map([id.0], |row| (0..columns).map(|n| row.get(n)).collect())?;
+        for row in rows {
+            all.push(row?);
+        }
+    }
+    Ok(all)
+}
