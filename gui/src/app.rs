@@ -9,7 +9,7 @@ use crate::{
     appearance, attention,
     clock::Clock,
     daemon::{Daemon, Failure},
-    effect::Effect,
+    effect::{Effect, field},
     keymap::Command,
     memory::{Memory, Settings, ThemeChoice},
     request::{Answer, Request},
@@ -275,17 +275,16 @@ impl App {
             for change in changes {
                 match change {
                     OverviewChange::Reset => {
+                        if self.page == Page::Fresh && self.models.is_none() {
+                            // Until now the input took nothing.
+                            tasks.push(self.perform_one(Effect::Focus(field::COMPOSER)));
+                        }
                         self.fresh.is_connected = true;
-                        self.daemon.allow_start(true);
                         tasks.push(self.ask(Request::Models));
                         tasks.push(self.tell_focus());
                         tasks.push(self.point_out());
                     }
                     OverviewChange::Inbox => tasks.push(self.point_out()),
-                    OverviewChange::Daemon if self.overview.daemon().shutting_down => {
-                        // Somebody wants it stopped: it stays so until somebody wants it back.
-                        self.daemon.allow_start(false);
-                    }
                     OverviewChange::Connection => {
                         self.fresh.is_connected = *self.overview.connection() == Connection::Live;
                     }
@@ -332,6 +331,9 @@ impl App {
                 return self.perform(vec![Effect::Open(started.conversation_id)]);
             }
             Ok(answer) => {
+                if *request == Request::Focus(None) {
+                    tracing::debug!("the daemon knows that nobody looks");
+                }
                 if answer == Answer::TooLate {
                     self.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }

@@ -9,6 +9,7 @@ use abide_client::{
     protocol::{
         ConversationId, ErrorKind,
         method::{Method, subscription::Scope},
+        notification::Notification,
     },
 };
 use futures_util::{Stream, StreamExt as _, stream};
@@ -57,15 +58,24 @@ impl Daemon {
         Self { home, client: Arc::default(), may_start: Arc::new(AtomicBool::new(true)), attempt: 0 }
     }
 
-    /// Whether this window may start the daemon: not while a person has it stopped.
-    pub fn allow_start(&self, may: bool) {
-        self.may_start.store(may, Ordering::Relaxed);
-    }
-
-    /// Subscribe anew, after an [`Update::Ended`].
+    /// A person wants it back: start it, and subscribe anew.
     pub fn again(&mut self) {
         self.attempt += 1;
-        self.allow_start(true);
+        self.may_start.store(true, Ordering::Relaxed);
+    }
+
+    /// Somebody wants the daemon stopped: it stays so until somebody wants it back. Known before the connection is made again,
+    /// which is before the window has seen the update.
+    fn heeded(&self, update: Update) -> Update {
+        let state = match &update {
+            Update::Snapshot(snapshot) | Update::Reconnected(snapshot) => Some(snapshot.daemon),
+            Update::Notification(Notification::DaemonUpdate(state)) => Some(*state),
+            _ => None,
+        };
+        if let Some(state) = state {
+            self.may_start.store(!state.shutting_down, Ordering::Relaxed);
+        }
+        update
     }
 
     /// Asks the daemon.
@@ -122,22 +132,30 @@ fn updates(source: &Source) -> impl Stream<Item = Vec<Update>> + use<> {
     let daemon = source.daemon.clone();
     let scope = source.scope;
     let is_first = scope == Scope::Overview;
+    let heeding = daemon.clone();
     let connect = move || {
         let mut connector = daemon.connector(is_first);
         async move { connector.connect().await }
     };
     // Made when it is first asked for an update: that is where there is a runtime.
-    stream::once(async move { Live::eventually(connect, scope, None, LiveOptions::default()) })
-        .flat_map(|live| stream::unfold(Some((live, Instant::now())), batch))
+    stream::once(async move { Live::eventually(connect, scope, None, LiveOptions::default()) }).flat_map(
+        move |live| {
+            let daemon = heeding.clone();
+            stream::unfold(Some((live, Instant::now())), move |state| batch(daemon.clone(), state))
+        },
+    )
 }
 
 /// One update, at once if the last batch is a frame ago, with all that come before the frame is over.
-async fn batch(state: Option<(Live, Instant)>) -> Option<(Vec<Update>, Option<(Live, Instant)>)> {
+async fn batch(
+    daemon: Daemon,
+    state: Option<(Live, Instant)>,
+) -> Option<(Vec<Update>, Option<(Live, Instant)>)> {
     let (mut live, next_frame) = state?;
-    let mut batch = vec![live.next().await];
+    let mut batch = vec![daemon.heeded(live.next().await)];
     while batch.len() < MAX_BATCH && !is_end(&batch) {
         match timeout_at(next_frame, live.next()).await {
-            Ok(update) => batch.push(update),
+            Ok(update) => batch.push(daemon.heeded(update)),
             Err(_) => break,
         }
     }
