@@ -33,5 +33,6 @@ pub mod field {
     pub const SEARCH: &str = "search";
     pub const REASON: &str = "reason";
     pub const TITLE: &str = "title";
+    pub const READER: &str = "reader";
     pub const TIMELINE: &str = "timeline";
 }

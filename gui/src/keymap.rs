@@ -14,6 +14,8 @@ pub enum Command {
     FocusInput,
     /// Close what is over the rest, or else stop the task.
     Escape,
+    /// Yes to what asks over the rest: close the window, delete the conversation.
+    Confirm,
     PauseOrResume,
     Approve,
     ApproveAlways,
@@ -23,6 +25,7 @@ pub enum Command {
     Decline,
     ToggleDetails,
     AsText,
+    CopyAll,
     Rename,
     Archive,
     Delete,
@@ -81,6 +84,7 @@ pub static MAP: [(&str, &[Help]); 4] = [
         &[
             ("Ctrl O", "open or close all details"),
             ("Ctrl T", "as text, to select and copy"),
+            ("Ctrl Shift C", "copy all"),
             ("PgUp  PgDn", "scroll"),
             ("Ctrl Home  End", "to the start, to the end"),
             ("Ctrl +  −  0", "larger, smaller, as it was"),
@@ -102,6 +106,7 @@ pub fn command(key: &Key, modifiers: Modifiers) -> Option<Command> {
     }
     Some(match key.as_ref() {
         Key::Named(Named::Escape) => Command::Escape,
+        Key::Named(Named::Enter) => Command::Confirm,
         Key::Named(Named::F1) => Command::Help,
         Key::Named(Named::F2) => Command::Rename,
         Key::Named(Named::PageUp) => Command::PageUp,
@@ -149,6 +154,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
                 Command::AsText
             }
         }
+        Key::Character("c" | "C") if shift => Command::CopyAll,
         Key::Character("+" | "=") => Command::ZoomIn,
         Key::Character("-" | "_") => Command::ZoomOut,
         Key::Character("0") => Command::ZoomReset,

@@ -13,10 +13,11 @@ use iced::Task;
 impl App {
     pub(super) fn command(&mut self, command: Command) -> Task<Message> {
         if self.over != Over::Nothing {
-            if matches!(command, Command::Escape | Command::Help) {
-                self.over = Over::Nothing;
-            }
-            return Task::none();
+            return match (command, self.over) {
+                (Command::Escape | Command::Help, _) => self.update(Message::OverClosed),
+                (Command::Confirm, Over::Closing) => self.update(Message::CloseConfirmed),
+                _ => Task::none(),
+            };
         }
         match command {
             Command::Help => self.over = Over::Help,

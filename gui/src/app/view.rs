@@ -4,7 +4,7 @@ use super::{App, Message, Over, Page};
 use crate::{
     screen::help,
     theme::{space, style},
-    widget::{Element, action, prose, secondary, word},
+    widget::{Element, action, key, prose, secondary, word},
     words,
 };
 use abide_client::view::Connection;
@@ -95,8 +95,9 @@ impl App {
             .style(style::muted),
             row![
                 gap().width(Fill),
-                action("Stay", None).style(style::quiet).on_press(Message::OverClosed),
-                action("Close the window", None).style(style::primary).on_press(Message::CloseConfirmed),
+                action("Stay", Some(key("Esc"))).style(style::quiet).on_press(Message::OverClosed),
+                action("Close the window", Some(key("↵").style(style::key_on_accent)))
+                    .style(style::primary).on_press(Message::CloseConfirmed),
             ]
             .spacing(space::S),
         ]

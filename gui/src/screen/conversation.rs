@@ -7,6 +7,7 @@ mod documents;
 mod follow;
 mod header;
 pub mod markdown;
+mod plain;
 mod projection;
 mod timeline;
 mod view;
@@ -147,6 +148,11 @@ impl Conversation {
         self.looked.is_none_or(|view| view.at_end)
     }
 
+    /// The task that the header tells of.
+    fn current(&self) -> Option<&AgentTask> {
+        projection::current_task(&self.view)
+    }
+
     /// What this conversation is ready for.
     #[must_use]
     pub fn stance(&self) -> Stance<'_> {
@@ -205,7 +211,7 @@ impl Conversation {
             Message::AsTextPressed => {
                 self.menu = Menu::Closed;
                 self.reader = Some(text_editor::Content::with_text(&self.as_text()));
-                Vec::new()
+                vec![Effect::Focus(field::READER)]
             }
             Message::Read(action) => {
                 if let Some(reader) = self.reader.as_mut().filter(|_| !action.is_edit()) {

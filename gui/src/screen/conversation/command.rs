@@ -36,6 +36,8 @@ impl Conversation {
             }
             Command::AsText if self.reader.is_some() => Message::ReaderClosed,
             Command::AsText => Message::AsTextPressed,
+            Command::CopyAll => Message::CopyAllPressed,
+            Command::Confirm if matches!(self.menu, Menu::Deleting) => Message::DeleteConfirmed,
             Command::Rename => Message::RenamePressed,
             Command::Archive => Message::ArchivePressed,
             Command::Delete => Message::DeletePressed,

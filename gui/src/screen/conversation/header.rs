@@ -5,7 +5,7 @@ use crate::{
     effect::field,
     font,
     theme::{size, space, style},
-    widget::{Element, Look, action, one_line, secondary, word},
+    widget::{Element, Look, action, key, one_line, secondary, word},
     words,
 };
 use abide_client::{
@@ -92,8 +92,10 @@ impl Conversation {
                     "Delete this conversation and all its records for good? A running task is stopped."
                 ),
                 gap().width(Fill),
-                action("Delete", None).style(style::danger).on_press(Message::DeleteConfirmed),
-                action("Keep", None).style(style::quiet).on_press(Message::MenuClosed),
+                action("Delete", Some(key("↵").style(style::key_bad)))
+                    .style(style::danger)
+                    .on_press(Message::DeleteConfirmed),
+                action("Keep", Some(key("Esc"))).style(style::quiet).on_press(Message::MenuClosed),
             ]
             .spacing(space::S)
             .align_y(Center)

@@ -1,6 +1,6 @@
 //! The rows of the timeline, drawn.
 
-use super::{Conversation, Message, Row, call, markdown, projection::current_task};
+use super::{Conversation, Message, Row, call, markdown};
 use crate::{
     effect::field,
     font,
@@ -67,12 +67,12 @@ impl Conversation {
         }
     }
 
-    fn task(&self, id: TaskId) -> Option<&AgentTask> {
+    pub(super) fn task(&self, id: TaskId) -> Option<&AgentTask> {
         self.view.task(id).or_else(|| self.earlier.iter().find(|task| task.id == id))
     }
 
     /// Whether the agent's last words are its summary.
-    fn has_said_summary(&self, id: TaskId, task: &AgentTask) -> bool {
+    pub(super) fn has_said_summary(&self, id: TaskId, task: &AgentTask) -> bool {
         let is_its = |entry: &&Entry| matches!(entry, Entry::Message(m) if m.task_id == Some(id) && m.role == Role::Agent);
         match (self.view.timeline().rev().find(is_its), &task.summary) {
             (Some(Entry::Message(message)), Some(summary)) => message.text.trim() == summary.trim(),
@@ -169,7 +169,7 @@ fn copyable<'a>(content: Element<'a, Message>, text: &'a str) -> Element<'a, Mes
     hover(content, container(button).align_right(Fill).align_bottom(Fill))
 }
 
-fn happened(event: &Event) -> String {
+pub(super) fn happened(event: &Event) -> String {
     match &event.kind {
         EventKind::Paused(reason) => match reason {
             PauseReason::User => "paused".to_owned(),
@@ -182,7 +182,8 @@ fn happened(event: &Event) -> String {
         EventKind::Restarted => "picked up after a restart of the daemon".to_owned(),
         EventKind::ModelFailed(failed) => {
             let again = if failed.retry_at.is_some() { "; it is tried again" } else { "" };
-            format!("model: {}{again}", visible_line(&words::first_line(&failed.message, 120)))
+            let message = words::first_line(&failed.message, 120);
+            format!("model: {}{again}", visible_line(message.trim_end_matches('.')))
         }
         EventKind::LimitsRaised(limits) => format!("limits raised: {} steps", limits.max_steps),
         EventKind::Compacted(outputs) => {
@@ -197,41 +198,5 @@ fn happened(event: &Event) -> String {
         }
         EventKind::StepBegan(StepEvent { step, .. }) => format!("step {step}"),
         EventKind::TaskStarted(_) | EventKind::TaskEnded(_) => String::new(),
-    }
-}
-
-impl Conversation {
-    /// The whole of what is here, as text.
-    #[must_use]
-    pub fn as_text(&self) -> String {
-        let mut all = String::new();
-        for entry in self.view.timeline() {
-            let part = match entry {
-                Entry::Message(m) => {
-                    let who = match m.role {
-                        Role::User => "You",
-                        Role::Agent => "Agent",
-                        Role::System => "—",
-                    };
-                    format!("{who}:\n{}", visible(&m.text))
-                }
-                Entry::Call(c) => {
-                    let result =
-                        c.result.as_ref().map(|r| format!("\n{}", visible(&r.text()))).unwrap_or_default();
-                    format!("[{}] {}{result}", visible_line(&c.tool), visible_line(&c.summary))
-                }
-                Entry::Event(e) => happened(e),
-            };
-            if !part.is_empty() {
-                all.push_str(&part);
-                all.push_str("\n\n");
-            }
-        }
-        all
-    }
-
-    /// The task that the header tells of.
-    pub(super) fn current(&self) -> Option<&AgentTask> {
-        current_task(&self.view)
     }
 }

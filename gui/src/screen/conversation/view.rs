@@ -2,6 +2,7 @@
 
 use super::{Conversation, Message};
 use crate::{
+    effect::field,
     font,
     screen::composer::About,
     theme::{size, space, style},
@@ -54,6 +55,7 @@ impl Conversation {
 /// All as text: it can be selected and copied there, not changed.
 fn read(reader: &text_editor::Content) -> Element<'_, Message> {
     let editor = text_editor(reader)
+        .id(field::READER)
         .height(Fill)
         .size(size::SECONDARY)
         .padding(space::M)

@@ -1,0 +1,70 @@
+//! The timeline as plain text: what is on the screen, row by row, to be copied.
+
+use super::{Conversation, Row, timeline::happened};
+use crate::words;
+use abide_client::{
+    protocol::{
+        inbox::Pending,
+        message::{Message, Role},
+        notification::DeltaKind,
+        task::AgentTask,
+    },
+    text::{visible, visible_line},
+    view::{Entry, Stream},
+};
+
+impl Conversation {
+    /// All that is here, as text.
+    #[must_use]
+    pub fn as_text(&self) -> String {
+        let parts: Vec<String> = self.rows.iter().filter_map(|row| self.row_as_text(*row)).collect();
+        parts.join("\n\n") + "\n"
+    }
+
+    fn row_as_text(&self, row: Row) -> Option<String> {
+        let part = match row {
+            Row::Older => "… older messages".to_owned(),
+            Row::Entry(seq) => match self.fold().entry(seq)? {
+                Entry::Message(message) => said(message),
+                Entry::Call(call) => {
+                    let result = call.result.as_ref().map(|r| format!("\n{}", visible(&r.text())));
+                    let head = format!("[{}] {}", visible_line(&call.tool), visible_line(&call.summary));
+                    head + &result.unwrap_or_default()
+                }
+                Entry::Event(event) => happened(event),
+            },
+            Row::Card(id) => match &self.fold().inbox().get(id)?.pending {
+                Pending::Question(question) => format!("Question for you: {}", visible(&question.text)),
+                Pending::Approval(approval) => {
+                    format!("Approve {}? {}", visible_line(&approval.tool), visible_line(&approval.summary))
+                }
+            },
+            Row::Live(item) => {
+                let text = self.fold().live_item(item)?.stream(DeltaKind::Text).map(Stream::text)?;
+                format!("Agent:\n{}", visible(&text))
+            }
+            Row::End(id) => {
+                let task = self.task(id)?;
+                end(task, self.has_said_summary(id, task))
+            }
+            Row::Indicator(_) => return None,
+        };
+        Some(part)
+    }
+}
+
+fn said(message: &Message) -> String {
+    let who = match message.role {
+        Role::User => "You",
+        Role::Agent => "Agent",
+        Role::System => "—",
+    };
+    format!("{who}:\n{}", visible(&message.text))
+}
+
+fn end(task: &AgentTask, has_said_summary: bool) -> String {
+    let head = format!("— {}", words::doing(task));
+    let summary = task.summary.as_ref().filter(|_| !has_said_summary);
+    let more = summary.or(task.error_message.as_ref());
+    more.map_or_else(|| head.clone(), |more| format!("{head}\n{}", visible(more)))
+}
