@@ -5,6 +5,7 @@
 //! * [`screen`]: conversation list, conversation, inbox, key map; each owns what it shows
 //! * [`memory`]: what this window remembers on its own: drafts, scale, theme
 //! * [`keymap`], [`attention`], [`appearance`], [`words`], [`clock`]: small things with one purpose each
+//! * [`frame`]: what a frame costs, for who wants to know
 //! * [`theme`], [`font`], [`widget`]: the look; no colour and no size is anywhere else
 //!
 //! Invariants: the window holds no truth. Everything shown comes from `abide-client`'s fold, everything done is a request to the
@@ -17,6 +18,7 @@ pub mod clock;
 pub mod daemon;
 pub mod effect;
 pub mod font;
+pub mod frame;
 pub mod keymap;
 pub mod memory;
 pub mod request;

@@ -1,4 +1,4 @@
-use crate::{App, clock, effect::field, font, theme};
+use crate::{App, Message, clock, effect::field, font, frame, theme, widget::Element};
 use abide_client::Home;
 use iced::{Settings, Size, window};
 use std::{borrow::Cow, process::ExitCode};
@@ -33,7 +33,7 @@ fn run(home: Home) -> iced::Result {
         let focus = iced::widget::operation::focus(iced::widget::Id::new(field::COMPOSER));
         (App::open(&home, clock::system), focus)
     };
-    iced::application(boot, App::update, App::view)
+    iced::application(boot, App::update, view)
         .title(App::title)
         .theme(App::theme)
         .scale_factor(App::scale)
@@ -51,6 +51,10 @@ fn run(home: Home) -> iced::Result {
             ..window::Settings::default()
         })
         .run()
+}
+
+fn view(app: &App) -> Element<'_, Message> {
+    frame::traced(|| app.view())
 }
 
 /// What all renderers get, those of tests too.

@@ -1,0 +1,220 @@
+//! What the window costs: its start, its memory, its frames, its idleness, each beside a plain iced window with 1,000 rows.
+//!
+//! `cargo build --release --workspace --bins --examples && target/release/examples/window`, on a machine with Xvfb and the rest
+//! that `abide_tests::screen` names. Figures, not promises: nothing fails here.
+
+#![expect(clippy::print_stdout, clippy::expect_used, reason = "it prints figures, and fails as tests do")]
+
+use abide_client::protocol::{
+    CallId, ConversationId, RecordId, Timestamp,
+    record::{ConversationCreated, NewRecord, RecordBody, Update, UserMessage},
+    task::{Mode, Status},
+};
+use abide_store::{Append, Options, Store};
+use abide_tests::{
+    daemon::{Config, TestDaemon},
+    model_server::{Gate, ModelServer, Turn},
+    screen::{Launched, Screen, Window},
+    world::World,
+};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+use tokio::time::{interval, sleep};
+use uuid::Uuid;
+
+const IDLE: Duration = Duration::from_secs(10);
+const TOKENS: usize = 2000;
+const A_TOKEN: Duration = Duration::from_millis(5);
+const RUNS: usize = 5;
+
+#[tokio::main]
+async fn main() {
+    let Some(screen) = Screen::start("the figures of the window").await else { return };
+    let quiet = TestDaemon::new(&Config::new());
+    measure(&screen, "floor: 1,000 rows, no daemon", "examples/floor", &quiet).await;
+    for messages in [0, 1_000, 100_000] {
+        let mut daemon = TestDaemon::new(&Config::new());
+        trace(&mut daemon);
+        if messages > 0 {
+            fill(&daemon, messages).await;
+        }
+        daemon.up().await;
+        measure(&screen, &format!("window: {messages} messages"), "abide-gui", &daemon).await;
+    }
+    streaming(&screen).await;
+}
+
+fn trace(daemon: &mut TestDaemon) {
+    daemon.set_env("ABIDE_LOG", "abide_gui::frame=trace");
+}
+
+/// A conversation with so many messages, as the daemon would have stored it, and a window that had it open last.
+async fn fill(daemon: &TestDaemon, messages: u64) {
+    let home = daemon.home();
+    let path = home.database();
+    let store = Store::open(Options { path, reserve_bytes: 0, readers: 1 }, Box::new(|_| {}));
+    let store = store.expect("the store opens");
+    let conversation_id = ConversationId(Uuid::now_v7());
+    let now =
+        i64::try_from(conversation_id.0.get_timestamp().map_or(0, |at| at.to_unix().0)).unwrap_or_default();
+    let record =
+        |body| NewRecord { id: RecordId(Uuid::now_v7()), task_id: None, at: Timestamp(now * 1000), body };
+    let begun = RecordBody::ConversationCreated(ConversationCreated {
+        title: format!("{messages} messages"),
+        workspace: daemon.workspace().display().to_string(),
+        mode: Some(Mode::Agent),
+        model: None,
+        persona: None,
+    });
+    let said = (1..=messages).map(|n| match n % 2 {
+        1 => RecordBody::UserMessage(UserMessage { text: format!("Message {n}: what about `src/{n}.rs`?") }),
+        _ => RecordBody::Update(Update {
+            call_id: CallId(Uuid::now_v7()),
+            text: format!(
+                "Message {n}. I have **read** it, and two things stand out:\n\n- the clock is read twice,\n- \
+                 nothing says so.\n\n```rust\nlet now = clock.now(); // {n}\n```"
+            ),
+        }),
+    });
+    let mut all = std::iter::once(begun).chain(said).map(record).peekable();
+    while all.peek().is_some() {
+        let records = all.by_ref().take(1000).collect();
+        let append = Append { conversation_id, records, tasks: Vec::new(), urgent: false };
+        store.append(append).await.expect("the records are stored");
+    }
+    let folder = home.state_dir.join("gui");
+    fs::create_dir_all(&folder).expect("the window's folder");
+    let settings = format!("{{\"conversation\":\"{conversation_id}\"}}");
+    fs::write(folder.join("settings.json"), settings).expect("the window's settings");
+}
+
+/// Start, memory, idleness and scrolling of a window.
+async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon) {
+    println!("== {what}");
+    let mut starts = Vec::new();
+    for _ in 0..RUNS {
+        let begun = Instant::now();
+        let launched = screen.launch(program, daemon);
+        first_frame(&launched).await;
+        starts.push(begun.elapsed());
+    }
+    show("from start to the first frame", &mut starts);
+    let window = screen.launch(program, daemon).window().await;
+    // Until nothing more is drawn: what comes is there.
+    settled(&window).await;
+    println!("  memory: {:.1} MiB PSS", pss(window.pid()));
+    let (frames, processor) = (window.logged("drawn"), ticks(window.pid()));
+    sleep(IDLE).await;
+    println!(
+        "  {} idle seconds: {} frames, {} ms of processor",
+        IDLE.as_secs(),
+        window.logged("drawn") - frames,
+        ticks(window.pid()) - processor
+    );
+    let before = window.log().len();
+    let processor = ticks(window.pid());
+    for _ in 0..60 {
+        window.press(&["Prior"]).await;
+    }
+    settled(&window).await;
+    frames_since(&window, before, ticks(window.pid()) - processor, "60 pages up");
+    println!("  memory after that: {:.1} MiB PSS", pss(window.pid()));
+    window.kill().await;
+}
+
+async fn streaming(screen: &Screen) {
+    println!("== streaming: {TOKENS} tokens, one each {A_TOKEN:?}");
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model));
+    trace(&mut daemon);
+    let world = World::of(model, daemon).await;
+    let gates: Vec<Gate> = (0..TOKENS).map(|_| Gate::new("a token")).collect();
+    let words = ["It ", "reads ", "the `clock` ", "twice, ", "and **that** ", "is ", "wrong.\n\n"];
+    let reply = gates.iter().zip(words.iter().cycle());
+    let reply = reply.fold(Turn::new(), |turn, (gate, word)| turn.gate(gate).text(*word));
+    let task = world.run("stream", [reply.call("list", serde_json::json!({})), Turn::done("Done.")]).await;
+    let window = screen.open(&world.daemon).await;
+    window.press(&["ctrl+Down"]).await;
+    settled_but_for_the_mark(&world, task).await;
+    let (before, processor) = (window.log().len(), ticks(window.pid()));
+    let begun = Instant::now();
+    let mut tick = interval(A_TOKEN);
+    for gate in &gates {
+        tick.tick().await;
+        gate.open();
+    }
+    let took = begun.elapsed();
+    let processor = ticks(window.pid()) - processor;
+    frames_since(&window, before, processor, &format!("{:.1} s of streaming", took.as_secs_f64()));
+    let frames = window.log()[before..].matches("drawn").count();
+    println!("  redraws: {:.1} a second", frames as f64 / took.as_secs_f64());
+    println!("  processor: {:.0} % of one", processor as f64 / took.as_secs_f64() / 10.0);
+    println!("  memory: {:.1} MiB PSS", pss(window.pid()));
+    world.wait_end(task).await;
+}
+
+async fn settled_but_for_the_mark(world: &World, task: abide_client::protocol::method::task::StartTaskReply) {
+    world.wait_status(task, Status::Thinking).await;
+    sleep(Duration::from_secs(1)).await;
+}
+
+async fn first_frame(launched: &Launched<'_>) {
+    while !launched.log().contains("drawn") {
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Until nothing is drawn for a second.
+async fn settled(window: &Window<'_>) {
+    loop {
+        let frames = window.logged("drawn");
+        sleep(Duration::from_secs(1)).await;
+        if window.logged("drawn") == frames {
+            return;
+        }
+    }
+}
+
+/// Of the frames that were drawn since the log was so long.
+fn frames_since(window: &Window<'_>, from: usize, processor: u64, what: &str) {
+    let log = window.log();
+    let mut frames = Vec::new();
+    let mut built = 0;
+    for line in log[from..].lines() {
+        let us =
+            line.rsplit_once("us=").and_then(|(_, us)| us.trim().parse::<u64>().ok()).unwrap_or_default();
+        if line.contains("built") {
+            built += us;
+        } else if line.contains("drawn") {
+            frames.push(Duration::from_micros(built + us));
+            built = 0;
+        }
+    }
+    let all = frames.len().max(1) as u64;
+    show(&format!("{what}: a frame, built, laid out and drawn"), &mut frames);
+    println!("  the same with pixels and all: {:.1} ms of processor a frame", processor as f64 / all as f64);
+}
+
+fn show(what: &str, times: &mut [Duration]) {
+    times.sort_unstable();
+    let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
+    let most = times.last().copied().unwrap_or_default();
+    println!("  {what}: median {:.1?}, p95 {:.1?}, most {most:.1?} ({} times)", at(50), at(95), times.len());
+}
+
+/// Proportional set size in MiB.
+fn pss(pid: u32) -> f64 {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let kib: f64 = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default();
+    kib / 1024.0
+}
+
+/// Processor time of a process, in ms, to the nearest 10.
+fn ticks(pid: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10
+}
