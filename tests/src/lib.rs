@@ -10,6 +10,7 @@
 //! * [`peer`]: a real model behind llama.cpp's server
 //! * [`skip`]: what is not run, and why
 //! * [`terminal`]: a real terminal, in tmux
+//! * [`screen`]: a real X display with a window manager, and the real window on it
 //! * [`bus`]: a private D-Bus session with a notification server
 //!
 //! Nothing here retries, and nothing sleeps for luck: a wait ends when what it names has happened, or it fails by that name.
@@ -27,6 +28,7 @@ pub mod ledger;
 pub mod model_server;
 pub mod peer;
 mod process;
+pub mod screen;
 pub mod skip;
 pub mod terminal;
 pub mod wait;

@@ -18,11 +18,12 @@ use abide_client::{
             conversation::ListMessagesParams,
             inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
             subscription::Scope,
-            task::{GetTaskReply, StartTaskParams, StartTaskReply, TaskParams},
+            task::{GetTaskReply, ListTasksParams, StartTaskParams, StartTaskReply, TaskParams},
         },
         task::{AgentTask, Approvals, Mode, Status},
     },
 };
+use std::cmp::Reverse;
 
 /// The three of them.
 pub struct World {
@@ -94,6 +95,26 @@ impl World {
     pub async fn run_asking(&self, key: &str, script: impl Into<Script>) -> StartTaskReply {
         self.model.script(key, script);
         self.begin(StartTaskParams { approvals: Approvals::Ask, ..self.task(key) }).await
+    }
+
+    /// Waits until somebody else has started a task that says this; the newest such.
+    ///
+    /// # Panics
+    /// Nobody does in time.
+    pub async fn begun(&self, prompt: &str) -> StartTaskReply {
+        wait::wait_for(&format!("a task that says {prompt:?}"), async || {
+            let all = ListTasksParams { all: true, limit: Some(1000), ..ListTasksParams::default() };
+            let mut tasks = self.client.call::<method::ListTasks>(all).await.expect("the tasks").tasks;
+            tasks.sort_by_key(|task| Reverse(task.id));
+            for task in tasks {
+                let reply = StartTaskReply { task_id: task.id, conversation_id: task.conversation_id };
+                if self.get(reply).await.task.original_prompt == prompt {
+                    return Some(reply);
+                }
+            }
+            None
+        })
+        .await
     }
 
     /// The task whole.

@@ -66,6 +66,13 @@ mod desktop {
 mod terminal {
     mod demo;
 }
+mod window {
+    mod attention;
+    mod crash;
+    mod first_run;
+    mod several;
+    mod task;
+}
 mod cli {
     mod answers;
     mod exit_codes;

@@ -1,0 +1,184 @@
+//! A real X display of a test's own: Xvfb, openbox, and a person's hands on keyboard and pointer.
+
+mod picture;
+mod window;
+
+pub use picture::Picture;
+pub use window::{Launched, Window};
+
+use crate::{daemon::TestDaemon, process, skip::skip, wait};
+use rustix::process::{Pid, Signal, kill_process};
+use std::{env, ffi::OsString, path::PathBuf, process::Stdio, time::Duration};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    process::{Child, Command},
+    sync::{Semaphore, SemaphorePermit},
+};
+
+/// What a screen is made of, and the Debian package of each.
+const PROGRAMS: [(&str, &str); 6] = [
+    ("Xvfb", "xvfb"),
+    ("openbox", "openbox"),
+    ("xdotool", "xdotool"),
+    ("import", "imagemagick"),
+    ("xprop", "x11-utils"),
+    ("xclip", "xclip"),
+];
+
+/// How long a display may take to go.
+const GONE: Duration = Duration::from_secs(5);
+
+/// One at a time: a window that is drawn without a GPU takes much of a small machine.
+static TURN: Semaphore = Semaphore::const_new(1);
+
+/// The display; it ends when it is dropped, and must be dropped before the daemon whose windows it shows.
+pub struct Screen {
+    display: String,
+    server: Child,
+    _manager: Child,
+    _turn: SemaphorePermit<'static>,
+}
+
+impl Screen {
+    /// Starts it, for this scenario; where the machine lacks something, that is said, and there is none.
+    ///
+    /// # Panics
+    /// All is there, and it does not start.
+    pub async fn start(scenario: &str) -> Option<Self> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let missing = PROGRAMS
+            .iter()
+            .find(|(program, _)| !env::split_paths(&path).any(|dir| dir.join(program).is_file()));
+        if let Some((program, package)) = missing {
+            skip(scenario, &format!("{program} is not installed (package {package})"));
+            return None;
+        }
+        let turn = TURN.acquire().await.expect("nobody closes it");
+        let mut server = process::program("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "2600x1600x24", "-nolisten", "tcp", "-noreset"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb can be started");
+        let mut number = String::new();
+        let mut output = BufReader::new(server.stdout.take().expect("a pipe"));
+        wait::within("the number of the display", output.read_line(&mut number)).await.expect("it tells");
+        let display = format!(":{}", number.trim());
+        let manager = process::program("openbox")
+            .env("DISPLAY", &display)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("openbox can be started");
+        let screen = Self { display, server, _manager: manager, _turn: turn };
+        wait::wait_until("the window manager", async || {
+            screen
+                .ask("xprop", &["-root", "_NET_SUPPORTING_WM_CHECK"])
+                .await
+                .is_some_and(|said| said.contains("window id"))
+        })
+        .await;
+        Some(screen)
+    }
+
+    /// Starts a program that was built beside the tests, with the daemon's environment, and does not wait for its window.
+    ///
+    /// # Panics
+    /// It cannot be started.
+    #[must_use]
+    pub fn launch(&self, program: &str, daemon: &TestDaemon) -> Launched<'_> {
+        Launched::new(self, program, daemon)
+    }
+
+    /// The real `abide-gui` on this daemon's home, 1280 by 800, until it has the keyboard and is connected.
+    ///
+    /// # Panics
+    /// It does not come so far.
+    pub async fn open(&self, daemon: &TestDaemon) -> Window<'_> {
+        let window = self.launch("abide-gui", daemon).window().await;
+        window.wait_connected().await;
+        window
+    }
+
+    /// Another program's window, which takes the keyboard.
+    ///
+    /// # Panics
+    /// It does not open.
+    pub async fn distract(&self) -> Child {
+        let other = self.command("xev", &["-name", "other"]).spawn().expect("xev can be started");
+        wait::wait_until("another window to have the keyboard", async || {
+            let id = self.ask("xdotool", &["search", "--onlyvisible", "--name", "^other$"]).await;
+            let active = self.ask("xdotool", &["getactivewindow"]).await;
+            id.is_some_and(|id| Some(id) == active)
+        })
+        .await;
+        other
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = process::program(program);
+        command.args(arguments).env("DISPLAY", &self.display);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// What a program says, if it ends well.
+    async fn ask(&self, program: &str, arguments: &[&str]) -> Option<String> {
+        let said = self.bytes(program, arguments).await?;
+        Some(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
+    }
+
+    async fn bytes(&self, program: &str, arguments: &[&str]) -> Option<Vec<u8>> {
+        let mut command = self.command(program, arguments);
+        let what = format!("{program} {arguments:?}");
+        let output = wait::within(&what, command.stdout(Stdio::piped()).output()).await;
+        let output = output.unwrap_or_else(|e| panic!("{program} cannot be run: {e}"));
+        output.status.success().then_some(output.stdout)
+    }
+
+    /// [`Self::ask`] where it must end well.
+    async fn must(&self, program: &str, arguments: &[&str]) -> String {
+        let said = self.ask(program, arguments).await;
+        said.unwrap_or_else(|| panic!("`{program} {}` failed", arguments.join(" ")))
+    }
+
+    async fn set_clipboard(&self, text: &str) {
+        let mut command = self.command("xclip", &["-selection", "clipboard", "-in"]);
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("xclip can be started");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(text.as_bytes()).await.expect("xclip reads");
+        drop(stdin);
+        wait::within("xclip to have the clipboard", child.wait()).await.expect("xclip can be waited for");
+    }
+
+    async fn clipboard(&self) -> Option<String> {
+        self.ask("xclip", &["-selection", "clipboard", "-out"]).await
+    }
+}
+
+/// Where pictures of windows are kept: `ABIDE_TEST_PICTURES`, or `pictures` in the target folder.
+fn pictures() -> PathBuf {
+    let asked: Option<OsString> = env::var_os("ABIDE_TEST_PICTURES");
+    asked.map_or_else(
+        || {
+            let program = process::built("abide-gui");
+            program.ancestors().nth(2).expect("TARGET/PROFILE/abide-gui").join("pictures")
+        },
+        PathBuf::from,
+    )
+}
+
+impl Drop for Screen {
+    /// It takes its lock and its socket with it only if it ends by itself.
+    fn drop(&mut self) {
+        let pid = self.server.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            // It may have gone by itself.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let server = std::cell::RefCell::new(&mut self.server);
+        process::settles(GONE, || !matches!(server.borrow_mut().try_wait(), Ok(None)));
+    }
+}

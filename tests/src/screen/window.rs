@@ -1,0 +1,269 @@
+use super::{Picture, Screen, pictures};
+use crate::{daemon::TestDaemon, process, wait};
+use std::{
+    fs::{self, File},
+    path::PathBuf,
+    process::{ExitStatus, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+use tokio::process::Child;
+
+/// The window's grounds, dark and light. A banner about the connection, at the top, has another.
+const GROUNDS: [u32; 2] = [0x14_1517, 0xfb_faf8];
+/// A point in the page that has nothing but its ground.
+const EMPTY: (usize, usize) = (640, 3);
+
+/// Tells windows apart.
+static WINDOWS: AtomicUsize = AtomicUsize::new(0);
+/// Tells one copy from the next.
+static COPIES: AtomicUsize = AtomicUsize::new(0);
+
+/// A program that is about to show a window; dropped, it is killed.
+pub struct Launched<'a> {
+    screen: &'a Screen,
+    child: Child,
+    log: PathBuf,
+}
+
+impl<'a> Launched<'a> {
+    pub(super) fn new(screen: &'a Screen, program: &str, daemon: &TestDaemon) -> Self {
+        let log = daemon.root().join(format!("window-{}.out", WINDOWS.fetch_add(1, Ordering::Relaxed)));
+        let output = File::create(&log).expect("the file of the window's log");
+        let child = process::program(process::built(program))
+            .env_clear()
+            .env("ABIDE_LOG", "abide_gui=debug")
+            .envs(daemon.variables())
+            .env("DISPLAY", &screen.display)
+            .env("ICED_BACKEND", "tiny-skia")
+            .current_dir(daemon.root())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(output)
+            .spawn()
+            .expect("it can be started");
+        Self { screen, child, log }
+    }
+
+    /// What it has written to its log.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Its window, once it has the keyboard, 1280 by 800.
+    ///
+    /// # Panics
+    /// It does not come so far.
+    pub async fn window(self) -> Window<'a> {
+        let Self { screen, child, log } = self;
+        let pid = child.id().expect("it runs").to_string();
+        let id = wait::wait_for("the window", async || {
+            let found = screen.ask("xdotool", &["search", "--onlyvisible", "--pid", &pid]).await?;
+            found.lines().last().filter(|id| !id.is_empty()).map(str::to_owned)
+        })
+        .await;
+        let window = Window { screen, child, id, log };
+        window.resize(1280, 800).await;
+        window.activate().await;
+        window
+    }
+}
+
+/// The real window; dropped, it is killed.
+pub struct Window<'a> {
+    screen: &'a Screen,
+    child: Child,
+    /// As X names it.
+    id: String,
+    log: PathBuf,
+}
+
+impl Window<'_> {
+    /// Waits until no banner says that the daemon is away.
+    ///
+    /// # Panics
+    /// One does to the end.
+    pub async fn wait_connected(&self) {
+        self.wait_picture("the window to be connected", |picture| {
+            picture.at(EMPTY.0, EMPTY.1).is_some_and(|colour| GROUNDS.contains(&colour))
+        })
+        .await;
+    }
+
+    /// Waits until a banner says that the daemon is away.
+    ///
+    /// # Panics
+    /// None does.
+    pub async fn wait_disconnected(&self) {
+        self.wait_picture("the window to say that it is not connected", |picture| {
+            picture.at(EMPTY.0, EMPTY.1).is_some_and(|colour| !GROUNDS.contains(&colour))
+        })
+        .await;
+    }
+
+    /// The process.
+    ///
+    /// # Panics
+    /// It has ended.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("the window runs")
+    }
+
+    /// Gives it the keyboard.
+    pub async fn activate(&self) {
+        wait::wait_until("the window to have the keyboard", async || {
+            drop(self.screen.ask("xdotool", &["windowactivate", &self.id]).await);
+            let active = self.screen.ask("xdotool", &["getactivewindow"]).await;
+            let focused = self.screen.ask("xdotool", &["getwindowfocus"]).await;
+            [active, focused].iter().all(|id| id.as_deref() == Some(&*self.id))
+        })
+        .await;
+    }
+
+    /// In pixels.
+    pub async fn resize(&self, width: usize, height: usize) {
+        let (w, h) = (width.to_string(), height.to_string());
+        self.screen.must("xdotool", &["windowsize", &self.id, &w, &h]).await;
+        self.wait_picture("the window to have its size", |picture| picture.size() == (width, height)).await;
+    }
+
+    /// Presses keys one after the other, as xdotool names them: `Return`, `ctrl+n`.
+    pub async fn press(&self, keys: &[&str]) {
+        self.activate().await;
+        self.screen.must("xdotool", &[&["key", "--delay", "20"], keys].concat()).await;
+    }
+
+    /// Writes on the keyboard.
+    pub async fn type_text(&self, text: &str) {
+        self.activate().await;
+        self.screen.must("xdotool", &["type", "--delay", "8", text]).await;
+    }
+
+    /// Moves the pointer to this point of the window and presses its first button.
+    pub async fn click(&self, x: usize, y: usize) {
+        let (x, y) = (x.to_string(), y.to_string());
+        self.screen.must("xdotool", &["mousemove", "--sync", "--window", &self.id, &x, &y]).await;
+        self.screen.must("xdotool", &["click", "1"]).await;
+    }
+
+    pub async fn title(&self) -> String {
+        self.screen.must("xdotool", &["getwindowname", &self.id]).await
+    }
+
+    /// Waits until its title is as `is_so` says.
+    ///
+    /// # Panics
+    /// It is not in time.
+    pub async fn wait_title(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        wait::wait_for(&format!("a title {what}"), async || Some(self.title().await).filter(|t| is_so(t)))
+            .await
+    }
+
+    /// Whether it asks the window manager to point at it.
+    pub async fn is_urgent(&self) -> bool {
+        self.screen.must("xprop", &["-id", &self.id, "WM_HINTS"]).await.contains("urgency")
+    }
+
+    /// What it looks like now.
+    ///
+    /// # Panics
+    /// It is not there.
+    pub async fn picture(&self) -> Picture {
+        let ppm =
+            self.screen.bytes("import", &["-silent", "-window", &self.id, "-depth", "8", "ppm:-"]).await;
+        ppm.as_deref().and_then(Picture::parse).expect("a picture of the window")
+    }
+
+    /// Waits until it looks as `is_so` says.
+    ///
+    /// # Panics
+    /// It does not in time.
+    pub async fn wait_picture(&self, what: &str, is_so: impl Fn(&Picture) -> bool) {
+        wait::wait_until(what, async || is_so(&self.picture().await)).await;
+    }
+
+    /// Keeps a picture of it, for a person to look at.
+    ///
+    /// # Panics
+    /// It cannot be written.
+    pub async fn keep_picture(&self, name: &str) {
+        fs::create_dir_all(pictures()).expect("the folder of pictures can be made");
+        let file = pictures().join(format!("{name}.png")).display().to_string();
+        self.screen.must("import", &["-silent", "-window", &self.id, &file]).await;
+    }
+
+    /// All that its conversation shows, as it copies it to the clipboard on Ctrl Shift C: row by row, what is being said and
+    /// what waits too.
+    ///
+    /// # Panics
+    /// It copies nothing.
+    pub async fn text(&self) -> String {
+        let mark = format!("nothing copied yet, {}", COPIES.fetch_add(1, Ordering::Relaxed));
+        self.screen.set_clipboard(&mark).await;
+        wait::wait_for("the window to copy its text", async || {
+            self.press(&["ctrl+shift+c"]).await;
+            self.screen.clipboard().await.filter(|text| *text != mark)
+        })
+        .await
+    }
+
+    /// Waits until its conversation shows `text`; all that it shows.
+    ///
+    /// # Panics
+    /// It does not in time.
+    pub async fn reads(&self, text: &str) -> String {
+        let mut all = String::new();
+        let look = wait::wait_until(text, async || {
+            all = self.text().await;
+            all.contains(text)
+        });
+        if tokio::time::timeout(wait::limit() * 9 / 10, look).await.is_err() {
+            panic!("the window never showed {text:?}; it shows:\n{all}");
+        }
+        all
+    }
+
+    /// What it has written to its log.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// How often its log has said `text`.
+    #[must_use]
+    pub fn logged(&self, text: &str) -> usize {
+        self.log().matches(text).count()
+    }
+
+    /// SIGKILL.
+    ///
+    /// # Panics
+    /// It cannot be killed.
+    pub async fn kill(mut self) {
+        self.child.kill().await.expect("the window can be killed");
+    }
+
+    /// Waits until it has ended by itself.
+    ///
+    /// # Panics
+    /// It does not.
+    pub async fn ended(mut self) -> ExitStatus {
+        wait::within("the window to end", self.child.wait()).await.expect("the window can be waited for")
+    }
+}
+
+impl Drop for Window<'_> {
+    /// A test that fails shows what the window showed.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        let file = pictures().join(format!("failed-{}.png", self.id));
+        let mut import = process::blocking_program("import");
+        import.args(["-silent", "-window", &self.id]).arg(&file).env("DISPLAY", &self.screen.display);
+        let is_kept = fs::create_dir_all(pictures()).is_ok() && import.status().is_ok_and(|s| s.success());
+        let picture = if is_kept { file.display().to_string() } else { "not to be had".to_owned() };
+        eprintln!("--- the window's picture: {picture}; its log ---\n{}", self.log());
+    }
+}

@@ -1,0 +1,127 @@
+//! kill -9 of the window, of the daemon under it, of both: nothing is lost, nothing is there twice.
+
+use abide_client::protocol::{method::task::StartTaskReply, task::Status};
+use abide_tests::{
+    model_server::{Gate, Turn},
+    screen::{Screen, Window},
+    wait,
+    world::World,
+};
+use serde_json::json;
+
+const PROMPT: &str = "[k:cut] Tell me about winter.";
+
+struct Begun {
+    gate: Gate,
+    task: StartTaskReply,
+}
+
+/// A task that was typed into the window, and stands in the middle of its second reply.
+async fn in_mid_stream(world: &World, window: &Window<'_>) -> Begun {
+    let gate = Gate::new("the middle of the second reply");
+    let script = [
+        Turn::say("I look around first.").call("list", json!({})),
+        Turn::say("Winter is cold, ").gate(&gate).text("and long.").call("list", json!({})),
+        Turn::done("That was winter."),
+    ];
+    world.model.script("cut", script);
+    window.type_text(PROMPT).await;
+    window.press(&["Return"]).await;
+    let task = world.begun(PROMPT).await;
+    gate.reached().await;
+    window.reads("Winter is cold,").await;
+    Begun { gate, task }
+}
+
+/// To its end; every message of the daemon stands in the window once, in order, and nothing else that somebody said.
+async fn ends_well(world: &mut World, window: &Window<'_>, begun: Begun) {
+    begun.gate.open();
+    assert_eq!(world.wait_end(begun.task).await.status, Status::Completed);
+    let shown = window.reads("That was winter.").await;
+    let (messages, calls) = world.messages(begun.task.conversation_id).await;
+    let mut from = 0;
+    for message in &messages {
+        assert_eq!(shown.matches(&*message.text).count(), 1, "{:?} once in\n{shown}", message.text);
+        let at = shown.find(&*message.text).unwrap();
+        assert!(at >= from, "{:?} at its place in\n{shown}", message.text);
+        from = at;
+    }
+    let listed = calls.iter().filter(|call| call.tool == "list").count();
+    assert_eq!((listed, shown.matches("[list]").count()), (2, 2), "{shown}");
+    assert_eq!(shown.matches("— complete").count(), 1, "{shown}");
+    let said = messages.len() - shown.matches("—:\n").count();
+    assert_eq!(shown.matches("You:\n").count() + shown.matches("Agent:\n").count(), said, "{shown}");
+}
+
+/// Waits for the daemon that the window has started, and ends it: it is nobody's child here.
+async fn take_over(world: &mut World) {
+    world.client =
+        wait::wait_for("the window to start the daemon", async || world.daemon.try_client().await).await;
+}
+
+#[tokio::test]
+async fn the_window_in_mid_stream() {
+    let mut world = World::start().await;
+    let Some(screen) = Screen::start("the_window_in_mid_stream").await else { return };
+    let window = screen.open(&world.daemon).await;
+    let begun = in_mid_stream(&world, &window).await;
+    window.kill().await;
+    let window = screen.open(&world.daemon).await;
+    let shown = window.reads("Winter is cold,").await;
+    assert_eq!(shown.matches("Winter is cold,").count(), 1, "{shown}");
+    ends_well(&mut world, &window, begun).await;
+}
+
+#[tokio::test]
+async fn the_daemon_under_an_open_window() {
+    let mut world = World::start().await;
+    let Some(screen) = Screen::start("the_daemon_under_an_open_window").await else { return };
+    let window = screen.open(&world.daemon).await;
+    let begun = in_mid_stream(&world, &window).await;
+    world.daemon.kill();
+    take_over(&mut world).await;
+    begun.gate.reached_times(2).await;
+    window.wait_connected().await;
+    let shown = window.reads("Winter is cold,").await;
+    assert_eq!(shown.matches("Winter is cold,").count(), 1, "{shown}");
+    ends_well(&mut world, &window, begun).await;
+    window.keep_picture("after-a-crash").await;
+    world.daemon.cli().ok(&["daemon", "stop"]).await;
+}
+
+#[tokio::test]
+async fn both() {
+    let mut world = World::start().await;
+    let Some(screen) = Screen::start("both").await else { return };
+    let window = screen.open(&world.daemon).await;
+    let begun = in_mid_stream(&world, &window).await;
+    window.kill().await;
+    world.daemon.kill();
+    let window = screen.open(&world.daemon).await;
+    take_over(&mut world).await;
+    begun.gate.reached_times(2).await;
+    ends_well(&mut world, &window, begun).await;
+
+    world.daemon.cli().ok(&["daemon", "stop"]).await;
+}
+
+#[tokio::test]
+async fn what_is_written_and_not_sent_is_kept() {
+    let world = World::start().await;
+    let Some(screen) = Screen::start("what_is_written_and_not_sent_is_kept").await else { return };
+    let window = screen.open(&world.daemon).await;
+    window.type_text("[k:kept] Half a thought").await;
+    let draft = world.daemon.home().state_dir.join("gui/drafts/new");
+    wait::wait_until("the draft to be on disk", async || {
+        std::fs::read_to_string(&draft).is_ok_and(|text| text == "[k:kept] Half a thought")
+    })
+    .await;
+    window.kill().await;
+    world.model.script("kept", [Turn::done("A whole one.")]);
+    let window = screen.open(&world.daemon).await;
+    window.press(&["ctrl+End", "Return"]).await;
+    let task = world.begun("[k:kept] Half a thought").await;
+    world.wait_end(task).await;
+    window.reads("A whole one.").await;
+    wait::wait_until("the draft to be gone", async || !draft.exists()).await;
+}

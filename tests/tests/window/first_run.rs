@@ -1,0 +1,51 @@
+//! The first run: no daemon, no model, no conversation; and a pointer.
+
+use abide_client::protocol::task::Status;
+use abide_tests::{
+    daemon::{Config, TestDaemon},
+    model_server::ModelServer,
+    screen::Screen,
+    wait,
+    world::World,
+};
+
+/// "Play the demo", in a window of 1280 by 800.
+const DEMO: (usize, usize) = (482, 446);
+/// "Start it", at the right of the banner.
+const START: (usize, usize) = (1232, 17);
+
+/// The ground of the composer and of the card that says what to do without a model; pixels that only both have together.
+const RAISED: u32 = 0xff_ffff;
+const CARD: usize = 150_000;
+
+#[tokio::test]
+async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
+    let name = "the_window_starts_the_daemon_and_a_click_plays_the_demo";
+    let Some(screen) = Screen::start(name).await else { return };
+    let daemon = TestDaemon::new(&Config::new());
+    std::fs::remove_dir_all(daemon.abide_home()).expect("the home can be emptied");
+    let window = screen.open(&daemon).await;
+    let client = wait::wait_for("the window to start the daemon", async || daemon.try_client().await).await;
+    window.wait_picture("what to do without a model", |p| p.count(RAISED) > CARD).await;
+    window.keep_picture("first-run").await;
+    window.click(DEMO.0, DEMO.1).await;
+    let world = World { client, daemon, model: ModelServer::start().await };
+    let task = world.begun("Show me what you can do.").await;
+    world.wait_status(task, Status::WaitingUser).await;
+    window.reads("Question for you:").await;
+    window.press(&["Escape", "2"]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    window.press(&["a"]).await;
+    world.wait_end(task).await;
+    window.reads("— complete").await;
+
+    world.daemon.cli().ok(&["daemon", "stop"]).await;
+    window.wait_disconnected().await;
+    window.keep_picture("daemon-stopped").await;
+    window.click(START.0, START.1).await;
+    window.wait_connected().await;
+    window.reads("— complete").await;
+    window.press(&["alt+F4"]).await;
+    assert!(window.ended().await.success());
+    world.daemon.cli().ok(&["daemon", "stop"]).await;
+}

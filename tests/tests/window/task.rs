@@ -1,0 +1,137 @@
+//! A task from its first key to its end, in a real window, by real keys.
+
+use abide_client::protocol::{
+    message::Role,
+    task::{EndReason, Status},
+};
+use abide_tests::{
+    model_server::{Gate, Turn},
+    screen::Screen,
+    world::World,
+};
+use serde_json::json;
+
+#[tokio::test]
+async fn typed_streamed_answered_approved_and_complete() {
+    let world = World::start().await;
+    let Some(screen) = Screen::start("typed_streamed_answered_approved_and_complete").await else { return };
+    let gate = Gate::new("the middle of a reply");
+    let witness = world.witness();
+    let script = [
+        Turn::say("Let me see what is there. ")
+            .gate(&gate)
+            .text("One thing is not clear.")
+            .call("ask_user", json!({ "question": "Which colour?", "choices": ["red", "blue"] })),
+        Turn::shell(&witness.command("painted")),
+        Turn::done("All is painted."),
+    ];
+    world.model.script("paint", script);
+    let window = screen.open(&world.daemon).await;
+    let prompt = "[k:paint] Paint the shed, please.";
+    window.type_text(prompt).await;
+    window.press(&["Return"]).await;
+    let task = world.begun(prompt).await;
+    gate.reached().await;
+    let shown = window.reads("Let me see what is there.").await;
+    assert!(!shown.contains("One thing"), "{shown}");
+    window.keep_picture("streaming").await;
+    gate.open();
+    world.wait_status(task, Status::WaitingUser).await;
+    window.reads("Question for you: Which colour?").await;
+    window.keep_picture("question").await;
+    // Escape leaves the input; then digits choose.
+    window.press(&["Escape", "2"]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    window.reads("Approve shell?").await;
+    window.keep_picture("approval").await;
+    assert_eq!(witness.count("painted"), 0);
+    window.press(&["a"]).await;
+    assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed));
+    assert_eq!(witness.count("painted"), 1);
+    let shown = window.reads("— complete\nAll is painted.").await;
+    window.keep_picture("complete").await;
+    let (messages, _) = world.messages(task.conversation_id).await;
+    assert!(messages.iter().any(|m| m.role == Role::User && m.text == "blue"), "{messages:#?}");
+    for message in messages {
+        assert_eq!(shown.matches(&*message.text).count(), 1, "{:?} once in\n{shown}", message.text);
+    }
+}
+
+#[tokio::test]
+async fn escape_stops_and_what_was_said_stays() {
+    let world = World::start().await;
+    let Some(screen) = Screen::start("escape_stops_and_what_was_said_stays").await else { return };
+    let gate = Gate::new("the middle of a reply");
+    world.model.script("long", [Turn::say("So far, so good. ").gate(&gate).text("Never said.")]);
+    let window = screen.open(&world.daemon).await;
+    let prompt = "[k:long] Take your time.";
+    window.type_text(prompt).await;
+    window.press(&["Return"]).await;
+    let task = world.begun(prompt).await;
+    window.reads("So far, so good.").await;
+    window.press(&["Escape"]).await;
+    assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Stopped));
+    let shown = window.reads("— stopped").await;
+    window.keep_picture("stopped").await;
+    assert_eq!(shown.matches("So far, so good.").count(), 1, "{shown}");
+    assert!(!shown.contains("Never said"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_reason_is_typed_and_the_agent_reads_it() {
+    let world = World::start().await;
+    let Some(screen) = Screen::start("a_reason_is_typed_and_the_agent_reads_it").await else { return };
+    let witness = world.witness();
+    let script = [Turn::shell(&witness.command("deployed")), Turn::done("Left it alone.")];
+    let task = world.run_asking("deploy", script).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    let window = screen.open(&world.daemon).await;
+    // From the page for a new conversation to the one that waits.
+    window.press(&["ctrl+j"]).await;
+    window.reads("Approve shell?").await;
+    window.press(&["r"]).await;
+    window.type_text("not on a Friday").await;
+    window.keep_picture("rejecting").await;
+    window.press(&["Return"]).await;
+    world.wait_end(task).await;
+    assert_eq!(witness.count("deployed"), 0);
+    assert!(world.model.requests("deploy")[1].text().contains("not on a Friday"));
+    window.reads("Left it alone.").await;
+}
+
+#[tokio::test]
+async fn closed_in_the_middle_and_opened_again_all_is_there() {
+    let world = World::start().await;
+    let Some(screen) = Screen::start("closed_in_the_middle_and_opened_again_all_is_there").await else {
+        return;
+    };
+    let gate = Gate::new("the middle of a reply");
+    let script = [
+        Turn::say("First half, ").gate(&gate).text("second half.").call("list", json!({})),
+        Turn::done("Over."),
+    ];
+    world.model.script("halves", script);
+    let window = screen.open(&world.daemon).await;
+    let prompt = "[k:halves] Say it in two halves.";
+    window.type_text(prompt).await;
+    window.press(&["Return"]).await;
+    let task = world.begun(prompt).await;
+    window.reads("First half,").await;
+    // It says once that closing stops nothing.
+    window.press(&["alt+F4"]).await;
+    window.keep_picture("closing").await;
+    window.press(&["Return"]).await;
+    assert!(window.ended().await.success());
+    assert_eq!(world.get(task).await.task.status, Status::Thinking, "nothing has stopped");
+    let window = screen.open(&world.daemon).await;
+    let shown = window.reads("First half,").await;
+    assert_eq!((shown.matches(prompt).count(), shown.matches("First half,").count()), (1, 1), "{shown}");
+    gate.open();
+    world.wait_end(task).await;
+    let shown = window.reads("— complete").await;
+    for text in world.texts(task.conversation_id).await {
+        assert_eq!(shown.matches(&*text).count(), 1, "{text:?} once in\n{shown}");
+    }
+    window.press(&["alt+F4"]).await;
+    assert!(window.ended().await.success(), "nothing runs: nothing is asked");
+}
