@@ -20,6 +20,7 @@ pub enum Command {
     Approve,
     ApproveAlways,
     Reject,
+    RejectAlways,
     /// The choice with this number, from 1.
     Choose(u8),
     Decline,
@@ -37,6 +38,8 @@ pub enum Command {
     ZoomOut,
     ZoomReset,
     Theme,
+    /// Play the demo, on the page for a new conversation.
+    Demo,
     Help,
 }
 
@@ -49,6 +52,7 @@ pub static MAP: [(&str, &[Help]); 4] = [
         "Conversations",
         &[
             ("Ctrl N", "new"),
+            ("Ctrl Shift D", "play the demo, on a new page"),
             ("Ctrl ↓", "next"),
             ("Ctrl ↑", "previous"),
             ("Ctrl J", "next that needs you"),
@@ -65,6 +69,7 @@ pub static MAP: [(&str, &[Help]); 4] = [
             ("A", "allow once"),
             ("Shift A", "always allow"),
             ("R", "reject, with a reason"),
+            ("Shift R", "always reject"),
             ("1 … 9", "choose an answer"),
             ("Ctrl D", "decline to answer"),
         ],
@@ -120,7 +125,13 @@ pub fn command(key: &Key, modifiers: Modifiers) -> Option<Command> {
                 Command::Approve
             }
         }
-        Key::Character("r" | "R") => Command::Reject,
+        Key::Character("r" | "R") => {
+            if shift {
+                Command::RejectAlways
+            } else {
+                Command::Reject
+            }
+        }
         Key::Character("?") => Command::Help,
         Key::Character("/") if shift => Command::Help,
         Key::Character(digit) => match digit.parse() {
@@ -143,7 +154,13 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character("i" | "I") => Command::Inbox,
         Key::Character("k" | "K") => Command::Search,
         Key::Character("e" | "E") => Command::Archive,
-        Key::Character("d" | "D") => Command::Decline,
+        Key::Character("d" | "D") => {
+            if shift {
+                Command::Demo
+            } else {
+                Command::Decline
+            }
+        }
         Key::Character("p" | "P") => Command::PauseOrResume,
         Key::Character("l" | "L") => Command::FocusInput,
         Key::Character("o" | "O") => Command::ToggleDetails,

@@ -4,7 +4,7 @@ use super::{App, Message, Over, Page};
 use crate::{
     effect::{Effect, field},
     keymap::Command,
-    screen::{inbox, pending},
+    screen::{fresh, inbox, pending},
     theme::SCALES,
 };
 use abide_client::protocol::ConversationId;
@@ -53,6 +53,7 @@ impl App {
             Page::Conversation => self.open.as_mut().and_then(|open| open.command(command)),
             Page::Inbox => pending::decision(self.overview.inbox().items(), command)
                 .map(|decided| self.inbox.update(inbox::Message::Card(decided))),
+            Page::Fresh if command == Command::Demo => Some(self.fresh.update(fresh::Message::DemoPressed)),
             Page::Fresh if command == Command::FocusInput => Some(vec![Effect::Focus(field::COMPOSER)]),
             Page::Fresh => None,
         };

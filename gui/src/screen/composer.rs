@@ -18,7 +18,7 @@ use uuid::Uuid;
 pub struct Composer {
     content: text_editor::Content,
     mode: Option<Mode>,
-    model: Option<String>,
+    model: Option<ModelChoice>,
     max_steps: String,
     workspace: String,
     /// The request that is under way or has failed: the same words again are the same request.
@@ -134,7 +134,7 @@ impl Composer {
                 Vec::new()
             }
             (Message::ModelPicked(choice), _) => {
-                self.model = if let ModelChoice::Named(model) = choice { Some(model) } else { None };
+                self.model = Some(choice);
                 Vec::new()
             }
             (Message::StepsChanged(steps), _) => {
@@ -186,12 +186,20 @@ impl Composer {
             conversation_id,
             message: text,
             mode: self.mode,
-            model: self.model.clone(),
+            model: self.model(conversation_id.is_some()),
             workspace,
             limits: LimitsRequest { max_steps: self.max_steps.parse().ok(), ..LimitsRequest::default() },
             client_message_id: Some(id),
             environment: environment(),
             ..StartTaskParams::default()
+        }
+    }
+
+    /// A conversation may have a model of its own: there the default has to be named.
+    fn model(&self, is_known: bool) -> Option<String> {
+        match self.model.clone()? {
+            ModelChoice::Named(model) => Some(model),
+            ModelChoice::Default(model) => model.filter(|_| is_known),
         }
     }
 

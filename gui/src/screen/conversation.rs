@@ -34,7 +34,10 @@ use abide_client::{
 };
 use documents::Documents;
 use iced::widget::text_editor;
-use std::{collections::HashMap, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 /// One open conversation.
 #[derive(Debug)]
@@ -53,6 +56,8 @@ pub struct Conversation {
     documents: Documents,
     /// Calls that the person opened or closed.
     open: HashMap<CallId, bool>,
+    /// Replies whose reasoning is shown.
+    reasoning: HashSet<Seq>,
     all_open: bool,
     cards: Cards,
     pub composer: Composer,
@@ -82,6 +87,7 @@ enum Menu {
 pub enum Message {
     Looked(View<Row>),
     CallToggled(CallId, bool),
+    ReasoningToggled(Seq),
     Copied(String),
     Document(markdown::Message),
     Card(pending::Message),
@@ -115,6 +121,7 @@ impl Conversation {
             history: History::Complete,
             documents: Documents::default(),
             open: HashMap::new(),
+            reasoning: HashSet::new(),
             all_open: false,
             cards: Cards::default(),
             composer: Composer::with_draft(draft),
@@ -178,6 +185,12 @@ impl Conversation {
             Message::Looked(view) => self.look(view),
             Message::CallToggled(id, is_open) => {
                 self.open.insert(id, is_open);
+                Vec::new()
+            }
+            Message::ReasoningToggled(seq) => {
+                if !self.reasoning.remove(&seq) {
+                    self.reasoning.insert(seq);
+                }
                 Vec::new()
             }
             Message::Copied(text) | Message::Document(markdown::Message::Copied(text)) => {

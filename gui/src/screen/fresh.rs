@@ -6,7 +6,7 @@ use crate::{
     request::Request,
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
-    widget::{Element, action, code, prose, secondary},
+    widget::{Element, action, code, key, prose, secondary},
 };
 use abide_client::protocol::{
     method::{daemon::ListModelsReply, task::StartTaskParams},
@@ -84,7 +84,10 @@ impl Screen {
 
 /// Whether there is a model, and what to do if not.
 fn provider<'a>(models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
-    let demo = || action("Play the demo", None).style(style::secondary).on_press(Message::DemoPressed);
+    let demo = || {
+        let name = key("Ctrl ⇧ D");
+        action("Play the demo", Some(name)).style(style::secondary).on_press(Message::DemoPressed)
+    };
     match models {
         None => secondary("Asking the daemon which models there are…").into(),
         Some(models) if models.default.model == DEMO_MODEL => container(
@@ -105,8 +108,12 @@ fn provider<'a>(models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
         .style(style::card)
         .into(),
         Some(models) => {
-            let problems =
-                models.providers.iter().filter_map(|p| Some(format!("{}: {}", p.name, p.problem.as_ref()?)));
+            let problems = models.providers.iter().filter_map(|p| {
+                let problem = p.problem.as_ref()?;
+                // Most begin with the provider's name.
+                let is_named = problem.starts_with(&format!("{}:", p.name));
+                Some(if is_named { problem.clone() } else { format!("{}: {problem}", p.name) })
+            });
             let problems = problems.map(|words| secondary(words).into());
             column![
                 secondary(format!("Model: {} ({})", models.default.model, models.default.why)),

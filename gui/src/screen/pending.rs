@@ -28,17 +28,25 @@ use super::conversation::diff;
 /// What a person has begun to say, but not sent.
 #[derive(Debug, Default)]
 pub struct Cards {
-    /// A rejection, and its reason so far.
-    rejecting: Option<(ApprovalId, String)>,
+    rejecting: Option<Rejecting>,
     answers: HashMap<QuestionId, String>,
     /// Sent: no second click while it is under way.
     sent: BTreeMap<PendingId, ()>,
 }
 
+/// A rejection that is being given its reason.
+#[derive(Debug)]
+struct Rejecting {
+    approval: ApprovalId,
+    decision: Decision,
+    reason: String,
+}
+
 #[derive(Debug, Clone)]
 pub enum Message {
     Allowed(ApprovalId, Decision),
-    RejectPressed(ApprovalId),
+    /// `reject_once` or `reject_always`.
+    RejectPressed(ApprovalId, Decision),
     ReasonChanged(String),
     Rejected,
     RejectCancelled,
@@ -52,21 +60,21 @@ impl Cards {
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Allowed(id, decision) => self.decide(id, decision, None),
-            Message::RejectPressed(id) => {
-                self.rejecting = Some((id, String::new()));
+            Message::RejectPressed(approval, decision) => {
+                self.rejecting = Some(Rejecting { approval, decision, reason: String::new() });
                 vec![Effect::Focus(field::REASON)]
             }
             Message::ReasonChanged(reason) => {
-                if let Some((_, said)) = &mut self.rejecting {
-                    *said = reason;
+                if let Some(rejecting) = &mut self.rejecting {
+                    rejecting.reason = reason;
                 }
                 Vec::new()
             }
             Message::Rejected => match self.rejecting.take() {
                 None => Vec::new(),
-                Some((id, reason)) => {
+                Some(Rejecting { approval, decision, reason }) => {
                     let note = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
-                    self.decide(id, Decision::RejectOnce, note)
+                    self.decide(approval, decision, note)
                 }
             },
             Message::RejectCancelled => {
@@ -181,16 +189,20 @@ impl Cards {
         if self.is_sent(PendingId::Approval(id)) {
             return secondary("Sent.").into();
         }
-        if let Some((_, reason)) = self.rejecting.as_ref().filter(|(rejecting, _)| *rejecting == id) {
+        if let Some(rejecting) = self.rejecting.as_ref().filter(|rejecting| rejecting.approval == id) {
+            let label = match rejecting.decision {
+                Decision::RejectAlways => "Always reject",
+                _ => "Reject",
+            };
             return row![
-                text_input("Why not? The agent reads it.", reason)
+                text_input("Why not? The agent reads it.", &rejecting.reason)
                     .id(field::REASON)
                     .size(size::PROSE)
                     .padding([7.0, 10.0])
                     .style(style::field)
                     .on_input(Message::ReasonChanged)
                     .on_submit(Message::Rejected),
-                action("Reject", Some(key("↵").style(style::key_bad)))
+                action(label, Some(key("↵").style(style::key_bad)))
                     .style(style::danger)
                     .on_press(Message::Rejected),
                 action("Cancel", None).style(style::quiet).on_press(Message::RejectCancelled),
@@ -206,9 +218,12 @@ impl Cards {
             action("Always allow", Some(key("⇧A")))
                 .style(style::secondary)
                 .on_press(Message::Allowed(id, Decision::AllowAlways)),
-            action("Reject with a reason…", Some(key("R")))
+            action("Reject…", Some(key("R")))
                 .style(style::quiet)
-                .on_press(Message::RejectPressed(id)),
+                .on_press(Message::RejectPressed(id, Decision::RejectOnce)),
+            action("Always reject…", Some(key("⇧R")))
+                .style(style::quiet)
+                .on_press(Message::RejectPressed(id, Decision::RejectAlways)),
         ]
         .spacing(space::S)
         .align_y(Center)
@@ -272,7 +287,8 @@ pub fn decision(items: &[InboxItem], command: Command) -> Option<Message> {
     Some(match (command, approval, question) {
         (Command::Approve, Some(id), _) => Message::Allowed(id, Decision::AllowOnce),
         (Command::ApproveAlways, Some(id), _) => Message::Allowed(id, Decision::AllowAlways),
-        (Command::Reject, Some(id), _) => Message::RejectPressed(id),
+        (Command::Reject, Some(id), _) => Message::RejectPressed(id, Decision::RejectOnce),
+        (Command::RejectAlways, Some(id), _) => Message::RejectPressed(id, Decision::RejectAlways),
         (Command::Choose(n), _, Some((task, question))) => {
             let choice = question.choices.get(usize::from(n).checked_sub(1)?)?;
             Message::Chosen(task, question.id, choice.clone())

@@ -88,7 +88,8 @@ fn an_approval_shows_exactly_what_will_run() {
             "git push origin upgrade\\x1b[2K\\rls",
             "Allow once",
             "Always allow",
-            "Reject with a reason…",
+            "Reject…",
+            "Always reject…",
         ],
     );
     let mut screen = simulate(&window);
@@ -105,7 +106,7 @@ fn an_approval_shows_exactly_what_will_run() {
 #[test]
 fn a_rejection_takes_a_reason() {
     let mut cards = pending::Cards::default();
-    cards.update(pending::Message::RejectPressed(preset::APPROVAL));
+    cards.update(pending::Message::RejectPressed(preset::APPROVAL, Decision::RejectOnce));
     cards.update(pending::Message::ReasonChanged(" not on a Friday ".into()));
     let sent = cards.update(pending::Message::Rejected);
     let request = Request::Decide(preset::APPROVAL, Decision::RejectOnce, Some("not on a Friday".into()));
@@ -115,6 +116,33 @@ fn a_rejection_takes_a_reason() {
         [],
         "it is under way"
     );
+}
+
+#[test]
+fn a_rejection_can_be_for_good() {
+    let mut window = preset::waiting_approval();
+    window.tell(Message::Key(abide_gui::keymap::Command::Inbox));
+    window.tell(Message::Key(abide_gui::keymap::Command::RejectAlways));
+    shows(&window, &["Always reject", "Cancel"]);
+    let mut cards = pending::Cards::default();
+    cards.update(pending::Message::RejectPressed(preset::APPROVAL, Decision::RejectAlways));
+    let request = Request::Decide(preset::APPROVAL, Decision::RejectAlways, None);
+    assert_eq!(cards.update(pending::Message::Rejected), [Effect::Ask(request)]);
+}
+
+#[test]
+fn reasoning_is_one_word_until_it_is_wanted() {
+    let mut window = preset::streaming();
+    let said = abide_client::protocol::message::Message {
+        reasoning: Some("It must be the clock.".into()),
+        ..preset::said(100_001, abide_client::protocol::message::Role::Agent, "The clock.")
+    };
+    window.notify(preset::message(said));
+    shows(&window, &["Reasoning +"]);
+    lacks(&window, &["It must be the clock."]);
+    let wanted = conversation::Message::ReasoningToggled(abide_client::protocol::Seq(100_001));
+    window.tell(Message::Thread(wanted));
+    shows(&window, &["Reasoning −", "It must be the clock."]);
 }
 
 #[test]
@@ -157,6 +185,12 @@ fn the_map_of_keys_is_over_the_rest() {
 #[ignore = "exact on one processor's rounding only: run by hand, and look"]
 fn pictures() {
     for (name, window) in [("approval", preset::waiting_approval()), ("tool", preset::tool_running())] {
+        let known = format!("tests/window/snapshots/{name}-tiny-skia.sha256");
+        let is_blessing = std::env::var_os("ABIDE_BLESS").is_some();
+        assert!(
+            is_blessing || std::path::Path::new(&known).exists(),
+            "{known} is missing; ABIDE_BLESS=1 writes it"
+        );
         let picture = simulate(&window).snapshot(&window.app.theme()).unwrap();
         assert!(
             picture.matches_hash(format!("tests/window/snapshots/{name}")).unwrap(),

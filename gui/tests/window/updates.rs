@@ -84,6 +84,18 @@ fn the_same_words_again_are_the_same_request() {
 }
 
 #[test]
+fn the_default_is_named_to_a_conversation_that_has_a_model() {
+    let default = composer::ModelChoice::Default(Some("openai/gpt-5".into()));
+    for (conversation, named) in [(Some(CONVERSATION), Some("openai/gpt-5".to_owned())), (None, None)] {
+        let mut composer = Composer::with_draft("mend it");
+        composer.update(composer::Message::ModelPicked(default.clone()), Stance::Ready, conversation);
+        let sent = composer.update(composer::Message::Submitted, Stance::Ready, conversation);
+        let [Effect::Ask(Request::Start(params))] = &sent[..] else { panic!("not sent: {sent:?}") };
+        assert_eq!(params.model, named);
+    }
+}
+
+#[test]
 fn words_are_kept_until_the_daemon_has_them() {
     let mut composer = Composer::with_draft("mend it");
     composer.update(composer::Message::Submitted, Stance::Ready, None);

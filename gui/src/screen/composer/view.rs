@@ -73,12 +73,13 @@ impl Composer {
         }
         let mode = self.mode.or(about.mode).unwrap_or(Mode::Agent);
         let modes = [ModeChoice(Mode::Agent), ModeChoice(Mode::Chat)];
-        let chosen = self.model.clone().or_else(|| about.model.map(str::to_owned));
+        let chosen =
+            self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
         let default = ModelChoice::Default(about.models.map(|models| models.default.model.clone()));
         let known = about.models.iter().flat_map(|m| &m.providers).flat_map(|provider| &provider.models);
         let models: Vec<ModelChoice> =
             std::iter::once(default.clone()).chain(known.cloned().map(ModelChoice::Named)).collect();
-        let model = chosen.map_or(default, ModelChoice::Named);
+        let model = chosen.unwrap_or(default);
         let steps = text_input("50", &self.max_steps)
             .size(size::SECONDARY)
             .padding([2.0, 4.0])

@@ -26,9 +26,11 @@ impl Conversation {
                 _ => composer::Message::PausePressed,
             }),
             Command::Decline => Message::Composer(composer::Message::DeclinePressed),
-            Command::Approve | Command::ApproveAlways | Command::Reject | Command::Choose(_) => {
-                Message::Card(pending::decision(self.view.inbox().items(), command)?)
-            }
+            Command::Approve
+            | Command::ApproveAlways
+            | Command::Reject
+            | Command::RejectAlways
+            | Command::Choose(_) => Message::Card(pending::decision(self.view.inbox().items(), command)?),
             Command::ToggleDetails => {
                 self.all_open = !self.all_open;
                 self.open.clear();

@@ -21,7 +21,7 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{column, container, hover, markdown::Content, row, rule, space as gap, text},
+    widget::{Column, column, container, hover, markdown::Content, row, rule, space as gap, text},
 };
 
 impl Conversation {
@@ -98,13 +98,28 @@ impl Conversation {
                     None => prose(visible(&message.text)).into(),
                 };
                 let document = copyable(document, &message.text);
-                if kind == MessageKind::Partial {
-                    column![document, secondary("cut off when it was stopped")].into()
-                } else {
-                    document
-                }
+                let cut =
+                    (kind == MessageKind::Partial).then(|| secondary("cut off when it was stopped").into());
+                let parts = [self.reasoning(message), Some(document), cut];
+                Column::with_children(parts.into_iter().flatten()).into()
             }
         }
+    }
+}
+
+impl Conversation {
+    /// What a model thought before it spoke: one quiet word, all of it on demand.
+    fn reasoning<'a>(&'a self, message: &'a message::Message) -> Option<Element<'a, Message>> {
+        let thought = message.reasoning.as_deref().map(str::trim).filter(|thought| !thought.is_empty())?;
+        let is_open = self.all_open || self.reasoning.contains(&message.seq);
+        let head =
+            word(if is_open { "Reasoning −" } else { "Reasoning +" }, Message::ReasoningToggled(message.seq));
+        let mut content = column![head.padding([2.0, 0.0])];
+        if is_open {
+            let words = secondary(visible(thought)).width(Fill);
+            content = content.push(container(words).padding(space::M).width(Fill).style(style::tool));
+        }
+        Some(content.padding(iced::padding::bottom(space::XS)).into())
     }
 }
 
