@@ -1,50 +1,62 @@
-//! What must hold after every append, whatever happened.
+//! What must hold after every record, whatever happened: read from the records alone, without asking the engine.
 
-use abide_engine::{History, Stage, Task, effects, is_legal, status, wake_at};
+mod call;
+mod run;
+
+use abide_engine::{History, Stage, Task, effects, is_at_work, is_legal, status, wake_at};
 use abide_protocol::{
-    ApprovalId, CallId, QuestionId, TaskId,
-    record::{CallPlanned, NewRecord, Permission, RecordBody},
-    task::{PauseReason, Status},
-    transcript::{EffectClass, Entry},
+    ApprovalId, QuestionId, TaskId,
+    inbox::Decision,
+    record::{NewRecord, RecordBody},
+    task::Status,
+    transcript::Entry,
 };
+use run::Run;
 use std::collections::{HashMap, HashSet};
 
-/// What the records have said so far, read without the engine.
+/// What the records have said so far.
 #[derive(Default)]
 pub(crate) struct Audit {
     /// The same records, folded one by one and never anything else.
     folded: History,
-    calls: HashMap<CallId, Seen>,
-    decided: HashSet<ApprovalId>,
-    answered: HashSet<QuestionId>,
+    decided: HashMap<ApprovalId, Decision>,
+    answered: HashMap<QuestionId, Option<String>>,
     ended: HashSet<TaskId>,
-    paused: Option<PauseReason>,
-}
-
-#[derive(Default)]
-struct Seen {
-    planned: Option<CallPlanned>,
-    allowed: bool,
-    attempts: u32,
-    finished: bool,
+    /// The newest task.
+    run: Run,
 }
 
 impl Audit {
-    /// Looks at one append and at the state it led to.
-    pub(crate) fn append(&mut self, records: &[NewRecord], history: &History) {
+    /// Looks at one append and at the state it led to. `whole`: all that follows by itself is in it too.
+    pub(crate) fn append(&mut self, records: &[NewRecord], history: &History, whole: bool) {
         let before = self.folded.root().map(|t| (t.id, status(t)));
+        self.run.begin_append(self.folded.live().any(is_at_work));
         for record in records {
             self.record(record);
             self.folded.fold(record);
         }
+        self.run.end_append();
         assert_eq!(&self.folded, history, "the records tell the state");
         let Some(task) = history.root() else { return };
         let after = status(task);
         if let Some((_, from)) = before.filter(|(id, _)| *id == task.id) {
             assert!(is_legal(from, after), "{from:?} -> {after:?}");
         }
-        transcript(history.entries(), matches!(task.stage, Stage::Calling(_)));
-        goes_on(history, task, after);
+        self.run.is_frozen(task);
+        paired(history.entries(), matches!(task.stage, Stage::Calling(_)));
+        if whole {
+            goes_on(history, task, after);
+        }
+    }
+
+    /// The response that counts.
+    pub(crate) fn answer(&self, question: QuestionId) -> Option<&Option<String>> {
+        self.answered.get(&question)
+    }
+
+    /// The decision that counts.
+    pub(crate) fn decision(&self, approval: ApprovalId) -> Option<Decision> {
+        self.decided.get(&approval).copied()
     }
 
     fn record(&mut self, record: &NewRecord) {
@@ -52,67 +64,27 @@ impl Audit {
             assert!(!self.ended.contains(&task), "nothing comes after an end: {record:?}");
         }
         match &record.body {
-            RecordBody::TaskStarted(_) => self.paused = None,
-            RecordBody::TaskEnded(_) => {
-                assert!(self.calls.values().all(|c| c.finished), "every call has its result before the end");
-                self.ended.extend(record.task_id);
+            RecordBody::TaskStarted(head) => {
+                assert!(self.folded.live().next().is_none(), "one task at a time");
+                self.run = Run::new((**head).clone());
             }
-            RecordBody::Reply(r) => {
-                self.calls.extend(r.reply.calls().map(|c| (c.id, Seen::default())));
-            }
-            RecordBody::ModelRequested(_) => {
-                assert!(
-                    self.calls.values().all(|c| c.finished),
-                    "every call has its result before the next request"
-                );
-                assert_eq!(self.paused, None, "no request leaves in a pause");
-            }
-            RecordBody::CallPlanned(p) => self.call(p.call_id).planned = Some(p.clone()),
+            RecordBody::TaskEnded(_) => self.ended.extend(record.task_id),
             RecordBody::ApprovalDecided(d) => {
-                assert!(self.decided.insert(d.approval_id), "one decision for each approval");
-                self.call(d.call_id).allowed |= d.decision.allows();
+                let first = self.decided.insert(d.approval_id, d.decision);
+                assert_eq!(first, None, "one decision for each approval");
             }
             RecordBody::QuestionAnswered(a) => {
-                assert!(self.answered.insert(a.question_id), "one answer to each question");
+                let first = self.answered.insert(a.question_id, a.response.clone());
+                assert_eq!(first, None, "one answer to each question");
             }
-            RecordBody::CallStarted(s) => {
-                assert_eq!(self.paused, None, "no call begins in a pause");
-                self.call(s.call_id).start(s.attempt);
-            }
-            RecordBody::CallFinished(f) => {
-                let call = self.call(f.call_id);
-                assert!(!call.finished, "one result for each call: {f:?}");
-                call.finished = true;
-            }
-            RecordBody::Paused(p) => self.paused = Some(p.reason),
-            RecordBody::Resumed(r) => assert_eq!(self.paused.take(), Some(r.was)),
             _ => {}
         }
-    }
-
-    fn call(&mut self, id: CallId) -> &mut Seen {
-        self.calls.get_mut(&id).expect("the call is of a recorded reply")
-    }
-}
-
-impl Seen {
-    fn start(&mut self, attempt: u32) {
-        let plan = self.planned.as_ref().expect("a call is planned before it starts");
-        assert!(!self.finished, "a finished call does not start");
-        assert_eq!(attempt, self.attempts + 1, "attempts count up");
-        assert!(attempt == 1 || plan.effect != EffectClass::Unsafe, "an unsafe call starts once");
-        assert_ne!(plan.effect, EffectClass::Control, "control calls are the engine's own");
-        match plan.permission {
-            Permission::Ask => assert!(self.allowed, "a person was asked, and has to allow it"),
-            Permission::Denied(_) => panic!("a denied call started"),
-            Permission::Tier | Permission::Rule | Permission::Yes => {}
-        }
-        self.attempts = attempt;
+        self.run.record(record);
     }
 }
 
 /// Every call has exactly one result, in call order, right behind its reply; only the newest reply's may still be missing.
-fn transcript(entries: &[Entry], calling: bool) {
+pub(crate) fn paired(entries: &[Entry], calling: bool) {
     let mut rest = entries.iter();
     while let Some(entry) = rest.next() {
         match entry {

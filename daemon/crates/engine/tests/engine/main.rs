@@ -18,5 +18,6 @@ mod older;
 mod people;
 mod plan;
 mod retries;
-mod walk;
+mod sim;
+
 mod world;

@@ -3,7 +3,7 @@
 use abide_protocol::{
     CallId,
     record::{CallPlanned, Permission},
-    transcript::{CallBlock, EffectClass, Risk},
+    transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Usage},
 };
 
 /// A call, before it has an id.
@@ -88,5 +88,24 @@ impl Plan {
             digest: String::new(),
             permission: self.permission.clone(),
         }
+    }
+}
+
+/// A finished reply with these calls, each under its id.
+pub(crate) fn reply(
+    stop_reason: StopReason,
+    text: &str,
+    calls: &[Plan],
+    ids: &[CallId],
+    tokens: u64,
+) -> Reply {
+    let said = (!text.is_empty()).then(|| Block::Text(TextBlock { text: text.to_owned(), opaque: None }));
+    let blocks = calls.iter().zip(ids).map(|(plan, id)| Block::Call(plan.block(*id)));
+    Reply {
+        blocks: said.into_iter().chain(blocks).collect(),
+        api: "scripted".to_owned(),
+        model: "script".to_owned(),
+        stop_reason,
+        usage: Usage { output: tokens, ..Usage::default() },
     }
 }

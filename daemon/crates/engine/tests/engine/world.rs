@@ -1,6 +1,9 @@
 //! The world around the engine: what a daemon, a model, tools and people do to a conversation.
 
-use crate::{audit::Audit, plan::Plan};
+use crate::{
+    audit::Audit,
+    plan::{Plan, reply},
+};
 use abide_engine::{
     CallStage, EditState, Effect, Finding, History, Input, Mint, ModelFailure, Refusal, Stage, Start, Task,
     effects, handle, status, wake_at,
@@ -11,7 +14,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{ConversationCreated, ModelErrorKind, NewRecord, Record, RecordBody, TaskStarted},
     task::{EndReason, Limits, Mode, RestartPolicy, Status},
-    transcript::{Block, Entry, Reply, StopReason, TextBlock, ToolResult, Usage},
+    transcript::{Entry, StopReason, ToolResult},
 };
 use std::collections::BTreeMap;
 
@@ -62,7 +65,7 @@ impl World {
         let mut mint = self.mint();
         let appended = handle(&mut self.history, input, &mut mint);
         let records = appended.as_deref().unwrap_or_default();
-        self.audit.append(records, &self.history);
+        self.audit.append(records, &self.history, true);
         self.records.extend_from_slice(records);
         appended
     }
@@ -209,16 +212,7 @@ impl World {
     ) -> (Input, Vec<CallId>) {
         let mut mint = self.mint();
         let ids: Vec<CallId> = calls.iter().map(|_| CallId(mint.uuid())).collect();
-        let said = (!text.is_empty()).then(|| Block::Text(TextBlock { text: text.to_owned(), opaque: None }));
-        let blocks = calls.iter().zip(&ids).map(|(plan, id)| Block::Call(plan.block(*id)));
-        let usage = Usage { output: self.tokens, ..Usage::default() };
-        let reply = Reply {
-            blocks: said.into_iter().chain(blocks).collect(),
-            api: "scripted".to_owned(),
-            model: "script".to_owned(),
-            stop_reason,
-            usage,
-        };
+        let reply = reply(stop_reason, text, calls, &ids, self.tokens);
         let plans = calls.iter().zip(&ids).map(|(plan, id)| plan.planned(*id)).collect();
         (Input::Replied { task: self.id, item, reply, plans }, ids)
     }
@@ -276,12 +270,6 @@ impl World {
 
     pub(crate) fn stop(&mut self, shown: &str) {
         self.input(Input::Stop { task: self.id, shown: shown.to_owned() });
-    }
-
-    pub(crate) fn stop_if_live(&mut self) {
-        if self.history.live().next().is_some() {
-            self.stop("");
-        }
     }
 
     pub(crate) fn pass(&mut self, ms: u64) {

@@ -1,0 +1,133 @@
+//! One call, as its records say.
+
+use abide_protocol::{
+    ApprovalId, CallId,
+    inbox::Decision,
+    message::CallOutcome,
+    record::{CallFinished, CallPlanned, Permission},
+    transcript::{CallBlock, EffectClass},
+};
+
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) id: CallId,
+    tool: String,
+    planned: Option<CallPlanned>,
+    approval: Option<(ApprovalId, Option<Decision>)>,
+    attempts: u32,
+    pub(super) running: bool,
+    /// A daemon died while it ran.
+    pub(super) cut: bool,
+    finished: Option<(CallOutcome, bool)>,
+}
+
+impl Seen {
+    pub(super) fn new(block: &CallBlock) -> Self {
+        Self {
+            id: block.id,
+            tool: block.tool.clone(),
+            planned: None,
+            approval: None,
+            attempts: 0,
+            running: false,
+            cut: false,
+            finished: None,
+        }
+    }
+
+    pub(super) fn plan(&mut self, plan: &CallPlanned) {
+        assert!(self.planned.replace(plan.clone()).is_none(), "a call is planned once");
+    }
+
+    pub(super) fn request_approval(&mut self, id: ApprovalId) {
+        let asks = self.planned.as_ref().is_some_and(|plan| plan.permission == Permission::Ask);
+        assert!(asks && self.finished.is_none(), "nobody has to be asked about {self:?}");
+        assert!(self.approval.replace((id, None)).is_none(), "a person is asked once");
+    }
+
+    pub(super) fn decide(&mut self, id: ApprovalId, decision: Decision) {
+        assert_eq!(self.approval, Some((id, None)), "what is decided is open");
+        self.approval = Some((id, Some(decision)));
+    }
+
+    pub(super) fn by_person(&self) -> bool {
+        matches!(self.approval, Some((_, Some(decision))) if decision.allows())
+    }
+
+    pub(super) fn start(&mut self, attempt: u32) {
+        let plan = self.planned.as_ref().expect("a call is planned before it starts");
+        assert!(self.finished.is_none(), "a finished call does not start");
+        assert!(!self.running, "it runs already");
+        assert_eq!(attempt, self.attempts + 1, "attempts count up");
+        assert!(attempt == 1 || plan.effect != EffectClass::Unsafe, "an unsafe call starts once");
+        assert_ne!(plan.effect, EffectClass::Control, "control calls are the engine's own");
+        match plan.permission {
+            Permission::Ask => assert!(self.by_person(), "a person was asked, and has to allow it"),
+            Permission::Denied(_) => panic!("a denied call started"),
+            Permission::Tier | Permission::Rule | Permission::Yes => {}
+        }
+        self.attempts = attempt;
+        self.running = true;
+        self.cut = false;
+    }
+
+    /// The daemon that ran it is dead.
+    pub(super) fn cut(&mut self) {
+        self.cut |= std::mem::take(&mut self.running);
+    }
+
+    pub(super) fn finish(&mut self, f: &CallFinished) {
+        let first = self.finished.replace((f.outcome, f.result.ok));
+        assert_eq!(first, None, "one result for each call: {f:?}");
+        assert_eq!(f.attempt, self.attempts, "an outcome is of the attempt that counts");
+        let control = self.effect() == EffectClass::Control;
+        match f.outcome {
+            CallOutcome::Done => {
+                let known = self.running || (self.cut && self.effect() == EffectClass::Verifiable);
+                assert!(known || control, "a call is done that did not run: {self:?}");
+            }
+            CallOutcome::Interrupted => {
+                assert!(self.cut && !f.result.ok, "a call is interrupted that was not: {self:?}");
+                assert!(f.result.message.contains("effects are unknown"), "{:?}", f.result);
+            }
+            CallOutcome::Refused | CallOutcome::Rejected => {
+                assert!(self.attempts == 0 && !f.result.ok, "a call is refused that ran: {self:?}");
+            }
+            CallOutcome::Cancelled => {
+                assert_eq!(f.result.message.contains("effects are unknown"), self.running, "{:?}", f.result);
+            }
+        }
+        self.running = false;
+    }
+
+    pub(super) fn effect(&self) -> EffectClass {
+        self.planned.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)
+    }
+
+    pub(super) fn is_unsafe(&self) -> bool {
+        self.effect() == EffectClass::Unsafe
+    }
+
+    pub(super) const fn is_finished(&self) -> bool {
+        self.finished.is_some()
+    }
+
+    pub(super) const fn went_well(&self) -> bool {
+        matches!(self.finished, Some((_, true)))
+    }
+
+    /// The call that ends a task.
+    pub(super) fn is_complete(&self) -> bool {
+        self.tool == "task_complete"
+    }
+
+    pub(super) fn completes(&self) -> bool {
+        self.is_complete() && self.finished == Some((CallOutcome::Done, true))
+    }
+
+    /// Questions, and the end of a task, come after the ordinary calls.
+    pub(super) fn comes_last(&self) -> bool {
+        matches!(self.tool.as_str(), "task_complete" | "ask_user" | "request_input")
+            && self.effect() == EffectClass::Control
+    }
+}

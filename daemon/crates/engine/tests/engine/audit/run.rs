@@ -1,0 +1,218 @@
+//! One task, as its records say.
+
+use super::call::Seen;
+use abide_engine::Task;
+use abide_protocol::{
+    CallId, QuestionId, RecordId, Timestamp,
+    inbox::QuestionKind,
+    message::CallOutcome,
+    record::{ModelRequested, NewRecord, RecordBody, TaskStarted},
+    task::{Limits, PauseReason},
+    transcript::EffectClass,
+};
+use std::collections::HashSet;
+
+/// Deaths in a row without progress after which a task is not tried again by itself.
+const CRASH_LOOP: u32 = 3;
+/// Pure calls side by side.
+const SIDE_BY_SIDE: usize = 8;
+
+#[derive(Default)]
+pub(super) struct Run {
+    head: Option<TaskStarted>,
+    limits: Limits,
+    paused: Option<PauseReason>,
+    /// Questions that nothing may begin before.
+    gates: HashSet<QuestionId>,
+    step: u32,
+    /// The attempt of a model call that is under way.
+    request: Option<(RecordId, u32)>,
+    /// A failed attempt, and when the next one may begin.
+    failed: Option<(u32, Timestamp)>,
+    tokens: u64,
+    /// Daemon deaths without progress.
+    deaths: u32,
+    /// The calls of the newest reply, in order.
+    calls: Vec<Seen>,
+    append: Append,
+}
+
+/// Of the append that is looked at.
+#[derive(Default)]
+struct Append {
+    at_work: bool,
+    was_paused: bool,
+    /// It has brought down too many daemons.
+    tired: bool,
+    restarted: bool,
+    /// The request that a dead daemon left.
+    dead: Option<(RecordId, u32)>,
+    ended: bool,
+    /// Interrupted calls that a person had approved, and those that a person is asked about.
+    interrupted: Vec<CallId>,
+    asked: Vec<CallId>,
+    cancelled: bool,
+}
+
+impl Run {
+    pub(super) fn new(head: TaskStarted) -> Self {
+        Self { limits: head.limits, head: Some(head), ..Self::default() }
+    }
+
+    pub(super) fn begin_append(&mut self, at_work: bool) {
+        self.append = Append { at_work, was_paused: self.paused.is_some(), ..Append::default() };
+    }
+
+    pub(super) fn end_append(&self) {
+        let append = &self.append;
+        assert!(!append.cancelled || append.ended, "calls are cancelled only at the end of a task");
+        if append.ended {
+            return;
+        }
+        assert_eq!(append.interrupted, append.asked, "who approved an interrupted call is asked about it");
+        if append.restarted {
+            let dead = append.dead.is_some() && self.request == append.dead;
+            assert!(!dead, "a request of a dead daemon is under way");
+            let lost = self.calls.iter().find(|c| c.cut && c.is_unsafe() && !c.is_finished());
+            assert!(lost.is_none(), "an interrupted unsafe call has no result: {lost:?}");
+            let pauses = self.paused == Some(PauseReason::CrashLoop) && !append.was_paused;
+            assert_eq!(append.tired, pauses, "a task that brings daemons down is paused");
+        }
+    }
+
+    /// What the model's requests begin with does not change.
+    pub(super) fn is_frozen(&self, task: &Task) {
+        assert_eq!(Some(&*task.head), self.head.as_ref());
+    }
+
+    pub(super) fn record(&mut self, record: &NewRecord) {
+        match &record.body {
+            RecordBody::ModelRequested(r) => self.requested(r, record.at),
+            RecordBody::ModelFailed(f) => {
+                assert_eq!(
+                    self.request.take(),
+                    Some((f.item, f.attempt)),
+                    "an attempt fails that is under way"
+                );
+                self.failed = f.retry_at.map(|at| (f.attempt, at));
+            }
+            RecordBody::Reply(r) => {
+                assert_eq!(self.request.take(), Some((record.id, r.attempt)), "a reply to what was asked");
+                self.tokens += r.reply.usage.tokens();
+                self.calls = r.reply.calls().map(Seen::new).collect();
+                self.deaths = 0;
+            }
+            RecordBody::CallPlanned(p) => self.call(p.call_id).plan(p),
+            RecordBody::ApprovalRequested(a) => self.call(a.call_id).request_approval(a.id),
+            RecordBody::ApprovalDecided(d) => {
+                self.call(d.call_id).decide(d.approval_id, d.decision);
+                self.deaths = 0;
+            }
+            RecordBody::CallStarted(s) => self.started(s.call_id, s.attempt),
+            RecordBody::CallFinished(f) => {
+                let call = self.call(f.call_id);
+                call.finish(f);
+                let asks = f.outcome == CallOutcome::Interrupted && call.by_person();
+                self.append.interrupted.extend(asks.then_some(f.call_id));
+                self.append.cancelled |= f.outcome == CallOutcome::Cancelled;
+                if f.outcome == CallOutcome::Done {
+                    self.deaths = 0;
+                }
+                self.completes(f.call_id);
+            }
+            RecordBody::QuestionAsked(q) => match q.kind {
+                QuestionKind::Agent => {
+                    let early = self.calls.iter().find(|c| !c.comes_last() && !c.is_finished());
+                    assert!(early.is_none(), "a question is asked before {early:?} is finished");
+                }
+                kind => {
+                    let _ = self.gates.insert(q.id);
+                    self.append.asked.extend(q.call_id.filter(|_| kind == QuestionKind::Interrupted));
+                }
+            },
+            RecordBody::QuestionAnswered(a) => {
+                self.gates.remove(&a.question_id);
+                self.deaths = 0;
+            }
+            RecordBody::Paused(p) => {
+                assert_eq!(self.paused.replace(p.reason), None, "what is paused is not paused again");
+            }
+            RecordBody::Resumed(r) => {
+                assert_eq!(self.paused.take(), Some(r.was));
+                self.deaths = 0;
+            }
+            RecordBody::LimitsRaised(l) => self.limits = l.limits,
+            RecordBody::Restarted(r) => {
+                self.append.restarted = true;
+                self.append.dead = self.request;
+                self.deaths += u32::from(self.append.at_work);
+                assert_eq!(r.without_progress, self.deaths, "deaths without progress are counted");
+                let append = &mut self.append;
+                append.tired = append.at_work && !append.was_paused && self.deaths >= CRASH_LOOP;
+                self.calls.iter_mut().for_each(Seen::cut);
+            }
+            RecordBody::TaskEnded(_) => {
+                let open = self.calls.iter().find(|c| !c.is_finished());
+                assert!(open.is_none(), "every call has its result before the end: {open:?}");
+                self.append.ended = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, id: CallId) -> &mut Seen {
+        self.calls.iter_mut().find(|c| c.id == id).expect("the call is of the newest reply")
+    }
+
+    fn nothing_holds_it(&self) {
+        assert_eq!(self.paused, None, "nothing begins in a pause");
+        assert!(self.gates.is_empty(), "nothing begins before a person has answered");
+    }
+
+    fn requested(&mut self, r: &ModelRequested, at: Timestamp) {
+        self.nothing_holds_it();
+        let open = self.calls.iter().find(|c| !c.is_finished());
+        assert!(open.is_none(), "every call has its result before the next request: {open:?}");
+        assert_eq!(self.request, None, "one request at a time");
+        match self.failed.take() {
+            Some((attempt, retry_at)) => {
+                assert_eq!((r.step, r.attempt), (self.step, attempt + 1), "attempts count up");
+                assert!(at >= retry_at, "{at:?} is before {retry_at:?}");
+            }
+            None => {
+                assert_eq!((r.step, r.attempt), (self.step + 1, 1), "steps count up");
+                assert!(self.limits.max_steps == 0 || r.step <= self.limits.max_steps, "a step too many");
+                let spent = self.limits.max_tokens > 0 && self.tokens >= self.limits.max_tokens;
+                assert!(!spent, "a request without the tokens for it");
+            }
+        }
+        self.step = r.step;
+        self.request = Some((r.item, r.attempt));
+    }
+
+    /// `pure` calls run side by side, others alone, and each after all before it that are not `pure`.
+    fn started(&mut self, id: CallId, attempt: u32) {
+        self.nothing_holds_it();
+        let place = self.calls.iter().position(|c| c.id == id).expect("the call is of the newest reply");
+        let pure = self.calls[place].effect() == EffectClass::Pure;
+        let before = self.calls[..place].iter().filter(|c| !c.comes_last() && !c.is_finished());
+        for call in before {
+            let beside = pure && call.effect() == EffectClass::Pure && call.running;
+            assert!(beside, "{id} starts before {call:?} is finished");
+        }
+        let running: Vec<&Seen> = self.calls.iter().filter(|c| c.running).collect();
+        assert!(running.len() < SIDE_BY_SIDE, "too many at once");
+        assert!(
+            running.iter().all(|c| pure && c.effect() == EffectClass::Pure),
+            "{id} starts beside {running:?}"
+        );
+        self.calls[place].start(attempt);
+    }
+
+    /// A task is complete only if nothing beside that call went wrong.
+    fn completes(&self, id: CallId) {
+        let completes = self.calls.iter().any(|c| c.id == id && c.completes());
+        let fine = self.calls.iter().all(|c| c.went_well() || c.is_complete());
+        assert!(!completes || fine, "a task is complete although a call beside went wrong");
+    }
+}

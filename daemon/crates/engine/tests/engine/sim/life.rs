@@ -1,0 +1,272 @@
+//! One life: what happens when, from one seed. Nothing here looks at a clock, a thread or the order of a hash.
+
+use super::{
+    daemon::{Daemon, Message},
+    disk::Disk,
+    nature::Nature,
+    outside::Outside,
+    people::People,
+};
+use crate::{audit::Audit, world::DAWN};
+use abide_engine::{Effect, Input, Mint, is_at_work, status};
+use abide_protocol::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Events of the storm.
+const STORM: usize = 220;
+/// Events after it in which everything has to come to its end.
+const CALM: usize = 3000;
+
+/// Something that happens at its time.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A person looks up.
+    Person(usize),
+    /// A client's request reaches the daemon's socket.
+    Request(u64),
+    /// Something reaches the actor's mailbox.
+    Mail(Box<Message>),
+    Alarm,
+    /// The actor has had nothing to do for a while.
+    Linger,
+    /// The writer's turn to commit this append.
+    Commit(u64),
+    /// The actor hears of it.
+    Answer(u64),
+    /// A model call comes to its end.
+    ModelEnds(u64),
+    /// A tool does what it does.
+    ToolActs(u64),
+    ToolEnds(u64),
+    DiskFull,
+    Room,
+    /// `abide daemon stop`.
+    Drain,
+    Crash,
+    Start,
+}
+
+pub(super) struct Life {
+    pub(super) dice: Mint,
+    pub(super) nature: Nature,
+    /// How far the life is; never goes back.
+    now: Timestamp,
+    /// What the daemon's clock says more or less than that.
+    skew: i64,
+    /// By time, and in any order at the same time. With the daemon that it belongs to; `None`: no matter which one lives.
+    queue: BTreeMap<(Timestamp, u64), (Option<u64>, Event)>,
+    pub(super) disk: Disk,
+    pub(super) daemon: Option<Daemon>,
+    /// Daemons so far.
+    pub(super) generation: u64,
+    pub(super) outside: Outside,
+    pub(super) people: People,
+    pub(super) audit: Audit,
+    /// What the life came by.
+    pub(super) seen: BTreeSet<String>,
+    talks: bool,
+}
+
+impl Life {
+    pub(super) fn new(seed: u64, talks: bool) -> Self {
+        let mut dice = Mint::new(DAWN, seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xAB1D_E000);
+        let nature = Nature::new(&mut dice);
+        Self {
+            dice,
+            nature,
+            now: DAWN,
+            skew: 0,
+            queue: BTreeMap::new(),
+            disk: Disk::default(),
+            daemon: None,
+            generation: 0,
+            outside: Outside::default(),
+            people: People::default(),
+            audit: Audit::default(),
+            seen: BTreeSet::new(),
+            talks,
+        }
+    }
+
+    /// A storm, and then calm weather, in which the task has to come to its end.
+    pub(super) fn run(&mut self) {
+        self.start_daemon();
+        for person in 0..2 {
+            self.after(50, Event::Person(person));
+        }
+        for _ in 0..STORM {
+            self.weather();
+            self.next();
+        }
+        self.calm_down();
+        for _ in 0..CALM {
+            if self.is_over() {
+                return self.look_back();
+            }
+            self.next();
+        }
+        panic!("the task neither ends nor waits: {:#?}", self.disk.told.root());
+    }
+
+    fn next(&mut self) {
+        let ((at, _), (generation, event)) = self.queue.pop_first().expect("people never stop looking up");
+        self.now = self.now.max(at);
+        if generation.is_some_and(|of| of != self.generation) {
+            return;
+        }
+        self.say(|| format!("{event:?}"));
+        match event {
+            Event::Person(person) => self.person(person),
+            Event::Request(number) => self.request(number),
+            Event::Mail(message) => self.post(*message),
+            Event::Alarm => self.ring(),
+            Event::Linger => self.linger(),
+            Event::Commit(append) => self.commit(append),
+            Event::Answer(append) => self.answered(append),
+            Event::ModelEnds(job) => self.model_ends(job),
+            Event::ToolActs(job) => self.tool_acts(job),
+            Event::ToolEnds(job) => self.tool_ends(job),
+            Event::DiskFull => self.disk.full = true,
+            Event::Room => self.room(),
+            Event::Drain => self.drain(),
+            Event::Crash => self.crash(),
+            Event::Start => self.start_daemon(),
+        }
+        self.work();
+        self.look();
+    }
+
+    /// A storm strikes between any two events.
+    fn weather(&mut self) {
+        let nature = self.nature;
+        if self.one_in(nature.crashes) {
+            self.soon(Event::Crash);
+        }
+        if self.one_in(nature.full_disks) && !self.disk.full {
+            self.soon(Event::DiskFull);
+            self.after(4000, Event::Room);
+        }
+        if self.one_in(nature.drains) {
+            self.soon(Event::Drain);
+        }
+        if self.one_in(60) {
+            self.skew = i64::try_from(self.roll(20_000)).expect("small") - 10_000;
+        }
+    }
+
+    fn calm_down(&mut self) {
+        self.say(|| "the storm is over".to_owned());
+        self.nature = Nature::calm();
+        self.queue.retain(|_, (_, event)| !matches!(event, Event::Crash | Event::Drain | Event::DiskFull));
+        if self.disk.full {
+            self.room();
+        }
+        if self.daemon.as_ref().is_some_and(|daemon| daemon.draining) {
+            self.crash();
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.daemon.is_some() && self.disk.told.live().next().is_none() && self.people.await_nothing()
+    }
+
+    /// What every moment shows.
+    fn look(&mut self) {
+        let Some(task) = self.disk.told.root() else { return };
+        let mut seen = vec![format!("{:?}", status(task))];
+        seen.extend(task.paused.map(|pause| format!("{pause:?}")));
+        seen.extend(task.questions.values().map(|q| format!("{:?}", q.kind)));
+        if let abide_engine::Stage::Ended { end, .. } = &task.stage {
+            seen.push(format!("{:?}", end.reason));
+        }
+        for what in seen {
+            if !self.seen.contains(&what) {
+                self.seen.insert(what);
+            }
+        }
+        // Nobody's task is forgotten: if it is at work, a daemon that is there has it in memory.
+        if let Some(daemon) = self.daemon.as_ref().filter(|d| !d.draining && d.actor.is_none()) {
+            assert!(!is_at_work(task), "a task at work that nobody carries on");
+            assert!(daemon.alarm.is_some() || abide_engine::wake_at(task).is_none(), "nobody will wake it");
+        }
+    }
+
+    fn look_back(&mut self) {
+        self.disk.look_back();
+        self.outside.look_back(&self.disk);
+    }
+
+    // Chance and time.
+
+    /// One of `0..n`.
+    pub(super) fn roll(&mut self, n: u64) -> u64 {
+        self.dice.random() % n
+    }
+
+    /// Never, if `n` is 0.
+    pub(super) fn one_in(&mut self, n: u64) -> bool {
+        n > 0 && self.roll(n) == 0
+    }
+
+    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[usize::try_from(self.roll(from.len() as u64)).expect("an index")]
+    }
+
+    /// What the daemon's clock says.
+    pub(super) fn wall(&self) -> Timestamp {
+        Timestamp(self.now.0 + self.skew)
+    }
+
+    pub(super) fn mint(&mut self) -> Mint {
+        Mint::new(self.wall(), self.dice.random())
+    }
+
+    /// Within `ms`, whatever daemon lives then.
+    pub(super) fn after(&mut self, ms: u64, event: Event) {
+        self.put(None, ms, event);
+    }
+
+    pub(super) fn soon(&mut self, event: Event) {
+        self.put(None, 1, event);
+    }
+
+    /// Within `ms`, if this daemon lives to see it.
+    pub(super) fn in_this_daemon(&mut self, ms: u64, event: Event) {
+        self.put(Some(self.generation), ms, event);
+    }
+
+    fn put(&mut self, generation: Option<u64>, ms: u64, event: Event) {
+        let at = self.now.plus(self.roll(ms.max(1)));
+        let tie = self.dice.random();
+        self.queue.insert((at, tie), (generation, event));
+    }
+
+    /// Not before `at` on the daemon's clock.
+    pub(super) fn not_before(&mut self, at: Timestamp, event: Event) {
+        let (now, tie) = (self.now.plus(at.since(self.wall())), self.dice.random());
+        self.queue.insert((now, tie), (Some(self.generation), event));
+    }
+
+    // The trail.
+
+    pub(super) fn say(&self, words: impl FnOnce() -> String) {
+        if self.talks {
+            eprintln!("{:>7} {}", self.now.since(DAWN), words());
+        }
+    }
+
+    pub(super) fn came_by(&mut self, what: &str) {
+        if !self.seen.contains(what) {
+            self.seen.insert(what.to_owned());
+        }
+    }
+
+    /// An outcome on its way to the actor; now and then twice.
+    pub(super) fn outcome(&mut self, effect: Effect, input: Input) {
+        if self.one_in(self.nature.doubles) {
+            let again = Message::Outcome { effect, input: input.clone() };
+            self.in_this_daemon(3000, Event::Mail(Box::new(again)));
+        }
+        self.in_this_daemon(40, Event::Mail(Box::new(Message::Outcome { effect, input })));
+    }
+}

@@ -1,0 +1,60 @@
+//! What kind of life a seed leads: how often things go wrong (one in so many; 0: never), and what people and models are like.
+
+use abide_engine::Mint;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nature {
+    pub(super) crashes: u64,
+    pub(super) full_disks: u64,
+    pub(super) drains: u64,
+    /// Outcomes that arrive twice.
+    pub(super) doubles: u64,
+    pub(super) model_failures: u64,
+    pub(super) tool_failures: u64,
+    /// Commands other than answers and new tasks.
+    pub(super) meddling: u64,
+    /// A model that likes to do the same again.
+    pub(super) stubborn: bool,
+    /// Everything is done to come to an end.
+    pub(super) calm: bool,
+    pub(super) strict_limits: bool,
+    /// How long a model call or a tool may take, in ms.
+    pub(super) pace: u64,
+}
+
+impl Nature {
+    pub(super) fn new(dice: &mut Mint) -> Self {
+        let mut one_of = |choices: &[u64]| {
+            choices[usize::try_from(dice.random() % choices.len() as u64).expect("an index")]
+        };
+        Self {
+            crashes: one_of(&[0, 15, 40, 100]),
+            full_disks: one_of(&[0, 0, 30, 80]),
+            drains: one_of(&[0, 0, 60]),
+            doubles: one_of(&[0, 5, 20]),
+            model_failures: one_of(&[0, 3, 8]),
+            tool_failures: one_of(&[0, 4]),
+            meddling: one_of(&[3, 8, 30]),
+            stubborn: one_of(&[0, 0, 0, 1]) == 1,
+            calm: false,
+            strict_limits: one_of(&[0, 0, 1]) == 1,
+            pace: one_of(&[30, 300, 3000]),
+        }
+    }
+
+    pub(super) const fn calm() -> Self {
+        Self {
+            crashes: 0,
+            full_disks: 0,
+            drains: 0,
+            doubles: 0,
+            model_failures: 0,
+            tool_failures: 0,
+            meddling: 0,
+            stubborn: false,
+            calm: true,
+            strict_limits: false,
+            pace: 300,
+        }
+    }
+}

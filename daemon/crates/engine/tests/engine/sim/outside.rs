@@ -1,0 +1,337 @@
+//! A model that is strict about what it is sent, and tools with a witness who counts what they really did.
+
+use super::{
+    life::{Event, Life},
+    script::End,
+};
+use crate::{audit::paired, plan::reply};
+use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input};
+use abide_protocol::{
+    CallId, TaskId,
+    message::CallOutcome,
+    record::{CallPlanned, NewRecord, RecordBody},
+    transcript::{EffectClass, Entry, ResultEntry, ToolResult},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What becomes of a call's result when a context grows too long; nothing else of a request may ever change.
+const ELIDED: &str = "[This output was left out to fit the model's context.]";
+/// What tools say who did what they were asked for.
+const RAN: &str = "It ran";
+/// Used by each reply.
+const TOKENS: u64 = 30;
+
+#[derive(Default)]
+pub(super) struct Outside {
+    jobs: BTreeMap<u64, Job>,
+    last: u64,
+    /// The newest request that has left for good.
+    sent: Option<(TaskId, Vec<Entry>)>,
+    /// What each call really did, by attempt. Survives every daemon.
+    acted: BTreeMap<CallId, Vec<u32>>,
+    /// Output so far.
+    spools: BTreeMap<(CallId, u32), String>,
+    effects: BTreeMap<CallId, EffectClass>,
+    /// Of what each interrupted call's last attempt had printed, what was found.
+    so_far: BTreeMap<CallId, String>,
+    /// Edits that somebody has seen to be done.
+    found_done: BTreeSet<CallId>,
+}
+
+struct Job {
+    effect: Effect,
+    state: State,
+    work: Work,
+}
+
+#[derive(PartialEq, Eq)]
+enum State {
+    /// Nothing of it gets out: what led to it is not on disk yet.
+    Gated,
+    Open,
+    Over,
+}
+
+enum Work {
+    Model {
+        entries: Vec<Entry>,
+        end: End,
+        shown: String,
+        over: bool,
+    },
+    /// `began`: what it does, it has done.
+    Tool {
+        plan: CallPlanned,
+        acts: bool,
+        began: bool,
+    },
+}
+
+/// A record, in a word or two.
+pub(super) fn short(record: &NewRecord) -> String {
+    let mut words = format!("{:?}", record.body);
+    words.truncate(words.floor_char_boundary(150));
+    words
+}
+
+impl Life {
+    // The model.
+
+    /// A model request leaves. Nothing of it gets out before what led to it is on disk.
+    pub(super) fn ask_model(&mut self, effect: Effect, history: &History) -> u64 {
+        let task = history.task(effect.task()).expect("the task is the newest");
+        let entries = history.entries().to_vec();
+        paired(&entries, false);
+        assert!(
+            !matches!(entries.last(), None | Some(Entry::Reply(_))),
+            "a model is asked to answer something"
+        );
+        self.outside.grows_at_its_end(task.id, &entries);
+        for entry in &entries {
+            if let Entry::Result(result) = entry {
+                self.outside.is_true(result);
+            }
+        }
+        let end = self.model_decides(history);
+        let shown = self.pick(&["", "Half a"]).to_owned();
+        let job = self.job(effect, State::Gated, Work::Model { entries, end, shown, over: false });
+        self.in_this_daemon(self.nature.pace, Event::ModelEnds(job));
+        job
+    }
+
+    pub(super) fn model_ends(&mut self, number: u64) {
+        let Some(job) = self.outside.jobs.get_mut(&number) else { return };
+        if let Work::Model { over, .. } = &mut job.work {
+            *over = true;
+        }
+        if job.state == State::Open {
+            self.hand_over(number);
+        }
+    }
+
+    fn hand_over(&mut self, number: u64) {
+        let job = self.outside.jobs.get_mut(&number).expect("it is over");
+        job.state = State::Over;
+        let (effect, Work::Model { end, .. }) = (job.effect, &job.work) else { return };
+        let end = end.clone();
+        let input = self.model_outcome(effect, end);
+        self.outcome(effect, input);
+    }
+
+    /// What led to it is on disk.
+    pub(super) fn open_gate(&mut self, number: u64) {
+        let job = self.outside.jobs.get_mut(&number).expect("it runs");
+        if job.state != State::Gated {
+            return;
+        }
+        job.state = State::Open;
+        if let Work::Model { entries, over, .. } = &job.work {
+            let over = *over;
+            self.outside.sent = Some((job.effect.task(), entries.clone()));
+            if over {
+                self.hand_over(number);
+            }
+        }
+    }
+
+    /// What people have seen of a reply.
+    pub(super) fn shown(&self, job: u64) -> String {
+        match self.outside.jobs.get(&job) {
+            Some(Job { state: State::Open | State::Over, work: Work::Model { shown, .. }, .. }) => {
+                shown.clone()
+            }
+            _ => String::new(),
+        }
+    }
+
+    // Tools.
+
+    /// A call whose start is on disk runs.
+    pub(super) fn run_tool(&mut self, effect: Effect) -> Option<u64> {
+        let Effect::Tool { task, call: id, attempt } = effect else { return None };
+        let call = self.disk.told.task(task)?.call(id).expect("what is to run is on disk");
+        assert!(
+            matches!(call.stage, CallStage::Started { attempt: on_disk, .. } if on_disk == attempt),
+            "nothing is done that was not first written down"
+        );
+        let plan = call.planned.clone()?;
+        self.outside.effects.insert(id, plan.effect);
+        let acts = !self.one_in(self.nature.tool_failures);
+        let job = self.job(effect, State::Open, Work::Tool { plan, acts, began: false });
+        self.in_this_daemon(self.nature.pace, Event::ToolActs(job));
+        Some(job)
+    }
+
+    pub(super) fn tool_acts(&mut self, number: u64) {
+        let Some(Job { state: State::Open, effect, work: Work::Tool { plan, acts, began } }) =
+            self.outside.jobs.get_mut(&number)
+        else {
+            return;
+        };
+        if std::mem::replace(began, true) {
+            return;
+        }
+        let Effect::Tool { task, call, attempt } = *effect else { return };
+        let (class, acts) = (plan.effect, *acts);
+        let output = format!("output of {} {attempt}", call.short());
+        self.outside.spools.insert((call, attempt), output);
+        // An edit is made against the very content that it was planned with.
+        let done_before = class == EffectClass::Verifiable && self.outside.acted.contains_key(&call);
+        if acts && !done_before {
+            assert!(
+                self.disk.told.task(task).is_some_and(|t| !t.has_ended()),
+                "it acts after its task has ended"
+            );
+            let attempts = self.outside.acted.entry(call).or_default();
+            attempts.push(attempt);
+            assert!(class == EffectClass::Pure || attempts.len() == 1, "{call} acts twice: {attempts:?}");
+        }
+        self.in_this_daemon(self.nature.pace, Event::ToolEnds(number));
+    }
+
+    pub(super) fn tool_ends(&mut self, number: u64) {
+        let Some(job @ Job { state: State::Open, .. }) = self.outside.jobs.get_mut(&number) else { return };
+        job.state = State::Over;
+        let effect = job.effect;
+        let Effect::Tool { task, call, attempt } = effect else { return };
+        let acted = self.outside.acted.get(&call).is_some_and(|attempts| attempts.contains(&attempt));
+        let result = match (acted, self.one_in(self.nature.tool_failures)) {
+            (true, false) => ToolResult::success(format!("{RAN}."), None),
+            (true, true) => ToolResult::failure(format!("{RAN}, and broke.")),
+            (false, _) => ToolResult::failure("It could not."),
+        };
+        let outcome = CallOutcome::Done;
+        self.outcome(effect, Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 3 });
+    }
+
+    /// What a new daemon sees of a call that had started.
+    pub(super) fn inspect(&mut self, call: &Call) -> Finding {
+        let (id, attempt) = (call.block.id, call.attempts);
+        let edit = match call.effect() {
+            EffectClass::Verifiable if self.one_in(6) => EditState::Unknown,
+            EffectClass::Verifiable if self.outside.acted.contains_key(&id) => EditState::Done,
+            EffectClass::Verifiable => EditState::NotDone,
+            _ => EditState::NotAnEdit,
+        };
+        if edit == EditState::Done {
+            self.outside.found_done.insert(id);
+            self.came_by("an edit found done");
+        }
+        let output = self.outside.spools.get(&(id, attempt)).cloned().unwrap_or_default();
+        self.outside.so_far.insert(id, output.clone());
+        Finding { call: id, output, edit }
+    }
+
+    pub(super) fn check_starts(&self, records: &[NewRecord]) {
+        for record in records {
+            if let RecordBody::CallStarted(s) = &record.body {
+                assert!(
+                    !self.outside.found_done.contains(&s.call_id),
+                    "an edit that was found done runs again"
+                );
+            }
+        }
+    }
+
+    // Ends.
+
+    fn job(&mut self, effect: Effect, state: State, work: Work) -> u64 {
+        self.outside.last += 1;
+        self.outside.jobs.insert(self.outside.last, Job { effect, state, work });
+        self.outside.last
+    }
+
+    /// Its processes are killed. What they were about to do may just happen.
+    pub(super) fn cancel(&mut self, number: u64) {
+        if self.one_in(3) {
+            self.tool_acts(number);
+        }
+        if let Some(job) = self.outside.jobs.get_mut(&number) {
+            job.state = State::Over;
+        }
+    }
+
+    /// The daemon has gone: helpers kill what it ran.
+    pub(super) fn cut_jobs(&mut self) {
+        let open: Vec<u64> =
+            self.outside.jobs.iter().filter(|(_, job)| job.state != State::Over).map(|(n, _)| *n).collect();
+        for job in open {
+            self.cancel(job);
+        }
+        self.outside.jobs.clear();
+    }
+
+    fn model_outcome(&mut self, effect: Effect, end: End) -> Input {
+        let Effect::Model { task, item, .. } = effect else { panic!("a model's outcome") };
+        match end {
+            End::Failed(failure) => Input::ModelFailed { task, item, failure },
+            End::Replied { stop, text, plans, forgotten } => {
+                let mut mint = self.mint();
+                let ids: Vec<CallId> = plans.iter().map(|_| CallId(mint.uuid())).collect();
+                let mut planned: Vec<_> =
+                    plans.iter().zip(&ids).map(|(plan, id)| plan.planned(*id)).collect();
+                if forgotten {
+                    planned.clear();
+                }
+                let reply = reply(stop, &text, &plans, &ids, TOKENS);
+                Input::Replied { task, item, reply, plans: planned }
+            }
+        }
+    }
+}
+
+impl Outside {
+    /// The start of a request is byte-identical from one to the next; only outputs may be left out, to fit a context.
+    fn grows_at_its_end(&self, task: TaskId, entries: &[Entry]) {
+        let Some((before_task, before)) = &self.sent else { return };
+        assert!(entries.len() >= before.len(), "a request is shorter than the one before");
+        assert!(*before_task == task || entries.len() > before.len(), "a task begins with a person's words");
+        for (was, is) in before.iter().zip(entries) {
+            let elided = matches!((was, is), (Entry::Result(was), Entry::Result(is))
+                if was.call_id == is.call_id && was.provider_id == is.provider_id && was.ok == is.ok && is.text == ELIDED);
+            assert!(was == is || elided, "the prefix changed: {was:?} became {is:?}");
+        }
+    }
+
+    /// What the model is told of a call is what happened.
+    fn is_true(&self, told: &ResultEntry) {
+        let Some(class) = self.effects.get(&told.call_id) else {
+            assert!(!self.acted.contains_key(&told.call_id));
+            assert!(!told.text.contains(RAN), "told of something that never ran: {told:?}");
+            return;
+        };
+        if told.text == ELIDED {
+            return;
+        }
+        let acted = self.acted.get(&told.call_id);
+        let done = told.text.contains("found the file as it should be");
+        let unknown = told.text.contains("effects are unknown");
+        if told.text.contains(RAN) || done {
+            assert!(acted.is_some(), "told that it ran, and it did not: {told:?}");
+        }
+        if acted.is_some() && *class != EffectClass::Pure {
+            assert!(told.text.contains(RAN) || done || unknown, "it ran, and nobody says so: {told:?}");
+        }
+        assert_eq!(told.ok && *class != EffectClass::Control, (told.text.contains(RAN) && told.ok) || done);
+        if told.text.contains("Interrupted: ") {
+            assert!(unknown && !told.ok, "{told:?}");
+            let so_far = self.so_far.get(&told.call_id).expect("somebody has looked");
+            assert!(told.text.contains(so_far.as_str()), "{told:?}");
+        }
+    }
+
+    pub(super) fn look_back(&self, disk: &super::disk::Disk) {
+        for entry in disk.told.entries() {
+            if let Entry::Result(result) = entry {
+                self.is_true(result);
+            }
+        }
+        let told: BTreeSet<CallId> = disk
+            .told
+            .entries()
+            .iter()
+            .filter_map(|e| if let Entry::Result(r) = e { Some(r.call_id) } else { None })
+            .collect();
+        assert!(self.acted.keys().all(|call| told.contains(call)), "something ran that no model is told of");
+    }
+}

@@ -1,0 +1,310 @@
+//! Two people with a client each: they start, answer and decide (also both at once), stop, pause and resume, and send again what
+//! was not acknowledged. What they are told has to be so.
+
+use super::{
+    daemon::Message,
+    life::{Event, Life},
+};
+use crate::world::{facts, head};
+use abide_engine::{Input, Refusal, Start};
+use abide_protocol::{
+    ApprovalId, QuestionId, TaskId,
+    inbox::{Decision, QuestionKind},
+    record::{ClientMessage, TaskStarted},
+    task::{Limits, Mode, RestartPolicy},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Default)]
+pub(super) struct People {
+    requests: BTreeMap<u64, Ask>,
+    last: u64,
+    /// Everything that was ever open.
+    questions: Vec<(TaskId, QuestionId)>,
+    approvals: Vec<ApprovalId>,
+    /// Items whose answer or decision somebody was told to have won with.
+    won: BTreeSet<uuid::Uuid>,
+    /// Requests for new tasks: how often each was sent, and the task that it was told to have become.
+    messages: BTreeMap<String, Option<TaskId>>,
+    /// Sent and not acknowledged: the daemon went away.
+    unacknowledged: Vec<ClientMessage>,
+}
+
+/// A request on its way.
+#[derive(Debug, Clone)]
+enum Ask {
+    Start { message: ClientMessage, task: TaskId },
+    Stop(TaskId),
+    Answer(TaskId, QuestionId, Option<String>),
+    Decide(ApprovalId, Decision),
+    Other(Input),
+}
+
+/// Why a request came to nothing.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Refused(Refusal),
+    Store,
+    ShuttingDown,
+}
+
+impl People {
+    pub(super) fn await_nothing(&self) -> bool {
+        self.requests.is_empty() && self.unacknowledged.is_empty()
+    }
+}
+
+impl Life {
+    /// Somebody looks up, and does something or not.
+    pub(super) fn person(&mut self, person: usize) {
+        let pace = if self.nature.calm { 500 } else { 2 * self.nature.pace + 200 };
+        self.after(pace, Event::Person(person));
+        if self.daemon.is_none() {
+            return;
+        }
+        self.read_inbox();
+        if let Some(message) = self.people.unacknowledged.pop() {
+            self.came_by("a request sent again");
+            return self.start(message);
+        }
+        let live = self.disk.told.live().next().map(|task| task.id);
+        match live {
+            None if !self.nature.calm && self.one_in(2) => self.new_task(),
+            None => {}
+            Some(task) => {
+                if self.nature.calm || self.one_in(2) {
+                    self.respond();
+                }
+                if self.one_in(self.nature.meddling) {
+                    self.meddle(task);
+                }
+            }
+        }
+    }
+
+    fn read_inbox(&mut self) {
+        for task in self.disk.told.live() {
+            for id in task.questions.keys().map(|id| (task.id, *id)) {
+                if !self.people.questions.contains(&id) {
+                    self.people.questions.push(id);
+                }
+            }
+            for id in task.approvals.keys() {
+                if !self.people.approvals.contains(id) {
+                    self.people.approvals.push(*id);
+                }
+            }
+        }
+    }
+
+    /// Answers what is open; now and then the other one does so too, in the same moment.
+    fn respond(&mut self) {
+        let times = if self.one_in(3) { 2 } else { 1 };
+        for _ in 0..times {
+            let Some(task) = self.disk.told.live().next() else { return };
+            let (id, paused) = (task.id, task.paused);
+            let question = task.questions.values().next().map(|q| (q.id, q.kind));
+            let approval = task.approvals.keys().next().copied();
+            if let Some(approval) = approval {
+                let decision = self.decision();
+                self.ask(Ask::Decide(approval, decision));
+            } else if let Some((question, kind)) = question {
+                let response = self.response(kind);
+                self.ask(Ask::Answer(id, question, response));
+            } else if paused.is_some() && (self.nature.calm || self.one_in(2)) {
+                self.ask(Ask::Other(Input::Resume { task: id }));
+            }
+        }
+    }
+
+    fn decision(&mut self) -> Decision {
+        use Decision as D;
+        let others = [D::AllowOnce, D::AllowOnce, D::AllowAlways, D::RejectOnce, D::RejectAlways];
+        self.pick(&others)
+    }
+
+    fn response(&mut self, kind: QuestionKind) -> Option<String> {
+        let response = if self.nature.calm && kind != QuestionKind::Agent {
+            Some("go on")
+        } else {
+            self.pick(&[None, Some("go on"), Some("go on"), Some("go on"), Some("stop"), Some("words")])
+        };
+        response.map(str::to_owned)
+    }
+
+    fn meddle(&mut self, task: TaskId) {
+        match self.roll(12) {
+            0..3 => self.ask(Ask::Other(Input::Pause { task })),
+            3..6 => self.ask(Ask::Other(Input::Resume { task })),
+            6 => self.ask(Ask::Stop(task)),
+            7 => {
+                let archived = self.one_in(2);
+                self.ask(Ask::Other(Input::Archive { archived }));
+            }
+            8 => self.new_task(),
+            9 if !self.people.messages.is_empty() => self.repeat(),
+            _ => self.respond_late(),
+        }
+    }
+
+    /// To something that may have been answered long ago.
+    fn respond_late(&mut self) {
+        if !self.people.approvals.is_empty() && self.one_in(2) {
+            let (approvals, decision) = (self.people.approvals.clone(), self.decision());
+            let approval = self.pick(&approvals);
+            self.ask(Ask::Decide(approval, decision));
+        } else if !self.people.questions.is_empty() {
+            let questions = self.people.questions.clone();
+            let (task, question) = self.pick(&questions);
+            let response = self.response(QuestionKind::Agent);
+            self.ask(Ask::Answer(task, question, response));
+        }
+    }
+
+    fn new_task(&mut self) {
+        let id = format!("m{}", self.people.messages.len());
+        let message = ClientMessage { id: id.clone(), digest: "d".to_owned() };
+        self.people.messages.insert(id, None);
+        if self.one_in(4) {
+            self.start(message.clone());
+        }
+        self.start(message);
+    }
+
+    /// The same id again, with the same words or (by a defect of the client) with others.
+    fn repeat(&mut self) {
+        let count = self.people.messages.len() as u64;
+        let id = format!("m{}", self.roll(count));
+        let digest = self.pick(&["d", "d", "other"]).to_owned();
+        self.start(ClientMessage { id, digest });
+    }
+
+    fn start(&mut self, message: ClientMessage) {
+        let task = TaskId(self.mint().uuid());
+        self.ask(Ask::Start { message, task });
+    }
+
+    fn head(&mut self) -> TaskStarted {
+        let strict = self.nature.strict_limits;
+        let mut limit = |n: u64| if strict && self.one_in(2) { n } else { 0 };
+        let limits = Limits {
+            max_steps: u32::try_from(limit(12)).expect("small"),
+            max_duration_secs: limit(20),
+            step_delay_ms: limit(700),
+            max_tokens: limit(200),
+            max_cost_micros: 0,
+            question_timeout_secs: limit(9),
+        };
+        use RestartPolicy as R;
+        let restart = self.pick(&[R::Resume, R::Resume, R::Resume, R::Ask, R::Pause]);
+        let mode = if self.one_in(8) { Mode::Chat } else { Mode::Agent };
+        TaskStarted { mode, limits, restart, ..head() }
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        self.people.last += 1;
+        self.people.requests.insert(self.people.last, ask);
+        self.in_this_daemon(60, Event::Request(self.people.last));
+    }
+
+    /// The daemon reads the request.
+    pub(super) fn request(&mut self, number: u64) {
+        let Some(ask) = self.people.requests.get(&number).cloned() else { return };
+        let input = match ask {
+            Ask::Start { message, task } => {
+                if self.disk.started(&message).is_some() {
+                    return self.reply(number, Ok(()));
+                }
+                let head = TaskStarted { client_message: Some(message), ..self.head() };
+                Input::Start(Box::new(Start { task, conversation: Some(facts()), head }))
+            }
+            Ask::Stop(task) => Input::Stop { task, shown: String::new() },
+            Ask::Answer(task, question, response) => Input::Answer { task, question, response },
+            Ask::Decide(approval, decision) => Input::Decide { approval, decision, note: None },
+            Ask::Other(input) => input,
+        };
+        self.post(Message::Command { request: number, input });
+    }
+
+    /// What a client is told has to be so, on disk, by then.
+    pub(super) fn reply(&mut self, number: u64, told: Result<(), Failure>) {
+        let Some(ask) = self.people.requests.remove(&number) else { return };
+        self.say(|| format!("    told of {ask:?}: {told:?}"));
+        if let Err(Failure::Refused(Refusal::Ended(reason))) = &told {
+            let ended = self.disk.told.root().is_none_or(|task| task.has_ended());
+            assert!(ended, "told that the task has ended ({reason:?}), and it has not");
+        }
+        match ask {
+            Ask::Start { message, task } => self.told_of_start(&message, task, &told),
+            Ask::Stop(task) => {
+                let ended = self.disk.told.task(task).is_none_or(|task| task.has_ended());
+                let lives = matches!(told, Err(Failure::ShuttingDown | Failure::Store));
+                assert!(ended || lives, "told of a stop that has not happened: {told:?}");
+            }
+            Ask::Answer(_, question, response) => {
+                let answer = self.audit.answer(question);
+                match told {
+                    Ok(()) => {
+                        assert_eq!(answer, Some(&response), "the answer that won is the one that counts");
+                        assert!(self.people.won.insert(question.0), "one answer wins");
+                    }
+                    Err(Failure::Refused(Refusal::Answered(first))) => {
+                        assert_eq!(answer, Some(&first), "who loses is told what has won");
+                        self.came_by("a lost race");
+                    }
+                    Err(Failure::Refused(Refusal::NoQuestion)) => {
+                        assert_eq!(answer, None, "it has its answer");
+                    }
+                    Err(_) => {}
+                }
+            }
+            Ask::Decide(approval, decision) => {
+                let decided = self.audit.decision(approval);
+                match told {
+                    Ok(()) => {
+                        assert_eq!(decided, Some(decision), "the decision that won is the one that counts");
+                        assert!(self.people.won.insert(approval.0), "one decision wins");
+                    }
+                    Err(Failure::Refused(Refusal::Decided(first))) => {
+                        assert_eq!(decided, Some(first), "who loses is told what has won");
+                        self.came_by("a lost race");
+                    }
+                    Err(Failure::Refused(Refusal::NoApproval)) => assert_eq!(decided, None, "it is decided"),
+                    Err(_) => {}
+                }
+            }
+            Ask::Other(_) => {}
+        }
+    }
+
+    /// However often it is sent, a message starts one task, and everybody is told of that one.
+    fn told_of_start(&mut self, message: &ClientMessage, task: TaskId, told: &Result<(), Failure>) {
+        match self.disk.started(message) {
+            Some(Ok(started)) => {
+                let acknowledged = self.people.messages.get_mut(&message.id).expect("it was sent");
+                let first = *acknowledged.get_or_insert(started);
+                assert_eq!(first, started, "one message, one task");
+                if started != task {
+                    self.came_by("a message sent twice");
+                }
+            }
+            Some(Err(())) => self.came_by("a conflict"),
+            None => {
+                assert!(told.is_err(), "told of a task that is not on disk");
+                let acknowledged = self.people.messages.get(&message.id).is_some_and(Option::is_some);
+                assert!(!acknowledged, "a task that was acknowledged has vanished");
+            }
+        }
+    }
+
+    /// Connections break: nobody knows what became of what they sent. New tasks are asked for again.
+    pub(super) fn hang_up(&mut self) {
+        for ask in std::mem::take(&mut self.people.requests).into_values() {
+            if let Ask::Start { message, .. } = ask
+                && message.digest == "d"
+            {
+                self.people.unacknowledged.push(message);
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What the model says, by the seed: text, calls of every kind, bad arguments, cut replies, refusals, failures.
+
+use super::life::Life;
+use crate::plan::{Plan, ask, complete, read, shell, update, write};
+use abide_engine::{History, ModelFailure};
+use abide_protocol::{record::ModelErrorKind, transcript::StopReason};
+
+/// How a model call ends.
+#[derive(Clone)]
+pub(super) enum End {
+    Replied {
+        stop: StopReason,
+        text: String,
+        plans: Vec<Plan>,
+        /// Nobody could say what is known of the calls.
+        forgotten: bool,
+    },
+    Failed(ModelFailure),
+}
+
+/// The longest transcript of which a model never says that it is too long for it.
+const SHORT: usize = 6;
+
+impl Life {
+    pub(super) fn model_decides(&mut self, history: &History) -> End {
+        if self.one_in(self.nature.model_failures) {
+            return End::Failed(self.failure(history));
+        }
+        let most = if self.one_in(12) { 14 } else { 4 };
+        let count = if self.nature.calm { 1 } else { self.roll(most) };
+        let plans: Vec<Plan> = (0..count).map(|_| self.plan()).collect();
+        let stop = match self.roll(24) {
+            0 if !self.nature.calm => StopReason::Length,
+            1 if !self.nature.calm => StopReason::Refusal,
+            _ => [StopReason::EndTurn, StopReason::ToolCalls][usize::from(!plans.is_empty())],
+        };
+        let text = self.pick(&["", "Some words."]).to_owned();
+        End::Replied { stop, text, plans, forgotten: self.one_in(40) && !self.nature.calm }
+    }
+
+    fn failure(&mut self, history: &History) -> ModelFailure {
+        use ModelErrorKind as K;
+        let kinds =
+            [K::Network, K::Stalled, K::Overloaded, K::RateLimited, K::RateLimited, K::ContextOverflow];
+        let mut kind = self.pick(&kinds);
+        if self.one_in(12) {
+            kind = self.pick(&[K::Auth, K::BadRequest, K::Malformed]);
+        }
+        if kind == K::ContextOverflow && history.entries().len() < SHORT {
+            kind = K::Network;
+        }
+        let retryable = matches!(kind, K::Network | K::Stalled | K::Overloaded | K::RateLimited);
+        let retry_after_ms = (kind == K::RateLimited).then(|| self.roll(9000));
+        ModelFailure { kind, message: "no".to_owned(), retryable, retry_after_ms }
+    }
+
+    fn plan(&mut self) -> Plan {
+        if self.nature.calm {
+            return complete("done");
+        }
+        if self.nature.stubborn && !self.one_in(8) {
+            return read("1");
+        }
+        let what = self.pick(&["1", "2", "3"]);
+        let plan = match self.roll(13) {
+            0..4 => read(what),
+            4..6 => write(what),
+            6..9 => shell(what),
+            9 => complete(what),
+            10 => ask(what),
+            11 => update(what),
+            _ => return self.pick(&[ask, complete, update])(what).arguments("{"),
+        };
+        match self.roll(8) {
+            0..3 => plan.asking(),
+            3 => plan.denied("no"),
+            4 => plan.yes(),
+            _ => plan,
+        }
+    }
+}
