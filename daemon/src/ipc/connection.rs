@@ -7,6 +7,7 @@ use super::{
 };
 use crate::events::{Focus, Outbox};
 use abide_client::framing::Framing;
+use abide_fail_point::{Point, pass};
 use abide_protocol::{
     Error, ErrorKind,
     codec::{Codec, Incoming, Outgoing, RequestId, json},
@@ -186,6 +187,7 @@ impl Connection {
 
     /// Answers a request, unless it was a notification.
     pub(super) fn answer(&self, id: Option<RequestId>, reply: Result<Reply, Error>) {
+        pass(Point::Acknowledge);
         if let Some(id) = id {
             self.outbox.send(Outgoing::Reply { id, reply });
         }

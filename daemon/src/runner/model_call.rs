@@ -1,5 +1,6 @@
 use super::{Gate, ModelJob, Runner, coalesce::Coalescer};
 use abide_engine::{Input, ModelFailure};
+use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelEvent};
 use abide_protocol::{
     CallId,
@@ -25,10 +26,12 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             ModelEvent::ToolCallStarted { .. } | ModelEvent::ToolCallReady { .. } => {}
             ModelEvent::Trace(text) => tracing::debug!(%task, text, "model"),
         };
+        pass(Point::ModelCall);
         models.complete(request, &mut on_event).await
     };
     match coalescer.drive(gate, call).await? {
         Ok(mut reply) => {
+            pass(Point::ModelReplied);
             name_calls(&mut reply);
             let plans = plan(runner, head, &reply).await;
             Some(Input::Replied { task, item, reply, plans })

@@ -1,5 +1,6 @@
 use super::{Gate, Runner, ToolJob, coalesce::Coalescer};
 use abide_engine::Input;
+use abide_fail_point::{Point, pass};
 use abide_protocol::{
     CallId, TaskId,
     message::CallOutcome,
@@ -17,11 +18,13 @@ pub(super) async fn run(
 ) -> Option<Input> {
     let ToolJob { conversation, task, call, attempt, run } = job;
     gate.wait_for(|open| *open).await.ok()?;
+    pass(Point::ToolStart);
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Call(call), attempt);
     let output = coalescer.clone();
     let work =
         runner.tools.run(run, cancel.clone(), Box::new(move |text| output.push(DeltaKind::Output, text)));
     let finished = coalescer.drive(gate, work).await?;
+    pass(Point::ToolFinished);
     if cancel.is_cancelled() {
         return None;
     }

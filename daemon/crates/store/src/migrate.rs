@@ -5,6 +5,7 @@ use crate::{
     error::OpenError,
     open::{beside, refused},
 };
+use abide_fail_point::{Point, pass};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
@@ -59,6 +60,7 @@ fn steps(connection: &mut Connection, migrations: &[&str], from: i64) -> rusqlit
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
+    pass(Point::Migrating);
     transaction.commit()
 }
 

@@ -1,6 +1,7 @@
 //! Opening the file: checks first, nothing changed before they are passed.
 
 use crate::{error::OpenError, migrate};
+use abide_fail_point::{Point, pass};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 use std::{
     ffi::OsString,
@@ -149,8 +150,12 @@ fn create_if_missing(path: &Path) -> Result<(), OpenError> {
     let mut connection = connect(&new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     migrate::run(&mut connection, &new, 0)?;
     connection.close().map_err(|(_, e)| refused(&new, &e))?;
+    pass(Point::DatabaseMade);
     fs::rename(&new, path)
-        .and_then(|()| sync_folder(folder))
+        .and_then(|()| {
+            pass(Point::DatabaseNamed);
+            sync_folder(folder)
+        })
         .map_err(|source| OpenError::Create { path: path.to_owned(), source })
 }
 

@@ -15,6 +15,7 @@ use crate::{
     reserve::{Reserve, Restored},
     work::Refusal,
 };
+use abide_fail_point::{Point, pass};
 use book::Book;
 use queue::{Job, Queued};
 use rusqlite::{Connection, config::DbConfig};
@@ -250,6 +251,7 @@ impl Writer {
         if self.log_holds_erased {
             self.empty_log();
         }
+        pass(Point::Published);
         for (queued, outcome) in batch.into_iter().zip(outcomes) {
             queued.work.answer(outcome);
         }

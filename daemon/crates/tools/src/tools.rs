@@ -6,6 +6,7 @@ use crate::{
     tool,
     workspace::Closed,
 };
+use abide_fail_point::{Point, pass};
 use abide_protocol::{
     CallId,
     inbox::Rule,
@@ -145,6 +146,7 @@ impl Tools {
 
     /// Drops the output that was kept of a call; its result has been committed. Blocking.
     pub fn forget(&self, call_id: CallId, attempt: u32) {
+        pass(Point::OutputDropped);
         Place::of(&self.runner.spool_dir, call_id, attempt).remove();
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     supervisor::Supervisor,
 };
 use abide_engine::{Effect, Input, effects, view, wake_at};
+use abide_fail_point::{Point, pass};
 use abide_model::ModelRequest;
 use abide_protocol::record::{NewRecord, RecordBody};
 use abide_store::{Append, AppendError, Committed, StorageState, TaskProjection};
@@ -30,6 +31,7 @@ impl Actor {
         mut urgent: bool,
         mail: &mut Mail,
     ) -> Result<(), CommandError> {
+        pass(Point::Append);
         let (gate, _) = watch::channel(false);
         let sessions = self.sessions.clone();
         let (store, supervisor) = (&sessions.inner.store, &sessions.inner.supervisor);

@@ -2,6 +2,7 @@
 
 use super::{queue::Queued, severity::Severity};
 use crate::work::{Fault, Ledger, Refusal};
+use abide_fail_point::{Point, pass};
 use rusqlite::Connection;
 use std::sync::{
     Arc,
@@ -35,7 +36,9 @@ impl Book {
     fn try_transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
         self.execute("BEGIN IMMEDIATE")?;
         let outcomes = batch.iter_mut().map(|queued| self.apply(queued)).collect::<Result<Vec<_>, _>>()?;
+        pass(Point::Commit);
         self.execute("COMMIT")?;
+        pass(Point::Committed);
         self.transactions.fetch_add(1, Ordering::Relaxed);
         Ok(outcomes)
     }

@@ -1,6 +1,7 @@
 //! The write-ahead log. SQLite would bring it into the database by itself, but keep quiet about a disk that fails there.
 
 use crate::open::BUSY;
+use abide_fail_point::{Point, pass};
 use rusqlite::Connection;
 use std::time::Duration;
 
@@ -18,7 +19,9 @@ pub(super) fn shorten(connection: &Connection) -> rusqlite::Result<()> {
         .query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))?;
     if pending >= LONG {
         // Readers may keep it from getting all the way; it goes on from there the next time.
+        pass(Point::Checkpoint);
         connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
+        pass(Point::Checkpointed);
     }
     Ok(())
 }

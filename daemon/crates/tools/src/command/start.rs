@@ -6,6 +6,7 @@ use crate::{
     helper::Order,
     process::{self, Identity},
 };
+use abide_fail_point::{Point, pass};
 use rustix::process::Pid;
 use std::{
     collections::BTreeMap,
@@ -72,15 +73,18 @@ impl Start {
             .stderr(Stdio::piped())
             .spawn()?;
         let pid = child.id().ok_or_else(|| io::Error::other("the tool helper ended at once"))?;
+        pass(Point::HelperStarted);
         let guard = live.enter(pid);
         let identity = i32::try_from(pid).ok().and_then(Pid::from_raw).and_then(|pid| Identity::of(pid).ok());
         self.place.note(identity.as_ref())?;
+        pass(Point::HelperNoted);
         let spool = Spool::create(&self.place)?;
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
         let order = Order { helper: self.helper, command: self.command, environment };
         ours.set_write_timeout(Some(HANDOVER))?;
         (&ours).write_all(&order.line()?)?;
+        pass(Point::CommandOrdered);
         ours.set_nonblocking(true)?;
         let connection = UnixStream::from_std(ours)?;
         Ok(Link { child, connection, spool, call: self.call, identity, live: guard })

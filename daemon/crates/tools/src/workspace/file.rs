@@ -1,4 +1,5 @@
 use super::{PathError, Spot, Workspace};
+use abide_fail_point::{Point, pass};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
 use rustix::fs::OFlags;
 use std::{
@@ -51,7 +52,9 @@ impl Workspace {
         let (folder, name) = self.folder_and_name(spot)?;
         let new = new_name(mark);
         let placed = write_new(&folder, &new, content, mode).and_then(|()| {
+            pass(Point::EditWritten);
             folder.rename(&new, &folder, &name)?;
+            pass(Point::EditDone);
             // The rename itself is on disk.
             folder.open(".")?.sync_all()
         });
