@@ -138,6 +138,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         }
     });
     sessions.recover().await?;
+    supervisor.spawn("kept output", sessions.clone().drop_settled_output());
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
 
     let mut endings = ending.subscribe();

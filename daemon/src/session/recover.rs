@@ -41,6 +41,21 @@ fn finding(call: CallId, found: abide_tools::Finding) -> Finding {
 }
 
 impl Sessions {
+    /// Drops the kept output of calls whose result is on disk: the last daemon died before it came to that.
+    pub async fn drop_settled_output(self) {
+        let (tools, store) = (self.inner.runner.tools.clone(), &self.inner.store);
+        let look = tools.clone();
+        let dropped = async {
+            let kept = tokio::task::spawn_blocking(move || look.kept()).await??;
+            let settled = store.settled_calls(kept).await?.into_iter().collect();
+            tokio::task::spawn_blocking(move || tools.drop_kept(&settled)).await??;
+            anyhow::Ok(())
+        };
+        if let Err(e) = dropped.await {
+            tracing::warn!("output of ended calls could not be dropped: {e}");
+        }
+    }
+
     /// Takes up every unfinished task that was at work; the others cost nothing until somebody answers them.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ mod spool;
 mod start;
 
 pub(crate) use live::Live;
-pub(crate) use spool::Place;
+pub(crate) use spool::{Place, kept, remove};
 pub(crate) use start::{Link, Start, shell};
 
 use crate::{

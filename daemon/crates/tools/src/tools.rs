@@ -1,6 +1,6 @@
 use crate::{
     Error, Sandbox,
-    command::{Live, Place},
+    command::{self, Live, Place},
     plan::{Planner, Schemas},
     run::Runner,
     tool,
@@ -16,7 +16,12 @@ use abide_protocol::{
     transcript::{CallBlock, ToolResult, ToolSpec},
 };
 use std::{
-    collections::BTreeMap, ffi::OsString, fs, os::unix::fs::DirBuilderExt as _, path::PathBuf, sync::Arc,
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fs, io,
+    os::unix::fs::DirBuilderExt as _,
+    path::PathBuf,
+    sync::Arc,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -142,6 +147,27 @@ impl Tools {
     #[must_use]
     pub fn is_helper(&self, pid: u32) -> bool {
         self.runner.live.contains(pid)
+    }
+
+    /// The calls of which output is kept. Blocking.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn kept(&self) -> io::Result<Vec<CallId>> {
+        Ok(command::kept(&self.runner.spool_dir)?.into_keys().collect())
+    }
+
+    /// Drops what is kept of all attempts of these calls: they have their results, and whoever was to drop it has died. Blocking.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn drop_kept(&self, calls: &BTreeSet<CallId>) -> io::Result<()> {
+        for (_, paths) in
+            command::kept(&self.runner.spool_dir)?.into_iter().filter(|(call, _)| calls.contains(call))
+        {
+            paths.iter().for_each(|path| command::remove(path));
+        }
+        Ok(())
     }
 
     /// Drops the output that was kept of a call; its result has been committed. Blocking.

@@ -134,6 +134,21 @@ impl Store {
         self.read(move |connection| page(connection, id, before, page_size(limit))).await
     }
 
+    /// Those of these calls that have a result, or that nobody knows (any more).
+    pub async fn settled_calls(&self, calls: Vec<CallId>) -> Result<Vec<CallId>, ReadError> {
+        self.read(move |connection| {
+            let mut open =
+                connection.prepare_cached("SELECT 1 FROM calls WHERE id = ?1 AND finished IS NULL")?;
+            let settled = calls.into_iter().filter_map(|call| match open.exists([call.0]) {
+                Ok(true) => None,
+                Ok(false) => Some(Ok(call)),
+                Err(e) => Some(Err(e)),
+            });
+            Ok(settled.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     /// All calls of a task, in order.
     pub async fn task_calls(&self, id: TaskId) -> Result<Vec<CallView>, ReadError> {
         self.read(move |connection| {

@@ -60,6 +60,7 @@ async fn a_call_is_seen_at_every_stage() {
 
     let (_, calls) = after(started(1, 2)).await;
     (view.state, view.attempt, view.started_at) = (CallState::Running, 2, Some(Timestamp(6)));
+    assert_eq!(store.settled_calls(vec![call_id(1), call_id(9)]).await.unwrap(), [call_id(9)]);
     assert_eq!(calls, [view.clone()]);
 
     let (_, calls) = after(finished(1, 2)).await;
@@ -67,6 +68,13 @@ async fn a_call_is_seen_at_every_stage() {
         (CallState::Finished, Some(Timestamp(7)), Some(CallOutcome::Done));
     view.result = Some(ToolResult::success("call 1 is done", None));
     assert_eq!(calls, [view.clone()]);
+
+    let calls = vec![call_id(1), call_id(9)];
+    assert_eq!(
+        store.settled_calls(calls.clone()).await.unwrap(),
+        calls,
+        "one has ended, nobody knows the other"
+    );
 
     // What is said of it later does not bring it back.
     let (_, calls) = after(RecordBody::ApprovalRequested(approval(2, 1))).await;

@@ -5,6 +5,7 @@ use crate::{
 use abide_fail_point::{Point, pass};
 use abide_protocol::CallId;
 use std::{
+    collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Read as _, Write as _},
     os::unix::fs::OpenOptionsExt as _,
@@ -54,12 +55,31 @@ impl Place {
 
     pub(crate) fn remove(&self) {
         for path in [&self.output, &self.helper] {
-            if let Err(error) = fs::remove_file(path)
-                && error.kind() != io::ErrorKind::NotFound
-            {
-                tracing::warn!(path = %path.display(), %error, "cannot remove a spool file");
-            }
+            remove(path);
         }
+    }
+}
+
+/// Everything that is kept in that folder, by call.
+pub(crate) fn kept(dir: &Path) -> io::Result<BTreeMap<CallId, Vec<PathBuf>>> {
+    let mut kept = BTreeMap::<CallId, Vec<PathBuf>>::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        // The id has dashes itself; the attempt follows the last one.
+        let call = name.to_str().and_then(|name| name.rsplit_once('-')?.0.parse().ok());
+        if let Some(call) = call {
+            kept.entry(call).or_default().push(entry.path());
+        }
+    }
+    Ok(kept)
+}
+
+pub(crate) fn remove(path: &Path) {
+    if let Err(error) = fs::remove_file(path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(path = %path.display(), %error, "cannot remove a spool file");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
 };
 use abide_tools::{EditState, Finding};
 use serde_json::json;
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_command_is_gone_and_its_output_is_there() {
@@ -39,6 +39,22 @@ async fn a_helper_that_hangs_is_ended_for_it() {
     let finding = ground.tools.inspect(call, 1, &planned, &ground.workspace());
     assert_eq!(finding.edit, EditState::NotAnEdit);
     assert_eq!(processes(&token), Vec::<u32>::new());
+}
+
+#[test]
+fn what_is_kept_of_a_call_is_found_and_dropped_and_nothing_else() {
+    let ground = Ground::new();
+    let (ended, open) = (call_id(), call_id());
+    let spool = ground.root().join("spool");
+    for name in
+        [format!("{ended}-1.out"), format!("{ended}-12.json"), format!("{open}-1.out"), "a-letter".to_owned()]
+    {
+        fs::write(spool.join(name), "x").unwrap();
+    }
+    assert_eq!(ground.tools.kept().unwrap().into_iter().collect::<BTreeSet<_>>(), [ended, open].into());
+    ground.tools.drop_kept(&[ended].into()).unwrap();
+    assert_eq!(ground.tools.kept().unwrap(), [open]);
+    assert!(spool.join("a-letter").exists());
 }
 
 #[test]
