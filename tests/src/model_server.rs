@@ -77,6 +77,12 @@ impl ModelServer {
         self.exchange.seen(|all| all.iter().filter(|r| r.key == key).cloned().collect())
     }
 
+    /// The last request of a conversation.
+    #[must_use]
+    pub fn last_request(&self, key: &str) -> Option<Seen> {
+        self.exchange.seen(|all| all.iter().rfind(|r| r.key == key).cloned())
+    }
+
     /// Waits until the requests of a conversation are as `is_so` says.
     ///
     /// # Panics

@@ -34,7 +34,13 @@ struct Talk {
     sent: Vec<Vec<Sent>>,
     /// By number of the reply, how often it was asked for.
     attempts: BTreeMap<usize, usize>,
-    last_good: Option<View>,
+    last_good: Option<Good>,
+}
+
+/// A request that was as it should be, and where it stands among all.
+struct Good {
+    view: View,
+    seen: usize,
 }
 
 /// A request that has its answer: which one, and where its story is written down.
@@ -123,12 +129,19 @@ impl State {
         let number = view.as_ref().map_or(0, View::turn);
         let script = self.scripts.get(&key).or_else(|| self.scripts.get("")).cloned();
         let talk = self.talks.entry(key.clone()).or_default();
+        let place = self.seen.len();
         let checked = view.and_then(|view| {
-            check(&view, &talk.sent, talk.last_good.as_ref())?;
+            let before = talk.last_good.as_ref().map(|good| {
+                // A request may leave while what it says is committed. If its sender died in that moment, nothing of it ever was: the
+                // same reply is asked for again, and what followed the one before may have become something else.
+                let holds = good.view.turn() < number || self.seen[good.seen].outcome == Outcome::Failed;
+                if holds { good.view.clone() } else { good.view.settled() }
+            });
+            check(&view, &talk.sent, before.as_ref())?;
             let script = script.ok_or_else(|| format!("there is no script for the conversation {key:?}"))?;
             let turn =
                 script.turn(number).ok_or_else(|| format!("the script of {key:?} has no reply {number}"))?;
-            talk.last_good = Some(view);
+            talk.last_good = Some(Good { view, seen: place });
             Ok(turn)
         });
         let attempts = talk.attempts.entry(number).or_default();

@@ -45,6 +45,13 @@ impl View {
         self.items.iter().filter(|i| matches!(i.kind, ItemKind::Reply(_))).count()
     }
 
+    /// Up to the last reply: what the model said it may be held to.
+    pub(super) fn settled(&self) -> Self {
+        let replied = self.items.iter().rposition(|i| matches!(i.kind, ItemKind::Reply(_)));
+        let items = replied.map_or_else(|| self.items.clone(), |at| self.items[..=at].to_vec());
+        Self { head: self.head.clone(), items }
+    }
+
     /// The marker `[k:KEY]` of the first user message.
     pub(super) fn key(&self) -> Option<String> {
         let text = self.items.iter().find_map(|i| match &i.kind {

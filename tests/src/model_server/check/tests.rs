@@ -113,3 +113,13 @@ fn the_prefix_stays_byte_identical() {
     assert!(prefix(&view(vec![]), &before).is_err());
     assert!(prefix(&View { head: "heed".to_owned(), ..before.clone() }, &before).is_err());
 }
+
+#[test]
+fn only_what_a_reply_has_confirmed_is_settled() {
+    let parts = [call("a", "{}")];
+    let asked = view(vec![user("hi"), reply(&parts), result("a")]);
+    let again = view(vec![user("hi"), reply(&parts), Item { raw: "another".to_owned(), ..result("a") }]);
+    assert!(prefix(&again, &asked).is_err());
+    assert!(prefix(&again, &asked.settled()).is_ok());
+    assert!(prefix(&view(vec![user("hi!")]), &view(vec![user("hi")]).settled()).is_err());
+}
