@@ -32,6 +32,7 @@ pub struct TestDaemon {
     /// Short, since a socket's path must be.
     root: TempDir,
     environment: BTreeMap<String, String>,
+    once: BTreeMap<String, String>,
     child: Option<Child>,
 }
 
@@ -44,7 +45,7 @@ impl TestDaemon {
     pub fn new(config: &Config) -> Self {
         let root =
             tempfile::Builder::new().prefix("abide-").tempdir_in("/tmp").expect("a folder for the test");
-        let daemon = Self { root, environment: BTreeMap::new(), child: None };
+        let daemon = Self { root, environment: BTreeMap::new(), once: BTreeMap::new(), child: None };
         for dir in [daemon.workspace(), daemon.user_home(), daemon.home().config_dir] {
             fs::create_dir_all(&dir).expect("a folder for the test");
         }
@@ -62,6 +63,11 @@ impl TestDaemon {
     /// Adds to the environment of the daemon, and of the CLI, from their next start on.
     pub fn set_env(&mut self, name: &str, value: &str) {
         self.environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Its next start has this in its environment, the ones after it have not.
+    pub fn set_env_once(&mut self, name: &str, value: &str) {
+        self.once.insert(name.to_owned(), value.to_owned());
     }
 
     /// Writes the configuration; the daemon reads it when it starts.
@@ -118,6 +124,7 @@ impl TestDaemon {
             .arg("--foreground")
             .env_clear()
             .envs(self.variables())
+            .envs(std::mem::take(&mut self.once))
             .current_dir(self.root.path())
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("a second handle of the output's file"))
@@ -147,6 +154,30 @@ impl TestDaemon {
             Client::connect(&self.home(), options.clone()).await.ok()
         })
         .await
+    }
+
+    /// Waits until the daemon answers, or has ended before that; tells whether it answers.
+    ///
+    /// # Panics
+    /// Neither happens.
+    pub async fn answers(&mut self) -> bool {
+        wait::wait_for("the daemon to answer or to end", async || {
+            if self.exited().is_some() {
+                self.child = None;
+                return Some(false);
+            }
+            Client::connect(&self.home(), options()).await.is_ok().then_some(true)
+        })
+        .await
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        let ended = self.exited().is_some();
+        if ended {
+            self.child = None;
+        }
+        ended
     }
 
     fn exited(&mut self) -> Option<ExitStatus> {

@@ -2,9 +2,14 @@
 
 use abide_client::{
     Home,
-    protocol::{ConversationId, RecordId, Seq},
+    protocol::{ConversationId, RecordId, Seq, TaskId, record::RecordBody},
 };
 use rusqlite::{Connection, OpenFlags};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// A record's place, and what kind it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +17,7 @@ pub struct Line {
     pub seq: Seq,
     pub id: RecordId,
     pub conversation: ConversationId,
+    pub task: Option<TaskId>,
     pub kind: String,
     /// JSON.
     pub body: String,
@@ -23,23 +29,109 @@ pub struct Line {
 /// The database cannot be read.
 #[must_use]
 pub fn read(home: &Home) -> Vec<Line> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let database = Connection::open_with_flags(home.database(), flags).expect("the database can be opened");
-    database.busy_timeout(crate::wait::limit()).expect("a timeout can be set");
+    between(&home.database(), Seq(0), Seq(u64::MAX))
+}
+
+/// The records after `from`, up to and including `to`, of the database at `path`.
+///
+/// # Panics
+/// The database cannot be read.
+#[must_use]
+pub fn between(path: &Path, from: Seq, to: Seq) -> Vec<Line> {
+    let database = open(path);
     let mut query = database
-        .prepare("SELECT seq, id, conversation, kind, body FROM records ORDER BY seq")
+        .prepare("SELECT seq, id, conversation, task, kind, body FROM records WHERE seq > ?1 AND seq <= ?2 ORDER BY seq")
         .expect("the database has records");
-    let lines = query.query_map([], |row| {
+    let lines = query.query_map([signed(from), signed(to)], |row| {
         let seq: i64 = row.get(0)?;
         Ok(Line {
             seq: Seq(seq.unsigned_abs()),
             id: RecordId(row.get(1)?),
             conversation: ConversationId(row.get(2)?),
-            kind: row.get(3)?,
-            body: row.get(4)?,
+            task: row.get::<_, Option<uuid::Uuid>>(3)?.map(TaskId),
+            kind: row.get(4)?,
+            body: row.get(5)?,
         })
     });
     lines.expect("the records can be read").map(|line| line.expect("a record can be read")).collect()
+}
+
+/// The conversations that were at work: a model was asked, a tool ran, or something was about to.
+///
+/// # Panics
+/// The database cannot be read.
+#[must_use]
+pub fn at_work(path: &Path) -> BTreeSet<ConversationId> {
+    let database = open(path);
+    let mut query = database
+        .prepare("SELECT conversation FROM tasks WHERE status IN ('running', 'thinking', 'tool_executing')")
+        .expect("the database has tasks");
+    let found = query.query_map([], |row| Ok(ConversationId(row.get(0)?)));
+    found.expect("the tasks can be read").map(|id| id.expect("a task can be read")).collect()
+}
+
+/// The conversations of which a task was found unfinished by a daemon that started after that record.
+///
+/// # Panics
+/// The database cannot be read.
+#[must_use]
+pub fn restarted(path: &Path, after: Seq) -> BTreeSet<ConversationId> {
+    let database = open(path);
+    let mut query = database
+        .prepare("SELECT conversation FROM records WHERE seq > ?1 AND kind = 'restarted'")
+        .expect("the database has records");
+    let found = query.query_map([signed(after)], |row| Ok(ConversationId(row.get(0)?)));
+    found.expect("the records can be read").map(|id| id.expect("a record can be read")).collect()
+}
+
+/// The number of the last record; 0 if there is none.
+///
+/// # Panics
+/// The database cannot be read.
+#[must_use]
+pub fn last(path: &Path) -> Seq {
+    let last =
+        open(path).query_row("SELECT coalesce(max(seq), 0) FROM records", [], |row| row.get::<_, i64>(0));
+    Seq(last.expect("the records can be counted").unsigned_abs())
+}
+
+/// A copy of a dead daemon's database, log included: looking at the database itself would begin its recovery.
+///
+/// # Panics
+/// It cannot be copied.
+#[must_use]
+pub fn copy(home: &Home, folder: &Path) -> PathBuf {
+    let database = home.database();
+    for suffix in ["", "-wal"] {
+        let name = format!("abide.db{suffix}");
+        let from = database.with_file_name(&name);
+        if from.exists() {
+            fs::copy(&from, folder.join(&name)).expect("the database can be copied");
+        }
+    }
+    folder.join("abide.db")
+}
+
+impl Line {
+    /// What the record says.
+    ///
+    /// # Panics
+    /// It is none.
+    #[must_use]
+    pub fn record(&self) -> RecordBody {
+        serde_json::from_str(&format!(r#"{{"{}":{}}}"#, self.kind, self.body)).expect("a record's body")
+    }
+}
+
+fn signed(seq: Seq) -> i64 {
+    i64::try_from(seq.0).unwrap_or(i64::MAX)
+}
+
+fn open(path: &Path) -> Connection {
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .expect("the database can be opened");
+    database.busy_timeout(crate::wait::limit()).expect("a timeout can be set");
+    database
 }
 
 /// The records of one conversation, in order.

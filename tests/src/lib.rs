@@ -7,6 +7,10 @@
 //! * [`witness`]: knows from outside how often a tool ran
 //! * [`watcher`]: a client that keeps every record it saw
 //! * [`ledger`]: what the database holds, read from outside
+//! * [`tap`]: the same off the wire, over all lives of the daemon
+//! * [`crowd`]: many tasks, and the people who look after them
+//! * [`audit`]: whether a database keeps every promise
+//! * [`seed`]: chance that can be had again
 //! * [`peer`]: a real model behind llama.cpp's server
 //! * [`skip`]: what is not run, and why
 //! * [`terminal`]: a real terminal, in tmux
@@ -22,14 +26,18 @@
     reason = "a harness fails as tests do: by panicking with words"
 )]
 
+pub mod audit;
 pub mod bus;
+pub mod crowd;
 pub mod daemon;
 pub mod ledger;
 pub mod model_server;
 pub mod peer;
 mod process;
 pub mod screen;
+pub mod seed;
 pub mod skip;
+pub mod tap;
 pub mod terminal;
 pub mod wait;
 pub mod watcher;

@@ -39,6 +39,11 @@ pub async fn wait_for<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -
     }
 }
 
+/// A moment later: for a look of one's own, where [`wait_for`] cannot be had.
+pub async fn look_again() {
+    sleep(LOOK_AGAIN).await;
+}
+
 /// [`wait_for`] a condition.
 ///
 /// # Panics

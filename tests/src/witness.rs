@@ -28,6 +28,14 @@ impl Witness {
         format!("{} && echo 'output of {mark}' && (setsid sleep 600 & sleep 600)", self.command(mark))
     }
 
+    /// The mark that a call with these arguments leaves, if it is one of ours.
+    #[must_use]
+    pub fn mark_of(arguments: &str) -> Option<String> {
+        let arguments: serde_json::Value = serde_json::from_str(arguments).ok()?;
+        let (_, rest) = arguments["command"].as_str()?.split_once(r"printf '%s\n' '")?;
+        Some(rest.split_once('\'')?.0.to_owned())
+    }
+
     /// How often the command with this mark ran.
     #[must_use]
     pub fn count(&self, mark: &str) -> usize {

@@ -57,6 +57,9 @@ mod watch {
 mod load {
     mod fifty;
 }
+mod storm {
+    mod kills;
+}
 mod peer {
     mod chat;
 }

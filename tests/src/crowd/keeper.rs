@@ -1,0 +1,76 @@
+use super::{Ack, Shared, Way, script::script};
+use abide_client::{
+    AtHome, Live, LiveOptions, Options, Update,
+    protocol::{
+        ConversationId, ErrorKind, Seq,
+        method::{
+            self,
+            subscription::Scope,
+            task::{StartTaskParams, StartTaskReply},
+        },
+        notification::Notification,
+        record::RecordBody,
+        task::{Approvals, Mode},
+    },
+};
+use std::{collections::HashMap, sync::Arc};
+
+/// Has so many tasks at work, until the crowd closes.
+pub(super) async fn keep(shared: Arc<Shared>, tasks: usize) {
+    let mut way = Way::to(shared.ground.home.clone());
+    let mut at_work: HashMap<ConversationId, (usize, usize)> = HashMap::new();
+    for slot in 0..tasks {
+        at_work.insert(begin(&shared, &mut way, slot, 0).await.conversation_id, (slot, 0));
+    }
+    let home =
+        AtHome { home: shared.ground.home.clone(), options: Options::new("abide-tests", "0"), start: None };
+    let mut live = Live::eventually(home, Scope::All, Some(Seq(0)), LiveOptions::default());
+    while !at_work.is_empty() {
+        let ended = match live.next().await {
+            Update::Notification(Notification::TaskEvent(event))
+                if matches!(event.record.body, RecordBody::TaskEnded(_)) =>
+            {
+                event.record.conversation_id
+            }
+            Update::Ended { reason } => panic!("the keeper's subscription ended: {reason}"),
+            _ => continue,
+        };
+        let (slot, round) = at_work.remove(&ended).expect("a task ends once");
+        if !shared.is_closing() {
+            let next = begin(&shared, &mut way, slot, round + 1).await;
+            at_work.insert(next.conversation_id, (slot, round + 1));
+        }
+    }
+}
+
+/// Starts a task, twice over, as a client does that is not sure.
+async fn begin(shared: &Shared, way: &mut Way, slot: usize, round: usize) -> StartTaskReply {
+    let ground = &shared.ground;
+    let key = format!("s{slot}r{round}");
+    ground.model.script(&key, script(&key, &ground.seed, &ground.witness));
+    let params = StartTaskParams {
+        message: format!("[k:{key}] Do what the script says."),
+        mode: Some(Mode::Agent),
+        workspace: Some(ground.workspace.display().to_string()),
+        approvals: if slot % 2 == 0 { Approvals::Allow } else { Approvals::Ask },
+        environment: ground.environment.clone(),
+        client_message_id: Some(key.clone()),
+        ..StartTaskParams::default()
+    };
+    let mut reply = None;
+    for _ in 0..2 {
+        let again = loop {
+            match way.ask::<method::StartTask>(params.clone()).await {
+                Ok(reply) => break reply,
+                // It is going down; the next one takes it.
+                Err(e) if e.daemon().is_some_and(|e| e.kind() == ErrorKind::ShuttingDown) => {
+                    way.client = None
+                }
+                Err(e) => panic!("the daemon does not start {key}: {e}"),
+            }
+        };
+        shared.acknowledged(Ack::Started { key: key.clone(), reply: again });
+        assert_eq!(*reply.get_or_insert(again), again, "{key} was started twice");
+    }
+    reply.expect("it was started")
+}
