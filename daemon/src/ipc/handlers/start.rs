@@ -35,26 +35,25 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
     };
     let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
     let task_id = TaskId(Uuid::now_v7());
-    let workspace = match &existing {
-        Some(conversation) => conversation.workspace.clone(),
-        None => workspace(service, conversation_id, params.workspace.as_deref()).await?,
-    };
     let mode = params.mode.or_else(|| existing.as_ref().and_then(|c| c.mode)).unwrap_or(Mode::Agent);
     let conversation_model = existing.as_ref().and_then(|c| c.model.as_deref());
     let model = choose_model(service, params.model.as_deref(), conversation_model).await?;
     let persona = params.persona.as_deref().or_else(|| existing.as_ref().and_then(|c| c.persona.as_deref()));
     check_persona(service, persona)?;
     let persona = persona.and_then(|name| service.config.personas.get(name));
+    let named = params.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref()));
+    let tools = tools(service, mode, named)?;
+    // Last, since it may make a folder.
+    let workspace = match &existing {
+        Some(conversation) => conversation.workspace.clone(),
+        None => workspace(service, conversation_id, params.workspace.as_deref()).await?,
+    };
     let head = TaskStarted {
         parent_id: None,
         mode,
         model,
         system_prompt: prompt::system(mode, persona.map(|p| p.prompt.as_str()), &workspace),
-        tools: tools(
-            service,
-            mode,
-            params.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref())),
-        )?,
+        tools,
         workspace: workspace.clone(),
         environment: environment(params.environment),
         limits: params.limits.over(&service.config.task.limits(mode)),
@@ -76,6 +75,7 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
         Ok(_) => Ok(StartTaskReply { task_id, conversation_id }),
         // The same request, sent twice at once: the other one was first.
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
+            remove_scratch(service, conversation_id).await;
             let known = already_started(service, client_message.as_ref()).await?;
             known.ok_or_else(|| {
                 Error::new(ErrorKind::Internal, "the first request of this clientMessageId has vanished")
@@ -172,6 +172,13 @@ pub(super) async fn workspace(
         },
     });
     made.await.unwrap_or_else(|e| Err(Error::new(ErrorKind::Internal, e.to_string())))
+}
+
+/// The conversation did not come about: its folder, if it was given one of its own, is still empty.
+async fn remove_scratch(service: &Service, id: ConversationId) {
+    let scratch = service.home.scratch_dir().join(id.to_string());
+    // There may be none.
+    let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir(scratch)).await;
 }
 
 fn existing_folder(path: &str) -> Result<String, Error> {
