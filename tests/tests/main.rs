@@ -57,6 +57,12 @@ mod watch {
 mod load {
     mod fifty;
 }
+mod race {
+    mod answers;
+    mod daemons;
+    mod same_request;
+    mod subscribers;
+}
 mod storm {
     mod kills;
 }
