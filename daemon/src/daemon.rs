@@ -58,8 +58,11 @@ pub enum Error {
     Open(#[from] OpenError),
     #[error(transparent)]
     Tools(#[from] abide_tools::Error),
-    #[error("the database cannot be read: {0}")]
-    Read(#[from] ReadError),
+    #[error(
+        "{} is damaged ({source}); it was left as it is: move it away together with its -wal and -shm files and put a backup in its place",
+        path.display()
+    )]
+    Read { path: PathBuf, source: ReadError },
     #[error("cannot find this user's home folder; set HOME")]
     NoHome,
     #[error(
@@ -108,7 +111,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     let sessions =
         Sessions::new(store.clone(), hub.clone(), runner, supervisor.clone(), alarm.clone(), ending.clone());
 
-    let socket = home.socket()?;
+    let (socket, database) = (home.socket()?, home.database());
     let listener = instance.listen(&socket, env!("CARGO_PKG_VERSION"))?;
     tracing::info!(socket = %socket.display(), version = env!("CARGO_PKG_VERSION"), "listening");
     let service = Service {
@@ -137,7 +140,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
             }
         }
     });
-    sessions.recover().await?;
+    sessions.recover().await.map_err(|source| Error::Read { path: database, source })?;
     supervisor.spawn("kept output", sessions.clone().drop_settled_output());
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
 
