@@ -43,8 +43,10 @@ impl TestDaemon {
     /// The folders cannot be made.
     #[must_use]
     pub fn new(config: &Config) -> Self {
+        // Not `TMPDIR`, which may be long.
+        let place = std::env::var_os("ABIDE_TEST_DIR").unwrap_or_else(|| "/tmp".into());
         let root =
-            tempfile::Builder::new().prefix("abide-").tempdir_in("/tmp").expect("a folder for the test");
+            tempfile::Builder::new().prefix("abide-").tempdir_in(&place).expect("a folder for the test");
         let daemon = Self { root, environment: BTreeMap::new(), once: BTreeMap::new(), child: None };
         for dir in [daemon.workspace(), daemon.user_home(), daemon.home().config_dir] {
             fs::create_dir_all(&dir).expect("a folder for the test");
@@ -275,6 +277,8 @@ impl TestDaemon {
             ("ABIDE_HOME".to_owned(), path(self.abide_home())),
             ("ABIDE_DAEMON".to_owned(), path(process::built("abided"))),
         ]);
+        // To look at a failing test more closely.
+        variables.extend(std::env::var("ABIDE_LOG").ok().map(|filter| ("ABIDE_LOG".to_owned(), filter)));
         variables.extend(self.environment.clone());
         variables
     }

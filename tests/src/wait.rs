@@ -44,6 +44,21 @@ pub async fn look_again() {
     sleep(LOOK_AGAIN).await;
 }
 
+/// [`wait_for`], for a test that has more to say than that it waited in vain.
+pub async fn within_or<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + limit();
+    loop {
+        match look().await {
+            None if Instant::now() < end => sleep(LOOK_AGAIN).await,
+            None => {
+                eprintln!("waited {} s in vain for: {what}", limit().as_secs());
+                return None;
+            }
+            found => return found,
+        }
+    }
+}
+
 /// [`wait_for`] a condition.
 ///
 /// # Panics

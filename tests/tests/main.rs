@@ -63,6 +63,12 @@ mod race {
     mod same_request;
     mod subscribers;
 }
+mod storage {
+    mod damaged;
+    mod failing_io;
+    mod full_disk;
+    mod schema;
+}
 mod storm {
     mod kills;
 }
@@ -98,7 +104,7 @@ fn no_scenario_is_forgotten() {
         let name = area.file_name().unwrap().to_str().unwrap();
         let (_, rest) = contents.split_once(&format!("mod {name} {{")).expect("every area is a module");
         let (files, _) = rest.split_once('}').unwrap();
-        for file in std::fs::read_dir(&area).unwrap().map(|e| e.unwrap().path()) {
+        for file in std::fs::read_dir(&area).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_file()) {
             let stem = file.file_stem().unwrap().to_str().unwrap();
             assert!(files.contains(&format!("mod {stem};")), "{} is no module", file.display());
         }

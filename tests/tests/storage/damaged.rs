@@ -1,0 +1,192 @@
+//! Bytes of the database or of its log are flipped, zeroed or cut off: the daemon refuses in words and leaves the files as they are,
+//! or works. It never hangs, never dies without a word, never starts "clean", and what it shows is a beginning of what was there.
+
+use abide_client::protocol::{
+    ErrorKind,
+    method::{self, conversation::ListConversationsParams, task::ListTasksParams},
+};
+use abide_tests::{
+    daemon::{Config, TestDaemon},
+    model_server::{ModelServer, Turn},
+    seed::{Seed, times},
+    wait,
+    world::World,
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+const CONVERSATIONS: usize = 6;
+
+/// A home with a history: one with a log that is not in the database yet, as a kill leaves it, or one that was closed.
+async fn history(folder: &Path, is_closed: bool) {
+    let mut world = World::start().await;
+    for n in 0..CONVERSATIONS {
+        let script =
+            [Turn::say("Looking. ".repeat(200)).call("list", serde_json::json!({})), Turn::ask("Go on?")];
+        let task = world.run(&format!("h{n}"), script).await;
+        world.wait_status(task, abide_client::protocol::task::Status::WaitingUser).await;
+    }
+    if is_closed {
+        assert!(world.daemon.stop().await.success());
+    } else {
+        world.daemon.kill();
+    }
+    copy(&world.daemon.home().data_dir, folder);
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    ["abide.db", "abide.db-wal"].iter().map(|name| folder.join(name)).filter(|path| path.exists()).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for path in files(from) {
+        fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+/// Damages one of the files; says how.
+fn damage(folder: &Path, seed: &mut Seed) -> String {
+    let files: Vec<_> =
+        files(folder).into_iter().filter(|path| fs::metadata(path).unwrap().len() > 0).collect();
+    let path = &files[seed.below(files.len())];
+    let mut bytes = fs::read(path).unwrap();
+    // Half of it where the structure is: the heads of the file and of its pages.
+    let at = if seed.in_a_hundred(50) {
+        seed.below(bytes.len())
+    } else {
+        (seed.below(bytes.len() / 4096 + 1) * 4096 + seed.below(64)).min(bytes.len() - 1)
+    };
+    let how = match seed.below(4) {
+        0 => {
+            bytes[at] ^= 1 << seed.below(8);
+            "one bit flipped"
+        }
+        1 => {
+            let end = (at + 1 + seed.below(64)).min(bytes.len());
+            bytes[at..end].iter_mut().for_each(|byte| *byte = seed.number().to_le_bytes()[0]);
+            "some bytes written over"
+        }
+        2 => {
+            let begin = at / 4096 * 4096;
+            let end = (begin + 4096).min(bytes.len());
+            bytes[begin..end].fill(0);
+            "a page zeroed"
+        }
+        _ => {
+            bytes.truncate(at);
+            "cut off"
+        }
+    };
+    fs::write(path, bytes).unwrap();
+    format!("{} at {at}: {how}", path.file_name().unwrap().to_string_lossy())
+}
+
+#[derive(Debug, Default)]
+struct Outcomes {
+    refused: usize,
+    whole: usize,
+    beginning: usize,
+    errors: usize,
+}
+
+/// Starts a daemon over it.
+async fn start_over(damaged: &Path, before: usize, how: &str, outcomes: &mut Outcomes) {
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model));
+    let data = daemon.home().data_dir;
+    copy(damaged, &data);
+    let originals: Vec<_> =
+        files(&data).into_iter().map(|path| (path.clone(), fs::read(&path).unwrap())).collect();
+    daemon.launch();
+    let answers = daemon.answers().await;
+    let client = if answers { daemon.try_client().await } else { None };
+    let Some(client) = client else {
+        // It may have answered once before it found that it cannot go on.
+        if answers {
+            wait::wait_until("the daemon to end", async || daemon.has_ended()).await;
+        }
+        let words = daemon.output();
+        assert!(
+            words.contains("abide.db") && !words.contains("panicked"),
+            "{how}: the words do not help: {words}"
+        );
+        // One that had begun may have brought the log into the database.
+        for (path, bytes) in originals.iter().filter(|_| !answers) {
+            assert!(
+                fs::read(path).unwrap() == *bytes,
+                "{how}: {} was changed by a daemon that refused",
+                path.display()
+            );
+        }
+        outcomes.refused += 1;
+        return;
+    };
+    let is_clear = |e: &abide_client::CallError| {
+        e.daemon().is_some_and(|e| {
+            matches!(e.kind(), ErrorKind::Storage | ErrorKind::Internal | ErrorKind::NotFound)
+        })
+    };
+    let all = ListConversationsParams { limit: Some(100), ..ListConversationsParams::default() };
+    let conversations = client.call::<method::ListConversations>(all).await;
+    let tasks =
+        client.call::<method::ListTasks>(ListTasksParams { all: true, ..ListTasksParams::default() }).await;
+    let mut failed = false;
+    for error in [conversations.as_ref().err(), tasks.as_ref().err()].into_iter().flatten() {
+        failed = true;
+        assert!(is_clear(error) || daemon.has_ended(), "{how}: {error}");
+    }
+    for conversation in conversations.iter().flat_map(|c| &c.conversations) {
+        let params = method::conversation::ListMessagesParams {
+            conversation_id: conversation.id.to_string(),
+            before: None,
+            limit: None,
+        };
+        if let Err(error) = client.call::<method::ListMessages>(params).await {
+            failed = true;
+            assert!(is_clear(&error) || daemon.has_ended(), "{how}: {error}");
+        }
+    }
+    if daemon.has_ended() {
+        let words = daemon.output();
+        assert!(words.contains("database") && !words.contains("panicked"), "{how}: {words}");
+        outcomes.errors += 1;
+        return;
+    }
+    assert!(!daemon.output().contains("panicked"), "{how}: {}", daemon.output());
+    if failed {
+        outcomes.errors += 1;
+        return;
+    }
+    let count = conversations.map(|c| c.conversations.len()).unwrap_or_default();
+    if count == before {
+        outcomes.whole += 1;
+    } else {
+        // Where a damaged log breaks off, it ends for SQLite: what came before that is there.
+        assert!(how.contains("-wal"), "{how}: conversations are missing, and nobody said so");
+        outcomes.beginning += 1;
+    }
+    // What goes on where its history was cut off is new to this model.
+    drop((client, model.take_violations()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_refuses_in_words_or_works_and_the_originals_stay() {
+    let mut seed = Seed::drawn("damaged files");
+    let offsets = times("ABIDE_TEST_OFFSETS", 60);
+    let mut outcomes = Outcomes::default();
+    for is_closed in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = folder.path().join("whole");
+        history(&whole, is_closed).await;
+        for _ in 0..offsets / 2 {
+            let damaged = tempfile::tempdir().unwrap();
+            copy(&whole, damaged.path());
+            let how = damage(damaged.path(), &mut seed);
+            start_over(damaged.path(), CONVERSATIONS, &how, &mut outcomes).await;
+        }
+    }
+    println!("{offsets} damaged homes: {outcomes:?}");
+}
