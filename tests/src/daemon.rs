@@ -33,6 +33,7 @@ pub struct TestDaemon {
     root: TempDir,
     environment: BTreeMap<String, String>,
     once: BTreeMap<String, String>,
+    umask: Option<String>,
     child: Option<Child>,
 }
 
@@ -47,7 +48,8 @@ impl TestDaemon {
         let place = std::env::var_os("ABIDE_TEST_DIR").unwrap_or_else(|| "/tmp".into());
         let root =
             tempfile::Builder::new().prefix("abide-").tempdir_in(&place).expect("a folder for the test");
-        let daemon = Self { root, environment: BTreeMap::new(), once: BTreeMap::new(), child: None };
+        let daemon =
+            Self { root, environment: BTreeMap::new(), once: BTreeMap::new(), umask: None, child: None };
         for dir in [daemon.workspace(), daemon.user_home(), daemon.home().config_dir] {
             fs::create_dir_all(&dir).expect("a folder for the test");
         }
@@ -70,6 +72,11 @@ impl TestDaemon {
     /// Its next start has this in its environment, the ones after it have not.
     pub fn set_env_once(&mut self, name: &str, value: &str) {
         self.once.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// The umask that it starts with, in octal.
+    pub fn set_umask(&mut self, umask: &str) {
+        self.umask = Some(umask.to_owned());
     }
 
     /// Writes the configuration; the daemon reads it when it starts.
@@ -121,7 +128,15 @@ impl TestDaemon {
         assert!(self.child.is_none(), "the daemon runs already");
         let log =
             File::options().create(true).append(true).open(self.output_file()).expect("the output's file");
-        let mut command = process::blocking_program(process::built("abided"));
+        let program = process::built("abided");
+        let mut command = match &self.umask {
+            None => process::blocking_program(program),
+            Some(umask) => {
+                let mut shell = process::blocking_program("/bin/sh");
+                shell.arg("-c").arg(format!("umask {umask} && exec \"$0\" \"$@\"")).arg(program);
+                shell
+            }
+        };
         command
             .arg("--foreground")
             .env_clear()

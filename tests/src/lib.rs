@@ -11,6 +11,7 @@
 //! * [`crowd`]: many tasks, and the people who look after them
 //! * [`audit`]: whether a database keeps every promise
 //! * [`seed`]: chance that can be had again
+//! * [`vitals`]: what a process costs
 //! * [`peer`]: a real model behind llama.cpp's server
 //! * [`skip`]: what is not run, and why
 //! * [`terminal`]: a real terminal, in tmux
@@ -39,6 +40,7 @@ pub mod seed;
 pub mod skip;
 pub mod tap;
 pub mod terminal;
+pub mod vitals;
 pub mod wait;
 pub mod watcher;
 pub mod witness;

@@ -69,6 +69,17 @@ mod storage {
     mod full_disk;
     mod schema;
 }
+mod intruder {
+    mod crowding;
+    mod other_user;
+    mod planted;
+    mod skew;
+}
+mod process {
+    mod clean;
+    mod flood;
+    mod trees;
+}
 mod storm {
     mod kills;
 }

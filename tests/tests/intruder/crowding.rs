@@ -1,0 +1,190 @@
+//! Clients that announce too much, say nothing, or stop reading: they go, and nobody else notices.
+
+use abide_client::protocol::{
+    Seq,
+    method::{self, daemon::StatusParams},
+};
+use abide_tests::{
+    model_server::{Gate, Script, Turn},
+    seed::spread,
+    tap::Tap,
+    vitals::Vitals,
+    wait,
+    world::World,
+};
+use serde_json::{Value, json};
+use std::time::Instant;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::UnixStream,
+};
+
+/// What a crowd may add to the daemon's memory, in KiB: much more than it does, much less than would hurt.
+const BOUND_KIB: u64 = 64 * 1024;
+const IDLERS: usize = 1000;
+
+fn hello(codecs: &[&str]) -> String {
+    let params = json!({ "protocol": { "min": 1, "max": 1 }, "codecs": codecs });
+    format!("{}\n", json!({ "jsonrpc": "2.0", "id": 0, "method": "hello", "params": params }))
+}
+
+async fn ask(world: &World) -> std::time::Duration {
+    let begun = Instant::now();
+    world.client.call::<method::Status>(StatusParams::default()).await.expect("others are served");
+    begun.elapsed()
+}
+
+#[tokio::test]
+async fn a_frame_that_announces_too_much_is_refused_before_it_comes() {
+    let world = World::start().await;
+    let before = Vitals::of(world.daemon.pid());
+    for announced in
+        [&u32::MAX.to_be_bytes()[..], &(1_u64 << 63).to_be_bytes(), &(i32::MAX as u32).to_be_bytes()]
+    {
+        let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
+        socket.write_all(hello(&["bincode-1"]).as_bytes()).await.unwrap();
+        let mut answer = BufReader::new(&mut socket);
+        let mut line = String::new();
+        answer.read_line(&mut line).await.unwrap();
+        assert!(line.contains("bincode-1"), "{line}");
+        socket.write_all(announced).await.unwrap();
+        let mut rest = Vec::new();
+        drop(wait::within("the connection to be closed", socket.read_to_end(&mut rest)).await);
+        ask(&world).await;
+    }
+    // A line without an end.
+    let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
+    socket.write_all(hello(&[]).as_bytes()).await.unwrap();
+    let piece = vec![b'x'; 1024 * 1024];
+    let mut sent = 0;
+    while sent < 64 && socket.write_all(&piece).await.is_ok() {
+        sent += 1;
+    }
+    assert!(sent < 64, "an endless line is taken");
+    let mut rest = Vec::new();
+    drop(wait::within("the connection to be closed", socket.read_to_end(&mut rest)).await);
+    let after = Vitals::of(world.daemon.pid());
+    println!("announced and endless: PSS {} -> {} KiB", before.pss_kib, after.pss_kib);
+    assert!(after.pss_kib < before.pss_kib + BOUND_KIB, "{before:?} {after:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_that_say_nothing_are_closed_and_a_real_client_is_served_meanwhile() {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let wanted = rustix::process::Rlimit { current: limit.maximum, ..limit };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, wanted).unwrap();
+    let world = World::start().await;
+    let before = Vitals::of(world.daemon.pid());
+    let mut idlers = Vec::new();
+    for n in 0..IDLERS {
+        let mut socket = UnixStream::connect(world.daemon.socket()).await.expect("one more");
+        if n % 2 == 0 {
+            // Begins to say hello, and never comes to the end.
+            socket.write_all(br#"{"jsonrpc":"2.0","#).await.unwrap();
+        }
+        idlers.push(socket);
+    }
+    let mut took = Vec::new();
+    for _ in 0..50 {
+        took.push(ask(&world).await);
+        let client = Instant::now();
+        drop(world.daemon.client().await);
+        took.push(client.elapsed());
+    }
+    let during = Vitals::of(world.daemon.pid());
+    for socket in &mut idlers {
+        let mut rest = Vec::new();
+        drop(wait::within("a silent connection to be closed", socket.read_to_end(&mut rest)).await);
+    }
+    println!(
+        "{IDLERS} silent connections: PSS {} -> {} KiB; a real client: {}",
+        before.pss_kib,
+        during.pss_kib,
+        spread(took)
+    );
+    assert!(during.pss_kib < before.pss_kib + BOUND_KIB, "{before:?} {during:?}");
+    wait::wait_until("their descriptors to be given back", async || {
+        Vitals::of(world.daemon.pid()).descriptors <= before.descriptors + 2
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_stops_reading_is_told_where_to_resume_and_cut_and_nobody_waits_for_it() {
+    let world = World::start().await;
+    let gate = Gate::new("the one that will not read has subscribed");
+    let script = {
+        let gate = gate.clone();
+        Script::by(move |n| {
+            let turn = Turn::new().gate(&gate).text(format!("Step {n}. {}", "words ".repeat(200)));
+            Some(match n {
+                0..45 => (0..40).fold(turn, |turn, i| {
+                    turn.call("send_update", json!({ "message": format!("{i}: {}", "more ".repeat(400)) }))
+                }),
+                _ => turn.call("task_complete", json!({ "summary": "Done." })),
+            })
+        })
+    };
+    let task = world.run("flood", script).await;
+    gate.reached().await;
+    let before = Vitals::of(world.daemon.pid());
+    let mut lazy = UnixStream::connect(world.daemon.socket()).await.unwrap();
+    let subscribe =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": { "scope": "all", "since": 0 } });
+    lazy.write_all(format!("{}{subscribe}\n", hello(&[])).as_bytes()).await.unwrap();
+    let mut tap = Tap::open(world.daemon.home());
+    wait::wait_until("the other one to have begun", async || !tap.is_empty()).await;
+    gate.open();
+    let mut most = 0;
+    wait::wait_until("the end of the flood", async || {
+        most = most.max(Vitals::of(world.daemon.pid()).pss_kib);
+        world.get(task).await.task.status.has_ended()
+    })
+    .await;
+    let last = abide_tests::ledger::last(&world.daemon.home().database());
+    wait::wait_until("the one that reads to have seen everything", async || tap.cursor() == last).await;
+    let records = tap.agree(&world.daemon.home().database());
+
+    // Now it reads after all: some records without a gap, where to resume, and the end.
+    let mut lines = BufReader::new(&mut lazy).lines();
+    let (mut cursor, mut resume_from, mut bytes) = (0, None, 0);
+    wait::within("the lazy one to be cut", async {
+        while let Ok(Some(line)) = lines.next_line().await {
+            bytes += line.len();
+            let message: Value = serde_json::from_str(&line).unwrap();
+            match message["method"].as_str() {
+                Some("taskMessage" | "taskEvent") => {
+                    let seq = message["params"]["seq"].as_u64().unwrap();
+                    assert!(seq > cursor && resume_from.is_none(), "{seq} after {cursor}");
+                    cursor = seq;
+                }
+                Some("lagged") => resume_from = message["params"]["resumeFrom"].as_u64(),
+                _ => {}
+            }
+        }
+    })
+    .await;
+    println!(
+        "{records} records of {} KiB; the lazy one was cut after {cursor} and {} KiB; PSS {} -> at most {most} KiB",
+        std::fs::metadata(world.daemon.home().database()).unwrap().len() >> 10,
+        bytes >> 10,
+        before.pss_kib,
+    );
+    let resume_from = resume_from.or((cursor < last.0).then_some(cursor)).expect("it did not get everything");
+    assert!(
+        resume_from <= cursor.max(1),
+        "nothing is left out: it has {cursor}, and is to resume after {resume_from}"
+    );
+    assert!(cursor < last.0, "it was cut");
+    assert!(most < before.pss_kib + 2 * BOUND_KIB, "{before:?}, at most {most}");
+    let mut again = abide_tests::watcher::Watcher::open(
+        &world.daemon,
+        abide_client::protocol::method::subscription::Scope::All,
+        Some(Seq(resume_from)),
+    )
+    .await;
+    while again.cursor() < last {
+        again.fact().await;
+    }
+    again.assert_agrees_with(&world.daemon, |_| true);
+}

@@ -1,0 +1,103 @@
+//! What somebody put where the daemon wants its socket is refused by name and stays; what the daemon makes is its user's alone,
+//! whatever the umask.
+
+use abide_tests::{
+    daemon::{Config, TestDaemon},
+    model_server::Turn,
+    skip::skip,
+    world::World,
+};
+use std::{
+    fs,
+    os::unix::fs::{FileTypeExt as _, PermissionsExt as _, chown, symlink},
+    path::Path,
+};
+
+/// Prepares the daemon's folders, plants something, and starts it: it must refuse. Its words.
+async fn refused(plant: impl FnOnce(&TestDaemon)) -> String {
+    let mut daemon = TestDaemon::start(&Config::new()).await;
+    assert!(daemon.stop().await.success());
+    plant(&daemon);
+    daemon.launch();
+    assert!(!daemon.ended().await.success());
+    daemon.output()
+}
+
+#[tokio::test]
+async fn a_symlink_at_the_sockets_path_is_refused_and_its_target_stays() {
+    let target = tempfile::NamedTempFile::new().unwrap();
+    fs::write(target.path(), "precious").unwrap();
+    let words = refused(|daemon| symlink(target.path(), daemon.socket()).unwrap()).await;
+    assert!(words.contains("abide.sock") && words.contains("symbolic link"), "{words}");
+    assert_eq!(fs::read_to_string(target.path()).unwrap(), "precious");
+}
+
+#[tokio::test]
+async fn a_file_at_the_sockets_path_is_refused_and_stays() {
+    let mut path = Path::new("").to_owned();
+    let words = refused(|daemon| {
+        path = daemon.socket();
+        fs::write(&path, "precious").unwrap();
+    });
+    let words = words.await;
+    assert!(words.contains("abide.sock") && words.contains("not a socket"), "{words}");
+}
+
+#[tokio::test]
+async fn a_symlink_in_place_of_the_sockets_folder_is_refused() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let words = refused(|daemon| {
+        let run = daemon.home().run_dir;
+        fs::remove_dir_all(&run).unwrap();
+        symlink(elsewhere.path(), &run).unwrap();
+    })
+    .await;
+    assert!(words.contains("/run") && words.contains("symbolic link"), "{words}");
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing is put there");
+}
+
+#[tokio::test]
+async fn somebody_elses_folder_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("somebody_elses_folder", "only root can give a folder away");
+    }
+    let words = refused(|daemon| chown(daemon.home().run_dir, Some(65534), Some(65534)).unwrap()).await;
+    assert!(words.contains("/run") && words.contains("belongs to another user"), "{words}");
+}
+
+/// Everything beneath the folder that others may do something with.
+fn open_to_others(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+        let metadata = fs::symlink_metadata(&entry).unwrap();
+        if metadata.permissions().mode() & 0o077 != 0 {
+            found.push(format!("{} {:o}", entry.display(), metadata.permissions().mode()));
+        }
+        if metadata.is_dir() {
+            found.extend(open_to_others(&entry));
+        }
+        assert!(!metadata.file_type().is_fifo());
+    }
+    found
+}
+
+#[tokio::test]
+async fn what_it_makes_is_private_under_any_umask() {
+    for umask in ["000", "077"] {
+        let model = abide_tests::model_server::ModelServer::start().await;
+        let mut daemon = TestDaemon::new(&Config::with(&model));
+        daemon.set_umask(umask);
+        // The tests' own folder and configuration are made with the tests' own umask.
+        fs::set_permissions(daemon.abide_home(), fs::Permissions::from_mode(0o700)).unwrap();
+        fs::set_permissions(daemon.home().config_dir, fs::Permissions::from_mode(0o700)).unwrap();
+        fs::set_permissions(daemon.home().config_file(), fs::Permissions::from_mode(0o600)).unwrap();
+        let world = World::of(model, daemon).await;
+        world.model.script("modes", [Turn::shell("echo begun; sleep 600"), Turn::done("Done.")]);
+        let params =
+            abide_client::protocol::method::task::StartTaskParams { workspace: None, ..world.task("modes") };
+        let task = world.begin(params).await;
+        world.watch(task).await.hears("begun").await;
+        assert_eq!(open_to_others(&world.daemon.abide_home()), Vec::<String>::new(), "with umask {umask}");
+        world.stop(task).await;
+    }
+}

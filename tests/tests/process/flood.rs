@@ -1,0 +1,57 @@
+//! A command that prints without end: the daemon keeps its size, what is kept is capped, and others are served.
+
+use abide_client::protocol::{
+    message::CallOutcome,
+    method::{self, daemon::StatusParams},
+};
+use abide_tests::{
+    model_server::Turn,
+    seed::{spread, times},
+    vitals::Vitals,
+    wait,
+    world::World,
+};
+use std::time::{Duration, Instant};
+
+/// What a flood may add, in KiB.
+const BOUND_KIB: u64 = 64 * 1024;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_does_not_grow_the_daemon() {
+    let seconds = times("ABIDE_TEST_FLOOD_SECS", 5) as u64;
+    let world = World::start().await;
+    let before = Vitals::of(world.daemon.pid());
+    let script = || [Turn::shell("yes 'a line without end'"), Turn::done("Done.")];
+    let floods = [world.run("one", script()).await, world.run("two", script()).await];
+    for flood in floods {
+        world.watch(flood).await.hears("a line without end").await;
+    }
+    let (mut most, mut took) = (before.pss_kib, Vec::new());
+    let end = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < end {
+        let begun = Instant::now();
+        world.client.call::<method::Status>(StatusParams::default()).await.expect("others are served");
+        took.push(begun.elapsed());
+        most = most.max(Vitals::of(world.daemon.pid()).pss_kib);
+        wait::look_again().await;
+    }
+    for flood in floods {
+        world.stop(flood).await;
+    }
+    wait::wait_until("all of it to be gone", async || world.daemon.offspring().is_empty()).await;
+    let spooled: u64 = std::fs::read_dir(world.daemon.home().spool_dir())
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().map_or(0, |found| found.len()))
+        .sum();
+    println!(
+        "two floods of {seconds} s: PSS {} -> at most {most} KiB; others: {}",
+        before.pss_kib,
+        spread(took)
+    );
+    assert!(most < before.pss_kib + BOUND_KIB, "{before:?}, at most {most}");
+    assert!(spooled < 4 * 1024 * 1024, "{spooled} bytes are kept");
+    for flood in floods {
+        let call = world.get(flood).await.calls.remove(0);
+        assert_eq!(call.outcome, Some(CallOutcome::Cancelled), "{call:?}");
+    }
+}
