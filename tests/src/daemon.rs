@@ -322,6 +322,12 @@ impl TestDaemon {
     }
 }
 
+/// The program under test.
+#[must_use]
+pub fn program() -> PathBuf {
+    process::built("abided")
+}
+
 fn options() -> Options {
     Options { call_timeout: wait::limit(), ..Options::new("abide-tests", env!("CARGO_PKG_VERSION")) }
 }

@@ -12,8 +12,10 @@ use std::{
 /// # Panics
 /// It was not built.
 pub(crate) fn built(name: &str) -> PathBuf {
-    let tests = env::current_exe().expect("a test knows its own path");
-    let folder = tests.parent().and_then(Path::parent).expect("tests lie in TARGET/PROFILE/deps");
+    let own = env::current_exe().expect("a test knows its own path");
+    let folder = own.parent().expect("a program lies in a folder");
+    // Tests lie in TARGET/PROFILE/deps, the benchmark beside the programs.
+    let folder = if folder.ends_with("deps") { folder.parent().expect("it has a parent") } else { folder };
     let program = folder.join(name);
     assert!(
         program.exists(),

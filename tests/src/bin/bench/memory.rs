@@ -1,0 +1,51 @@
+//! What the daemon takes of memory: proportional set size, so that what it shares with others is counted once.
+
+use crate::{
+    model::{self, Model},
+    place::Place,
+    table::{Aim, Figure, Value::Size},
+};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Steps that a task has done when it is looked at.
+const STEPS: usize = 5;
+
+pub(crate) async fn figures() -> Vec<Figure> {
+    let idle = Place::with(Model::start(|asked| model::done(asked.number))).await;
+    let mut figures = vec![Figure::new("memory, idle", Size(idle.pss())).aim(Aim::AtMost(Size(15e6)))];
+    drop(idle);
+    for tasks in [32, 64] {
+        let figure = Figure::new(format!("memory, {tasks} tasks running"), Size(running(tasks).await));
+        figures.push(if tasks == 32 { figure.aim(Aim::AtMost(Size(25e6))) } else { figure });
+    }
+    figures
+}
+
+/// All of them have run some commands, and now wait for the model.
+async fn running(tasks: usize) -> f64 {
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    let held = Arc::clone(&gate);
+    let place = Place::with(Model::start(move |asked| {
+        if asked.number < STEPS {
+            return model::shell_true(asked.number);
+        }
+        let open = held.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(held.1.wait_while(open, |open| !*open));
+        model::done(asked.number)
+    }))
+    .await;
+    let keys: Vec<String> = (0..tasks).map(|n| format!("runs-{n}")).collect();
+    for key in &keys {
+        place.begin(key).await;
+    }
+    tokio::task::block_in_place(|| {
+        for key in &keys {
+            place.model.asked(key, STEPS + 1);
+        }
+    });
+    let size = place.pss();
+    *gate.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    gate.1.notify_all();
+    place.settled().await;
+    size
+}

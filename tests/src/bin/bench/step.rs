@@ -1,0 +1,94 @@
+//! What a step costs beside the model: from the end of a reply to the arrival of the next request.
+
+use crate::{
+    floor::{Loop, Work},
+    model::{self, Exchange, Model},
+    place::Place,
+    table::{Aim, Figure, Value::Time, median, percentile},
+};
+use std::{
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+/// How much dearer than the floor a step may be.
+const AIM: Aim = Aim::TimesFloor(1.5);
+/// Steps of the floor between two of the daemon's.
+const BLOCK: usize = 5;
+
+/// Short and middling tasks, a shell command a step.
+pub(crate) async fn figures() -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for steps in [50, 500] {
+        let (ours, floor) = run(Work::Shell, steps, |n| n % 5 == 0).await;
+        let name = format!("step with `true`, {steps} steps");
+        let floor_median = Time(median(&floor));
+        figures
+            .push(Figure::new(format!("{name}, median"), Time(median(&ours))).floor(floor_median).aim(AIM));
+        figures.push(
+            Figure::new(format!("{name}, p95"), Time(percentile(&ours, 95)))
+                .floor(Time(percentile(&floor, 95))),
+        );
+        if steps == 500 {
+            figures.push(
+                Figure::new("its last 50 steps, beside its first 50", Time(median(&ours[steps - 51..])))
+                    .floor(Time(median(&ours[..50]))),
+            );
+        }
+    }
+    figures
+}
+
+/// A very long task without processes: what is left is the request body and one commit.
+pub(crate) async fn long_figures() -> Vec<Figure> {
+    const STEPS: usize = 5000;
+    const EDGE: usize = 100;
+    let is_edge = |n: usize| n < EDGE || n >= STEPS - EDGE;
+    let (ours, floor) = run(Work::Nothing, STEPS, move |n| is_edge(n) && n % 2 == 0).await;
+    let edges =
+        |times: &[Duration], edge: usize| (median(&times[..edge]), median(&times[times.len() - edge..]));
+    let (first, last) = edges(&ours, EDGE - 1);
+    let (floor_first, floor_last) = edges(&floor, EDGE / 2 * BLOCK);
+    vec![
+        Figure::new("step without a process, steps 1 to 100", Time(first)).floor(Time(floor_first)),
+        Figure::new("steps 4,900 to 5,000, floor at equal body size", Time(last)).floor(Time(floor_last)),
+    ]
+}
+
+/// The times of the daemon's steps, and of the floor's, which come between them where `floor_at` says so.
+async fn run(
+    work: Work,
+    steps: usize,
+    floor_at: impl Fn(usize) -> bool + Send + Sync + 'static,
+) -> (Vec<Duration>, Vec<Duration>) {
+    let floor: Arc<OnceLock<Mutex<Loop>>> = Arc::default();
+    let at_hand = Arc::clone(&floor);
+    let model = Model::start(move |asked| {
+        let answer = match work {
+            Work::Shell => model::shell_true(asked.number),
+            Work::Nothing => model::update(asked.number),
+        };
+        if asked.key == "floor" {
+            return answer;
+        }
+        // While the floor runs the daemon waits for its reply.
+        if let (true, Some(floor)) = (floor_at(asked.number), at_hand.get()) {
+            floor.lock().unwrap_or_else(PoisonError::into_inner).steps(BLOCK, asked.bytes);
+        }
+        if asked.number < steps { answer } else { model::done(asked.number) }
+    });
+    let place = Place::with(model).await;
+    let model = &place.model;
+    assert!(floor.set(Mutex::new(Loop::new(&model.url(), place.daemon.root(), work))).is_ok());
+    place.begin("step").await;
+    tokio::task::block_in_place(|| model.asked("step", steps + 1));
+    place.settled().await;
+    let ours = between(&model.exchanges("step"));
+    let floor = model.exchanges("floor");
+    // Between two blocks the floor waits for the daemon.
+    (ours, floor.chunks(BLOCK + 1).flat_map(between).collect())
+}
+
+fn between(exchanges: &[Exchange]) -> Vec<Duration> {
+    exchanges.windows(2).filter_map(|pair| Some(pair[1].asked - pair[0].answered?)).collect()
+}

@@ -1,0 +1,103 @@
+//! Very many conversations that wait for a person: what they take of memory, and how long a crash interrupts them.
+
+use crate::{
+    model::{self, Model},
+    place::{self, Place},
+    table::{
+        Aim, Figure,
+        Value::{Size, Time},
+    },
+};
+use abide_client::{
+    Client,
+    protocol::method::{self, inbox::UserResponseParams, task::StartTaskReply},
+};
+use abide_tests::wait;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+/// Clients that start tasks side by side.
+const CLIENTS: usize = 16;
+
+pub(crate) async fn figures() -> Vec<Figure> {
+    let mut place = Place::with(Model::start(|asked| model::ask(asked.number))).await;
+    let mut figures = Vec::new();
+    let before = place.pss();
+    let mut there = 0;
+    for total in [1000, 10_000] {
+        begin(&place, there, total).await;
+        there = total;
+        place.forgotten().await;
+        #[expect(clippy::cast_precision_loss, reason = "a small number")]
+        let each = (place.pss() - before) / total as f64;
+        let (answered, whole) = recovery(&mut place, total).await;
+        let many = if total == 1000 { "1,000" } else { "10,000" };
+        let is_most = total == 10_000;
+        let aimed = |figure: Figure, aim: Aim| if is_most { figure.aim(aim) } else { figure };
+        figures.push(aimed(
+            Figure::new(format!("memory for each of {many} waiting conversations"), Size(each)),
+            Aim::AtMost(Size(4096.0)),
+        ));
+        figures.push(Figure::new(format!("after kill -9 with {many} waiting: memory"), Size(place.pss())));
+        figures.push(aimed(
+            Figure::new(format!("after kill -9 with {many} waiting: all wait again"), Time(answered)),
+            Aim::AtMost(Time(Duration::from_secs(1))),
+        ));
+        figures.push(Figure::new(
+            format!("after kill -9 with {many} waiting: one answered, its model asked"),
+            Time(whole),
+        ));
+    }
+    figures
+}
+
+/// Starts tasks until there are so many, and waits until all of them wait.
+async fn begin(place: &Place, there: usize, total: usize) {
+    let mut clients = JoinSet::new();
+    for first in there..there + CLIENTS {
+        let client = place.daemon.client().await;
+        let tasks: Vec<_> =
+            (first..total).step_by(CLIENTS).map(|n| place.task(&format!("waits-{n}"))).collect();
+        clients.spawn(async move {
+            for task in tasks {
+                place::begin(&client, task).await;
+            }
+        });
+    }
+    clients.join_all().await;
+    all_wait(&place.client, total).await;
+}
+
+async fn all_wait(client: &Client, total: usize) {
+    wait::wait_until("all tasks to wait", async || {
+        let status = client.call::<method::Status>(method::daemon::StatusParams::default()).await;
+        status.is_ok_and(|status| status.tasks.waiting == total as u64 && status.inbox == total as u64)
+    })
+    .await;
+}
+
+/// From the kill until the daemon says that all tasks wait, and until one that is answered has gone on.
+async fn recovery(place: &mut Place, total: usize) -> (Duration, Duration) {
+    let StartTaskReply { task_id, .. } = place.begin("answered").await;
+    all_wait(&place.client, total + 1).await;
+    let began = Instant::now();
+    place.crash_and_launch();
+    place.client = wait::wait_for("the daemon to answer", async || place.daemon.try_client().await).await;
+    all_wait(&place.client, total + 1).await;
+    let waiting = began.elapsed();
+    let asked = place.model.exchanges("answered").len();
+    let response = Some("The first.".to_owned());
+    let params = UserResponseParams { task_id: task_id.to_string(), question_id: None, response };
+    place.client.call::<method::UserResponse>(params).await.expect("the question is open");
+    let on = tokio::task::block_in_place(|| place.model.asked("answered", asked + 1)) - began;
+    wait::wait_until("it to ask again", async || place.status().await.tasks.waiting == total as u64 + 1)
+        .await;
+    place
+        .client
+        .call::<method::StopTask>(abide_client::protocol::method::task::TaskParams {
+            task_id: task_id.to_string(),
+        })
+        .await
+        .expect("a stop is legal");
+    (waiting, on)
+}
