@@ -2,6 +2,7 @@
 
 use crate::{CallId, JsonText};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A part of a model's reply, in the order the model gave them.
 ///
@@ -244,11 +245,54 @@ pub enum Entry {
     /// The system's words at the tail: nudges, restart notes. Sent as a user message.
     Note(String),
     /// An earlier reply. Its calls' results follow, each exactly once, in call order.
-    Reply(std::sync::Arc<Reply>),
+    Reply(Arc<Reply>),
     /// What was shown of a reply that was stopped.
     Partial(String),
     /// A call's result.
     Result(ResultEntry),
+}
+
+/// All entries, oldest first. Cheap to clone: a request shares it with the history that it goes on growing in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Transcript {
+    entries: Arc<Vec<Entry>>,
+    edition: u64,
+}
+
+impl Transcript {
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Grows with each [`Self::rewrite`]: the entries that two states of a transcript of one edition have both are the same.
+    #[must_use]
+    pub const fn edition(&self) -> u64 {
+        self.edition
+    }
+
+    pub fn push(&mut self, entry: Entry) {
+        self.extend([entry]);
+    }
+
+    /// Changes what is there already.
+    pub fn rewrite(&mut self, change: impl FnOnce(&mut [Entry])) {
+        change(Arc::make_mut(&mut self.entries).as_mut_slice());
+        self.edition += 1;
+    }
+}
+
+impl Extend<Entry> for Transcript {
+    fn extend<T: IntoIterator<Item = Entry>>(&mut self, more: T) {
+        // Copied only if somebody still holds an earlier state.
+        Arc::make_mut(&mut self.entries).extend(more);
+    }
+}
+
+impl From<Vec<Entry>> for Transcript {
+    fn from(entries: Vec<Entry>) -> Self {
+        Self { entries: Arc::new(entries), edition: 0 }
+    }
 }
 
 /// A call's result as the model reads it.

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::clock;
 use abide_engine::{Effect, History, Input, Refusal, accept, advance, handle, is_at_work, view, wake_at};
+use abide_model::Written;
 use abide_protocol::{ConversationId, TaskId, record::NewRecord, transcript::ToolSpec};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::oneshot;
@@ -38,6 +39,8 @@ struct Prefix {
     task: TaskId,
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
+    /// As the provider has it.
+    written: Written,
 }
 
 impl Actor {
@@ -110,6 +113,8 @@ impl Actor {
         let records =
             store.conversation_records(self.id).await.map_err(|e| CommandError::Load(e.to_string()))?;
         self.history = History::from_records(&records);
+        // It may have been made of what was not stored in the end.
+        self.prefix = None;
         drop(records);
         self.records_only = self.sessions.is_draining();
         if self.records_only {

@@ -7,7 +7,10 @@ pub(crate) use transcript::is_elided;
 
 use crate::task::Task;
 use abide_protocol::{
-    ApprovalId, QuestionId, TaskId, inbox::Decision, record::ConversationCreated, transcript::Entry,
+    ApprovalId, QuestionId, TaskId,
+    inbox::Decision,
+    record::ConversationCreated,
+    transcript::{Entry, Transcript},
 };
 use std::collections::BTreeMap;
 
@@ -19,7 +22,7 @@ pub struct History {
     /// The newest root task; earlier ones have ended.
     pub(crate) task: Option<Task>,
     /// What root tasks' models are sent, but for the system prompt.
-    pub(crate) transcript: Vec<Entry>,
+    pub(crate) transcript: Transcript,
     /// The first response to each question that has one.
     pub(crate) answered: BTreeMap<QuestionId, Option<String>>,
     /// The first decision on each approval that has one.
@@ -52,8 +55,14 @@ impl History {
 
     /// What the task's model is sent after the system prompt.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub const fn transcript(&self) -> &Transcript {
         &self.transcript
+    }
+
+    /// The transcript's entries.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        self.transcript.entries()
     }
 
     /// The first response to a question, if it has one.

@@ -25,6 +25,7 @@ mod replay;
 mod request;
 mod script;
 mod sse;
+mod written;
 
 pub use config::{Api, Keys, ProviderConfig, Secret, UnknownApi};
 pub use error::ModelError;
@@ -32,3 +33,4 @@ pub use local::{LocalPorts, find_local, find_local_on};
 pub use models::Models;
 pub use price::{Price, Prices};
 pub use request::{ModelEvent, ModelRequest};
+pub use written::Written;

@@ -1,8 +1,26 @@
 //! Sending calls back in a form that no provider rejects: a model can invent ids, names and arguments that are none.
 
-use abide_protocol::CallId;
+use abide_protocol::{CallId, transcript::Entry};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+
+/// The api that the last reply came by, if there is one: its calls' ids are known there.
+pub(crate) fn last_api(entries: &[Entry]) -> Option<&str> {
+    entries
+        .iter()
+        .rev()
+        .find_map(|e| if let Entry::Reply(reply) = e { Some(reply.api.as_str()) } else { None })
+}
+
+/// An object, open at a last field that is a list.
+pub(crate) fn open_list(object: &impl Serialize, field: &str) -> serde_json::Result<Vec<u8>> {
+    let mut open = serde_json::to_vec(object)?;
+    // It has other fields before this one.
+    open.pop();
+    open.extend_from_slice(format!(",\"{field}\":[").as_bytes());
+    Ok(open)
+}
 
 /// A call's id for the wire: the provider's own where it can know it again, else ours.
 pub(crate) fn call_id(provider_id: &str, call: CallId, same_api: bool) -> Cow<'_, str> {

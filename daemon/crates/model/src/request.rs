@@ -1,6 +1,7 @@
 //! What is asked of a model, and what is told while it answers.
 
-use abide_protocol::transcript::{Entry, ToolSpec};
+use crate::written::Written;
+use abide_protocol::transcript::{ToolSpec, Transcript};
 use std::sync::Arc;
 
 /// One request to a model.
@@ -11,7 +12,9 @@ pub struct ModelRequest {
     pub system: Arc<str>,
     pub tools: Arc<[ToolSpec]>,
     /// Oldest first. After each reply come the results of its calls, each exactly once, in call order.
-    pub entries: Vec<Entry>,
+    pub transcript: Transcript,
+    /// One for all requests of a task: what the last one has in common with this one is not written again.
+    pub written: Written,
     /// Absent: what the provider does by itself, or the most that the model gives where the api wants a number.
     pub max_output_tokens: Option<u32>,
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 use abide_engine::{Effect, Input, effects, view, wake_at};
 use abide_fail_point::{Point, pass};
-use abide_model::ModelRequest;
+use abide_model::{ModelRequest, Written};
 use abide_protocol::record::{NewRecord, RecordBody};
 use abide_store::{Append, AppendError, Committed, StorageState, TaskProjection};
 use abide_tools::Run;
@@ -165,13 +165,15 @@ impl Actor {
                         task,
                         system: head.system_prompt.as_str().into(),
                         tools: head.tools.clone().into(),
+                        written: Written::default(),
                     }),
                 };
                 let request = ModelRequest {
                     model: head.model.clone(),
                     system: prefix.system.clone(),
                     tools: prefix.tools.clone(),
-                    entries: self.history.entries().to_vec(),
+                    transcript: self.history.transcript().clone(),
+                    written: prefix.written.clone(),
                     max_output_tokens: None,
                 };
                 Some(Job::Model(Box::new(ModelJob {

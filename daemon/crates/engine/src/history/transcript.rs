@@ -3,21 +3,21 @@
 use crate::task::{Call, CallStage, Stage, Task};
 use abide_protocol::{
     CallId,
-    transcript::{Entry, ResultEntry},
+    transcript::{Entry, ResultEntry, Transcript},
 };
 
 /// What an elided result is replaced by.
 const ELIDED: &str = "[This output was left out to fit the model's context.]";
 
 /// Results follow their reply directly: what is said while calls are carried out comes after them.
-pub(super) fn say(task: &mut Task, transcript: &mut Vec<Entry>, entry: Entry) {
+pub(super) fn say(task: &mut Task, transcript: &mut Transcript, entry: Entry) {
     if matches!(task.stage, Stage::Calling(_)) { task.held.push(entry) } else { transcript.push(entry) }
 }
 
 /// The results of a reply's calls, all at once and in call order, then what was said meanwhile.
-pub(super) fn tell_results(task: &mut Task, transcript: &mut Vec<Entry>) {
+pub(super) fn tell_results(task: &mut Task, transcript: &mut Transcript) {
     transcript.extend(task.calls().iter().map(result_entry));
-    transcript.append(&mut task.held);
+    transcript.extend(task.held.drain(..));
 }
 
 fn result_entry(call: &Call) -> Entry {
@@ -35,14 +35,16 @@ fn result_entry(call: &Call) -> Entry {
     })
 }
 
-pub(super) fn elide(transcript: &mut [Entry], calls: &[CallId]) {
-    for entry in transcript {
-        if let Entry::Result(result) = entry
-            && calls.contains(&result.call_id)
-        {
-            ELIDED.clone_into(&mut result.text);
+pub(super) fn elide(transcript: &mut Transcript, calls: &[CallId]) {
+    transcript.rewrite(|entries| {
+        for entry in entries {
+            if let Entry::Result(result) = entry
+                && calls.contains(&result.call_id)
+            {
+                ELIDED.clone_into(&mut result.text);
+            }
         }
-    }
+    });
 }
 
 /// Whether a result is already left out.

@@ -2,7 +2,12 @@
 
 mod content;
 
-use crate::{config::Api, replay, request::ModelRequest};
+use crate::{
+    config::Api,
+    replay,
+    request::ModelRequest,
+    written::{Messages, Said},
+};
 use abide_protocol::{
     JsonText,
     transcript::{Block, Entry, Reply},
@@ -10,8 +15,9 @@ use abide_protocol::{
 use content::{CacheControl, Content, Kind};
 use serde::Serialize;
 
+/// All but the messages.
 #[derive(Serialize)]
-struct Body<'a> {
+struct Head<'a> {
     model: &'a str,
     max_tokens: u32,
     stream: bool,
@@ -19,7 +25,6 @@ struct Body<'a> {
     system: Option<[Content<'a>; 1]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
-    messages: Vec<Message<'a>>,
 }
 
 #[derive(Serialize)]
@@ -46,10 +51,15 @@ enum Role {
 
 /// The request as JSON.
 pub(super) fn body(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
+    let ModelRequest { transcript, written, .. } = request;
+    let entries = transcript.entries();
+    let head = || head(model, request);
+    written.body(model, transcript.edition(), head, |from| messages(model, entries, from))
+}
+
+fn head(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     let last_tool = request.tools.len().saturating_sub(1);
-    let mut messages = messages(model, request);
-    mark_for_cache(&mut messages);
-    serde_json::to_vec(&Body {
+    let head = Head {
         model,
         max_tokens: request.max_output_tokens.unwrap_or_else(|| most_output(model)),
         stream: true,
@@ -66,8 +76,8 @@ pub(super) fn body(model: &str, request: &ModelRequest) -> serde_json::Result<Ve
                 cache_control: (at == last_tool).then_some(CacheControl::EPHEMERAL),
             })
             .collect(),
-        messages,
-    })
+    };
+    replay::open_list(&head, "messages")
 }
 
 /// The api wants a limit. Too high a one is an error, so: what a model of that name is known to give.
@@ -85,40 +95,44 @@ fn most_output(model: &str) -> u32 {
     }
 }
 
-fn messages<'a>(model: &str, request: &'a ModelRequest) -> Vec<Message<'a>> {
-    let mut messages = Vec::new();
-    let mut same_api = true;
-    for entry in &request.entries {
+/// From an entry on.
+fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Message<'a>> {
+    let mut all = Vec::new();
+    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::Anthropic.name());
+    for (since, entry) in entries.iter().enumerate().skip(from) {
         match entry {
-            Entry::User(text) | Entry::Note(text) => push(&mut messages, Role::User, plain(text)),
-            Entry::Partial(text) => push(&mut messages, Role::Assistant, plain(text)),
+            Entry::User(text) | Entry::Note(text) => push(&mut all, since, Role::User, plain(text)),
+            Entry::Partial(text) => push(&mut all, since, Role::Assistant, plain(text)),
             Entry::Reply(reply) => {
                 same_api = reply.api == Api::Anthropic.name();
-                push(
-                    &mut messages,
-                    Role::Assistant,
-                    blocks(reply, same_api && reply.model == model, same_api),
-                );
+                let kinds = blocks(reply, same_api && reply.model == model, same_api);
+                push(&mut all, since, Role::Assistant, kinds);
             }
             Entry::Result(result) => {
                 let id = replay::call_id(&result.provider_id, result.call_id, same_api);
                 let kind = Kind::Result { id, text: replay::result_text(&result.text), failed: !result.ok };
-                push(&mut messages, Role::User, [kind]);
+                push(&mut all, since, Role::User, [kind]);
             }
         }
     }
-    messages
+    let settled = mark_for_cache(&mut all);
+    Messages { all, settled }
 }
 
 /// The api has user and assistant take turns: what comes in a row from one of them is one message.
-fn push<'a>(messages: &mut Vec<Message<'a>>, role: Role, kinds: impl IntoIterator<Item = Kind<'a>>) {
+fn push<'a>(
+    messages: &mut Vec<Said<Message<'a>>>,
+    since: usize,
+    role: Role,
+    kinds: impl IntoIterator<Item = Kind<'a>>,
+) {
     let content = kinds.into_iter().map(|kind| Content { kind, cached: false });
     match messages.last_mut() {
-        Some(last) if last.role == role => last.content.extend(content),
+        Some(last) if last.message.role == role => last.message.content.extend(content),
         _ => {
             let content: Vec<_> = content.collect();
             if !content.is_empty() {
-                messages.push(Message { role, content });
+                messages.push(Said { since, message: Message { role, content } });
             }
         }
     }
@@ -153,11 +167,17 @@ fn blocks<'a>(reply: &'a Reply, native: bool, same_api: bool) -> Vec<Kind<'a>> {
     if kinds.iter().all(|kind| matches!(kind, Kind::Thinking { .. })) { Vec::new() } else { kinds }
 }
 
-/// Marks the end of what this request has in common with the next one, and of what it has in common with the last.
-fn mark_for_cache(messages: &mut [Message<'_>]) {
-    for message in messages.iter_mut().rev().filter(|m| m.role == Role::User).take(2) {
-        if let Some(last) = message.content.last_mut() {
-            last.cached = true;
+/// Marks the end of what this request has in common with the next one, and of what it has in common with the last. Says how many
+/// messages come before all marks, now and in every later request: the last message may grow, and the marks move on.
+fn mark_for_cache(messages: &mut [Said<Message<'_>>]) -> usize {
+    let mut settled = messages.len().saturating_sub(1);
+    let last =
+        messages.iter_mut().enumerate().rev().filter(|(_, said)| said.message.role == Role::User).take(2);
+    for (at, said) in last {
+        settled = settled.min(at);
+        if let Some(content) = said.message.content.last_mut() {
+            content.cached = true;
         }
     }
+    settled
 }

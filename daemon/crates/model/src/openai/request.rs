@@ -1,6 +1,12 @@
 //! The body of a request. Messages come last and in order, so that a longer conversation begins with the bytes of a shorter one.
 
-use crate::{config::Api, fields::Fields, replay, request::ModelRequest};
+use crate::{
+    config::Api,
+    fields::Fields,
+    replay,
+    request::ModelRequest,
+    written::{Messages, Said},
+};
 use abide_protocol::{
     JsonText,
     transcript::{Block, CallBlock, Entry, Reply, ToolSpec},
@@ -8,8 +14,9 @@ use abide_protocol::{
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use std::borrow::Cow;
 
+/// All but the messages.
 #[derive(Serialize)]
-struct Body<'a> {
+struct Head<'a> {
     model: &'a str,
     stream: bool,
     stream_options: StreamOptions,
@@ -19,7 +26,6 @@ struct Body<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
-    messages: Vec<Message<'a>>,
 }
 
 #[derive(Serialize)]
@@ -58,54 +64,63 @@ enum Message<'a> {
 
 /// The request as JSON. `by_openai`: to the maker of the api, whose newer models want the limit under its newer name.
 pub(super) fn body(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {
-    let limit = request.max_output_tokens;
-    serde_json::to_vec(&Body {
-        model,
-        stream: true,
-        stream_options: StreamOptions { include_usage: true },
-        max_tokens: limit.filter(|_| !by_openai),
-        max_completion_tokens: limit.filter(|_| by_openai),
-        tools: request.tools.iter().map(Tool::from).collect(),
-        messages: messages(model, request),
-    })
+    let ModelRequest { transcript, written, .. } = request;
+    let entries = transcript.entries();
+    let head = || head(model, request, by_openai);
+    written.body(model, transcript.edition(), head, |from| messages(model, entries, from))
 }
 
-fn messages<'a>(model: &str, request: &'a ModelRequest) -> Vec<Message<'a>> {
-    let mut messages = Vec::with_capacity(request.entries.len() + 1);
+fn head(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {
+    let limit = request.max_output_tokens;
+    let mut head = replay::open_list(
+        &Head {
+            model,
+            stream: true,
+            stream_options: StreamOptions { include_usage: true },
+            max_tokens: limit.filter(|_| !by_openai),
+            max_completion_tokens: limit.filter(|_| by_openai),
+            tools: request.tools.iter().map(Tool::from).collect(),
+        },
+        "messages",
+    )?;
     if !request.system.is_empty() {
-        messages.push(Message::Plain { role: "system", content: Cow::Borrowed(&request.system) });
+        let system = Message::Plain { role: "system", content: Cow::Borrowed(&request.system) };
+        serde_json::to_writer(&mut head, &system)?;
     }
-    let mut same_api = true;
-    for entry in &request.entries {
-        match entry {
-            Entry::User(text) | Entry::Note(text) => push_user(&mut messages, text),
-            Entry::Partial(text) if text.trim().is_empty() => {}
-            Entry::Partial(text) => {
-                messages.push(Message::Plain { role: "assistant", content: Cow::Borrowed(text) });
+    Ok(head)
+}
+
+/// From an entry on. The last message may grow.
+fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Message<'a>> {
+    let mut all: Vec<Said<Message<'a>>> = Vec::new();
+    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::OpenAiChat.name());
+    for (since, entry) in entries.iter().enumerate().skip(from) {
+        let message = match entry {
+            Entry::User(text) | Entry::Note(text) => {
+                if let Some(Said { message: Message::Plain { role: "user", content }, .. }) = all.last_mut() {
+                    // Many chat templates want user and assistant to take turns, so what a person and the system say in a row is
+                    // one message.
+                    *content = Cow::Owned(format!("{content}\n\n{text}"));
+                    continue;
+                }
+                Some(Message::Plain { role: "user", content: Cow::Borrowed(text) })
             }
+            Entry::Partial(text) => (!text.trim().is_empty())
+                .then_some(Message::Plain { role: "assistant", content: Cow::Borrowed(text) }),
             Entry::Reply(reply) => {
                 same_api = reply.api == Api::OpenAiChat.name();
-                messages.extend(Assistant::of(reply, model).map(Message::Assistant));
+                Assistant::of(reply, model).map(Message::Assistant)
             }
-            Entry::Result(result) => messages.push(Message::Tool {
+            Entry::Result(result) => Some(Message::Tool {
                 role: "tool",
                 tool_call_id: replay::call_id(&result.provider_id, result.call_id, same_api),
                 content: replay::result_text(&result.text),
             }),
-        }
+        };
+        all.extend(message.map(|message| Said { since, message }));
     }
-    messages
-}
-
-/// Many chat templates want user and assistant to take turns, so what a person and the system say in a row is one message.
-fn push_user<'a>(messages: &mut Vec<Message<'a>>, text: &'a str) {
-    if let Some(Message::Plain { role: "user", content }) = messages.last_mut() {
-        let content = content.to_mut();
-        content.push_str("\n\n");
-        content.push_str(text);
-    } else {
-        messages.push(Message::Plain { role: "user", content: Cow::Borrowed(text) });
-    }
+    let settled = all.len().saturating_sub(1);
+    Messages { all, settled }
 }
 
 /// An earlier reply.

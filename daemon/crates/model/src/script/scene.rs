@@ -22,7 +22,7 @@ pub(super) struct Scene<'a> {
 impl<'a> Scene<'a> {
     pub(super) fn of(request: &'a ModelRequest) -> Self {
         let mut scene = Self { request, user: "", replies: 0, replies_ever: 0, results: Vec::new() };
-        for entry in &request.entries {
+        for entry in request.transcript.entries() {
             match entry {
                 Entry::User(text) => {
                     scene.user = text;

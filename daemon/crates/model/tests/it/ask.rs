@@ -1,7 +1,9 @@
 //! Asking, as tests do it.
 
 use crate::server::{Answer, Seen, Server, Step};
-use abide_model::{Api, Keys, ModelError, ModelEvent, ModelRequest, Models, Prices, ProviderConfig, Secret};
+use abide_model::{
+    Api, Keys, ModelError, ModelEvent, ModelRequest, Models, Prices, ProviderConfig, Secret, Written,
+};
 use abide_protocol::{
     CallId, JsonText,
     transcript::{EffectClass, Entry, Reply, ResultEntry, Risk, Tier, ToolSpec},
@@ -37,7 +39,8 @@ pub(crate) fn request(entries: Vec<Entry>) -> ModelRequest {
         model: "p/m".to_owned(),
         system: "".into(),
         tools: Arc::new([]),
-        entries,
+        transcript: entries.into(),
+        written: Written::default(),
         max_output_tokens: None,
     }
 }

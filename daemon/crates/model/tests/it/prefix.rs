@@ -1,10 +1,10 @@
 //! A longer conversation begins with the bytes of the shorter one, or the provider's cache is worth nothing.
 
 use crate::ask::{result, sent, tool};
-use abide_model::{Api, ModelRequest};
+use abide_model::{Api, ModelRequest, Written};
 use abide_protocol::{
     CallId,
-    transcript::{Block, CallBlock, Entry, Reply, StopReason, TextBlock, Usage},
+    transcript::{Block, CallBlock, Entry, Reply, StopReason, TextBlock, Transcript, Usage},
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -55,6 +55,42 @@ async fn each_request_begins_with_the_one_before() {
                 assert!(body.starts_with(prefix), "{}\n{body}\ndoes not begin with\n{prefix}", api.name());
             }
             before = Some(body);
+        }
+    }
+}
+
+/// What is kept of the last request changes no byte of the next one, whether the transcript grows by an entry that makes a message
+/// or by one that makes an earlier message longer, and also when its past is rewritten.
+#[tokio::test]
+async fn what_is_kept_changes_nothing() {
+    for api in [Api::OpenAiChat, Api::Anthropic] {
+        let all = after(api, 4).transcript.entries().to_vec();
+        let extra = [
+            Entry::User("and".to_owned()),
+            Entry::Note("also".to_owned()),
+            Entry::Partial("I".to_owned()),
+            Entry::Partial("  ".to_owned()),
+            Entry::User("go on".to_owned()),
+        ];
+        let written = Written::default();
+        let mut transcript = Transcript::default();
+        for (at, entry) in all.into_iter().chain(extra).enumerate() {
+            transcript.push(entry);
+            if at == 7 {
+                transcript.rewrite(|entries| {
+                    if let Entry::Result(result) = &mut entries[2] {
+                        result.text = "left out".to_owned();
+                    }
+                });
+            }
+            let fresh = ModelRequest { transcript: transcript.clone(), ..after(api, 0) };
+            let kept = ModelRequest { written: written.clone(), ..fresh.clone() };
+            assert_eq!(
+                sent(api, kept).await.text(),
+                sent(api, fresh).await.text(),
+                "{}, entry {at}",
+                api.name()
+            );
         }
     }
 }
