@@ -27,11 +27,10 @@ const TOOL_HELPER: &str = "tool-helper";
 const DRAIN: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
-    // A tool's command follows the helper's name, and need not be UTF-8.
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(|argument| argument.to_str().unwrap_or("?")).collect();
     match arguments.as_slice() {
-        [TOOL_HELPER, ..] => abide_tools::helper::main(),
+        [TOOL_HELPER] => abide_tools::helper::main(),
         ["doctor", ..] => doctor(std::env::args_os().skip(2).collect()),
         ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),
         ["--help"] => say(USAGE),

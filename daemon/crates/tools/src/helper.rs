@@ -15,7 +15,6 @@ use protocol::read_line;
 pub(crate) use protocol::{Ending, Order, Report, STOP};
 use rustix::process::{getpid, set_child_subreaper, setsid};
 use std::{
-    env,
     io::{self, BufReader, Write as _},
     os::{
         fd::AsFd as _,
@@ -29,10 +28,6 @@ use tree::Tree;
 /// Entry of the helper process: what [`crate::Options::helper`] must run.
 #[must_use]
 pub fn main() -> ExitCode {
-    let mut arguments = env::args_os().skip_while(|argument| argument != stage::ARGUMENT);
-    if arguments.next().is_some() {
-        return stage::become_command(arguments);
-    }
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -69,15 +64,17 @@ fn serve() -> io::Result<()> {
 #[expect(clippy::disallowed_methods, reason = "the helper exists to start this process")]
 fn start(order: &Order) -> io::Result<std::process::Child> {
     let (program, arguments) =
-        order.helper.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    Command::new(program)
-        .args(arguments)
-        .arg(stage::ARGUMENT)
-        .arg(getpid().as_raw_nonzero().to_string())
-        .args(&order.command)
-        .env_clear()
-        .envs(&order.environment)
-        .stdin(Stdio::null())
-        .process_group(0)
-        .spawn()
+        order.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let helper = getpid();
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().envs(&order.environment).stdin(Stdio::null());
+    #[expect(
+        unsafe_code,
+        reason = "an `exec` of the whole daemon in between would cost more than the command does"
+    )]
+    // SAFETY: this process has one thread until the command is started, so its child may do whatever it could do itself.
+    unsafe {
+        command.pre_exec(move || stage::prepare(helper));
+    }
+    command.spawn()
 }

@@ -81,7 +81,7 @@ impl Start {
         let spool = Spool::create(&self.place)?;
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
-        let order = Order { helper: self.helper, command: self.command, environment };
+        let order = Order { command: self.command, environment };
         ours.set_write_timeout(Some(HANDOVER))?;
         (&ours).write_all(&order.line()?)?;
         pass(Point::CommandOrdered);

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
     io::{self, BufRead, Read as _, Write},
 };
 
@@ -14,8 +13,6 @@ pub(crate) const STOP: u8 = b's';
 /// From the daemon, first: what to run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
-    /// The command line that runs this helper's program.
-    pub(crate) helper: Vec<OsString>,
     /// Program (absolute) and arguments.
     pub(crate) command: Vec<String>,
     /// The whole of it.

@@ -55,7 +55,10 @@ impl Tree {
             while reap(WaitOptions::empty()).is_some() {}
             return report;
         }
-        let _ = wait_descendants(getpid(), LINGER);
+        // Nearly always nothing is left, and looking through all processes costs more than all else here.
+        if has_children() {
+            let _ = wait_descendants(getpid(), LINGER);
+        }
         let leftover = self.end();
         Report { ended: leftover.ended, survivors: leftover.survivors, ..report }
     }
