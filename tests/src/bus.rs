@@ -1,5 +1,9 @@
 //! A private D-Bus session with a notification server on it that writes down what it is told.
 
+mod portal;
+
+pub use portal::{Portal, Scheme};
+
 use crate::{process, wait};
 use std::{
     collections::HashMap,
@@ -64,6 +68,14 @@ impl Bus {
         })
         .await;
         Some(Self { address, told, _server: server, _daemon: daemon })
+    }
+
+    /// A desktop portal on it, which says that the system is dark or light.
+    ///
+    /// # Panics
+    /// There is one already.
+    pub async fn portal(&self, scheme: Scheme) -> Portal {
+        Portal::start(&self.address, scheme).await.expect("a portal can be on the bus")
     }
 
     /// For `DBUS_SESSION_BUS_ADDRESS`.

@@ -98,6 +98,7 @@ mod window {
     mod first_run;
     mod several;
     mod task;
+    mod theme;
 }
 mod cli {
     mod answers;

@@ -31,7 +31,7 @@ impl Picture {
     pub fn at(&self, x: usize, y: usize) -> Option<u32> {
         let index = 3 * (y * self.width + x);
         let is_inside = x < self.width && y < self.height;
-        self.rgb.get(index..index + 3).filter(|_| is_inside).map(|pixel| colour(pixel))
+        self.rgb.get(index..index + 3).filter(|_| is_inside).map(colour)
     }
 
     /// How many pixels have this colour.

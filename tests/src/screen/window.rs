@@ -112,13 +112,18 @@ impl Window<'_> {
 
     /// Gives it the keyboard.
     pub async fn activate(&self) {
-        wait::wait_until("the window to have the keyboard", async || {
-            drop(self.screen.ask("xdotool", &["windowactivate", &self.id]).await);
-            let active = self.screen.ask("xdotool", &["getactivewindow"]).await;
-            let focused = self.screen.ask("xdotool", &["getwindowfocus"]).await;
-            [active, focused].iter().all(|id| id.as_deref() == Some(&*self.id))
-        })
-        .await;
+        if self.has_keyboard().await {
+            return;
+        }
+        // Once: a window that is activated again and again loses the keyboard for a moment each time.
+        self.screen.must("xdotool", &["windowactivate", &self.id]).await;
+        wait::wait_until("the window to have the keyboard", async || self.has_keyboard().await).await;
+    }
+
+    async fn has_keyboard(&self) -> bool {
+        let active = self.screen.ask("xdotool", &["getactivewindow"]).await;
+        let focused = self.screen.ask("xdotool", &["getwindowfocus"]).await;
+        [active, focused].iter().all(|id| id.as_deref() == Some(&*self.id))
     }
 
     /// In pixels.

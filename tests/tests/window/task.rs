@@ -11,6 +11,9 @@ use abide_tests::{
 };
 use serde_json::json;
 
+/// Of the page, where nothing lies over it.
+const GROUND: u32 = 0xfb_faf8;
+
 #[tokio::test]
 async fn typed_streamed_answered_approved_and_complete() {
     let world = World::start().await;
@@ -119,6 +122,7 @@ async fn closed_in_the_middle_and_opened_again_all_is_there() {
     window.reads("First half,").await;
     // It says once that closing stops nothing.
     window.press(&["alt+F4"]).await;
+    window.wait_picture("the question whether to close", |p| p.count(GROUND) == 0).await;
     window.keep_picture("closing").await;
     window.press(&["Return"]).await;
     assert!(window.ended().await.success());
