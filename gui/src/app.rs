@@ -321,9 +321,13 @@ impl App {
     fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
         match result {
             Ok(Answer::Models(models)) => self.models = Some(models),
+            Ok(Answer::Found(found)) => {
+                let effects = self.sidebar.searched(Some(&found));
+                return self.perform(effects);
+            }
             Ok(Answer::Started(started)) => {
                 match self.open.as_mut().filter(|open| open.id() == started.conversation_id) {
-                    Some(open) => open.answered(request, &Answer::Started(started)),
+                    Some(open) => drop(open.answered(request, &Answer::Started(started))),
                     None => self.fresh.composer.sent(),
                 }
                 self.is_dirty = true;
@@ -337,9 +341,8 @@ impl App {
                 if answer == Answer::TooLate {
                     self.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }
-                if let Some(open) = &mut self.open {
-                    open.answered(request, &answer);
-                }
+                let effects = self.open.as_mut().map(|open| open.answered(request, &answer));
+                return self.perform(effects.unwrap_or_default());
             }
             Err(failure) => {
                 let is_courtesy =
@@ -348,6 +351,10 @@ impl App {
                     tracing::debug!(%failure, "a request without consequence failed");
                 } else {
                     self.notice = Some(failure.message);
+                }
+                if matches!(request, Request::Search(_)) {
+                    let effects = self.sidebar.searched(None);
+                    return self.perform(effects);
                 }
                 self.fresh.composer.failed();
                 self.inbox.cards.failed(request);

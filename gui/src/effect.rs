@@ -1,7 +1,7 @@
 //! What follows from a message, as data: screens say it, the app does it.
 
 use crate::request::Request;
-use abide_client::protocol::ConversationId;
+use abide_client::protocol::{ConversationId, Seq};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -11,6 +11,8 @@ pub enum Effect {
     /// The keyboard goes to this field.
     Focus(&'static str),
     Open(ConversationId),
+    /// That conversation, at that message.
+    GoTo(ConversationId, Seq),
     /// A new conversation.
     New,
     Scroll(Scroll),

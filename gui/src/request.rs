@@ -6,13 +6,14 @@ use abide_client::protocol::{
     inbox::Decision,
     method::{
         ArchiveConversation, DecideApproval, DeleteConversation, Focus, ListMessages, ListModels, ListTasks,
-        MarkRead, PauseTask, ResumeTask, StartTask, StopTask, UpdateConversation, UserResponse,
+        MarkRead, PauseTask, ResumeTask, Search, StartTask, StopTask, UpdateConversation, UserResponse,
         conversation::{
             ArchiveConversationParams, ConversationParams, FocusParams, ListMessagesParams,
             ListMessagesReply, MarkReadParams, UpdateConversationParams,
         },
         daemon::{ListModelsParams, ListModelsReply},
         inbox::{DecideApprovalParams, UserResponseParams},
+        search::{SearchParams, SearchReply},
         task::{ListTasksParams, StartTaskParams, StartTaskReply, TaskParams},
     },
     task::AgentTask,
@@ -20,6 +21,8 @@ use abide_client::protocol::{
 
 /// Messages of a page.
 pub const PAGE: u32 = 200;
+/// Messages that a search shows.
+const FOUND: u32 = 50;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
@@ -35,11 +38,13 @@ pub enum Request {
     /// All tasks of a conversation, to tell how they ended.
     Tasks(ConversationId),
     Update(UpdateConversationParams),
-    Archive(ConversationId),
+    /// Put aside, or brought back.
+    Archive(ConversationId, bool),
     Delete(ConversationId),
     MarkRead(ConversationId, Seq),
     Focus(Option<ConversationId>),
     Models,
+    Search(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +57,7 @@ pub enum Answer {
     Page(ConversationId, ListMessagesReply),
     Tasks(ConversationId, Vec<AgentTask>),
     Models(ListModelsReply),
+    Found(SearchReply),
 }
 
 impl Daemon {
@@ -93,8 +99,8 @@ impl Daemon {
                 Ok(Answer::Tasks(id, self.call::<ListTasks>(params).await?.tasks))
             }
             Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
-            Request::Archive(id) => {
-                let params = ArchiveConversationParams { conversation_id: id.to_string(), archived: true };
+            Request::Archive(id, archived) => {
+                let params = ArchiveConversationParams { conversation_id: id.to_string(), archived };
                 self.call::<ArchiveConversation>(params).await.map(done)
             }
             Request::Delete(id) => {
@@ -107,6 +113,10 @@ impl Daemon {
             }
             Request::Focus(conversation_id) => {
                 self.call::<Focus>(FocusParams { conversation_id }).await.map(done)
+            }
+            Request::Search(query) => {
+                let params = SearchParams { query, conversation_id: None, before: None, limit: Some(FOUND) };
+                Ok(Answer::Found(self.call::<Search>(params).await?))
             }
             Request::Models => {
                 Ok(Answer::Models(self.call::<ListModels>(ListModelsParams::default()).await?))

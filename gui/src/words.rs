@@ -96,7 +96,9 @@ pub fn counted(n: u64, one: &str) -> String {
 pub fn doing(task: &AgentTask) -> String {
     match task.status {
         Status::Running => "working".to_owned(),
-        Status::Thinking => "thinking".to_owned(),
+        Status::Thinking => {
+            task.phase.map_or_else(|| "thinking".to_owned(), |phase| format!("thinking ({})", phase.name()))
+        }
         Status::ToolExecuting => {
             let running = task.active_calls.iter().find(|c| c.started_at.is_some());
             running.map_or_else(|| "working".to_owned(), |c| format!("running {}", what(&c.tool, &c.summary)))

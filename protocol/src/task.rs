@@ -156,6 +156,18 @@ pub enum Phase {
     Plan,
 }
 
+impl Phase {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reason => "reason",
+            Self::Act => "act",
+            Self::Observe => "observe",
+            Self::Plan => "plan",
+        }
+    }
+}
+
 /// What happens to calls that would ask a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -96,6 +96,7 @@ mod window {
     mod attention;
     mod crash;
     mod first_run;
+    mod search;
     mod several;
     mod task;
     mod theme;

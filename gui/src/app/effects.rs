@@ -33,6 +33,11 @@ impl App {
             Effect::Copy(text) => clipboard::write(text),
             Effect::Focus(id) => operation::focus(Id::new(id)),
             Effect::Open(id) => self.show(id),
+            Effect::GoTo(id, seq) => {
+                let shown = self.show(id);
+                let effects = self.open.as_mut().map(|open| open.go_to(seq)).unwrap_or_default();
+                Task::batch([shown, self.perform(effects)])
+            }
             Effect::New => self.leave(),
             Effect::Draft => {
                 self.is_dirty = true;

@@ -5,6 +5,7 @@ mod command;
 pub mod diff;
 mod documents;
 mod follow;
+mod goal;
 mod header;
 pub mod markdown;
 mod plain;
@@ -50,6 +51,10 @@ pub struct Conversation {
     /// Which rows are built.
     window: Range<usize>,
     looked: Option<View<Row>>,
+    /// A message that was searched for: it stands out.
+    found: Option<Seq>,
+    /// It has still to be brought into view.
+    goal: Option<Seq>,
     /// Messages that came since the end was left.
     news: usize,
     history: History,
@@ -117,6 +122,8 @@ impl Conversation {
             rows: Vec::new(),
             window: 0..0,
             looked: None,
+            found: None,
+            goal: None,
             news: 0,
             history: History::Complete,
             documents: Documents::default(),
@@ -236,7 +243,7 @@ impl Conversation {
                 self.reader = None;
                 Vec::new()
             }
-            Message::ArchivePressed => vec![Effect::Ask(Request::Archive(self.id)), Effect::New],
+            Message::ArchivePressed => self.archive(),
             Message::DeletePressed => {
                 self.menu = Menu::Deleting;
                 Vec::new()
@@ -250,6 +257,19 @@ impl Conversation {
         let effects = composer.update(message, self.stance(), Some(self.id));
         self.composer = composer;
         effects
+    }
+
+    pub(super) fn is_archived(&self) -> bool {
+        self.view.conversation().is_some_and(|conversation| conversation.archived)
+    }
+
+    /// Puts it aside, or brings it back.
+    fn archive(&mut self) -> Vec<Effect> {
+        self.menu = Menu::Closed;
+        if self.is_archived() {
+            return vec![Effect::Ask(Request::Archive(self.id, false))];
+        }
+        vec![Effect::Ask(Request::Archive(self.id, true)), Effect::New]
     }
 
     fn rename(&mut self) -> Vec<Effect> {
@@ -271,6 +291,9 @@ impl Conversation {
     /// The person scrolled.
     fn look(&mut self, view: View<Row>) -> Vec<Effect> {
         self.looked = Some(view);
+        if self.goal_row().is_some_and(|goal| self.is_between(goal, view)) {
+            self.goal = None;
+        }
         if view.at_end {
             self.news = 0;
         }
@@ -285,6 +308,7 @@ impl Conversation {
     }
 
     fn jump(&mut self) -> Vec<Effect> {
+        (self.found, self.goal) = (None, None);
         self.looked = None;
         self.news = 0;
         self.reframe();
@@ -292,13 +316,14 @@ impl Conversation {
     }
 
     /// A request of this conversation was answered.
-    pub fn answered(&mut self, request: &Request, answer: &Answer) {
+    pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {
             (Request::Start(_) | Request::Answer(..), _) => self.composer.sent(),
             (_, Answer::Page(id, page)) if *id == self.id => {
                 self.history = page.before.map_or(History::Complete, History::More);
                 self.view.add_page(page.clone());
                 self.project();
+                return self.seek();
             }
             (_, Answer::Tasks(id, tasks)) if *id == self.id => {
                 self.earlier.clone_from(tasks);
@@ -306,6 +331,7 @@ impl Conversation {
             }
             _ => {}
         }
+        Vec::new()
     }
 
     /// A request of this conversation was not done.

@@ -1,5 +1,7 @@
 //! The list of conversations: what needs you, what works, what is done.
 
+mod search;
+
 use crate::{
     effect::{Effect, field},
     font,
@@ -9,9 +11,10 @@ use crate::{
 };
 use abide_client::{
     protocol::{
-        ConversationId, Timestamp,
+        ConversationId, Seq, Timestamp,
         conversation::Conversation,
         inbox::{InboxItem, Pending},
+        method::search::SearchReply,
         task::{AgentTask, Status},
     },
     text::visible_line,
@@ -21,6 +24,7 @@ use iced::{
     Center, Fill,
     widget::{Column, button, column, container, row, rule, scrollable, space as gap, text, text_input},
 };
+use search::Search;
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// Rows that are drawn; a search finds the others.
@@ -34,7 +38,7 @@ const MAX_DOING: usize = 35;
 /// The list; what is in it is the overview's.
 #[derive(Debug, Default)]
 pub struct Screen {
-    query: String,
+    search: Search,
     /// What has just come to need the person, until it has been shown for a moment.
     pub flashing: BTreeMap<ConversationId, Timestamp>,
 }
@@ -44,6 +48,8 @@ pub enum Message {
     QueryChanged(String),
     QuerySubmitted,
     Selected(ConversationId),
+    /// A message that was found.
+    FoundPressed(ConversationId, Seq),
     NewPressed,
     InboxPressed,
     HelpPressed,
@@ -90,14 +96,13 @@ impl Screen {
     /// The first that the search finds is opened by Enter.
     pub fn update(&mut self, message: Message, overview: &OverviewView, look: Look) -> Vec<Effect> {
         match message {
-            Message::QueryChanged(query) => {
-                self.query = query;
-                Vec::new()
-            }
+            Message::QueryChanged(query) => self.search.set(query),
             Message::QuerySubmitted => {
-                self.groups(overview, look).ids().next().map(Effect::Open).into_iter().collect()
+                let listed = self.groups(overview, look).ids().next();
+                listed.map_or_else(|| self.search.submit(), |id| vec![Effect::Open(id)])
             }
             Message::Selected(id) => vec![Effect::Open(id)],
+            Message::FoundPressed(id, seq) => vec![Effect::GoTo(id, seq)],
             Message::NewPressed => vec![Effect::New],
             Message::InboxPressed | Message::HelpPressed => Vec::new(),
         }
@@ -105,14 +110,19 @@ impl Screen {
 
     /// Whether there was a search to end.
     pub fn clear_search(&mut self) -> bool {
-        !std::mem::take(&mut self.query).is_empty()
+        self.search.clear()
+    }
+
+    /// The daemon has searched, or failed to.
+    pub fn searched(&mut self, reply: Option<&SearchReply>) -> Vec<Effect> {
+        self.search.answered(reply)
     }
 
     /// What is shown, given the search.
     #[must_use]
     pub fn groups(&self, overview: &OverviewView, look: Look) -> Groups {
         let mut groups = Groups::default();
-        let query = self.query.trim().to_lowercase();
+        let query = self.search.query().to_lowercase();
         let mut waits = BTreeMap::<ConversationId, &InboxItem>::new();
         for item in overview.inbox().items() {
             waits.entry(item.conversation_id).or_insert(item);
@@ -152,7 +162,7 @@ impl Screen {
     ) -> Element<'a, Message> {
         let groups = self.groups(overview, look);
         let search = row![
-            text_input("Search conversations", &self.query)
+            text_input("Search", self.search.typed())
                 .id(field::SEARCH)
                 .size(size::PROSE)
                 .padding([7.0, 10.0])
@@ -188,8 +198,15 @@ impl Screen {
             }
             list = list.push(gap().height(space::S));
         }
-        if is_empty {
-            let words = if self.query.is_empty() { "No conversations yet." } else { "Nothing found." };
+        if let Some(found) = self.search.view(look) {
+            list = list.push(found);
+        }
+        if is_empty && self.search.is_empty() {
+            let words = match self.search.query() {
+                "" => "No conversations yet.",
+                _ if self.search.is_busy() => "Searching…",
+                _ => "Nothing found.",
+            };
             list = list.push(container(secondary(words)).padding([space::S, 10.0]));
         }
         let waiting = overview.inbox().items().len();

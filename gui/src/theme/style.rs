@@ -57,6 +57,15 @@ pub fn bubble(theme: &Theme) -> container::Style {
 }
 
 /// A tool call.
+/// Around a message that was searched for.
+pub fn found(theme: &Theme) -> container::Style {
+    let tokens = tokens(theme);
+    container::Style {
+        border: Border { color: tokens.accent, width: 1.0, radius: radius::CARD.into() },
+        ..container::Style::default()
+    }
+}
+
 pub fn tool(theme: &Theme) -> container::Style {
     boxed(tokens(theme).panel, Some(tokens(theme).line), radius::TOOL)
 }

@@ -30,6 +30,7 @@ pub struct List<'a, Key, Message> {
     rows: Vec<Element<'a, Message>>,
     hidden: (usize, usize),
     width: f32,
+    showing: Option<Key>,
     on_view: Box<dyn Fn(View<Key>) -> Message + 'a>,
 }
 
@@ -42,7 +43,13 @@ impl<'a, Key, Message> List<'a, Key, Message> {
         on_view: impl Fn(View<Key>) -> Message + 'a,
     ) -> Self {
         let (keys, rows) = rows.into_iter().unzip();
-        Self { id, keys, rows, hidden, width: space::COLUMN, on_view: Box::new(on_view) }
+        Self { id, keys, rows, hidden, width: space::COLUMN, showing: None, on_view: Box::new(on_view) }
+    }
+
+    /// Brings a row into view, once: what is said with the next layouts changes nothing until it was `None`.
+    #[must_use]
+    pub fn showing(self, row: Option<Key>) -> Self {
+        Self { showing: row, ..self }
     }
 }
 
@@ -111,7 +118,9 @@ where
             nodes.push(node);
             top += height;
         }
-        tree.state.downcast_mut::<Scroll<Key>>().lay_out(places, self.hidden, size.height);
+        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        scroll.lay_out(places, self.hidden, size.height);
+        scroll.show(self.showing);
         layout::Node::with_children(size, nodes)
     }
 

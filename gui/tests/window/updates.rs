@@ -5,8 +5,10 @@ use abide_client::{
     Update,
     protocol::{
         Seq,
+        event::{Event, EventKind, StepEvent},
         message::Role,
-        notification::DeltaItem,
+        method::conversation::ListMessagesReply,
+        notification::{DeltaItem, Snapshot},
         task::{EndReason, Status},
     },
 };
@@ -15,10 +17,10 @@ use abide_gui::{
     app::Page,
     effect::Effect,
     keymap::Command,
-    request::Request,
+    request::{Answer, Request},
     screen::{
         composer::{self, Composer, Stance},
-        conversation::Row,
+        conversation::{Conversation, Row},
         sidebar,
     },
 };
@@ -142,10 +144,7 @@ fn a_search_finds_by_title_and_folder() {
     window.tell(Message::Sidebar(sidebar::Message::QueryChanged("SRC/web".into())));
     window.tell(Message::Key(Command::New));
     window.tell(Message::Sidebar(sidebar::Message::QuerySubmitted));
-    assert_eq!(
-        window.app.conversation().map(abide_gui::screen::conversation::Conversation::id),
-        Some(CONVERSATION)
-    );
+    assert_eq!(window.app.conversation().map(Conversation::id), Some(CONVERSATION));
 }
 
 #[test]
@@ -158,4 +157,58 @@ fn a_deleted_conversation_leaves_the_screen() {
     let gone = abide_client::protocol::notification::Notification::ConversationUpdate(gone);
     window.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(gone)]));
     assert_eq!(window.app.page(), Page::Fresh);
+}
+
+#[test]
+fn steps_are_said_before_what_they_show() {
+    let step = |seq, step| Event {
+        seq: Seq(seq),
+        task_id: Some(preset::TASK),
+        at: preset::NOW,
+        kind: EventKind::StepBegan(StepEvent { step, phase: None }),
+    };
+    let said = |seq| preset::said(seq, Role::Agent, "Said.");
+    let snapshot = Snapshot {
+        messages: vec![said(2), said(6)],
+        events: vec![step(1, 1), step(3, 2), step(5, 3), step(8, 4)],
+        ..preset::empty()
+    };
+    let window = Window::with(preset::task(Status::Thinking), Vec::new(), snapshot);
+    let rows = rows(&window);
+    let entries: Vec<u64> =
+        rows.iter().filter_map(|row| if let Row::Entry(seq) = row { Some(seq.0) } else { None }).collect();
+    assert_eq!(
+        entries,
+        [2, 5, 6],
+        "not the first, none without anything, not the one that has shown nothing"
+    );
+}
+
+#[test]
+fn a_message_that_was_found_is_fetched_however_far_back() {
+    let recent = (50_000..50_100).map(|seq| preset::said(seq, Role::Agent, "Recent."));
+    let snapshot = Snapshot { messages: recent.collect(), ..preset::empty() };
+    let mut window = Window::with(preset::task(Status::Thinking), Vec::new(), snapshot);
+    window.tell(Message::Sidebar(sidebar::Message::FoundPressed(CONVERSATION, Seq(49_850))));
+    assert!(!rows(&window).contains(&Row::Entry(Seq(49_850))));
+    for (before, first) in [(50_000, 49_900), (49_900, 49_800)] {
+        let page = ListMessagesReply {
+            messages: (first..before).map(|seq| preset::said(seq, Role::Agent, "Old.")).collect(),
+            calls: Vec::new(),
+            events: Vec::new(),
+            before: Some(Seq(first)),
+        };
+        let request = Request::Older(CONVERSATION, Seq(before));
+        window.tell(Message::Answered(request, Ok(Answer::Page(CONVERSATION, page))));
+    }
+    assert!(rows(&window).contains(&Row::Entry(Seq(49_850))));
+    let mut open = Conversation::new(CONVERSATION, "");
+    let snapshot = Snapshot {
+        messages: (50_000..50_100).map(|seq| preset::said(seq, Role::Agent, "Recent.")).collect(),
+        ..preset::empty()
+    };
+    open.follow(vec![Update::Snapshot(Box::new(snapshot))], None);
+    let fetch = [Effect::Ask(Request::Older(CONVERSATION, Seq(50_000)))];
+    assert_eq!(open.go_to(Seq(49_850)), fetch);
+    assert_eq!(open.go_to(Seq(49_850)), [], "the page is on its way");
 }

@@ -42,6 +42,9 @@ impl Conversation {
             self.project();
         }
         let is_news = changes.iter().any(|change| matches!(change, Change::Added(_) | Change::Reset));
+        if self.goal.is_some() && !changes.is_empty() {
+            effects.extend(self.seek());
+        }
         if let Some(unread) = seen.filter(|_| is_news) {
             effects.extend(self.read(unread));
         }
@@ -92,6 +95,10 @@ impl Conversation {
         let count = self.rows.len();
         let place = |row: Row| self.rows.iter().rposition(|known| *known == row);
         self.window = match self.looked {
+            _ if self.goal_row().is_some() => {
+                let goal = self.goal_row().and_then(place).unwrap_or(count);
+                goal.saturating_sub(NEAR)..(goal + NEAR).min(count)
+            }
             Some(view) if !view.at_end => match (place(view.first), place(view.last)) {
                 (Some(first), Some(last)) => first.saturating_sub(NEAR)..(last + NEAR).min(count),
                 // What was seen is gone: as near as it was.

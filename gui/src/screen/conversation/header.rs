@@ -67,7 +67,7 @@ impl Conversation {
                 word("Copy all", Message::CopyAllPressed),
                 word("Open as text", Message::AsTextPressed),
                 gap().width(Fill),
-                word("Archive", Message::ArchivePressed),
+                word(if self.is_archived() { "Bring back" } else { "Archive" }, Message::ArchivePressed),
                 word("Delete…", Message::DeletePressed),
             ]
             .spacing(space::S)

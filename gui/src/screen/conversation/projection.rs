@@ -46,6 +46,7 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
     let mut shown = HashSet::new();
     let mut told_ends = HashSet::new();
     let mut last_of = HashMap::new();
+    let mut step = None;
     for entry in view.timeline() {
         let row = match entry {
             Entry::Message(m) => match m.question_id.and_then(|id| open.questions.get(&id)) {
@@ -62,6 +63,11 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
                     told_ends.insert(task);
                     Some(Row::End(task))
                 }
+                (EventKind::StepBegan(began), _) => {
+                    // It is said before what it shows; the first goes without saying.
+                    step = (began.step > 1).then_some(Row::Entry(event.seq));
+                    None
+                }
                 // The notice, the message or the task itself says it.
                 (EventKind::TaskStarted(_) | EventKind::TaskEnded(_), _) => None,
                 _ => Some(Row::Entry(event.seq)),
@@ -69,6 +75,9 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
         };
         if let Some(Row::Card(id)) = row {
             shown.insert(id);
+        }
+        if row.is_some() {
+            rows.extend(step.take().filter(|_| !matches!(row, Some(Row::End(_)))));
         }
         rows.extend(row);
         if let (Some(task), false) = (entry.task_id(), rows.is_empty()) {

@@ -5,7 +5,7 @@ use crate::{
     effect::field,
     font,
     theme::{size, space, style},
-    widget::{Element, Look, code, divider, list::List, prose, secondary, spinner::spinner, word},
+    widget::{Element, Look, code, divider, head, list::List, prose, secondary, spinner::spinner, word},
     words,
 };
 use abide_client::{
@@ -28,11 +28,13 @@ impl Conversation {
     pub(super) fn timeline(&self, look: Look) -> Element<'_, Message> {
         let window = self.window.clone();
         let rows = self.rows.get(window.clone()).unwrap_or_default();
-        let built = rows
-            .iter()
-            .map(|&row| (row, container(self.row(row, look)).padding([5.0, 0.0]).width(Fill).into()));
+        let found = self.found.map(Row::Entry);
+        let built = rows.iter().map(|&row| {
+            let shown = container(self.row(row, look)).padding([5.0, 0.0]).width(Fill);
+            (row, if found == Some(row) { shown.style(style::found).into() } else { shown.into() })
+        });
         let hidden = (window.start, self.rows.len().saturating_sub(window.end));
-        List::new(field::TIMELINE.into(), built, hidden, Message::Looked).into()
+        List::new(field::TIMELINE.into(), built, hidden, Message::Looked).showing(self.goal_row()).into()
     }
 
     fn row(&self, row: Row, look: Look) -> Element<'_, Message> {
@@ -46,7 +48,10 @@ impl Conversation {
                     let is_open = self.open.get(&call.call_id).copied().or(self.all_open.then_some(true));
                     call::view(call, live.as_deref(), is_open, look)
                 }
-                Some(Entry::Event(event)) => divider(happened(event)),
+                Some(Entry::Event(event)) => match event.kind {
+                    EventKind::StepBegan(_) => head(happened(event)).into(),
+                    _ => divider(happened(event)),
+                },
                 None => gap().into(),
             },
             Row::Card(id) => match self.view.inbox().get(id) {
@@ -211,7 +216,10 @@ pub(super) fn happened(event: &Event) -> String {
             let verb = if *allow { "allowed" } else { "refused" };
             format!("remembered: {} is {verb} with exactly these arguments", visible_line(&rule.tool))
         }
-        EventKind::StepBegan(StepEvent { step, .. }) => format!("step {step}"),
+        EventKind::StepBegan(StepEvent { step, phase: None }) => format!("STEP {step}"),
+        EventKind::StepBegan(StepEvent { step, phase: Some(phase) }) => {
+            format!("STEP {step} · {}", phase.name().to_uppercase())
+        }
         EventKind::TaskStarted(_) | EventKind::TaskEnded(_) => String::new(),
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct Scroll<Key> {
     pub(super) told: Option<View<Key>>,
     /// Where the scrollbar's handle was grabbed, from its top.
     pub(super) grabbed: Option<f32>,
+    /// The row that was brought into view last, as long as it is asked for.
+    pub(super) shown: Option<Key>,
 }
 
 impl<Key> Default for Scroll<Key> {
@@ -62,6 +64,7 @@ impl<Key> Default for Scroll<Key> {
             offset: 0.0,
             told: None,
             grabbed: None,
+            shown: None,
         }
     }
 }
@@ -89,6 +92,21 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
             },
         };
         self.offset = self.clamped(wanted);
+    }
+
+    /// Brings that row into view, a quarter from the top, unless that was done for this asking already.
+    pub(super) fn show(&mut self, row: Option<Key>) {
+        if row == self.shown {
+            return;
+        }
+        let place = row.and_then(|row| self.places.iter().find(|place| place.key == row).copied());
+        if let Some(place) = place {
+            self.offset = self.clamped(place.top - self.height / 4.0);
+            self.anchor = Anchor::Row { key: place.key, above: self.offset - place.top };
+            // Whoever asked has to hear where it stands now.
+            self.told = None;
+        }
+        self.shown = place.map(|place| place.key);
     }
 
     /// Short lists lie at the bottom, where the talk goes on.
@@ -250,6 +268,21 @@ mod tests {
         scroll.lay_out(taller, (80, 0), 50.0);
         assert_eq!(scroll.view().unwrap().first, seen.first);
         assert!((scroll.offset - scroll.first().unwrap().top - above).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_row_is_brought_into_view_once() {
+        let mut scroll = list(100..180, (100, 20));
+        scroll.news(5);
+        scroll.show(Some(120));
+        assert_eq!(scroll.view().map(|view| (view.first, view.at_end)), Some((118, false)));
+        assert!(scroll.news(5).is_some(), "who asked is told");
+        scroll.scroll(200.0);
+        scroll.show(Some(120));
+        assert_eq!(scroll.view().map(|view| view.first), Some(138), "then the person scrolls");
+        scroll.show(None);
+        scroll.show(Some(120));
+        assert_eq!(scroll.view().map(|view| view.first), Some(118));
     }
 
     #[test]

@@ -1,0 +1,47 @@
+//! Bringing a message that was found into view, however far back it is.
+
+use super::{Conversation, History, Row};
+use crate::{effect::Effect, request::Request, widget::list::View};
+use abide_client::protocol::Seq;
+
+impl Conversation {
+    /// Shows that message, once it is here.
+    pub fn go_to(&mut self, seq: Seq) -> Vec<Effect> {
+        (self.found, self.goal) = (Some(seq), Some(seq));
+        self.seek()
+    }
+
+    /// Asks for the pages between here and what is sought.
+    pub(super) fn seek(&mut self) -> Vec<Effect> {
+        let Some(seq) = self.goal else { return Vec::new() };
+        match self.history {
+            History::More(before) if before > seq => {
+                self.history = History::Loading(before);
+                vec![Effect::Ask(Request::Older(self.id, before))]
+            }
+            // The page is on its way.
+            History::Loading(before) if before > seq => Vec::new(),
+            _ => {
+                if self.goal_row().is_none() && !self.rows.is_empty() {
+                    self.goal = None;
+                }
+                self.reframe();
+                Vec::new()
+            }
+        }
+    }
+
+    /// The row to bring into view, if it is there.
+    pub(super) fn goal_row(&self) -> Option<Row> {
+        let row = Row::Entry(self.goal?);
+        self.rows.contains(&row).then_some(row)
+    }
+
+    pub(super) fn is_between(&self, row: Row, view: View<Row>) -> bool {
+        let place = |row: Row| self.rows.iter().rposition(|known| *known == row);
+        match (place(view.first), place(row), place(view.last)) {
+            (Some(first), Some(row), Some(last)) => (first..=last).contains(&row),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The search box: what is typed, what was asked of the daemon, what it found.
+
+use super::Message;
+use crate::{
+    effect::Effect,
+    font,
+    request::Request,
+    theme::{size, space, style},
+    widget::{Element, Look, head, one_line, prose, secondary},
+    words,
+};
+use abide_client::{
+    protocol::{
+        ConversationId,
+        method::search::{Excerpt, MessageHit, SearchReply, TitleHit},
+    },
+    text::visible_line,
+};
+use iced::{
+    Center, Fill,
+    widget::{Column, button, column, container, rich_text, row, span, text::Wrapping},
+};
+
+/// Characters below which only what is on the screen is looked through.
+const SHORTEST: usize = 2;
+/// Characters of a line that are shown before what was found.
+const BEFORE: usize = 10;
+const MAX_TITLE: usize = 26;
+
+/// What is looked for.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    query: String,
+    /// What the daemon is looking for: one at a time, the newest next.
+    asked: Option<String>,
+    /// The person wants the first that is found, as soon as it is.
+    is_submitted: bool,
+    found: Option<SearchReply>,
+}
+
+impl Search {
+    #[must_use]
+    pub(super) fn query(&self) -> &str {
+        self.query.trim()
+    }
+
+    #[must_use]
+    pub(super) fn typed(&self) -> &str {
+        &self.query
+    }
+
+    pub(super) fn set(&mut self, query: String) -> Vec<Effect> {
+        self.query = query;
+        self.is_submitted = false;
+        self.ask()
+    }
+
+    /// Opens the first message found, now or when the answer comes.
+    pub(super) fn submit(&mut self) -> Vec<Effect> {
+        self.is_submitted = self.asked.is_some();
+        if self.is_submitted { Vec::new() } else { self.first().into_iter().collect() }
+    }
+
+    /// Whether there was a search to end.
+    pub(super) fn clear(&mut self) -> bool {
+        self.found = None;
+        !std::mem::take(&mut self.query).is_empty()
+    }
+
+    fn ask(&mut self) -> Vec<Effect> {
+        if self.query().chars().count() < SHORTEST {
+            self.found = None;
+            return Vec::new();
+        }
+        if self.asked.is_some() {
+            return Vec::new();
+        }
+        let query = self.query().to_owned();
+        self.asked = Some(query.clone());
+        vec![Effect::Ask(Request::Search(query))]
+    }
+
+    /// The daemon has answered, or failed to.
+    pub(super) fn answered(&mut self, reply: Option<&SearchReply>) -> Vec<Effect> {
+        let asked = self.asked.take();
+        if asked.as_deref() == Some(self.query()) {
+            self.found = reply.cloned();
+            let first = if std::mem::take(&mut self.is_submitted) { self.first() } else { None };
+            return first.into_iter().collect();
+        }
+        self.ask()
+    }
+
+    fn first(&self) -> Option<Effect> {
+        let hit = self.found.as_ref()?.messages.first()?;
+        Some(Effect::GoTo(hit.conversation_id, hit.seq))
+    }
+
+    /// Archived conversations by their title, and messages by their words.
+    pub(super) fn view<'a>(&self, look: Look) -> Option<Element<'a, Message>> {
+        let found = self.found.as_ref()?;
+        let archived: Vec<&TitleHit> = found.titles.iter().filter(|hit| hit.archived).collect();
+        let mut list = Column::new();
+        for (name, lines) in [
+            ("ARCHIVED", archived.into_iter().map(title).collect::<Vec<_>>()),
+            ("MESSAGES", found.messages.iter().map(|hit| message(hit, look)).collect()),
+        ] {
+            if !lines.is_empty() {
+                list = list.push(container(head(name)).padding([space::S + 2.0, 10.0]));
+                list = list.extend(lines);
+            }
+        }
+        Some(list.into())
+    }
+
+    #[must_use]
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.as_ref().is_none_or(|found| found.messages.is_empty() && found.titles.is_empty())
+    }
+
+    /// It looks for what is typed right now.
+    #[must_use]
+    pub(super) const fn is_busy(&self) -> bool {
+        self.asked.is_some()
+    }
+}
+
+fn title<'a>(hit: &TitleHit) -> Element<'a, Message> {
+    entry(marked(&hit.title), Message::Selected(hit.conversation_id))
+}
+
+fn message<'a>(hit: &MessageHit, look: Look) -> Element<'a, Message> {
+    let title = words::first_line(&visible_line(&hit.conversation_title), MAX_TITLE);
+    let top = row![one_line(prose(title).font(font::MEDIUM)), secondary(words::age(hit.at, look.now))]
+        .spacing(space::S)
+        .align_y(Center);
+    let found: (ConversationId, _) = (hit.conversation_id, hit.seq);
+    entry(column![top, marked(&hit.line)].into(), Message::FoundPressed(found.0, found.1))
+}
+
+fn entry<'a>(content: Element<'a, Message>, message: Message) -> Element<'a, Message> {
+    button(content)
+        .padding([space::S, 10.0])
+        .width(Fill)
+        .style(style::list_row(false, false))
+        .on_press(message)
+        .into()
+}
+
+/// A line with what was found standing out.
+fn marked<'a>(excerpt: &Excerpt) -> Element<'a, Message> {
+    let spans: Vec<_> = parts(excerpt)
+        .into_iter()
+        .map(|(text, is_found)| {
+            let span = span::<(), _>(text).size(size::SECONDARY);
+            if is_found { span.font(font::STRONG) } else { span }
+        })
+        .collect();
+    let line = rich_text(spans).style(style::muted).wrapping(Wrapping::None);
+    container(line).width(Fill).clip(true).into()
+}
+
+/// The line cut so that what was found first is seen, in parts: found or not.
+fn parts(excerpt: &Excerpt) -> Vec<(String, bool)> {
+    let text = excerpt.text.as_str();
+    let first = excerpt.marks.first().map_or(0, |mark| mark.start as usize);
+    let before = text.get(..first).unwrap_or_default();
+    let mut at = before.char_indices().rev().nth(BEFORE).map_or(0, |(at, _)| at);
+    let mut parts = Vec::new();
+    if at > 0 {
+        parts.push(("…".to_owned(), false));
+    }
+    for mark in &excerpt.marks {
+        let (start, end) = (mark.start as usize, mark.end as usize);
+        // Marks that make no sense are left out.
+        if let (Some(before), Some(found)) = (text.get(at..start), text.get(start..end)) {
+            parts.push((visible_line(before).into_owned(), false));
+            parts.push((visible_line(found).into_owned(), true));
+            at = end;
+        }
+    }
+    parts.push((visible_line(text.get(at..).unwrap_or_default()).into_owned(), false));
+    parts.retain(|(text, _)| !text.is_empty());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_client::protocol::{Seq, method::search::Span};
+
+    fn reply() -> SearchReply {
+        SearchReply { titles: Vec::new(), messages: Vec::new(), before: None, searched_to: Seq(1) }
+    }
+
+    fn asks(query: &str) -> Vec<Effect> {
+        vec![Effect::Ask(Request::Search(query.to_owned()))]
+    }
+
+    #[test]
+    fn one_request_at_a_time_and_the_newest_next() {
+        let mut search = Search::default();
+        assert_eq!(search.set("c".to_owned()), []);
+        assert_eq!(search.set("ca".to_owned()), asks("ca"));
+        assert_eq!(search.set("carg".to_owned()), [], "one is under way");
+        assert_eq!(search.answered(Some(&reply())), asks("carg"));
+        assert!(search.found.is_none(), "what nobody asks any more is not shown");
+        assert_eq!(search.answered(Some(&reply())), []);
+        assert!(search.found.is_some());
+        assert!(search.clear() && search.found.is_none());
+        assert_eq!(search.set("again".to_owned()), asks("again"));
+        assert_eq!(search.submit(), [], "nothing is found yet");
+        assert_eq!(search.answered(None), [], "a failure is not asked again by itself");
+    }
+
+    #[test]
+    fn what_was_found_is_in_view() {
+        let line = "a long line in which far to the right there is a needle, see";
+        let start = line.find("needle").unwrap() as u32;
+        let marks = vec![Span { start, end: start + 6 }, Span { start: 3, end: 900 }];
+        let parts = parts(&Excerpt { text: line.to_owned(), marks });
+        let parts: Vec<_> = parts.iter().map(|(text, found)| (text.as_str(), *found)).collect();
+        assert_eq!(parts, [("…", false), ("there is a ", false), ("needle", true), (", see", false)]);
+    }
+}
