@@ -6,6 +6,7 @@
 mod hub;
 mod live;
 mod outbox;
+mod weight;
 
 pub use hub::{Focus, Hub, Subscriber};
 pub use live::Delta;

@@ -2,7 +2,8 @@
 
 use super::{
     live::{Delta, Live},
-    outbox::{Outbox, Updates},
+    outbox::{MAX_BYTES, Outbox, Updates},
+    weight::weight,
 };
 use abide_protocol::{
     ConversationId, RecordId, Seq, SubscriptionId,
@@ -55,6 +56,8 @@ enum State {
     /// It still reads the store: what comes meanwhile is held, in order.
     Joining {
         held: Vec<Held>,
+        /// Of the held records.
+        bytes: usize,
         updates: Updates,
         overflowed: bool,
     },
@@ -84,11 +87,13 @@ impl Entry {
 
     fn record(&mut self, record: &Arc<Record>) {
         match &mut self.state {
-            State::Joining { held, overflowed, .. } => {
-                if held.len() < MAX_HELD {
+            State::Joining { held, bytes, overflowed, .. } => {
+                if held.len() < MAX_HELD && *bytes < MAX_BYTES / 2 {
+                    *bytes += weight(record);
                     held.push(Held::Record(record.clone()));
                 } else {
                     held.clear();
+                    *bytes = 0;
                     *overflowed = true;
                 }
             }
@@ -196,7 +201,8 @@ impl Hub {
         let mut inner = self.lock();
         let key = inner.next;
         inner.next += 1;
-        let state = State::Joining { held: Vec::new(), updates: Updates::default(), overflowed: false };
+        let state =
+            State::Joining { held: Vec::new(), bytes: 0, updates: Updates::default(), overflowed: false };
         inner.subscribers.insert(key, Entry { id, scope, outbox, state });
         let partials = match scope {
             Scope::Overview => Vec::new(),
@@ -247,8 +253,9 @@ impl Subscriber {
     pub fn joined(&self, cursor: Seq) -> bool {
         let mut inner = self.hub.lock();
         let Some(entry) = inner.subscribers.get_mut(&self.key) else { return true };
-        let State::Joining { held, updates, overflowed } = &mut entry.state else { return true };
+        let State::Joining { held, bytes, updates, overflowed } = &mut entry.state else { return true };
         let held = std::mem::take(held);
+        *bytes = 0;
         if std::mem::take(overflowed) {
             return false;
         }

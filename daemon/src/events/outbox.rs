@@ -1,5 +1,6 @@
 //! What waits to be written to one connection.
 
+use super::weight::weight;
 use abide_protocol::{
     ConversationId, Seq, SubscriptionId, TaskId,
     codec::Outgoing,
@@ -17,6 +18,8 @@ use tokio::sync::Notify;
 
 /// Records that may wait for one connection.
 const MAX_RECORDS: usize = 4096;
+/// Bytes of records that may wait for one connection.
+pub(super) const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Replies that may wait before no more requests are read.
 const MAX_REPLIES: usize = 64;
 /// Bytes of one item's merged deltas; beyond, the older half goes (the reader sees it by the offset).
@@ -128,6 +131,8 @@ struct Queue {
     latest: Updates,
     deltas: HashMap<DeltaKey, TaskDelta>,
     records: usize,
+    /// Of the records.
+    bytes: usize,
     replies: usize,
     closed: bool,
 }
@@ -183,8 +188,9 @@ impl Outbox {
         if queue.closed {
             return;
         }
-        if queue.records < MAX_RECORDS {
+        if queue.records < MAX_RECORDS && queue.bytes < MAX_BYTES {
             queue.records += 1;
+            queue.bytes += weight(&record);
             queue.slots.push_back(Slot::Parcel(Parcel::Record { subscription, record }));
         } else {
             queue.cut(subscription, record.seq);
@@ -245,9 +251,9 @@ impl Outbox {
         }
     }
 
-    /// Resolves when there is room for a page of records: catching up goes at the reader's pace.
+    /// Resolves when there is room for a record that could also be read later: catching up goes at the reader's pace.
     pub async fn has_room(&self) {
-        self.until(|queue| queue.records < MAX_RECORDS / 4).await;
+        self.until(|queue| queue.records < MAX_RECORDS / 4 && queue.bytes < MAX_BYTES / 4).await;
     }
 
     /// Resolves when one more request may be read: a client that reads no replies is asked for no more requests.
@@ -277,7 +283,7 @@ impl Outbox {
 impl Queue {
     fn drain(&mut self) -> Vec<Parcel> {
         self.seal();
-        (self.records, self.replies) = (0, 0);
+        (self.records, self.bytes, self.replies) = (0, 0, 0);
         let slots = std::mem::take(&mut self.slots);
         slots
             .into_iter()
@@ -318,7 +324,7 @@ impl Queue {
         self.slots.retain(|slot| matches!(slot, Slot::Parcel(Parcel::Outgoing(_))));
         self.latest.0.clear();
         self.deltas.clear();
-        self.records = 0;
+        (self.records, self.bytes) = (0, 0);
         let lagged = Notification::Lagged(Lagged { subscription_id, resume_from });
         self.slots.push_back(Slot::Parcel(Parcel::notification(lagged)));
         self.slots.push_back(Slot::Parcel(Parcel::Close));

@@ -202,6 +202,27 @@ async fn what_came_to_and_left_the_inbox_adds_up() {
 }
 
 #[tokio::test]
+async fn long_records_pile_up_no_higher_than_short_ones() {
+    let (hub, outbox) = (Hub::default(), Outbox::default());
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
+    assert!(subscriber.joined(Seq(0)));
+    let long = |seq| record(seq, RecordBody::Update(Update { call_id: CALL, text: "x".repeat(1 << 20) }));
+    for seq in 1..=20 {
+        hub.publish(&committed(vec![long(seq)]));
+    }
+    let [Outgoing::Notification(Notification::Lagged(lagged))] = &taken(&outbox).await[..] else {
+        panic!("the client is told where to resume, and nothing else")
+    };
+    assert_eq!(lagged.resume_from, Seq(0), "it has read none of them");
+    assert!(outbox.is_closed());
+
+    // Who is still reading the store has them held for it only up to a point.
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, Outbox::default());
+    hub.publish(&committed((21..=30).map(long).collect()));
+    assert!(!subscriber.joined(Seq(20)), "it reads on in the store");
+}
+
+#[tokio::test]
 async fn a_client_that_reads_nothing_is_asked_for_nothing_more() {
     let outbox = Outbox::default();
     let fits = || tokio::time::timeout(std::time::Duration::ZERO, outbox.replies_fit());

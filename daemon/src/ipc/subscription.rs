@@ -115,11 +115,11 @@ async fn catch_up(
     };
     loop {
         while behind {
-            connection.outbox.has_room().await;
             let page = connection.service.store.records_after(conversation, cursor, PAGE).await?;
             behind = page.len() == PAGE as usize;
             for record in page {
                 cursor = record.seq;
+                connection.outbox.has_room().await;
                 connection.outbox.record(id, Arc::new(record));
             }
         }
