@@ -23,7 +23,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, WriteHalf};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio_util::{
     codec::{Encoder as _, FramedRead},
     sync::CancellationToken,
@@ -80,7 +80,19 @@ where
     }
     let Some(codec) = answer.ok().and_then(|reply| Codec::named(&reply.codec)) else { return };
     *requests.decoder_mut() = Framing::of(codec);
+    // Boxed: what has not said hello yet is not to cost what one that has may need.
+    Box::pin(converse(requests, write, codec, service)).await;
+}
 
+/// After hello.
+async fn converse<S>(
+    mut requests: FramedRead<ReadHalf<S>, Framing>,
+    write: WriteHalf<S>,
+    codec: Codec,
+    service: Service,
+) where
+    S: AsyncRead + AsyncWrite + Send + 'static,
+{
     let connection = Arc::new(Connection {
         outbox: Outbox::default(),
         closing: CancellationToken::new(),
