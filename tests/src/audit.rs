@@ -222,7 +222,7 @@ impl Books {
                 }
                 Ack::Answered { question, said, won, counts } => {
                     let answers = self.answers.get(question).map_or(&[][..], Vec::as_slice);
-                    assert_eq!(answers, [counts.clone()], "the answers of {question}");
+                    assert_eq!(answers, std::slice::from_ref(counts), "the answers of {question}");
                     assert!(!won || said == counts, "{question}: who won counts");
                 }
                 Ack::Decided { approval, said, won, counts } => {

@@ -69,7 +69,7 @@ struct Shared {
 pub struct Crowd {
     shared: Arc<Shared>,
     keeper: JoinSet<()>,
-    _people: JoinSet<()>,
+    people: JoinSet<()>,
 }
 
 impl Crowd {
@@ -82,7 +82,7 @@ impl Crowd {
         for name in ["anna", "ben"] {
             people.spawn(people::look_after(Arc::clone(&shared), name));
         }
-        Self { shared, keeper, _people: people }
+        Self { shared, keeper, people }
     }
 
     /// No more tasks are begun; waits until all have ended.
@@ -100,7 +100,7 @@ impl Crowd {
     /// # Panics
     /// Somebody in the crowd has failed.
     pub fn assert_well(&mut self) {
-        for part in [&mut self.keeper, &mut self._people] {
+        for part in [&mut self.keeper, &mut self.people] {
             if let Some(ended) = part.try_join_next() {
                 ended.expect("nobody in the crowd fails");
                 panic!("somebody in the crowd has gone");

@@ -52,7 +52,7 @@ async fn begin(shared: &Shared, way: &mut Way, slot: usize, round: usize) -> Sta
         message: format!("[k:{key}] Do what the script says."),
         mode: Some(Mode::Agent),
         workspace: Some(ground.workspace.display().to_string()),
-        approvals: if slot % 2 == 0 { Approvals::Allow } else { Approvals::Ask },
+        approvals: if slot.is_multiple_of(2) { Approvals::Allow } else { Approvals::Ask },
         environment: ground.environment.clone(),
         client_message_id: Some(key.clone()),
         ..StartTaskParams::default()
@@ -64,7 +64,7 @@ async fn begin(shared: &Shared, way: &mut Way, slot: usize, round: usize) -> Sta
                 Ok(reply) => break reply,
                 // It is going down; the next one takes it.
                 Err(e) if e.daemon().is_some_and(|e| e.kind() == ErrorKind::ShuttingDown) => {
-                    way.client = None
+                    way.client = None;
                 }
                 Err(e) => panic!("the daemon does not start {key}: {e}"),
             }

@@ -83,5 +83,5 @@ async fn one_task_however_often_and_however_it_is_cut() {
     assert_eq!(on_disk.into_iter().collect::<BTreeMap<_, _>>(), started);
     let folders = std::fs::read_dir(world.daemon.home().scratch_dir()).unwrap().count();
     assert_eq!(folders, requests, "a folder for each task, and none for those that came second");
-    println!("{} requests, sent {SENT} times each: {requests} tasks", requests);
+    println!("{requests} requests, sent {SENT} times each: {requests} tasks");
 }
