@@ -11,6 +11,7 @@ mod frames;
 mod gate;
 mod http;
 mod openai;
+mod recall;
 mod requests;
 mod script;
 mod view;

@@ -3,8 +3,9 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "what tests share fails as they do: by panicking with words"
+    reason = "what tests share fails as they do, by panicking with words, and prints the figures they saw"
 )]
 
 mod home {
@@ -79,6 +80,13 @@ mod process {
     mod clean;
     mod flood;
     mod trees;
+}
+mod soak {
+    mod flat;
+}
+mod upgrade {
+    mod drain;
+    mod older_home;
 }
 mod storm {
     mod kills;

@@ -92,6 +92,19 @@ impl Exchange {
         admitted
     }
 
+    /// Takes replies of a script as given.
+    pub(super) fn recall(&self, key: &str, replies: usize, parts: impl Fn(&Turn, &str) -> Vec<Part>) {
+        let mut state = self.lock();
+        let script = state.scripts.get(key).cloned().expect("a script for the key");
+        let given = (0..replies).map(|number| {
+            let turn = script.turn(number).expect("the script has that reply");
+            let is_cut_at_length = turn.manner.is_cut_at_length;
+            vec![Sent { parts: parts(&turn, &format!("{number}x0")), is_cut_at_length, is_complete: true }]
+        });
+        let given = given.collect();
+        state.talks.entry(key.to_owned()).or_default().sent = given;
+    }
+
     /// The reply went out whole.
     pub(super) fn sent_whole(&self, ticket: &Ticket) {
         let mut state = self.lock();

@@ -1,0 +1,62 @@
+//! Told to end, in the middle of a crowd: `abide daemon stop` and SIGTERM come to a boundary and lose nothing; so do many in a row.
+
+use abide_tests::{
+    audit::audit,
+    crowd::{Crowd, Ground},
+    daemon::{Config, TestDaemon},
+    ledger,
+    model_server::ModelServer,
+    seed::{Seed, spread, times},
+    tap::Tap,
+    wait,
+    witness::Witness,
+};
+use std::{sync::Arc, time::Instant};
+
+const TASKS: usize = 24;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_in_the_middle_of_a_crowd_loses_nothing() {
+    let mut seed = Seed::drawn("drain");
+    let stops = times("ABIDE_TEST_STOPS", 8);
+    let model = Arc::new(ModelServer::start().await);
+    let mut daemon = TestDaemon::new(&Config::with(&model));
+    std::fs::write(daemon.workspace().join("shared.txt"), "for all to read\n").unwrap();
+    let witness = Witness::at(daemon.workspace().join("witness"));
+    let ground = Ground {
+        home: daemon.home(),
+        model: Arc::clone(&model),
+        workspace: daemon.workspace(),
+        environment: daemon.variables(),
+        witness: witness.clone(),
+        seed: seed.of("crowd"),
+    };
+    daemon.up().await;
+    let mut tap = Tap::open(daemon.home());
+    let mut crowd = Crowd::gather(ground, TASKS);
+    let mut took = Vec::new();
+    for number in 0..stops {
+        let enough = tap.len() + 100 + seed.below(200);
+        wait::wait_until("some more records", async || tap.len() >= enough).await;
+        let begun = Instant::now();
+        if number % 2 == 0 {
+            assert!(daemon.stop().await.success(), "stop {number}");
+        } else {
+            daemon.cli().ok(&["daemon", "stop"]).await;
+            assert!(daemon.ended().await.success(), "stop {number}");
+        }
+        took.push(begun.elapsed());
+        assert!(daemon.offspring().is_empty(), "stop {number}: {:?}", daemon.offspring());
+        crowd.assert_well();
+        tap.agree(&daemon.home().database());
+        daemon.up().await;
+    }
+    crowd.go_home().await;
+    let database = daemon.home().database();
+    let last = ledger::last(&database);
+    wait::wait_until("a client to be told everything", async || tap.cursor() == last).await;
+    tap.agree(&database);
+    let account = audit(&ledger::read(&daemon.home()), &crowd.acks(), &witness, &model);
+    assert_eq!(account.crash_loops, 0, "a daemon that is told to end has not crashed");
+    println!("{stops} stops among {TASKS} tasks: {account}; each took {}", spread(took));
+}
