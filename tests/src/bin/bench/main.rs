@@ -4,7 +4,7 @@
 //!
 //! Figures, not promises: nothing here fails for being slow. What they mean, and what bounds them, is in `BENCHMARKS.md`.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a benchmark that cannot run says why and ends")]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot run says why and ends")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints figures")]
 
 mod fanout;

@@ -43,7 +43,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
 pub(crate) async fn long_figures() -> Vec<Figure> {
     const STEPS: usize = 5000;
     const EDGE: usize = 100;
-    let is_edge = |n: usize| n < EDGE || n >= STEPS - EDGE;
+    let is_edge = |n: usize| !(EDGE..STEPS - EDGE).contains(&n);
     let (ours, floor) = run(Work::Nothing, STEPS, move |n| is_edge(n) && n % 2 == 0).await;
     let edges =
         |times: &[Duration], edge: usize| (median(&times[..edge]), median(&times[times.len() - edge..]));
