@@ -9,12 +9,17 @@ use abide_protocol::{
 use std::{
     future::Future,
     pin::pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tokio::sync::Notify;
 
 const INTERVAL: Duration = Duration::from_millis(30);
+/// What waits is not more than this, in bytes, however fast it comes: a command may print hundreds of MiB in a second.
+const MAX_PENDING: usize = 64 * 1024;
 
 /// Live output of one item. Cheap to clone.
 #[derive(Clone)]
@@ -23,6 +28,8 @@ pub(super) struct Coalescer {
     template: Arc<Delta>,
     pending: Arc<Mutex<Vec<(DeltaKind, String)>>>,
     filled: Arc<Notify>,
+    /// The gate is: output may get out.
+    open: Arc<AtomicBool>,
 }
 
 impl Coalescer {
@@ -35,7 +42,13 @@ impl Coalescer {
     ) -> Self {
         let template =
             Delta { conversation, task, item, attempt, kind: DeltaKind::Text, text: String::new() };
-        Self { hub, template: Arc::new(template), pending: Arc::default(), filled: Arc::default() }
+        Self {
+            hub,
+            template: Arc::new(template),
+            pending: Arc::default(),
+            filled: Arc::default(),
+            open: Arc::default(),
+        }
     }
 
     pub(super) fn push(&self, kind: DeltaKind, text: &str) {
@@ -44,7 +57,11 @@ impl Coalescer {
             Some((_, waiting)) => waiting.push_str(text),
             None => pending.push((kind, text.to_owned())),
         }
+        let waiting: usize = pending.iter().map(|(_, text)| text.len()).sum();
         drop(pending);
+        if waiting > MAX_PENDING && self.open.load(Ordering::Acquire) {
+            self.flush();
+        }
         self.filled.notify_one();
     }
 
@@ -65,6 +82,7 @@ impl Coalescer {
             self.flush();
             return Some(done);
         }
+        self.open.store(true, Ordering::Release);
         let flushes = async {
             loop {
                 self.filled.notified().await;
