@@ -22,7 +22,15 @@ pub(crate) async fn complete(
     let url = peer.url("/v1", "/v1/messages")?;
     let body = request::body(peer.model, request).map_err(|e| peer.unsendable(&e))?;
     let response = peer.post(url, headers(peer)?, body).await?;
-    let mut events = Events::of(peer, response).await?;
+    read(peer, Events::of(peer, response).await?, sink).await
+}
+
+/// The reply that the events tell.
+pub(crate) async fn read(
+    peer: &Peer<'_>,
+    mut events: Events<'_>,
+    sink: Sink<'_>,
+) -> Result<Reply, ModelError> {
     let mut reply = stream::Decoder::new(sink);
     loop {
         match events.next().await {

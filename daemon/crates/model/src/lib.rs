@@ -15,6 +15,8 @@ mod config;
 mod demo;
 mod error;
 mod fields;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod http;
 mod local;
 mod models;

@@ -23,7 +23,15 @@ pub(crate) async fn complete(
     let body = request::body(peer.model, request, url.host_str() == Some("api.openai.com"))
         .map_err(|e| peer.unsendable(&e))?;
     let response = peer.post(url, headers(peer)?, body).await?;
-    let mut events = Events::of(peer, response).await?;
+    read(peer, Events::of(peer, response).await?, sink).await
+}
+
+/// The reply that the events tell.
+pub(crate) async fn read(
+    peer: &Peer<'_>,
+    mut events: Events<'_>,
+    sink: Sink<'_>,
+) -> Result<Reply, ModelError> {
     let mut reply = stream::Decoder::new(sink);
     loop {
         match events.next().await {

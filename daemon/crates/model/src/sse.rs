@@ -61,9 +61,17 @@ impl<'a> Events<'a> {
             );
             return Err(peer.fault(Fault::Malformed(what)).fatal());
         }
+        Ok(Self::over(peer, response.bytes_stream()))
+    }
+
+    /// The events in a body that comes in pieces.
+    pub(crate) fn over(
+        peer: &'a Peer<'a>,
+        body: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
+    ) -> Self {
         let pending = Arc::new(AtomicUsize::new(0));
-        let events = SseByteStream::new(chunks(response, Arc::clone(&pending), peer.config.stall_timeout));
-        Ok(Self { peer, events, pending })
+        let events = SseByteStream::new(chunks(body, Arc::clone(&pending), peer.config.stall_timeout));
+        Self { peer, events, pending }
     }
 
     /// The data of the next event that has some; `None` at the end of the stream.
@@ -102,14 +110,18 @@ impl<'a> Events<'a> {
     }
 }
 
-fn chunks(response: Response, pending: Arc<AtomicUsize>, stall: Duration) -> Chunks {
-    Box::pin(stream::try_unfold((response, pending), move |(mut response, pending)| async move {
-        let Some(chunk) = timeout(stall, response.chunk()).await.map_err(|_| Break::Stalled)?? else {
+fn chunks(
+    body: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
+    pending: Arc<AtomicUsize>,
+    stall: Duration,
+) -> Chunks {
+    Box::pin(stream::try_unfold((Box::pin(body), pending), move |(mut body, pending)| async move {
+        let Some(chunk) = timeout(stall, body.next()).await.map_err(|_| Break::Stalled)?.transpose()? else {
             return Ok(None);
         };
         if pending.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len() > MAX_EVENT {
             return Err(Break::TooLong);
         }
-        Ok(Some((chunk, (response, pending))))
+        Ok(Some((chunk, (body, pending))))
     }))
 }

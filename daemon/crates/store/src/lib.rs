@@ -17,6 +17,8 @@ mod column;
 mod committed;
 mod error;
 mod examine;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod migrate;
 mod open;
 mod project;

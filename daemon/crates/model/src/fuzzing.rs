@@ -1,0 +1,34 @@
+//! What reads an answer, without the network: for fuzz targets, and only built for them.
+
+use crate::{
+    anthropic,
+    config::{Api, ProviderConfig},
+    error::ModelError,
+    http::{Http, Peer},
+    openai,
+    request::ModelEvent,
+    sse::Events,
+};
+use abide_protocol::transcript::Reply;
+use bytes::Bytes;
+use futures_util::stream;
+
+/// Reads `body`, in pieces of at most `piece` bytes, as the stream of a provider with that api.
+///
+/// # Errors
+/// It is no finished reply.
+pub async fn read(
+    api: Api,
+    body: &[u8],
+    piece: usize,
+    on_event: &mut (dyn FnMut(ModelEvent) + Send),
+) -> Result<Reply, ModelError> {
+    let config = ProviderConfig::new("fuzz", api, "http://127.0.0.1", "fuzzing");
+    let peer = Peer { config: &config, key: None, http: &Http::default(), model: "model" };
+    let pieces: Vec<_> = body.chunks(piece.max(1)).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
+    let events = Events::over(&peer, stream::iter(pieces));
+    match api {
+        Api::Anthropic => anthropic::read(&peer, events, on_event).await,
+        _ => openai::read(&peer, events, on_event).await,
+    }
+}

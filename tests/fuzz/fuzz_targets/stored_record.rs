@@ -1,0 +1,33 @@
+//! Records as they lie in the database: `kind body`, a line each. What can be read is folded, and never brings anything down.
+#![no_main]
+
+use abide_engine::{History, Input, Mint, effects, handle, view, wake_at};
+use abide_fuzz::measured;
+use abide_protocol::{ConversationId, RecordId, TaskId, Timestamp, record::NewRecord};
+use abide_store::fuzzing::{read, stored};
+
+/// More than this takes long and finds nothing new.
+const MAX_RECORDS: usize = 64;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let (task, at) = (TaskId(Default::default()), Timestamp(1_700_000_000_000));
+    let mut history = History::default();
+    for line in text.lines().take(MAX_RECORDS) {
+        let Some((kind, body)) = line.split_once(' ') else { continue };
+        let Ok(body) = measured(|| read(kind, 1, body)) else { continue };
+        let (kind, version, text) = stored(&body).expect("what was read can be stored");
+        assert_eq!(read(kind, version, &text).expect("what was stored can be read"), body);
+        history.fold(&NewRecord { id: RecordId(Default::default()), task_id: Some(task), at, body });
+        let _ =
+            (effects(&history), history.root().map(|task| view(ConversationId(Default::default()), task)));
+    }
+    // A later daemon takes it over, and a person ends it.
+    let mut mint = Mint::new(at.plus(1000), 1);
+    let live = history.live().next().map(|task| task.id);
+    if let Some(task) = live {
+        let _ = history.live().filter_map(wake_at).min();
+        handle(&mut history, Input::Restarted { task, findings: Vec::new() }, &mut mint).expect("it is live");
+        let _ = handle(&mut history, Input::Stop { task, shown: String::new() }, &mut mint);
+        assert!(history.live().next().is_none(), "a stop ends a task");
+    }
+});

@@ -1,0 +1,46 @@
+//! Bytes that arrive must not make us allocate much more than they are.
+
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    cell::Cell,
+};
+
+/// What reading anything may allocate at one time, in bytes: twice the longest message.
+const MAX: usize = 16 * 1024 * 1024;
+
+thread_local! {
+    static LIVE: Cell<usize> = const { Cell::new(0) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Meter;
+
+// SAFETY: every call goes on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Meter {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.get().wrapping_add(layout.size());
+        LIVE.set(live);
+        // What other threads gave back is not counted here, so that it may seem less than nothing.
+        if live < usize::MAX / 2 {
+            PEAK.set(PEAK.get().max(live));
+        }
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.set(LIVE.get().wrapping_sub(layout.size()));
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static METER: Meter = Meter;
+
+/// Reads something, and sees that it takes no more memory than it may.
+pub fn measured<T>(read: impl FnOnce() -> T) -> T {
+    LIVE.set(0);
+    PEAK.set(0);
+    let read = read();
+    assert!(PEAK.get() <= MAX, "reading this takes {} bytes", PEAK.get());
+    read
+}
