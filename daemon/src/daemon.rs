@@ -14,7 +14,7 @@ use crate::{
     supervisor::Supervisor,
 };
 use abide_client::home::{Home, HomeError};
-use abide_store::{OpenError, Options as StoreOptions, ReadError, Store};
+use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
 use abide_tools::{Options as ToolOptions, Tools};
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::watch;
@@ -140,8 +140,9 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
             }
         }
     });
-    sessions.recover().await.map_err(|source| Error::Read { path: database, source })?;
+    sessions.recover().await.map_err(|source| Error::Read { path: database.clone(), source })?;
     supervisor.spawn("kept output", sessions.clone().drop_settled_output());
+    supervisor.spawn("integrity", look_for_damage(store.clone(), database, supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
 
     let mut endings = ending.subscribe();
@@ -209,6 +210,24 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
     ];
     let user_home = directories::BaseDirs::new().ok_or(Error::NoHome)?.home_dir().to_path_buf();
     Ok(Tools::new(ToolOptions { helper, spool_dir: home.spool_dir(), own_dirs, home: user_home })?)
+}
+
+/// A flipped bit may lie where nothing stumbles over it, and hide what it damaged.
+async fn look_for_damage(store: Store, path: PathBuf, supervisor: Supervisor) {
+    let found = tokio::select! {
+        found = store.check() => found,
+        () = supervisor.ending() => return,
+    };
+    let reason = match found {
+        Ok(Integrity::Sound) => return,
+        Ok(Integrity::Damaged(findings)) => findings.join("; "),
+        Err(e) => e.to_string(),
+    };
+    tracing::error!(
+        "{} is damaged ({reason}), and something may be missing: end the daemon, move the file away together with its -wal and -shm \
+         files, and put a backup in its place",
+        path.display()
+    );
 }
 
 async fn watch_storage(store: Store, hub: Hub, supervisor: Supervisor) {
