@@ -188,6 +188,12 @@ impl TestDaemon {
         .await
     }
 
+    /// Whether it was started and not seen to end.
+    #[must_use]
+    pub const fn is_up(&self) -> bool {
+        self.child.is_some()
+    }
+
     /// Whether it has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         let ended = self.exited().is_some();
