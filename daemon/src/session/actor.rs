@@ -27,6 +27,8 @@ pub(super) struct Actor {
     running: HashMap<Effect, DropGuard>,
     /// Read while the daemon drains: what the records say is under way is not, and is left to the next daemon.
     records_only: bool,
+    /// What was taken back from the store had just gone in: the records are other than the memory thought.
+    overtaken: bool,
     /// Why the memory is not what the records say; then the actor goes.
     lost: Option<String>,
     /// What every request of the task begins with.
@@ -52,6 +54,7 @@ impl Actor {
             history: History::default(),
             running: HashMap::new(),
             records_only: false,
+            overtaken: false,
             lost: None,
             prefix: None,
         }
@@ -107,8 +110,19 @@ impl Actor {
         }
     }
 
-    /// Reads the records. Work that they say is under way was interrupted: nothing of it can run in this daemon.
+    /// Takes up what the records say, and once more if they turn out to be other than the memory thought.
     async fn load(&mut self, mail: &mut Mail) -> Result<(), CommandError> {
+        self.overtaken = false;
+        let loaded = self.take_up(mail).await;
+        if self.overtaken {
+            self.running.clear();
+            return self.take_up(mail).await;
+        }
+        loaded
+    }
+
+    /// Reads the records. Work that they say is under way was interrupted: nothing of it can run in this daemon.
+    async fn take_up(&mut self, mail: &mut Mail) -> Result<(), CommandError> {
         let store = &self.sessions.inner.store;
         let records =
             store.conversation_records(self.id).await.map_err(|e| CommandError::Load(e.to_string()))?;

@@ -4,7 +4,7 @@ use super::{Alarm, CommandError, Lane, Message, Sessions};
 use crate::{
     catalog::Catalog, config::Config, events::Hub, keys::KeyStore, runner::Runner, supervisor::Supervisor,
 };
-use abide_engine::{History, Input, Mint, Start, handle, view};
+use abide_engine::{History, Input, Mint, Refusal, Start, handle, view};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     record::{ConversationCreated, Record, RecordBody, TaskStarted},
@@ -120,6 +120,37 @@ async fn a_stop_on_a_full_disk_takes_what_waits_along() {
     let last: Vec<&str> = kinds.iter().rev().take(3).map(String::as_str).collect();
     assert_eq!(last, ["TaskEnded", "Notice", "ConversationArchived"]);
     assert!(store.state().borrow().full, "it still is");
+}
+
+/// Otherwise somebody is told of an end or an answer that a crash takes back, and their own word is forgotten.
+#[tokio::test]
+async fn on_a_full_disk_a_refusal_waits_for_what_it_rests_on() {
+    let Ok(folder) = TempDir::new_in("/dev/shm") else {
+        eprintln!("skipped: there is no tmpfs here to be full");
+        return;
+    };
+    let store = open(folder.path(), 0);
+    paused_task(&store).await;
+    store.close().await;
+
+    let store = open(folder.path(), ENDLESS);
+    let sessions = sessions(&store, folder.path());
+    let mailbox = sessions.mailbox(CONVERSATION);
+    let (reply, archived) = oneshot::channel();
+    let archive = Message::Command { input: Input::Archive { archived: true }, reply };
+    assert!(mailbox.put(Lane::Command, archive).await.is_ok());
+    while mailbox.waiting() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let decide = Input::Decide {
+        approval: abide_protocol::ApprovalId(Uuid::nil()),
+        decision: abide_protocol::inbox::Decision::AllowOnce,
+        note: None,
+    };
+    let refused = tokio::time::timeout(PATIENCE, sessions.command(CONVERSATION, decide)).await.unwrap();
+    assert!(matches!(refused, Err(CommandError::Refused(Refusal::NoApproval))), "{refused:?}");
+    assert_eq!(kinds(&store).await.last().unwrap(), "ConversationArchived");
+    archived.await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -9,15 +9,22 @@ use crate::{
     },
     supervisor::Supervisor,
 };
-use abide_engine::{Effect, Input, effects, view, wake_at};
+use abide_engine::{Effect, Input, Refusal, effects, view, wake_at};
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelRequest, Written};
 use abide_protocol::record::{NewRecord, RecordBody};
 use abide_store::{Append, AppendError, Committed, StorageState, TaskProjection};
 use abide_tools::Run;
-use std::{collections::HashSet, future, pin::pin};
+use std::{collections::HashSet, future};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+/// Somebody who did not want to wait for room, and what they are told once what they were told it of is stored.
+struct Pressed {
+    input: Input,
+    told: Result<(), Refusal>,
+    reply: Reply,
+}
 
 impl Actor {
     /// Has records stored that the memory has already, and begins what they call for.
@@ -37,25 +44,20 @@ impl Actor {
         let (store, supervisor) = (&sessions.inner.store, &sessions.inner.supervisor);
         let mut state = store.state();
         let mut pressed = Vec::new();
-        let (stored, tools) = 'stored: loop {
+        let (stored, tools) = loop {
             let tools = self.begin(&gate);
             let tasks = self.projections();
             let append = Append { conversation_id: self.id, records: records.clone(), tasks, urgent };
-            let mut append = pin!(store.append(append));
-            loop {
-                let message = tokio::select! {
-                    biased;
-                    stored = &mut append => break 'stored (stored, tools),
-                    message = pressing(&mut state, mail, supervisor), if !urgent => message,
-                };
-                let Some(message) = message else {
-                    self.lost = Some(CommandError::ShuttingDown.to_string());
-                    return Err(CommandError::ShuttingDown);
-                };
-                if self.press(message, &mut records, &mut pressed, mail) {
-                    break;
-                }
-            }
+            let message = tokio::select! {
+                biased;
+                stored = store.append(append) => break (stored, tools),
+                message = pressing(&mut state, mail, supervisor), if !urgent => message,
+            };
+            let Some(message) = message else {
+                self.lost = Some(CommandError::ShuttingDown.to_string());
+                return Err(CommandError::ShuttingDown);
+            };
+            self.press(message, &mut records, &mut pressed, mail);
             urgent = true;
         };
         match stored {
@@ -66,8 +68,8 @@ impl Actor {
                 }
                 self.forget_spools(&committed);
                 self.rest();
-                for (_, reply) in pressed {
-                    let _ = reply.send(Ok(self.applied()));
+                for Pressed { told, reply, .. } in pressed {
+                    let _ = reply.send(told.map(|()| self.applied()).map_err(CommandError::from));
                 }
                 Ok(())
             }
@@ -75,7 +77,8 @@ impl Actor {
                 if let AppendError::Failed { reason } = &e {
                     sessions.store_failed(reason);
                 }
-                for (input, reply) in pressed {
+                self.overtaken = !pressed.is_empty() && matches!(e, AppendError::Invalid { .. });
+                for Pressed { input, reply, .. } in pressed {
                     mail.put_back(Message::Command { input, reply });
                 }
                 Err(e.into())
@@ -83,14 +86,15 @@ impl Actor {
         }
     }
 
-    /// Adds what a stop, an answer or a deletion makes of the memory to what waits; `false`: nothing.
+    /// Adds what a stop, an answer or a deletion makes of the memory to what waits. Being refused rests on what waits, too: nobody
+    /// hears of an end or an answer that is not on disk.
     fn press(
         &mut self,
         message: Message,
         records: &mut Vec<NewRecord>,
-        pressed: &mut Vec<(Input, Reply)>,
+        pressed: &mut Vec<Pressed>,
         mail: &mut Mail,
-    ) -> bool {
+    ) {
         let Message::Command { input, reply } = message else {
             for stop in self.stops() {
                 let stop = self.kill_first(stop);
@@ -98,20 +102,11 @@ impl Actor {
             }
             // Once all that is stored it is its turn.
             mail.put_back(message);
-            return true;
+            return;
         };
         let input = self.kill_first(input);
-        match self.take(input.clone()) {
-            Ok(more) => {
-                records.extend(more);
-                pressed.push((input, reply));
-                true
-            }
-            Err(refusal) => {
-                let _ = reply.send(Err(refusal.into()));
-                false
-            }
-        }
+        let told = self.take(input.clone()).map(|more| records.extend(more));
+        pressed.push(Pressed { input, told, reply });
     }
 
     /// Cancels what is not wanted any more, and begins model calls, which say nothing before the gate is open. Returns the tools that
