@@ -2,6 +2,7 @@
 
 use abide_client::protocol::{
     Seq,
+    hello::BINCODE,
     method::{self, daemon::StatusParams},
 };
 use abide_tests::{
@@ -44,11 +45,11 @@ async fn a_frame_that_announces_too_much_is_refused_before_it_comes() {
         [&u32::MAX.to_be_bytes()[..], &(1_u64 << 63).to_be_bytes(), &(i32::MAX as u32).to_be_bytes()]
     {
         let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
-        socket.write_all(hello(&["bincode-1"]).as_bytes()).await.unwrap();
+        socket.write_all(hello(&[BINCODE]).as_bytes()).await.unwrap();
         let mut answer = BufReader::new(&mut socket);
         let mut line = String::new();
         answer.read_line(&mut line).await.unwrap();
-        assert!(line.contains("bincode-1"), "{line}");
+        assert!(line.contains(BINCODE), "{line}");
         socket.write_all(announced).await.unwrap();
         let mut rest = Vec::new();
         drop(wait::within("the connection to be closed", socket.read_to_end(&mut rest)).await);

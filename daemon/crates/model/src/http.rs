@@ -17,6 +17,9 @@ use std::{error::Error as _, sync::Arc, sync::OnceLock, time::Duration};
 use tokio::time::timeout;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a connection is kept for a next request, and how many to one server: many tasks may ask at once and then none.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+const IDLE_CONNECTIONS: usize = 8;
 /// How long an error's explanation may take to arrive.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an error's explanation is read, in bytes.
@@ -43,6 +46,8 @@ fn build(network: bool) -> Result<Client, String> {
     let client = Client::builder()
         .user_agent(concat!("abide/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .pool_max_idle_per_host(IDLE_CONNECTIONS)
         .redirect(reqwest::redirect::Policy::none())
         .tls_backend_preconfigured(tls(network).map_err(|e| format!("cannot set up TLS: {e}"))?);
     let client = if network { client } else { client.no_proxy() };

@@ -179,7 +179,7 @@ fn short(entry: &Entry) -> String {
         Entry::Call(call) => format!("{} {:?} {}", call.tool, call.state, call.attempt),
         Entry::Event(event) => {
             let kind = format!("{:?}", event.kind);
-            kind.split_whitespace().next().unwrap().to_owned()
+            kind.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned()
         }
     }
 }
