@@ -30,8 +30,13 @@ impl Conversation {
         let rows = self.rows.get(window.clone()).unwrap_or_default();
         let found = self.found.map(Row::Entry);
         let built = rows.iter().map(|&row| {
-            let shown = container(self.row(row, look)).padding([5.0, 0.0]).width(Fill);
-            (row, if found == Some(row) { shown.style(style::found).into() } else { shown.into() })
+            let shown = container(self.row(row, look)).width(Fill);
+            let shown: Element<'_, Message> = if found == Some(row) {
+                shown.padding([5.0, space::S]).style(style::found).into()
+            } else {
+                shown.padding([5.0, 0.0]).into()
+            };
+            (row, shown)
         });
         let hidden = (window.start, self.rows.len().saturating_sub(window.end));
         List::new(field::TIMELINE.into(), built, hidden, Message::Looked).showing(self.goal_row()).into()
