@@ -32,7 +32,8 @@ const RUNS: usize = 5;
 #[tokio::main]
 async fn main() {
     let Some(screen) = Screen::start("the figures of the window").await else { return };
-    let quiet = TestDaemon::new(&Config::new());
+    let mut quiet = TestDaemon::new(&Config::new());
+    trace(&mut quiet);
     measure(&screen, "floor: 1,000 rows, no daemon", "examples/floor", &quiet).await;
     for messages in [0, 1_000, 100_000] {
         let mut daemon = TestDaemon::new(&Config::new());

@@ -14,8 +14,9 @@ use std::{
 pub(crate) fn built(name: &str) -> PathBuf {
     let own = env::current_exe().expect("a test knows its own path");
     let folder = own.parent().expect("a program lies in a folder");
-    // Tests lie in TARGET/PROFILE/deps, the benchmark beside the programs.
-    let folder = if folder.ends_with("deps") { folder.parent().expect("it has a parent") } else { folder };
+    // Tests lie in TARGET/PROFILE/deps, examples in a folder too, the benchmark beside the programs.
+    let is_below = folder.ends_with("deps") || folder.ends_with("examples");
+    let folder = if is_below { folder.parent().expect("it has a parent") } else { folder };
     let program = folder.join(name);
     assert!(
         program.exists(),

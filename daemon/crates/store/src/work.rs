@@ -31,16 +31,22 @@ pub(crate) trait Work: Send {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault>;
 
     /// What the sink is told; called once, after the commit.
-    fn committed(&mut self) -> Option<Arc<Committed>>;
+    fn committed(&mut self) -> Option<Arc<Committed>> {
+        None
+    }
 
     /// Tells whoever asked.
     fn answer(self: Box<Self>, outcome: Result<(), Refusal>);
 
     /// May use the reserve on a full disk.
-    fn is_urgent(&self) -> bool;
+    fn is_urgent(&self) -> bool {
+        false
+    }
 
     /// Waits for room on a full disk; otherwise it is refused.
-    fn waits_for_room(&self) -> bool;
+    fn waits_for_room(&self) -> bool {
+        false
+    }
 
     /// Nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;

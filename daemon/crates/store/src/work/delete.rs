@@ -107,10 +107,6 @@ impl Work for Delete {
         true
     }
 
-    fn waits_for_room(&self) -> bool {
-        false
-    }
-
     fn is_abandoned(&self) -> bool {
         self.answer.is_closed()
     }

@@ -1,12 +1,11 @@
 use super::{Answer, Fault, Ledger, Refusal, Work};
 use crate::{
     column::seq_to_sql,
-    committed::Committed,
     query::{self, Progress},
 };
 use abide_protocol::Seq;
 use rusqlite::params;
-use std::{ops::ControlFlow, sync::Arc};
+use std::ops::ControlFlow;
 
 /// Records looked at in one piece of work, so that others do not wait long.
 const RECORDS: u64 = 4096;
@@ -47,20 +46,8 @@ impl Work for Index {
         Ok(())
     }
 
-    fn committed(&mut self) -> Option<Arc<Committed>> {
-        None
-    }
-
     fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
         let _ = self.answer.send(outcome.map(|()| self.progress));
-    }
-
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
-    fn waits_for_room(&self) -> bool {
-        false
     }
 
     fn is_abandoned(&self) -> bool {

@@ -67,14 +67,6 @@ impl Work for MarkRead {
         let _ = answer.send(outcome.and_then(|()| now.ok_or(Refusal::Gone(conversation))));
     }
 
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
-    fn waits_for_room(&self) -> bool {
-        false
-    }
-
     fn is_abandoned(&self) -> bool {
         self.answer.is_closed()
     }

@@ -1,12 +1,11 @@
 use super::{Answer, Fault, Ledger, Refusal, Work};
 use crate::{
-    committed::{Committed, TaskProjection},
+    committed::TaskProjection,
     project::{self, Changes},
     query,
 };
 use abide_protocol::{ConversationId, task::AgentTask};
 use rusqlite::OptionalExtension as _;
-use std::sync::Arc;
 
 /// Derives everything about a conversation anew.
 pub(crate) struct Rebuild {
@@ -53,20 +52,8 @@ impl Work for Rebuild {
         Ok(())
     }
 
-    fn committed(&mut self) -> Option<Arc<Committed>> {
-        None
-    }
-
     fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
         let _ = self.answer.send(outcome.map(|()| self.differed));
-    }
-
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
-    fn waits_for_room(&self) -> bool {
-        false
     }
 
     fn is_abandoned(&self) -> bool {
