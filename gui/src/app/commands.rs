@@ -51,6 +51,7 @@ impl App {
     fn on_page(&mut self, command: Command) -> Task<Message> {
         let effects = match self.page {
             Page::Conversation => self.open.as_mut().and_then(|open| open.command(command)),
+            Page::Inbox if self.inbox.cards.is_rejecting() => None,
             Page::Inbox => pending::decision(self.overview.inbox().items(), command)
                 .map(|decided| self.inbox.update(inbox::Message::Card(decided))),
             Page::Fresh if command == Command::Demo => Some(self.fresh.update(fresh::Message::DemoPressed)),

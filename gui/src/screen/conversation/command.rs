@@ -26,6 +26,16 @@ impl Conversation {
                 _ => composer::Message::PausePressed,
             }),
             Command::Decline => Message::Composer(composer::Message::DeclinePressed),
+            // A reason is being written: a letter that comes before its field has the keyboard decides nothing.
+            Command::Approve
+            | Command::ApproveAlways
+            | Command::Reject
+            | Command::RejectAlways
+            | Command::Choose(_)
+                if self.cards.is_rejecting() =>
+            {
+                return None;
+            }
             Command::Approve
             | Command::ApproveAlways
             | Command::Reject
