@@ -150,17 +150,18 @@ fn try_run(foreground: bool) -> anyhow::Result<()> {
     let ending = Arc::new(watch::channel(None).0);
     let runtime = runtime()?;
     let ran = runtime.block_on(async {
-        let signals = until_signal(ending.clone());
+        let signals = until_signal(ending.clone())?;
         let daemon = daemon::run(Options { home, helper }, ending.clone());
         tokio::pin!(signals, daemon);
-        tokio::select! {
+        let ran = tokio::select! {
             ran = &mut daemon => ran,
             () = signals => daemon.await,
-        }
+        };
+        anyhow::Ok(ran?)
     });
     // What still blocks a thread (a look at a file on a dead network share, say) must not hold up the end.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    Ok(ran?)
+    ran
 }
 
 fn runtime() -> std::io::Result<Runtime> {
@@ -172,31 +173,33 @@ fn helper_program() -> std::io::Result<std::path::PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
 
+/// From now on a signal asks the daemon to end, also while it starts; the future, which passes that on, does not end.
 #[cfg(unix)]
-async fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) {
+fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return std::future::pending().await;
-    };
-    let mut drain = DRAIN;
-    loop {
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        let mut drain = DRAIN;
+        loop {
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = int.recv() => {}
+            }
+            ending.send_replace(Some(Ending::Asked { drain }));
+            // Whoever says it again has no time.
+            drain = Duration::ZERO;
         }
-        ending.send_replace(Some(Ending::Asked { drain }));
-        // Whoever says it again has no time.
-        drain = Duration::ZERO;
-    }
+    })
 }
 
 #[cfg(not(unix))]
-async fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) {
-    if tokio::signal::ctrl_c().await.is_err() {
-        return std::future::pending().await;
-    }
-    ending.send_replace(Some(Ending::Asked { drain: DRAIN }));
+fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async move {
+        if tokio::signal::ctrl_c().await.is_err() {
+            return std::future::pending().await;
+        }
+        ending.send_replace(Some(Ending::Asked { drain: DRAIN }));
+    })
 }
 
 #[expect(clippy::print_stdout, reason = "the answer to --help and --version")]

@@ -12,6 +12,7 @@ struct Floor;
 fn main() -> iced::Result {
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .with_ansi(false)
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("ABIDE_LOG"))
         .init();
     iced::application(Floor::default, |_: &mut Floor, ()| {}, view)
@@ -24,6 +25,6 @@ fn main() -> iced::Result {
 fn view(_: &Floor) -> Element<'_, ()> {
     frame::traced(|| {
         let rows = (0..1000).map(|n| text(format!("row {n}")).into());
-        scrollable(Column::with_children(rows)).width(Fill).into()
+        scrollable(Column::with_children(rows)).width(Fill).anchor_bottom().into()
     })
 }

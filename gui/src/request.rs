@@ -21,6 +21,8 @@ use abide_client::protocol::{
 
 /// Messages of a page.
 pub const PAGE: u32 = 200;
+/// On the way to a message that is sought.
+pub const LONG_PAGE: u32 = 1000;
 /// Messages that a search shows.
 const FOUND: u32 = 50;
 
@@ -33,8 +35,8 @@ pub enum Request {
     /// `None` declines.
     Answer(TaskId, QuestionId, Option<String>),
     Decide(ApprovalId, Decision, Option<String>),
-    /// The page of messages before this one.
-    Older(ConversationId, Seq),
+    /// At most so many of the messages before this one.
+    Older(ConversationId, Seq, u32),
     /// All tasks of a conversation, to tell how they ended.
     Tasks(ConversationId),
     Update(UpdateConversationParams),
@@ -81,11 +83,11 @@ impl Daemon {
                 let params = DecideApprovalParams { approval_id: id.to_string(), decision, note };
                 Ok(won(self.call::<DecideApproval>(params).await?.won))
             }
-            Request::Older(id, before) => {
+            Request::Older(id, before, messages) => {
                 let params = ListMessagesParams {
                     conversation_id: id.to_string(),
                     before: Some(before),
-                    limit: Some(PAGE),
+                    limit: Some(messages),
                 };
                 Ok(Answer::Page(id, self.call::<ListMessages>(params).await?))
             }

@@ -1,13 +1,14 @@
 use crate::{App, Message, clock, effect::field, font, frame, theme, widget::Element};
 use abide_client::Home;
 use iced::{Settings, Size, window};
-use std::{borrow::Cow, process::ExitCode};
+use std::{borrow::Cow, io::IsTerminal as _, process::ExitCode};
 
 /// Opens the window.
 #[must_use]
 pub fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_env_filter(tracing_subscriber::EnvFilter::from_env("ABIDE_LOG"))
         .init();
     let home = match Home::from_env() {

@@ -1,5 +1,6 @@
 //! Small widgets, and what the rest of the window calls an element.
 
+pub mod calm;
 pub mod list;
 pub mod spinner;
 

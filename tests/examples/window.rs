@@ -1,7 +1,7 @@
 //! What the window costs: its start, its memory, its frames, its idleness, each beside a plain iced window with 1,000 rows.
 //!
 //! `cargo build --release --workspace --bins --examples && target/release/examples/window`, on a machine with Xvfb and the rest
-//! that `abide_tests::screen` names. Figures, not promises: nothing fails here.
+//! that `abide_tests::screen` names; with some of `floor 0 1000 100000 streaming` only that. Figures, not promises: nothing fails here.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "it prints figures, and fails as tests do")]
 
@@ -15,10 +15,11 @@ use abide_tests::{
     daemon::{Config, TestDaemon},
     model_server::{Gate, ModelServer, Turn},
     screen::{Launched, Screen, Window},
+    wait::within,
     world::World,
 };
 use std::{
-    fs,
+    env, fs,
     time::{Duration, Instant},
 };
 use tokio::time::{interval, sleep};
@@ -28,14 +29,23 @@ const IDLE: Duration = Duration::from_secs(10);
 const TOKENS: usize = 2000;
 const A_TOKEN: Duration = Duration::from_millis(5);
 const RUNS: usize = 5;
+/// Clicks of it.
+const WHEEL: usize = 300;
 
 #[tokio::main]
 async fn main() {
     let Some(screen) = Screen::start("the figures of the window").await else { return };
-    let mut quiet = TestDaemon::new(&Config::new());
-    trace(&mut quiet);
-    measure(&screen, "floor: 1,000 rows, no daemon", "examples/floor", &quiet).await;
+    let asked: Vec<String> = env::args().skip(1).collect();
+    let is_asked = |group: &str| asked.is_empty() || asked.iter().any(|a| a == group);
+    if is_asked("floor") {
+        let mut quiet = TestDaemon::new(&Config::new());
+        trace(&mut quiet);
+        measure(&screen, "floor: 1,000 rows, no daemon", "examples/floor", &quiet).await;
+    }
     for messages in [0, 1_000, 100_000] {
+        if !is_asked(&messages.to_string()) {
+            continue;
+        }
         let mut daemon = TestDaemon::new(&Config::new());
         trace(&mut daemon);
         if messages > 0 {
@@ -44,7 +54,9 @@ async fn main() {
         daemon.up().await;
         measure(&screen, &format!("window: {messages} messages"), "abide-gui", &daemon).await;
     }
-    streaming(&screen).await;
+    if is_asked("streaming") {
+        streaming(&screen).await;
+    }
 }
 
 fn trace(daemon: &mut TestDaemon) {
@@ -100,6 +112,7 @@ async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon
         let launched = screen.launch(program, daemon);
         first_frame(&launched).await;
         starts.push(begun.elapsed());
+        launched.kill().await;
     }
     show("from start to the first frame", &mut starts);
     let window = screen.launch(program, daemon).window().await;
@@ -116,11 +129,10 @@ async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon
     );
     let before = window.log().len();
     let processor = ticks(window.pid());
-    for _ in 0..60 {
-        window.press(&["Prior"]).await;
-    }
+    window.wheel_up(WHEEL).await;
+    let processor = ticks(window.pid()) - processor;
     settled(&window).await;
-    frames_since(&window, before, ticks(window.pid()) - processor, "60 pages up");
+    frames_since(&window, before, processor, &format!("{WHEEL} turns of the wheel, up"));
     println!("  memory after that: {:.1} MiB PSS", pss(window.pid()));
     window.kill().await;
 }
@@ -162,9 +174,12 @@ async fn settled_but_for_the_mark(world: &World, task: abide_client::protocol::m
 }
 
 async fn first_frame(launched: &Launched<'_>) {
-    while !launched.log().contains("drawn") {
-        sleep(Duration::from_millis(1)).await;
-    }
+    let drawn = async {
+        while !launched.log().contains("drawn") {
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    within("the first frame", drawn).await;
 }
 
 /// Until nothing is drawn for a second.

@@ -117,6 +117,18 @@ impl Screen {
         other
     }
 
+    /// Waits until the window manager has let go of a window that was killed: the display gives its id to the next window at once, and
+    /// the manager would take that for the dead one and never show it.
+    async fn cleared(&self, window: &str) {
+        let id: u32 = window.parse().expect("a window's id");
+        let id = format!("0x{id:x}");
+        wait::wait_until("the window manager to let go of the window", async || {
+            let managed = self.must("xprop", &["-root", "_NET_CLIENT_LIST"]).await;
+            !managed.split([' ', ',']).any(|one| one == id)
+        })
+        .await;
+    }
+
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = process::program(program);
         command.args(arguments).env("DISPLAY", &self.display);

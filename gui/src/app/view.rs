@@ -34,7 +34,8 @@ impl App {
             rule::vertical(1).style(style::line),
             right,
         ];
-        let whole = container(whole).width(Fill).height(Fill).style(style::page);
+        // The window's own ground shows through: filling it here would cost all its pixels for every part that is drawn anew.
+        let whole = container(whole).width(Fill).height(Fill);
         let over = match self.over {
             Over::Nothing => return whole.into(),
             Over::Help => help::view(),

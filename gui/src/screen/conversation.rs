@@ -17,7 +17,7 @@ pub use projection::{Row, rows};
 
 use crate::{
     effect::{Effect, Scroll, field},
-    request::{Answer, Request},
+    request::{Answer, PAGE, Request},
     screen::{
         composer::{self, Composer, Stance},
         pending::{self, Cards},
@@ -301,7 +301,7 @@ impl Conversation {
         match self.history {
             History::More(before) if self.window.start == 0 => {
                 self.history = History::Loading(before);
-                vec![Effect::Ask(Request::Older(self.id, before))]
+                vec![Effect::Ask(Request::Older(self.id, before, PAGE))]
             }
             _ => Vec::new(),
         }
@@ -322,6 +322,9 @@ impl Conversation {
             (_, Answer::Page(id, page)) if *id == self.id => {
                 self.history = page.before.map_or(History::Complete, History::More);
                 self.view.add_page(page.clone());
+                if let Some(further) = self.further() {
+                    return vec![further];
+                }
                 self.project();
                 return self.seek();
             }

@@ -6,7 +6,7 @@ use crate::{
     keymap::Command,
     request::Request,
     theme::{size, space, style},
-    widget::{Element, Look, action, code, key, prose, secondary},
+    widget::{Element, Look, action, calm::calm, code, key, prose, secondary},
     words,
 };
 use abide_client::{
@@ -195,13 +195,15 @@ impl Cards {
                 _ => "Reject",
             };
             return row![
-                text_input("Why not? The agent reads it.", &rejecting.reason)
-                    .id(field::REASON)
-                    .size(size::PROSE)
-                    .padding([7.0, 10.0])
-                    .style(style::field)
-                    .on_input(Message::ReasonChanged)
-                    .on_submit(Message::Rejected),
+                calm(
+                    text_input("Why not? The agent reads it.", &rejecting.reason)
+                        .id(field::REASON)
+                        .size(size::PROSE)
+                        .padding([7.0, 10.0])
+                        .style(style::field)
+                        .on_input(Message::ReasonChanged)
+                        .on_submit(Message::Rejected)
+                ),
                 action(label, Some(key("↵").style(style::key_bad)))
                     .style(style::danger)
                     .on_press(Message::Rejected),
@@ -257,12 +259,14 @@ impl Cards {
             let typed = self.answers.get(&id).map_or("", String::as_str);
             content = content.push(
                 row![
-                    text_input("Type an answer", typed)
-                        .size(size::PROSE)
-                        .padding([7.0, 10.0])
-                        .style(style::field)
-                        .on_input(move |answer| Message::AnswerChanged(id, answer))
-                        .on_submit(Message::Answered(task, id)),
+                    calm(
+                        text_input("Type an answer", typed)
+                            .size(size::PROSE)
+                            .padding([7.0, 10.0])
+                            .style(style::field)
+                            .on_input(move |answer| Message::AnswerChanged(id, answer))
+                            .on_submit(Message::Answered(task, id))
+                    ),
                     action("Reply", None).style(style::primary).on_press(Message::Answered(task, id)),
                 ]
                 .spacing(space::S)

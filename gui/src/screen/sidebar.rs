@@ -6,7 +6,9 @@ use crate::{
     effect::{Effect, field},
     font,
     theme::{size, space, style},
-    widget::{Element, Look, badge, dot, head, key, one_line, prose, secondary, spinner::spinner},
+    widget::{
+        Element, Look, badge, calm::calm, dot, head, key, one_line, prose, secondary, spinner::spinner,
+    },
     words,
 };
 use abide_client::{
@@ -162,13 +164,15 @@ impl Screen {
     ) -> Element<'a, Message> {
         let groups = self.groups(overview, look);
         let search = row![
-            text_input("Search", self.search.typed())
-                .id(field::SEARCH)
-                .size(size::PROSE)
-                .padding([7.0, 10.0])
-                .style(style::field)
-                .on_input(Message::QueryChanged)
-                .on_submit(Message::QuerySubmitted),
+            calm(
+                text_input("Search", self.search.typed())
+                    .id(field::SEARCH)
+                    .size(size::PROSE)
+                    .padding([7.0, 10.0])
+                    .style(style::field)
+                    .on_input(Message::QueryChanged)
+                    .on_submit(Message::QuerySubmitted)
+            ),
             button(text("+").size(size::PROSE).center().width(18))
                 .padding([7.0, 8.0])
                 .style(style::secondary)

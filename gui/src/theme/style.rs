@@ -47,10 +47,6 @@ pub fn panel(theme: &Theme) -> container::Style {
     boxed(tokens(theme).panel, None, 0.0)
 }
 
-pub fn page(theme: &Theme) -> container::Style {
-    boxed(tokens(theme).background, None, 0.0)
-}
-
 /// A person's words.
 pub fn bubble(theme: &Theme) -> container::Style {
     boxed(tokens(theme).selection, None, radius::CARD)

@@ -31,6 +31,7 @@ pub struct List<'a, Key, Message> {
     hidden: (usize, usize),
     width: f32,
     showing: Option<Key>,
+    stand_in: Option<Key>,
     on_view: Box<dyn Fn(View<Key>) -> Message + 'a>,
 }
 
@@ -43,7 +44,14 @@ impl<'a, Key, Message> List<'a, Key, Message> {
         on_view: impl Fn(View<Key>) -> Message + 'a,
     ) -> Self {
         let (keys, rows) = rows.into_iter().unzip();
-        Self { id, keys, rows, hidden, width: space::COLUMN, showing: None, on_view: Box::new(on_view) }
+        let on_view = Box::new(on_view);
+        Self { id, keys, rows, hidden, width: space::COLUMN, showing: None, stand_in: None, on_view }
+    }
+
+    /// The row that stands for what is not here yet: what a person looks at stays in place when that comes.
+    #[must_use]
+    pub fn stand_in(self, row: Key) -> Self {
+        Self { stand_in: Some(row), ..self }
     }
 
     /// Brings a row into view, once: what is said with the next layouts changes nothing until it was `None`.
@@ -119,6 +127,7 @@ where
             top += height;
         }
         let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        scroll.stand_in = self.stand_in;
         scroll.lay_out(places, self.hidden, size.height);
         scroll.show(self.showing);
         layout::Node::with_children(size, nodes)

@@ -11,6 +11,8 @@ use iced::{
 /// Slow enough to be calm and cheap.
 const TICK: Duration = Duration::from_millis(120);
 const TURN: f32 = 0.6;
+/// A frame that is made for something else is taken, if the next of its own would come this soon.
+const EARLY: Duration = Duration::from_millis(35);
 
 /// The mark of work.
 #[must_use]
@@ -39,7 +41,7 @@ impl<Message> canvas::Program<Message> for Arcs {
     ) -> Option<Action<Message>> {
         let Event::Window(window::Event::RedrawRequested(now)) = event else { return None };
         let due = state.last.map_or(*now, |last| last + TICK);
-        if *now >= due {
+        if *now + EARLY >= due {
             state.angle = (state.angle + TURN) % std::f32::consts::TAU;
             state.last = Some(*now);
         }

@@ -7,7 +7,7 @@ use abide_client::{
 };
 use abide_gui::{
     effect::Effect,
-    request::{Answer, Request},
+    request::{Answer, PAGE, Request},
     screen::conversation::{Conversation, Message, Row},
     settings,
     widget::list::View,
@@ -38,7 +38,7 @@ fn history_is_fetched_when_its_start_is_near_and_once() {
     assert_eq!(open.rows().first(), Some(&Row::Older));
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
     let asked = open.update(Message::Looked(view));
-    let request = Request::Older(CONVERSATION, Seq(901));
+    let request = Request::Older(CONVERSATION, Seq(901), PAGE);
     assert_eq!(asked, [Effect::Ask(request.clone())]);
     assert_eq!(open.update(Message::Looked(view)), [], "it is under way");
     let older = (801..=900).map(|n| preset::said(n, Role::User, "before"));
@@ -54,7 +54,7 @@ fn a_page_that_did_not_come_is_asked_for_again() {
     let (mut open, _) = with_history();
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
     let asked = open.update(Message::Looked(view));
-    open.failed(&Request::Older(CONVERSATION, Seq(901)));
+    open.failed(&Request::Older(CONVERSATION, Seq(901), PAGE));
     assert_eq!(open.update(Message::Looked(view)), asked);
 }
 

@@ -206,6 +206,29 @@ pub(crate) fn nothing() -> Window {
     window
 }
 
+/// What is hard to set: endless words, other scripts, emoji, marks that no one sees, a command as long as a page.
+pub(crate) fn hard_words() -> Window {
+    let endless = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(3);
+    let others = "日本語の文章：これは長い一行です。中文：测试失败了十分之一。한국어: 시험이 실패합니다. Ελληνικά, русский, \
+                  עברית, العربية. 👍🏽 🧪 👩‍💻 ✅";
+    let messages = vec![
+        said(1, Role::User, &format!("{endless} {others}")),
+        said(
+            2,
+            Role::Agent,
+            &format!(
+                "# {others}\n\n{endless}\n\n- {others}\n- `{endless}`\n\n```\n{others}\n{endless}\n```\n\n\
+                 An override that turns text round: \u{202e}exe.cod\u{202c}, and a bell: \u{7}."
+            ),
+        ),
+    ];
+    let mut hostile = call(3, "shell", &format!("echo {endless} \u{1b}[31m\u{202e}{others}"));
+    hostile.result = Some(ToolResult::failure(format!("{endless}\n{others}")));
+    let snapshot = Snapshot { messages, calls: vec![hostile], ..empty() };
+    let item = waiting(Pending::Question(Question { text: format!("{others} {endless}"), ..question() }));
+    Window::with(task(Status::WaitingUser), vec![item], snapshot)
+}
+
 pub(crate) fn streaming() -> Window {
     let partial = Partial {
         conversation_id: CONVERSATION,

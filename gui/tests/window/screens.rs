@@ -5,6 +5,7 @@ use abide_client::protocol::{inbox::Decision, task::EndReason};
 use abide_gui::{
     Message,
     effect::Effect,
+    keymap::Command,
     request::Request,
     screen::{conversation, pending},
     settings,
@@ -197,4 +198,43 @@ fn pictures() {
             "{name} looks different"
         );
     }
+}
+
+/// Every state in every size, theme and zoom, to look at.
+#[test]
+#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
+fn gallery() {
+    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
+    let states: [(&str, fn() -> Window); 13] = [
+        ("nothing", preset::nothing),
+        ("streaming", preset::streaming),
+        ("tool-running", preset::tool_running),
+        ("question", preset::waiting_question),
+        ("approval", preset::waiting_approval),
+        ("complete", || preset::ended(EndReason::Completed)),
+        ("stopped", || preset::ended(EndReason::Stopped)),
+        ("failed", || preset::ended(EndReason::Error)),
+        ("disconnected", preset::disconnected),
+        ("long", || preset::long(1000)),
+        ("hard-words", preset::hard_words),
+        ("inbox", || told(preset::waiting_approval(), Message::Key(Command::Inbox))),
+        ("keys", || told(preset::nothing(), Message::Key(Command::Help))),
+    ];
+    for (name, state) in states {
+        for (theme, is_dark) in [("dark", true), ("light", false)] {
+            let window = told(state(), Message::SystemTheme(is_dark));
+            for (width, height) in [(800_u16, 600_u16), (1280, 800), (2560, 1440)] {
+                let size = (f32::from(width), f32::from(height));
+                let mut screen = Simulator::with_size(settings(), size, window.app.view());
+                let picture = screen.snapshot(&window.app.theme()).unwrap();
+                let file = folder.join(format!("{name}-{theme}-{width}x{height}"));
+                assert!(picture.matches_image(file).unwrap(), "the folder has another picture of that name");
+            }
+        }
+    }
+}
+
+fn told(mut window: Window, message: Message) -> Window {
+    window.tell(message);
+    window
 }

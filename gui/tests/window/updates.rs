@@ -17,7 +17,7 @@ use abide_gui::{
     app::Page,
     effect::Effect,
     keymap::Command,
-    request::{Answer, Request},
+    request::{Answer, LONG_PAGE, Request},
     screen::{
         composer::{self, Composer, Stance},
         conversation::{Conversation, Row},
@@ -198,7 +198,7 @@ fn a_message_that_was_found_is_fetched_however_far_back() {
             events: Vec::new(),
             before: Some(Seq(first)),
         };
-        let request = Request::Older(CONVERSATION, Seq(before));
+        let request = Request::Older(CONVERSATION, Seq(before), LONG_PAGE);
         window.tell(Message::Answered(request, Ok(Answer::Page(CONVERSATION, page))));
     }
     assert!(rows(&window).contains(&Row::Entry(Seq(49_850))));
@@ -208,7 +208,7 @@ fn a_message_that_was_found_is_fetched_however_far_back() {
         ..preset::empty()
     };
     open.follow(vec![Update::Snapshot(Box::new(snapshot))], None);
-    let fetch = [Effect::Ask(Request::Older(CONVERSATION, Seq(50_000)))];
+    let fetch = [Effect::Ask(Request::Older(CONVERSATION, Seq(50_000), LONG_PAGE))];
     assert_eq!(open.go_to(Seq(49_850)), fetch);
     assert_eq!(open.go_to(Seq(49_850)), [], "the page is on its way");
 }

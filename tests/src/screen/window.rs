@@ -26,6 +26,19 @@ pub struct Launched<'a> {
 }
 
 impl<'a> Launched<'a> {
+    /// Kills it.
+    ///
+    /// # Panics
+    /// It cannot be killed.
+    pub async fn kill(mut self) {
+        let pid = self.child.id().expect("it runs").to_string();
+        let ids = self.screen.ask("xdotool", &["search", "--pid", &pid]).await.unwrap_or_default();
+        self.child.kill().await.expect("it can be killed");
+        for id in ids.lines() {
+            self.screen.cleared(id).await;
+        }
+    }
+
     pub(super) fn new(screen: &'a Screen, program: &str, daemon: &TestDaemon) -> Self {
         let log = daemon.root().join(format!("window-{}.out", WINDOWS.fetch_add(1, Ordering::Relaxed)));
         let output = File::create(&log).expect("the file of the window's log");
@@ -152,6 +165,14 @@ impl Window<'_> {
         self.screen.must("xdotool", &["click", "1"]).await;
     }
 
+    /// Turns the wheel over the middle of the window, up, so many clicks, 60 a second.
+    pub async fn wheel_up(&self, clicks: usize) {
+        let middle = ["mousemove", "--sync", "--window", &self.id, "800", "400"];
+        self.screen.must("xdotool", &middle).await;
+        let clicks = clicks.to_string();
+        self.screen.must("xdotool", &["click", "--repeat", &clicks, "--delay", "16", "4"]).await;
+    }
+
     pub async fn title(&self) -> String {
         self.screen.must("xdotool", &["getwindowname", &self.id]).await
     }
@@ -247,6 +268,7 @@ impl Window<'_> {
     /// It cannot be killed.
     pub async fn kill(mut self) {
         self.child.kill().await.expect("the window can be killed");
+        self.screen.cleared(&self.id).await;
     }
 
     /// Waits until it has ended by itself.

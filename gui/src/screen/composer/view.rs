@@ -5,7 +5,7 @@ use crate::{
     effect::field,
     keymap,
     theme::{size, space, style},
-    widget::{Element, action, key, secondary},
+    widget::{Element, action, calm::calm, key, secondary},
     words,
 };
 use abide_client::protocol::task::Mode;
@@ -44,7 +44,11 @@ impl Composer {
             .align_y(Center);
         let card: fn(&Theme) -> container::Style =
             if is_waiting { style::composer_waiting } else { style::composer };
-        container(column![editor, foot].spacing(space::S)).padding(space::M).width(Fill).style(card).into()
+        container(column![calm(editor), foot].spacing(space::S))
+            .padding(space::M)
+            .width(Fill)
+            .style(card)
+            .into()
     }
 
     fn placeholder(&self, stance: Stance<'_>, about: &About<'_>) -> String {
@@ -80,12 +84,14 @@ impl Composer {
         let models: Vec<ModelChoice> =
             std::iter::once(default.clone()).chain(known.cloned().map(ModelChoice::Named)).collect();
         let model = chosen.unwrap_or(default);
-        let steps = text_input("50", &self.max_steps)
-            .size(size::SECONDARY)
-            .padding([2.0, 4.0])
-            .width(space::NUMBER)
-            .style(style::field)
-            .on_input(Message::StepsChanged);
+        let steps = calm(
+            text_input("50", &self.max_steps)
+                .size(size::SECONDARY)
+                .padding([2.0, 4.0])
+                .width(space::NUMBER)
+                .style(style::field)
+                .on_input(Message::StepsChanged),
+        );
         let mut choices = Row::new().spacing(space::S).align_y(Center).push(pill(pick_list(
             modes,
             Some(ModeChoice(mode)),
@@ -93,14 +99,14 @@ impl Composer {
         )));
         choices = choices.push(pill(pick_list(models, Some(model), Message::ModelPicked)));
         if about.is_new {
-            choices = choices.push(
+            choices = choices.push(calm(
                 text_input("Folder: a scratch one", &self.workspace)
                     .size(size::SECONDARY)
                     .padding([4.0, 8.0])
                     .width(space::FOLDER)
                     .style(style::field)
                     .on_input(Message::WorkspaceChanged),
-            );
+            ));
         }
         if mode == Mode::Agent {
             choices = choices

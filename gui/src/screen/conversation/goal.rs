@@ -1,7 +1,11 @@
 //! Bringing a message that was found into view, however far back it is.
 
 use super::{Conversation, History, Row};
-use crate::{effect::Effect, request::Request, widget::list::View};
+use crate::{
+    effect::Effect,
+    request::{LONG_PAGE, Request},
+    widget::list::View,
+};
 use abide_client::protocol::Seq;
 
 impl Conversation {
@@ -11,23 +15,30 @@ impl Conversation {
         self.seek()
     }
 
-    /// Asks for the pages between here and what is sought.
+    /// Asks for the pages between here and what is sought, and brings it into view when it is here.
     pub(super) fn seek(&mut self) -> Vec<Effect> {
+        if let Some(further) = self.further() {
+            return vec![further];
+        }
         let Some(seq) = self.goal else { return Vec::new() };
+        let is_under_way = matches!(self.history, History::Loading(before) if before > seq);
+        if !is_under_way {
+            if self.goal_row().is_none() && !self.rows.is_empty() {
+                self.goal = None;
+            }
+            self.reframe();
+        }
+        Vec::new()
+    }
+
+    /// The next page on the way to what is sought, if that is further back. What comes of it need not be projected.
+    pub(super) fn further(&mut self) -> Option<Effect> {
         match self.history {
-            History::More(before) if before > seq => {
+            History::More(before) if before > self.goal? => {
                 self.history = History::Loading(before);
-                vec![Effect::Ask(Request::Older(self.id, before))]
+                Some(Effect::Ask(Request::Older(self.id, before, LONG_PAGE)))
             }
-            // The page is on its way.
-            History::Loading(before) if before > seq => Vec::new(),
-            _ => {
-                if self.goal_row().is_none() && !self.rows.is_empty() {
-                    self.goal = None;
-                }
-                self.reframe();
-                Vec::new()
-            }
+            _ => None,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::{
     effect::field,
     font,
     theme::{size, space, style},
-    widget::{Element, Look, action, key, one_line, secondary, word},
+    widget::{Element, Look, action, calm::calm, key, one_line, secondary, word},
     words,
 };
 use abide_client::{
@@ -74,13 +74,15 @@ impl Conversation {
             .align_y(Center)
             .into(),
             Menu::Renaming(title) => row![
-                text_input("Title", title)
-                    .id(field::TITLE)
-                    .size(size::PROSE)
-                    .padding([6.0, 10.0])
-                    .style(style::field)
-                    .on_input(Message::TitleChanged)
-                    .on_submit(Message::TitleSubmitted),
+                calm(
+                    text_input("Title", title)
+                        .id(field::TITLE)
+                        .size(size::PROSE)
+                        .padding([6.0, 10.0])
+                        .style(style::field)
+                        .on_input(Message::TitleChanged)
+                        .on_submit(Message::TitleSubmitted)
+                ),
                 action("Rename", None).style(style::primary).on_press(Message::TitleSubmitted),
                 action("Cancel", None).style(style::quiet).on_press(Message::MenuClosed),
             ]

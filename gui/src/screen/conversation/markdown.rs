@@ -7,7 +7,12 @@ use crate::{
 };
 use iced::{
     Border, Center, Fill, Padding, Renderer, Theme,
-    widget::{Column, column, container, markdown, row, scrollable, space as gap},
+    widget::{
+        Column, column, container, markdown, row,
+        scrollable::{self, Scrollbar},
+        space as gap,
+        text::Wrapping,
+    },
 };
 
 /// What can be done with a document.
@@ -15,6 +20,10 @@ use iced::{
 pub enum Message {
     Copied(String),
 }
+
+/// A line of code that fits in every window, in bytes. What need not scroll is not made a layer of its own: to draw one costs
+/// as much as to draw its words.
+const NARROW: usize = 48;
 
 struct Viewer;
 
@@ -113,12 +122,17 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
             word("Copy", Message::Copied(source.to_owned()))
         ]
         .align_y(Center);
-        let bar = scrollable::Scrollbar::new().width(space::XS).scroller_width(space::XS).spacing(space::XS);
-        let text =
-            scrollable(code(source.trim_end_matches('\n')).wrapping(iced::widget::text::Wrapping::None))
+        let source = source.trim_end_matches('\n');
+        let text = code(source).wrapping(Wrapping::None);
+        let text: Element<'_, Message> = if source.lines().all(|line| line.len() <= NARROW) {
+            text.into()
+        } else {
+            let bar = Scrollbar::new().width(space::XS).scroller_width(space::XS).spacing(space::XS);
+            let wide = scrollable::Scrollable::new(text)
                 .width(Fill)
-                .direction(scrollable::Direction::Horizontal(bar))
-                .style(style::bars);
+                .direction(scrollable::Direction::Horizontal(bar));
+            wide.style(style::bars).into()
+        };
         container(column![head, text].spacing(space::XS))
             .padding(iced::padding::all(space::M).top(space::XS).right(space::S))
             .width(Fill)

@@ -39,7 +39,10 @@ impl Conversation {
             (row, shown)
         });
         let hidden = (window.start, self.rows.len().saturating_sub(window.end));
-        List::new(field::TIMELINE.into(), built, hidden, Message::Looked).showing(self.goal_row()).into()
+        List::new(field::TIMELINE.into(), built, hidden, Message::Looked)
+            .stand_in(Row::Older)
+            .showing(self.goal_row())
+            .into()
     }
 
     fn row(&self, row: Row, look: Look) -> Element<'_, Message> {

@@ -6,7 +6,7 @@ use crate::{
     font,
     screen::composer::About,
     theme::{size, space, style},
-    widget::{Element, Look, action, secondary, word},
+    widget::{Element, Look, action, calm::calm, secondary, word},
 };
 use abide_client::protocol::{conversation::Conversation as Known, method::daemon::ListModelsReply};
 use iced::{
@@ -68,7 +68,7 @@ fn read(reader: &text_editor::Content) -> Element<'_, Message> {
         word("Close", Message::ReaderClosed)
     ]
     .align_y(Center);
-    container(column![head, editor].spacing(space::S))
+    container(column![head, calm(editor)].spacing(space::S))
         .padding(space::L)
         .width(Fill)
         .height(Fill)

@@ -51,6 +51,8 @@ pub(super) struct Scroll<Key> {
     pub(super) grabbed: Option<f32>,
     /// The row that was brought into view last, as long as it is asked for.
     pub(super) shown: Option<Key>,
+    /// A row that stands for others that are not here: when they come it stays where they do not, so nobody looks at it.
+    pub(super) stand_in: Option<Key>,
 }
 
 impl<Key> Default for Scroll<Key> {
@@ -65,6 +67,7 @@ impl<Key> Default for Scroll<Key> {
             told: None,
             grabbed: None,
             shown: None,
+            stand_in: None,
         }
     }
 }
@@ -129,9 +132,11 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         (from - self.offset).abs() > f32::EPSILON
     }
 
+    /// The topmost row that is seen and that stays what it is.
     fn first(&self) -> Option<Place<Key>> {
-        let at = self.places.partition_point(|place| place.top + place.height <= self.offset);
-        self.places.get(at).copied()
+        let seen = &self.places[self.visible().start..];
+        let steady = seen.iter().find(|place| self.stand_in != Some(place.key));
+        steady.or(seen.first()).copied()
     }
 
     /// The built rows that are seen.
@@ -144,7 +149,7 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
     pub(super) fn view(&self) -> Option<View<Key>> {
         let seen = self.visible();
         Some(View {
-            first: self.places.get(seen.start)?.key,
+            first: self.first()?.key,
             last: self.places.get(seen.end.checked_sub(1)?)?.key,
             at_end: self.anchor_is_end(),
         })
@@ -268,6 +273,21 @@ mod tests {
         scroll.lay_out(taller, (80, 0), 50.0);
         assert_eq!(scroll.view().unwrap().first, seen.first);
         assert!((scroll.offset - scroll.first().unwrap().top - above).abs() < 0.01);
+    }
+
+    #[test]
+    fn what_is_read_stays_when_what_was_missing_comes() {
+        let mut scroll = list(0..20, (0, 0));
+        scroll.stand_in = Some(0);
+        scroll.scroll(-1000.0);
+        assert_eq!(scroll.view().map(|view| view.first), Some(1));
+        // Ten rows come between the one that stood for them and the others.
+        let keys = std::iter::once(0).chain(20..30).chain(1..20);
+        let places: Vec<Place<u32>> =
+            (0..).zip(keys).map(|(n, key)| Place { key, top: as_f32(n) * 10.0, height: 10.0 }).collect();
+        scroll.lay_out(places, (0, 0), 50.0);
+        assert!((scroll.offset - 100.0).abs() < 0.01, "{}", scroll.offset);
+        assert_eq!(scroll.view().map(|view| view.first), Some(29));
     }
 
     #[test]
