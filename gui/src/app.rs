@@ -29,14 +29,12 @@ use abide_client::{
 use iced::{Subscription, Task, Theme, event, time, window::Id};
 pub use window::WindowEvent;
 
-use std::{collections::HashSet, sync::LazyLock, time::Duration};
+use std::{collections::HashSet, time::Duration};
 
 /// How long what has just come stands out in the list.
 const FLASH: Duration = Duration::from_millis(1600);
 /// How long a draft may be unsaved.
 const DRAFT: Duration = Duration::from_millis(500);
-
-static HOME: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("HOME").ok());
 
 /// The window.
 #[derive(Debug)]
@@ -110,7 +108,7 @@ impl App {
         let memory = Memory::of(home);
         let settings = memory.settings();
         let fresh =
-            fresh::Screen { composer: Composer::with_draft(&memory.draft(None)), is_connected: false };
+            fresh::Screen { composer: Composer::with_draft(&memory.draft(None)), ..fresh::Screen::default() };
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             memory,
@@ -171,7 +169,7 @@ impl App {
     }
 
     fn look(&self) -> Look {
-        Look { tokens: theme::tokens(&self.theme()), now: self.now, home: HOME.as_deref() }
+        Look { tokens: theme::tokens(&self.theme()), now: self.now, home: fresh::folders::home() }
     }
 
     pub fn subscription(&self) -> Subscription<Message> {

@@ -16,6 +16,8 @@ pub enum Effect {
     /// A new conversation.
     New,
     Scroll(Scroll),
+    /// To offer folders that go on from this.
+    FindFolders(String),
     /// The draft has changed.
     Draft,
 }
@@ -32,6 +34,7 @@ pub enum Scroll {
 /// Ids of the fields.
 pub mod field {
     pub const COMPOSER: &str = "composer";
+    pub const FOLDER: &str = "folder";
     pub const SEARCH: &str = "search";
     pub const REASON: &str = "reason";
     pub const TITLE: &str = "title";

@@ -40,6 +40,9 @@ pub enum Command {
     Theme,
     /// Play the demo, on the page for a new conversation.
     Demo,
+    /// To the folder of a new conversation.
+    Folder,
+    Complete,
     Help,
 }
 
@@ -53,6 +56,7 @@ pub static MAP: [(&str, &[Help]); 4] = [
         &[
             ("Ctrl N", "new"),
             ("Ctrl Shift D", "play the demo, on a new page"),
+            ("Ctrl Shift F", "its folder; Tab completes"),
             ("Ctrl ↓", "next"),
             ("Ctrl ↑", "previous"),
             ("Ctrl J", "next that needs you"),
@@ -112,6 +116,7 @@ pub fn command(key: &Key, modifiers: Modifiers) -> Option<Command> {
     Some(match key.as_ref() {
         Key::Named(Named::Escape) => Command::Escape,
         Key::Named(Named::Enter) => Command::Confirm,
+        Key::Named(Named::Tab) => Command::Complete,
         Key::Named(Named::F1) => Command::Help,
         Key::Named(Named::F2) => Command::Rename,
         Key::Named(Named::PageUp) => Command::PageUp,
@@ -172,6 +177,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
             }
         }
         Key::Character("c" | "C") if shift => Command::CopyAll,
+        Key::Character("f" | "F") if shift => Command::Folder,
         Key::Character("+" | "=") => Command::ZoomIn,
         Key::Character("-" | "_") => Command::ZoomOut,
         Key::Character("0") => Command::ZoomReset,

@@ -27,12 +27,16 @@ pub struct Look {
 
 /// Prose of the usual size.
 pub fn prose<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
-    text(content).size(size::PROSE).line_height(size::LINE_HEIGHT)
+    text(content).size(size::PROSE).line_height(size::LINE_HEIGHT).wrapping(text::Wrapping::WordOrGlyph)
 }
 
 /// Beside the point.
 pub fn secondary<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
-    text(content).size(size::SECONDARY).line_height(size::LINE_HEIGHT).style(style::muted)
+    text(content)
+        .size(size::SECONDARY)
+        .line_height(size::LINE_HEIGHT)
+        .wrapping(text::Wrapping::WordOrGlyph)
+        .style(style::muted)
 }
 
 /// The head of a group, to be given in capitals.
@@ -42,7 +46,11 @@ pub fn head<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
 
 /// Code, commands, paths.
 pub fn code<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
-    text(content).size(size::CODE).font(font::CODE).line_height(size::LINE_HEIGHT)
+    text(content)
+        .size(size::CODE)
+        .font(font::CODE)
+        .line_height(size::LINE_HEIGHT)
+        .wrapping(text::Wrapping::WordOrGlyph)
 }
 
 /// One line, cut where the room ends.
@@ -71,7 +79,10 @@ pub fn action<'a, Message: 'a>(label: &'a str, name: Option<Container<'a, Messag
 }
 
 /// A small quiet word that can be pressed.
-pub fn word<'a, Message: Clone + 'a>(label: &'a str, message: Message) -> Button<'a, Message> {
+pub fn word<'a, Message: Clone + 'a>(
+    label: impl text::IntoFragment<'a>,
+    message: Message,
+) -> Button<'a, Message> {
     button(text(label).size(size::SECONDARY)).padding([2.0, 6.0]).style(style::quiet).on_press(message)
 }
 

@@ -170,11 +170,17 @@ pub fn path(path: &str, home: Option<&str>) -> String {
 /// A workspace: short for people; a private scratch folder has a name that says nothing.
 #[must_use]
 pub fn place(workspace: &str, home: Option<&str>) -> String {
+    if is_scratch(workspace) { "scratch folder".to_owned() } else { path(workspace, home) }
+}
+
+/// Whether the daemon made this workspace for one conversation.
+#[must_use]
+pub fn is_scratch(workspace: &str) -> bool {
     let mut parts = workspace.rsplit('/');
     let is_id = parts
         .next()
         .is_some_and(|name| name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-'));
-    if is_id && parts.next() == Some("scratch") { "scratch folder".to_owned() } else { path(workspace, home) }
+    is_id && parts.next() == Some("scratch")
 }
 
 #[cfg(test)]

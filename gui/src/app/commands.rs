@@ -56,6 +56,10 @@ impl App {
                 .map(|decided| self.inbox.update(inbox::Message::Card(decided))),
             Page::Fresh if command == Command::Demo => Some(self.fresh.update(fresh::Message::DemoPressed)),
             Page::Fresh if command == Command::FocusInput => Some(vec![Effect::Focus(field::COMPOSER)]),
+            Page::Fresh if command == Command::Folder => Some(vec![Effect::Focus(field::FOLDER)]),
+            Page::Fresh if command == Command::Complete => {
+                Some(self.fresh.update(fresh::Message::FolderCompleted))
+            }
             Page::Fresh => None,
         };
         self.perform(effects.unwrap_or_default())

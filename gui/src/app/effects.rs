@@ -4,7 +4,10 @@ use super::{App, Message, Page};
 use crate::{
     effect::{Effect, Scroll, field},
     request::Request,
-    screen::conversation::Conversation,
+    screen::{
+        conversation::Conversation,
+        fresh::{self, folders},
+    },
 };
 use abide_client::protocol::ConversationId;
 use iced::{
@@ -42,6 +45,15 @@ impl App {
             Effect::Draft => {
                 self.is_dirty = true;
                 Task::none()
+            }
+            Effect::FindFolders(typed) => {
+                // A folder may be on a slow disk.
+                let find = async move {
+                    let look = move || (folders::beginning_with(&typed, folders::home()), typed);
+                    tokio::task::spawn_blocking(look).await.ok()
+                };
+                let tell = |(found, typed)| Message::Fresh(fresh::Message::FoldersFound(typed, found));
+                Task::future(find).and_then(move |all| Task::done(tell(all)))
             }
             Effect::Scroll(scroll) => {
                 let id = Id::new(field::TIMELINE);

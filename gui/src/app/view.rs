@@ -25,7 +25,8 @@ impl App {
             }
             (Page::Inbox, _) => self.inbox.view(self.overview.inbox(), look).map(Message::Inbox),
             (Page::Fresh | Page::Conversation, _) => {
-                self.fresh.view(self.models.as_ref()).map(Message::Fresh)
+                let conversations = self.overview.conversations();
+                self.fresh.view(self.models.as_ref(), &conversations, look).map(Message::Fresh)
             }
         };
         let right = column![self.banner(), container(page).height(Fill), self.notice()].width(Fill);

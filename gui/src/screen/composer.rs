@@ -2,7 +2,11 @@
 
 mod view;
 
-use crate::{effect::Effect, request::Request};
+use crate::{
+    effect::Effect,
+    request::Request,
+    screen::fresh::folders::{expanded, home},
+};
 use abide_client::protocol::{
     ConversationId, TaskId,
     inbox::Question,
@@ -99,6 +103,12 @@ impl Composer {
         self.content.text().trim_end().to_owned()
     }
 
+    /// The folder that was chosen, as it was typed.
+    #[must_use]
+    pub fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
     #[must_use]
     pub fn is_sending(&self) -> bool {
         self.sent.as_ref().is_some_and(|sent| sent.is_under_way)
@@ -180,7 +190,7 @@ impl Composer {
             _ => Uuid::now_v7().to_string(),
         };
         self.sent = Some(Sent { id: id.clone(), text: text.clone(), is_under_way: true });
-        let workspace = Some(self.workspace.trim().to_owned())
+        let workspace = Some(expanded(self.workspace.trim(), home()))
             .filter(|path| !path.is_empty() && conversation_id.is_none());
         StartTaskParams {
             conversation_id,

@@ -1,21 +1,28 @@
 //! A conversation that has not begun: what this is, whether a model is there, and the composer.
 
+pub mod folders;
+
 use crate::{
-    effect::Effect,
+    effect::{Effect, field},
     font,
     request::Request,
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
-    widget::{Element, action, code, key, prose, secondary},
+    widget::{Element, Look, action, code, key, prose, secondary, word},
 };
-use abide_client::protocol::{
-    method::{daemon::ListModelsReply, task::StartTaskParams},
-    task::Mode,
+use abide_client::{
+    protocol::{
+        conversation::Conversation,
+        method::{daemon::ListModelsReply, task::StartTaskParams},
+        task::Mode,
+    },
+    text::visible_line,
 };
 use iced::{
-    Fill,
-    widget::{column, container, row, space as gap, text},
+    Center, Fill,
+    widget::{Row, column, container, row, space as gap, text},
 };
+use std::collections::HashSet;
 use uuid::Uuid;
 
 /// The built-in model, which plays a script.
@@ -27,19 +34,44 @@ pub struct Screen {
     pub composer: Composer,
     /// Whether the daemon is there to send to.
     pub is_connected: bool,
+    /// Folders that go on from what is typed.
+    pub found: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
 pub enum Message {
     Composer(composer::Message),
     DemoPressed,
+    /// These go on from what was typed.
+    FoldersFound(String, Vec<String>),
+    FolderPressed(String),
+    /// The first of those that were found is meant.
+    FolderCompleted,
 }
 
 impl Screen {
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         let stance = self.stance();
         match message {
+            Message::Composer(composer::Message::WorkspaceChanged(typed)) => self.work_in(typed),
             Message::Composer(message) => self.composer.update(message, stance, None),
+            Message::FoldersFound(typed, found) => {
+                // What is typed may have gone on meanwhile.
+                if typed == self.composer.workspace() {
+                    self.found = found;
+                }
+                Vec::new()
+            }
+            Message::FolderPressed(folder) => {
+                let mut effects = self.work_in(folder);
+                effects.push(Effect::Focus(field::COMPOSER));
+                effects
+            }
+            Message::FolderCompleted => match self.found.first().cloned() {
+                // What is beneath it is offered next.
+                Some(folder) => self.work_in(format!("{folder}/")),
+                None => Vec::new(),
+            },
             Message::DemoPressed => vec![Effect::Ask(Request::Start(Box::new(StartTaskParams {
                 message: DEMO_PROMPT.to_owned(),
                 mode: Some(Mode::Agent),
@@ -51,12 +83,25 @@ impl Screen {
         }
     }
 
+    fn work_in(&mut self, typed: String) -> Vec<Effect> {
+        self.found.clear();
+        let mut effects =
+            self.composer.update(composer::Message::WorkspaceChanged(typed.clone()), Stance::Ready, None);
+        effects.push(Effect::FindFolders(typed));
+        effects
+    }
+
     const fn stance(&self) -> Stance<'static> {
         if self.is_connected { Stance::Ready } else { Stance::Away }
     }
 
     #[must_use]
-    pub fn view<'a>(&'a self, models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
+    pub fn view<'a>(
+        &'a self,
+        models: Option<&'a ListModelsReply>,
+        conversations: &[&Conversation],
+        look: Look,
+    ) -> Element<'a, Message> {
         let about = About { models, model: None, mode: None, is_new: true };
         let words = column![
             text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG),
@@ -75,10 +120,29 @@ impl Screen {
             words,
             gap().height(space::XL),
             self.composer.view(self.stance(), &about).map(Message::Composer),
+            self.folders(conversations, look),
             gap().height(Fill),
         ]
         .max_width(space::COLUMN);
         container(page).center_x(Fill).height(Fill).padding(space::XL).into()
+    }
+
+    /// Where it could work, to pick.
+    fn folders<'a>(&self, conversations: &[&Conversation], look: Look) -> Element<'a, Message> {
+        let typed = self.composer.workspace();
+        let mut offered = self.found.clone();
+        offered.extend(folders::recent(conversations, typed, look.home));
+        let mut seen = HashSet::new();
+        offered.retain(|folder| seen.insert(folder.clone()));
+        if offered.is_empty() {
+            return gap().height(0).into();
+        }
+        let words = offered
+            .into_iter()
+            .take(folders::MOST)
+            .map(|folder| word(visible_line(&folder).into_owned(), Message::FolderPressed(folder)).into());
+        let row = Row::new().push(secondary("Work in")).extend(words).spacing(space::XS).align_y(Center);
+        container(row.wrap().vertical_spacing(space::XS)).padding([space::S, space::M]).into()
     }
 }
 

@@ -208,7 +208,8 @@ pub(crate) fn nothing() -> Window {
 
 /// What is hard to set: endless words, other scripts, emoji, marks that no one sees, a command as long as a page.
 pub(crate) fn hard_words() -> Window {
-    let endless = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(3);
+    let endless =
+        "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(3);
     let others = "日本語の文章：これは長い一行です。中文：测试失败了十分之一。한국어: 시험이 실패합니다. Ελληνικά, русский, \
                   עברית, العربية. 👍🏽 🧪 👩‍💻 ✅";
     let messages = vec![

@@ -7,7 +7,7 @@ use abide_gui::{
     effect::Effect,
     keymap::Command,
     request::Request,
-    screen::{conversation, pending},
+    screen::{composer, conversation, fresh, pending},
     settings,
 };
 use iced_test::Simulator;
@@ -223,7 +223,9 @@ fn gallery() {
     for (name, state) in states {
         for (theme, is_dark) in [("dark", true), ("light", false)] {
             let window = told(state(), Message::SystemTheme(is_dark));
-            for (width, height) in [(800_u16, 600_u16), (1280, 800), (2560, 1440)] {
+            // Twice as many pixels each way; a very large window differs in where things stand only.
+            let large = (name == "question").then_some((2560, 1440));
+            for (width, height) in [(800_u16, 600_u16), (1280, 800)].into_iter().chain(large) {
                 let size = (f32::from(width), f32::from(height));
                 let mut screen = Simulator::with_size(settings(), size, window.app.view());
                 let picture = screen.snapshot(&window.app.theme()).unwrap();
@@ -232,6 +234,27 @@ fn gallery() {
             }
         }
     }
+}
+
+#[test]
+fn a_new_conversation_offers_folders() {
+    let mut window = preset::ended(EndReason::Completed);
+    window.tell(Message::Key(Command::New));
+    shows(&window, &["Work in", "/home/me/src/web"]);
+    let typed = |text: &str| {
+        Message::Fresh(fresh::Message::Composer(composer::Message::WorkspaceChanged(text.to_owned())))
+    };
+    window.tell(typed("/srv/"));
+    lacks(&window, &["Work in"]);
+    let found = |typed: &str| fresh::Message::FoldersFound(typed.to_owned(), vec!["/srv/api".to_owned()]);
+    window.tell(Message::Fresh(found("/sr")));
+    lacks(&window, &["/srv/api"]);
+    window.tell(Message::Fresh(found("/srv/")));
+    shows(&window, &["Work in", "/srv/api"]);
+    window.tell(Message::Key(Command::Complete));
+    lacks(&window, &["Work in"]);
+    let mut screen = simulate(&window);
+    assert!(screen.find("/srv/api/").is_ok(), "it is in the field");
 }
 
 fn told(mut window: Window, message: Message) -> Window {

@@ -101,6 +101,7 @@ impl Composer {
         if about.is_new {
             choices = choices.push(calm(
                 text_input("Folder: a scratch one", &self.workspace)
+                    .id(field::FOLDER)
                     .size(size::SECONDARY)
                     .padding([4.0, 8.0])
                     .width(space::FOLDER)

@@ -34,9 +34,6 @@ impl Conversation {
         ];
         let about =
             parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
-        let names =
-            column![one_line(text(title).size(size::TITLE).font(font::STRONG)), one_line(secondary(about)),]
-                .width(Fill);
         let numbers =
             Row::with_children(numbers(task, look).into_iter().map(|words| secondary(words).into()))
                 .spacing(space::L);
@@ -44,8 +41,13 @@ impl Conversation {
             .padding([2.0, 8.0])
             .style(style::quiet)
             .on_press(Message::MenuPressed);
-        let head = row![names, numbers, menu]
-            .spacing(space::L)
+        // The name has the whole line: in a small window it is what tells conversations apart.
+        let names = column![
+            one_line(text(title).size(size::TITLE).font(font::STRONG)),
+            row![one_line(secondary(about)), numbers].spacing(space::L),
+        ];
+        let head = row![names.width(Fill), menu]
+            .spacing(space::S)
             .align_y(Center)
             .height(space::HEADER)
             .padding([0.0, space::XL]);

@@ -6,9 +6,9 @@ use crate::{
     widget::{Element, code, prose, secondary, word},
 };
 use iced::{
-    Border, Center, Fill, Padding, Renderer, Theme,
+    Border, Center, Fill, Padding, Pixels, Renderer, Theme,
     widget::{
-        Column, column, container, markdown, row,
+        Column, column, container, markdown, rich_text, row,
         scrollable::{self, Scrollbar},
         space as gap,
         text::Wrapping,
@@ -71,9 +71,18 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
         text: &'a markdown::Text,
         index: usize,
     ) -> iced::Element<'a, Message, Theme, Renderer> {
+        use markdown::HeadingLevel::{H1, H2, H3, H4, H5, H6};
         let style = markdown::Style { font: font::STRONG, ..settings.style };
-        let settings = markdown::Settings { style, ..settings };
-        markdown::heading(settings, level, text, index, Self::on_link_click)
+        let size = match level {
+            H1 => settings.h1_size,
+            H2 => settings.h2_size,
+            H3 => settings.h3_size,
+            H4 => settings.h4_size,
+            H5 => settings.h5_size,
+            H6 => settings.h6_size,
+        };
+        let room = if index == 0 { 0.0 } else { space::XS };
+        container(words(text, style, size)).padding(iced::padding::top(room)).into()
     }
 
     fn paragraph(
@@ -81,11 +90,7 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
         settings: markdown::Settings,
         text: &markdown::Text,
     ) -> iced::Element<'a, Message, Theme, Renderer> {
-        iced::widget::rich_text(text.spans(settings.style))
-            .on_link_click(Self::on_link_click)
-            .size(settings.text_size)
-            .line_height(size::LINE_HEIGHT)
-            .into()
+        words(text, settings.style, settings.text_size)
     }
 
     fn unordered_list(
@@ -139,6 +144,16 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
             .style(style::code)
             .into()
     }
+}
+
+/// Text with its links and code; a word that is longer than the line is broken.
+fn words<'a>(text: &markdown::Text, style: markdown::Style, size: Pixels) -> Element<'a, Message> {
+    rich_text(text.spans(style))
+        .on_link_click(<Viewer as markdown::Viewer<'_, Message>>::on_link_click)
+        .size(size)
+        .line_height(size::LINE_HEIGHT)
+        .wrapping(Wrapping::WordOrGlyph)
+        .into()
 }
 
 /// The marks stand at the right of their own column, on the line of the words.
