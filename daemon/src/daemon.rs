@@ -120,7 +120,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         sessions: sessions.clone(),
         catalog: catalog.clone(),
         keys: keys.clone(),
-        tools,
+        tools: tools.clone(),
         config,
         home: Arc::new(home),
         socket,
@@ -157,6 +157,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         }
     }
     supervisor.end(END).await;
+    let _ = tokio::task::spawn_blocking(move || tools.close()).await;
     store.close().await;
     drop(instance);
     match why {

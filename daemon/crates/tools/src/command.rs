@@ -1,10 +1,12 @@
 //! A command under its helper, as the daemon sees it: started, listened to, ended in time.
 
+mod fork_server;
 mod live;
 mod output;
 mod spool;
 mod start;
 
+pub(crate) use fork_server::ForkServer;
 pub(crate) use live::Live;
 pub(crate) use spool::{Place, kept, remove};
 pub(crate) use start::{Link, Start, shell};
@@ -69,11 +71,11 @@ pub(crate) async fn follow(
     cancel: &CancellationToken,
     mut show: Box<dyn FnMut(&str) + Send>,
 ) -> Ended {
-    let Link { mut child, connection, spool, call, identity, live } = link;
+    let Link { stdout, stderr, connection, spool, call, identity, live } = link;
     let (read, mut write) = connection.into_split();
     let mut reports = BufReader::new(read.take(MAX_REPORT)).lines();
-    let mut stdout = Output::new(child.stdout.take());
-    let mut stderr = Output::new(child.stderr.take());
+    let mut stdout = Output::new(Some(stdout));
+    let mut stderr = Output::new(Some(stderr));
     let mut until = Instant::now() + deadline;
     let mut stop = None;
     let report = loop {
@@ -117,7 +119,6 @@ pub(crate) async fn follow(
         keep(rest, &mut show, &spool);
     }
     spool.finish().await;
-    let _ = timeout(PATIENCE, child.wait()).await;
     drop(live);
     let how = match (stop, lost, report.ending) {
         (Some(Stop::Cancelled), ..) => How::Cancelled,

@@ -8,20 +8,20 @@ pub(crate) use change::mark;
 
 use crate::{
     Finished, Run,
-    command::Live,
+    command::{ForkServer, Live},
     plan::{Refusal, parse},
     tool::Call,
     workspace::{Closed, PathError, Workspace},
 };
 use abide_protocol::{message::CallOutcome, record::Permission, transcript::ToolResult};
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 /// What carrying out a call needs to know of the daemon.
 #[derive(Debug)]
 pub(crate) struct Runner {
-    pub(crate) helper: Vec<OsString>,
+    pub(crate) helpers: ForkServer,
     pub(crate) spool_dir: PathBuf,
     pub(crate) closed: Arc<Closed>,
     pub(crate) live: Live,

@@ -1,6 +1,6 @@
 use crate::{
     Error, Sandbox,
-    command::{self, Live, Place},
+    command::{self, ForkServer, Live, Place},
     plan::{Planner, Schemas},
     run::Runner,
     tool,
@@ -99,7 +99,8 @@ impl Tools {
             return Err(Error::Spool { path: spool_dir, source });
         }
         let closed = Arc::new(Closed::new(&own_dirs, &home));
-        let runner = Arc::new(Runner { helper, spool_dir, closed, live: Live::default() });
+        let runner =
+            Arc::new(Runner { helpers: ForkServer::new(helper), spool_dir, closed, live: Live::default() });
         Ok(Self { runner, schemas: Arc::default() })
     }
 
@@ -141,6 +142,12 @@ impl Tools {
     #[must_use]
     pub fn inspect(&self, call_id: CallId, attempt: u32, planned: &CallPlanned, workspace: &str) -> Finding {
         self.runner.inspect(call_id, attempt, planned, workspace)
+    }
+
+    /// Ends the process that helpers come from, and waits until it is gone. What runs goes on until its own connection closes.
+    /// Blocking.
+    pub fn close(&self) {
+        self.runner.helpers.close();
     }
 
     /// Whether this process watches over a running tool.

@@ -1,6 +1,7 @@
 //! The least that any agent has to do for a step, in a loop of its own.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{Read as _, Write as _},
     net::TcpStream,
@@ -24,16 +25,18 @@ pub(crate) struct Loop {
     work: Work,
     number: usize,
     reply: Vec<u8>,
+    /// As the daemon gives it to commands: a shell that loads a locale takes twice as long.
+    environment: BTreeMap<String, String>,
 }
 
 impl Loop {
     /// Its log is a file in this folder.
-    pub(crate) fn new(url: &str, folder: &Path, work: Work) -> Self {
+    pub(crate) fn new(url: &str, folder: &Path, work: Work, environment: BTreeMap<String, String>) -> Self {
         let address = url.trim_start_matches("http://").trim_end_matches("/v1");
         let connection = TcpStream::connect(address).expect("the model listens");
         connection.set_nodelay(true).expect("a socket");
         let log = File::create(folder.join("floor.log")).expect("the floor's log");
-        Self { connection, log, work, number: 0, reply: vec![0; 64 * 1024] }
+        Self { connection, log, work, number: 0, reply: vec![0; 64 * 1024], environment }
     }
 
     /// So many steps, and a last request; each request's body is this long.
@@ -41,7 +44,7 @@ impl Loop {
         self.ask(bytes);
         for _ in 0..steps {
             if self.work == Work::Shell {
-                shell(self.number);
+                shell(self.number, &self.environment);
             }
             self.log.write_all(&[b'x'; 512]).expect("the floor's log");
             self.log.sync_data().expect("the floor's log");
@@ -66,11 +69,13 @@ impl Loop {
     }
 }
 
-fn shell(number: usize) {
+fn shell(number: usize, environment: &BTreeMap<String, String>) {
     let shell = if Path::new("/bin/bash").exists() { "/bin/bash" } else { "/bin/sh" };
     #[expect(clippy::disallowed_methods, reason = "the floor of starting a process")]
     let output = std::process::Command::new(shell)
         .args(["-c", &format!("true {number}")])
+        .env_clear()
+        .envs(environment.iter())
         .stdin(Stdio::null())
         .output()
         .expect("a shell");

@@ -79,7 +79,10 @@ async fn run(
     });
     let place = Place::with(model).await;
     let model = &place.model;
-    assert!(floor.set(Mutex::new(Loop::new(&model.url(), place.daemon.root(), work))).is_ok());
+    let mut environment = place.daemon.variables();
+    // What the daemon hands on of it.
+    environment.retain(|name, _| ["HOME", "LANG", "PATH"].contains(&name.as_str()));
+    assert!(floor.set(Mutex::new(Loop::new(&model.url(), place.daemon.root(), work, environment))).is_ok());
     place.begin("step").await;
     tokio::task::block_in_place(|| model.asked("step", steps + 1));
     place.settled().await;

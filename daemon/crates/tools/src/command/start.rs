@@ -1,37 +1,28 @@
 use super::{
+    fork_server::ForkServer,
     live::{Live, LiveGuard},
     spool::{Place, Spool},
 };
 use crate::{
-    helper::Order,
+    helper::{Handover, Order},
     process::{self, Identity},
 };
 use abide_fail_point::{Point, pass};
 use rustix::process::Pid;
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
     fs, io,
     io::Write as _,
-    os::{
-        fd::{AsRawFd as _, OwnedFd},
-        unix::net::UnixStream as Connection,
-    },
-    process::Stdio,
+    os::{fd::OwnedFd, unix::net::UnixStream as Connection},
     time::Duration,
 };
-use tokio::{
-    net::UnixStream,
-    process::{Child, Command},
-};
+use tokio::net::{UnixStream, unix::pipe::Receiver};
 
 /// A helper that does not take its order within this is not going to.
 const HANDOVER: Duration = Duration::from_secs(5);
 
 /// A command that is to run.
 pub(crate) struct Start {
-    /// The command line of the helper.
-    pub(crate) helper: Vec<OsString>,
     /// Program (absolute) and arguments.
     pub(crate) command: Vec<String>,
     /// Where: an open directory.
@@ -44,7 +35,8 @@ pub(crate) struct Start {
 
 /// A command that runs.
 pub(crate) struct Link {
-    pub(super) child: Child,
+    pub(super) stdout: Receiver,
+    pub(super) stderr: Receiver,
     /// While it is open, the command may run.
     pub(super) connection: UnixStream,
     pub(super) spool: Spool,
@@ -55,27 +47,22 @@ pub(crate) struct Link {
 }
 
 impl Start {
-    /// Starts the helper, notes who it is, and only then tells it what to run: whatever runs can be found after a crash.
+    /// Has a helper forked, notes who it is, and only then tells it what to run: whatever runs can be found after a crash.
     ///
     /// Blocking, within a runtime.
-    pub(crate) fn start(self, live: &Live) -> io::Result<Link> {
-        let (ours, theirs) = Connection::pair()?;
-        let (program, arguments) =
-            self.helper.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-        #[expect(clippy::disallowed_methods, reason = "the one place that starts a process")]
-        let child = Command::new(program)
-            .args(arguments)
-            .env_clear()
-            // Seen by the child, which has a copy of the descriptor until it executes the program.
-            .current_dir(format!("/proc/self/fd/{}", self.directory.as_raw_fd()))
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let pid = child.id().ok_or_else(|| io::Error::other("the tool helper ended at once"))?;
+    pub(crate) fn start(self, server: &ForkServer, live: &Live) -> io::Result<Link> {
+        let (ours, connection) = Connection::pair()?;
+        let (out, stdout) = io::pipe()?;
+        let (err, stderr) = io::pipe()?;
+        let pid = server.fork(&Handover {
+            connection: connection.into(),
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            directory: self.directory,
+        })?;
         pass(Point::HelperStarted);
-        let guard = live.enter(pid);
-        let identity = i32::try_from(pid).ok().and_then(Pid::from_raw).and_then(|pid| Identity::of(pid).ok());
+        let guard = live.enter(pid.unsigned_abs());
+        let identity = Pid::from_raw(pid).and_then(|pid| Identity::of(pid).ok());
         self.place.note(identity.as_ref())?;
         pass(Point::HelperNoted);
         let spool = Spool::create(&self.place)?;
@@ -86,8 +73,15 @@ impl Start {
         (&ours).write_all(&order.line()?)?;
         pass(Point::CommandOrdered);
         ours.set_nonblocking(true)?;
-        let connection = UnixStream::from_std(ours)?;
-        Ok(Link { child, connection, spool, call: self.call, identity, live: guard })
+        Ok(Link {
+            stdout: Receiver::from_owned_fd(out.into())?,
+            stderr: Receiver::from_owned_fd(err.into())?,
+            connection: UnixStream::from_std(ours)?,
+            spool,
+            call: self.call,
+            identity,
+            live: guard,
+        })
     }
 }
 

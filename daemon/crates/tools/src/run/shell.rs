@@ -42,13 +42,12 @@ impl Runner {
         let spot = workspace.resolve(shell.working_dir.as_deref().unwrap_or("."))?;
         let directory = workspace.folder(&spot)?.into_std_file().into();
         let start = Start {
-            helper: self.helper.clone(),
             command: vec![command::shell().to_owned(), "-c".to_owned(), shell.command],
             directory,
             environment: environment::allowed(run.environment),
             call: run.call_id.to_string(),
             place: Place::of(&self.spool_dir, run.call_id, run.attempt),
         };
-        start.start(&self.live).map_err(Refusal::Start)
+        start.start(&self.helpers, &self.live).map_err(Refusal::Start)
     }
 }
