@@ -71,7 +71,7 @@ pub(crate) async fn follow(
     cancel: &CancellationToken,
     mut show: Box<dyn FnMut(&str) + Send>,
 ) -> Ended {
-    let Link { stdout, stderr, connection, spool, call, identity, live } = link;
+    let Link { stdout, stderr, connection, mut spool, call, identity, live } = link;
     let (read, mut write) = connection.into_split();
     let mut reports = BufReader::new(read.take(MAX_REPORT)).lines();
     let mut stdout = Output::new(Some(stdout));
@@ -80,8 +80,8 @@ pub(crate) async fn follow(
     let mut stop = None;
     let report = loop {
         tokio::select! {
-            Some(piece) = stdout.next() => keep(&piece, &mut show, &spool),
-            Some(piece) = stderr.next() => keep(&piece, &mut show, &spool),
+            Some(piece) = stdout.next() => keep(&piece, &mut show, &mut spool),
+            Some(piece) = stderr.next() => keep(&piece, &mut show, &mut spool),
             report = read_report(&mut reports) => break report,
             () = cancel.cancelled(), if stop.is_none() => {
                 stop = Some(Stop::Cancelled);
@@ -108,15 +108,15 @@ pub(crate) async fn follow(
     let drained = async {
         loop {
             tokio::select! {
-                Some(piece) = stdout.next() => keep(&piece, &mut show, &spool),
-                Some(piece) = stderr.next() => keep(&piece, &mut show, &spool),
+                Some(piece) = stdout.next() => keep(&piece, &mut show, &mut spool),
+                Some(piece) = stderr.next() => keep(&piece, &mut show, &mut spool),
                 else => break,
             }
         }
     };
     let _ = timeout(DRAIN, drained).await;
     for rest in [stdout.finish(), stderr.finish()] {
-        keep(rest, &mut show, &spool);
+        keep(rest, &mut show, &mut spool);
     }
     spool.finish().await;
     drop(live);
@@ -132,7 +132,7 @@ pub(crate) async fn follow(
     Ended { how, stdout, stderr, left_behind: report.ended, survivors: report.survivors }
 }
 
-fn keep(piece: &str, show: &mut Box<dyn FnMut(&str) + Send>, spool: &Spool) {
+fn keep(piece: &str, show: &mut Box<dyn FnMut(&str) + Send>, spool: &mut Spool) {
     if !piece.is_empty() {
         show(piece);
         spool.write(piece);

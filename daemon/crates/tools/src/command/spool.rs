@@ -10,7 +10,6 @@ use std::{
     io::{self, Read as _, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
 };
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -83,48 +82,53 @@ pub(crate) fn remove(path: &Path) {
     }
 }
 
-/// Writes a command's output to its file, never waiting for the disk.
+/// Writes a command's output to its file, never waiting for the disk. There is no file before there is output.
 pub(crate) struct Spool {
+    path: PathBuf,
+    writing: Option<Writing>,
+}
+
+struct Writing {
     pieces: mpsc::Sender<String>,
     /// A piece was let go; the next one says so.
-    gap: AtomicBool,
+    gap: bool,
     writer: JoinHandle<()>,
 }
 
 impl Spool {
-    /// Within a runtime.
-    pub(super) fn create(place: &Place) -> io::Result<Self> {
-        let mut file = Rolling {
-            file: private(&place.output)?,
-            path: place.output.clone(),
-            ends: Capture::default(),
-            size: 0,
-        };
-        let (pieces, mut coming) = mpsc::channel::<String>(WAITING);
-        let writer = tokio::task::spawn_blocking(move || {
-            let mut result = Ok(());
-            while let Some(piece) = coming.blocking_recv() {
-                // After an error (a full disk) the rest is let go: this is a courtesy, the result does not come from here.
-                result = result.and_then(|()| file.write(&piece));
-            }
-            if let Err(error) = result {
-                tracing::warn!(path = %file.path.display(), %error, "cannot keep the output of a tool");
-            }
-        });
-        Ok(Self { pieces, gap: AtomicBool::new(false), writer })
+    pub(super) fn new(place: &Place) -> Self {
+        Self { path: place.output.clone(), writing: None }
     }
 
-    /// Keeps a piece; if the disk is far behind, it is let go.
-    pub(super) fn write(&self, piece: &str) {
-        let gap =
-            if self.gap.load(Ordering::Relaxed) { "\n[… some output is missing here …]\n" } else { "" };
-        let sent = self.pieces.try_send(format!("{gap}{piece}"));
-        self.gap.store(sent.is_err(), Ordering::Relaxed);
+    /// Keeps a piece; if the disk is far behind, it is let go. Within a runtime.
+    pub(super) fn write(&mut self, piece: &str) {
+        let writing = self.writing.get_or_insert_with(|| Writing::begin(self.path.clone()));
+        let gap = if writing.gap { "\n[… some output is missing here …]\n" } else { "" };
+        writing.gap = writing.pieces.try_send(format!("{gap}{piece}")).is_err();
     }
 
     pub(super) async fn finish(self) {
-        drop(self.pieces);
-        let _ = self.writer.await;
+        if let Some(Writing { pieces, writer, .. }) = self.writing {
+            drop(pieces);
+            let _ = writer.await;
+        }
+    }
+}
+
+impl Writing {
+    fn begin(path: PathBuf) -> Self {
+        let (pieces, mut coming) = mpsc::channel::<String>(WAITING);
+        let writer = tokio::task::spawn_blocking(move || {
+            let mut file = Rolling::create(&path);
+            while let Some(piece) = coming.blocking_recv() {
+                // After an error (a full disk) the rest is let go: this is a courtesy, the result does not come from here.
+                file = file.and_then(|mut file| file.write(&piece).map(|()| file));
+            }
+            if let Err(error) = file {
+                tracing::warn!(path = %path.display(), %error, "cannot keep the output of a tool");
+            }
+        });
+        Self { pieces, gap: false, writer }
     }
 }
 
@@ -137,6 +141,10 @@ struct Rolling {
 }
 
 impl Rolling {
+    fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: private(path)?, path: path.to_owned(), ends: Capture::default(), size: 0 })
+    }
+
     fn write(&mut self, piece: &str) -> io::Result<()> {
         self.ends.push(piece);
         self.file.write_all(piece.as_bytes())?;

@@ -65,7 +65,6 @@ impl Start {
         let identity = Pid::from_raw(pid).and_then(|pid| Identity::of(pid).ok());
         self.place.note(identity.as_ref())?;
         pass(Point::HelperNoted);
-        let spool = Spool::create(&self.place)?;
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
         let order = Order { command: self.command, environment };
@@ -77,7 +76,7 @@ impl Start {
             stdout: Receiver::from_owned_fd(out.into())?,
             stderr: Receiver::from_owned_fd(err.into())?,
             connection: UnixStream::from_std(ours)?,
-            spool,
+            spool: Spool::new(&self.place),
             call: self.call,
             identity,
             live: guard,

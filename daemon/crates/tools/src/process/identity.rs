@@ -1,7 +1,7 @@
 use super::table;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
-use std::{fs, io, os::fd::OwnedFd};
+use std::{fs, io, os::fd::OwnedFd, sync::OnceLock};
 
 /// One process and no other, also after its id was given to another one, and after a reboot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,12 @@ pub(super) fn open(pid: Pid, start: u64) -> Option<OwnedFd> {
     (now == start).then_some(handle)
 }
 
+/// Stays the same as long as this process can.
 fn boot() -> io::Result<String> {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned())
+    static BOOT: OnceLock<String> = OnceLock::new();
+    if let Some(id) = BOOT.get() {
+        return Ok(id.clone());
+    }
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned();
+    Ok(BOOT.get_or_init(|| id).clone())
 }
