@@ -8,6 +8,7 @@ use crate::{
     instance::{Instance, InstanceError, private_folder},
     ipc::{self, Connections, Service},
     keys::{KeyError, KeyStore},
+    memory,
     notify::{Feed, Notifier, SystemDesktop},
     runner::Runner,
     session::{Alarm, Sessions},
@@ -144,6 +145,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     supervisor.spawn("kept output", sessions.clone().drop_settled_output());
     supervisor.spawn("integrity", look_for_damage(store.clone(), database, supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
+    supervisor.spawn("memory", memory::give_back(sessions.clone(), supervisor.clone()));
 
     let mut endings = ending.subscribe();
     let mut why = wait(&mut endings).await;

@@ -6,7 +6,7 @@
 //! * [`events`]: who is told what; [`notify`]: the desktop
 //! * [`config`], [`keys`], [`providers`], [`catalog`]: which models there are
 //! * [`doctor`]: what is well and what is not
-//! * [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
+//! * [`instance`], [`logging`], [`memory`], [`supervisor`], [`clock`]: the process
 
 pub mod catalog;
 pub mod clock;
@@ -18,6 +18,7 @@ pub mod instance;
 pub mod ipc;
 pub mod keys;
 pub mod logging;
+pub mod memory;
 pub mod notify;
 pub mod providers;
 pub mod runner;

@@ -5,7 +5,7 @@ use abide_daemon::{
     daemon::{self, Ending, Options},
     doctor::{self, Finding, Health},
     instance::private_folder,
-    logging,
+    logging, memory,
 };
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};
@@ -142,6 +142,7 @@ fn show(finding: &Finding) {
 }
 
 fn try_run(foreground: bool) -> anyhow::Result<()> {
+    memory::bound();
     let home = Home::from_env()?;
     private_folder(&home.state_dir)?;
     private_folder(&home.log_dir())?;

@@ -192,6 +192,11 @@ impl Sessions {
         self.inner.gone.notify_waiters();
     }
 
+    /// Resolves when the next conversation leaves memory.
+    pub async fn one_has_left(&self) {
+        self.inner.gone.notified().await;
+    }
+
     /// Begins nothing new and waits until what runs has come to a boundary; what has not by the deadline is cut off, and found
     /// interrupted at the next start.
     pub async fn drain(&self, deadline: Duration) {

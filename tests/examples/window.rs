@@ -53,6 +53,9 @@ async fn main() {
         }
         daemon.up().await;
         measure(&screen, &format!("window: {messages} messages"), "abide-gui", &daemon).await;
+        if messages > 0 {
+            find(&screen, &daemon, messages).await;
+        }
     }
     if is_asked("streaming") {
         streaming(&screen).await;
@@ -135,6 +138,35 @@ async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon
     frames_since(&window, before, processor, &format!("{WHEEL} turns of the wheel, up"));
     println!("  memory after that: {:.1} MiB PSS", pss(window.pid()));
     window.kill().await;
+}
+
+/// From the Enter behind a search to the frame that shows what was found, far back.
+async fn find(screen: &Screen, daemon: &TestDaemon, messages: u64) {
+    let window = screen.open(daemon).await;
+    window.press(&["ctrl+k"]).await;
+    settled_view(&window).await;
+    window.type_text(&format!("src {}", messages / 100 + 1)).await;
+    // The first search of all makes the index.
+    settled_view(&window).await;
+    let begun = Instant::now();
+    window.press(&["Return"]).await;
+    let took = settled_view(&window).await.saturating_duration_since(begun);
+    println!("  to a message {} back that was found: {took:.1?}", messages - messages / 100 - 1);
+    println!("  memory after that: {:.1} MiB PSS", pss(window.pid()));
+    window.kill().await;
+}
+
+/// Until no view has been built for three seconds; when the last one was.
+async fn settled_view(window: &Window<'_>) -> Instant {
+    let (mut views, mut last) = (window.logged("built"), Instant::now());
+    while last.elapsed() < Duration::from_secs(3) {
+        sleep(Duration::from_millis(10)).await;
+        let now = window.logged("built");
+        if now != views {
+            (views, last) = (now, Instant::now());
+        }
+    }
+    last
 }
 
 async fn streaming(screen: &Screen) {

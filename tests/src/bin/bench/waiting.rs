@@ -14,7 +14,7 @@ use abide_client::{
 };
 use abide_tests::wait;
 use std::time::{Duration, Instant};
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::sleep};
 
 /// Clients that start tasks side by side.
 const CLIENTS: usize = 16;
@@ -28,6 +28,8 @@ pub(crate) async fn figures() -> Vec<Figure> {
         begin(&place, there, total).await;
         there = total;
         place.forgotten().await;
+        // What they took is given back two seconds later.
+        sleep(Duration::from_secs(4)).await;
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let each = (place.pss() - before) / total as f64;
         let (answered, whole) = recovery(&mut place, total).await;
