@@ -30,7 +30,7 @@ use tokio::{
 /// What the daemon knows this client by.
 pub const NAME: &str = "abide-gui";
 /// Between two batches of updates.
-const FRAME: Duration = Duration::from_millis(33);
+const FRAME: Duration = Duration::from_millis(34);
 /// Updates of a batch.
 const MAX_BATCH: usize = 2048;
 

@@ -175,3 +175,8 @@ async fn there_is_no_room_for_one_write() {
 async fn a_sync_fails_once() {
     until_clean("sync", EIO, "once").await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_syncs_fail_from_one_on() {
+    until_clean("sync", EIO, "ever").await;
+}

@@ -6,10 +6,12 @@ use abide_client::protocol::{
     method::task::{StartTaskParams, StartTaskReply},
     task::{Approvals, Status},
 };
+use abide_fail_point::{Point, VARIABLE};
 use abide_tests::{
     daemon::{Config, TestDaemon},
     ledger,
     model_server::{Gate, ModelServer, Script, Turn},
+    wait,
     witness::Witness,
     world::World,
 };
@@ -47,7 +49,7 @@ fn script(kind: &str, witness: &Witness, gate: &Gate) -> Script {
 #[tokio::test]
 async fn every_unfinished_task_is_taken_over() {
     let model = ModelServer::start().await;
-    let daemon = TestDaemon::new(&Config::with(&model));
+    let mut daemon = TestDaemon::new(&Config::with(&model));
     let data = daemon.home().data_dir;
     std::fs::create_dir_all(&data).unwrap();
     std::fs::copy(fixture(), daemon.home().database()).unwrap();
@@ -81,6 +83,14 @@ async fn every_unfinished_task_is_taken_over() {
         model.has_given(kind, usize::from(!matches!(kind, "model" | "paused")));
     }
     let before = tasks.len();
+    // Killed while it brings the database up to date, it leaves the old one, and the next start begins anew.
+    daemon.set_env_once(VARIABLE, &format!("{}:1", Point::Migrating.name()));
+    daemon.launch();
+    wait::wait_until("the daemon to come to the point", async || daemon.has_ended()).await;
+    let database = rusqlite::Connection::open(daemon.home().database()).unwrap();
+    let version: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, 1, "all steps or none");
+    drop(database);
     let world = World::of(model, daemon).await;
     let of = |kind: &str| tasks.iter().find(|(_, head)| head.contains(&format!("[k:{kind}]"))).expect(kind).0;
     assert_eq!(before, KINDS.len());
