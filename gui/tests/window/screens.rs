@@ -188,13 +188,19 @@ fn the_map_of_keys_is_over_the_rest() {
 fn pictures() {
     for (name, window) in [("approval", preset::waiting_approval()), ("tool", preset::tool_running())] {
         let shown = mosaic(&window);
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/window/snapshots/{name}.mosaic"));
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/window/snapshots/{name}.mosaic"));
         if std::env::var_os("ABIDE_BLESS").is_some() {
             std::fs::write(&file, shown.join("\n") + "\n").unwrap();
         }
         let known = std::fs::read_to_string(&file).unwrap_or_default();
         let known: Vec<&str> = known.lines().collect();
-        assert_eq!(known.len(), shown.len(), "{}: ABIDE_BLESS=1 writes it; look at the gallery", file.display());
+        assert_eq!(
+            known.len(),
+            shown.len(),
+            "{}: ABIDE_BLESS=1 writes it; look at the gallery",
+            file.display()
+        );
         let differ = shown.iter().zip(&known).map(|(shown, known)| {
             let pairs = shown.split(' ').zip(known.split(' '));
             pairs.filter(|(shown, known)| number(shown).abs_diff(number(known)) > NEAR).count()
