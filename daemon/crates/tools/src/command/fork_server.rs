@@ -33,20 +33,23 @@ impl ForkServer {
 
     /// Has a helper forked; its process id. Blocking.
     ///
-    /// A server that has died, or was killed, is replaced.
+    /// If that fails, the server is ended, and the next one is another. Nobody knows then whether a helper has been forked: what was
+    /// handed over must not be handed over again.
     pub(super) fn fork(&self, handover: &Handover) -> io::Result<i32> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(server) = running.as_ref() {
-            match handover.send(&server.connection) {
-                Ok(pid) => return Ok(pid),
-                Err(error) => tracing::warn!(%error, "the fork server is lost; starting another"),
-            }
+        if running.is_none() {
+            *running = Some(self.start()?);
         }
-        if let Some(lost) = running.take() {
+        let forked = match running.as_ref() {
+            Some(server) => handover.send(&server.connection),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        };
+        if forked.is_err()
+            && let Some(lost) = running.take()
+        {
             lost.end();
         }
-        let server = running.insert(self.start()?);
-        handover.send(&server.connection)
+        forked
     }
 
     #[expect(clippy::disallowed_methods, reason = "the one place where the daemon starts a process")]

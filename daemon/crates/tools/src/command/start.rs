@@ -11,8 +11,8 @@ use abide_fail_point::{Point, pass};
 use rustix::process::Pid;
 use std::{
     collections::BTreeMap,
-    fs, io,
-    io::Write as _,
+    fs,
+    io::{self, PipeReader, Write as _},
     os::{fd::OwnedFd, unix::net::UnixStream as Connection},
     time::Duration,
 };
@@ -51,15 +51,12 @@ impl Start {
     ///
     /// Blocking, within a runtime.
     pub(crate) fn start(self, server: &ForkServer, live: &Live) -> io::Result<Link> {
-        let (ours, connection) = Connection::pair()?;
-        let (out, stdout) = io::pipe()?;
-        let (err, stderr) = io::pipe()?;
-        let pid = server.fork(&Handover {
-            connection: connection.into(),
-            stdout: stdout.into(),
-            stderr: stderr.into(),
-            directory: self.directory,
-        })?;
+        let Helper { pid, connection: ours, stdout, stderr } = Helper::forked(server, &self.directory)
+            .or_else(|error| {
+                // Something may have killed the server. A helper that it left behind sees its connection close, and ends.
+                tracing::warn!(%error, "no helper could be forked; trying once more");
+                Helper::forked(server, &self.directory)
+            })?;
         pass(Point::HelperStarted);
         let guard = live.enter(pid.unsigned_abs());
         let identity = Pid::from_raw(pid).and_then(|pid| Identity::of(pid).ok());
@@ -73,14 +70,37 @@ impl Start {
         pass(Point::CommandOrdered);
         ours.set_nonblocking(true)?;
         Ok(Link {
-            stdout: Receiver::from_owned_fd(out.into())?,
-            stderr: Receiver::from_owned_fd(err.into())?,
+            stdout: Receiver::from_owned_fd(stdout.into())?,
+            stderr: Receiver::from_owned_fd(stderr.into())?,
             connection: UnixStream::from_std(ours)?,
             spool: Spool::new(&self.place),
             call: self.call,
             identity,
             live: guard,
         })
+    }
+}
+
+/// A helper that waits for its order, and the daemon's ends of what it was given.
+struct Helper {
+    pid: i32,
+    connection: Connection,
+    stdout: PipeReader,
+    stderr: PipeReader,
+}
+
+impl Helper {
+    fn forked(server: &ForkServer, directory: &OwnedFd) -> io::Result<Self> {
+        let (connection, theirs) = Connection::pair()?;
+        let (stdout, out) = io::pipe()?;
+        let (stderr, err) = io::pipe()?;
+        let pid = server.fork(&Handover {
+            connection: theirs.into(),
+            stdout: out.into(),
+            stderr: err.into(),
+            directory: directory.try_clone()?,
+        })?;
+        Ok(Self { pid, connection, stdout, stderr })
     }
 }
 
