@@ -32,7 +32,12 @@ pub(super) fn recent(conversations: &[&Conversation], typed: &str, home: Option<
 #[must_use]
 pub fn beginning_with(typed: &str, home: Option<&str>) -> Vec<String> {
     let Some((parent, beginning)) = typed.rsplit_once('/') else { return Vec::new() };
-    let Ok(entries) = fs::read_dir(format!("{}/", expanded(parent, home))) else { return Vec::new() };
+    let folder = format!("{}/", expanded(parent, home));
+    if !folder.starts_with('/') {
+        // From where this window happened to be started says nothing to the daemon.
+        return Vec::new();
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<String> = entries
         .filter_map(|entry| {
             let entry = entry.ok()?;
