@@ -20,6 +20,7 @@ use crate::{
     },
     theme,
     widget::Look,
+    words,
 };
 use abide_client::{
     Home, Update,
@@ -169,7 +170,7 @@ impl App {
     }
 
     fn look(&self) -> Look {
-        Look { tokens: theme::tokens(&self.theme()), now: self.now, home: fresh::folders::home() }
+        Look { tokens: theme::tokens(&self.theme()), now: self.now, home: words::home() }
     }
 
     pub fn subscription(&self) -> Subscription<Message> {

@@ -1,10 +1,11 @@
-//! Durations, counts, money and states in words.
+//! Durations, counts, money, paths and states in words.
 
 use abide_client::protocol::{
     Timestamp,
     task::{AgentTask, EndReason, PauseReason, Status},
     transcript::Usage,
 };
+use std::sync::LazyLock;
 
 /// `340 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`.
 #[must_use]
@@ -165,6 +166,23 @@ pub fn path(path: &str, home: Option<&str>) -> String {
         Some(rest) if rest.starts_with('/') => format!("~{rest}"),
         _ => path.to_owned(),
     }
+}
+
+/// What a person types for a path, with the home folder for `~`: the inverse of [`path`].
+#[must_use]
+pub fn expanded(path: &str, home: Option<&str>) -> String {
+    let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (rest, home) {
+        (Some(rest), Some(home)) => format!("{home}{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// The person's own folder.
+#[must_use]
+pub fn home() -> Option<&'static str> {
+    static HOME: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("HOME").ok());
+    HOME.as_deref()
 }
 
 /// A workspace: short for people; a private scratch folder has a name that says nothing.

@@ -8,6 +8,7 @@ use crate::{
         conversation::Conversation,
         fresh::{self, folders},
     },
+    words,
 };
 use abide_client::protocol::ConversationId;
 use iced::{
@@ -49,7 +50,7 @@ impl App {
             Effect::FindFolders(typed) => {
                 // A folder may be on a slow disk.
                 let find = async move {
-                    let look = move || (folders::beginning_with(&typed, folders::home()), typed);
+                    let look = move || (folders::beginning_with(&typed, words::home()), typed);
                     tokio::task::spawn_blocking(look).await.ok()
                 };
                 let tell = |(found, typed)| Message::Fresh(fresh::Message::FoldersFound(typed, found));

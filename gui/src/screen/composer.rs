@@ -5,7 +5,7 @@ mod view;
 use crate::{
     effect::Effect,
     request::Request,
-    screen::fresh::folders::{expanded, home},
+    words::{expanded, home},
 };
 use abide_client::protocol::{
     ConversationId, TaskId,

@@ -1,19 +1,11 @@
 //! Folders to work in: those that conversations have, and those that go on from what is typed.
 
-use crate::words;
+use crate::words::{self, expanded};
 use abide_client::protocol::conversation::Conversation;
-use std::{collections::HashSet, fs, sync::LazyLock};
+use std::{collections::HashSet, fs};
 
 /// As many as find room in a line or two.
 pub(super) const MOST: usize = 6;
-
-static HOME: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("HOME").ok());
-
-/// The person's own folder.
-#[must_use]
-pub fn home() -> Option<&'static str> {
-    HOME.as_deref()
-}
 
 /// Folders of conversations, the last ones first, as a person would type them; only those that have what is typed in them.
 #[must_use]
@@ -52,16 +44,6 @@ pub fn beginning_with(typed: &str, home: Option<&str>) -> Vec<String> {
     found.sort_unstable();
     found.truncate(MOST);
     found
-}
-
-/// With the home for `~`.
-#[must_use]
-pub fn expanded(path: &str, home: Option<&str>) -> String {
-    let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    match (rest, home) {
-        (Some(rest), Some(home)) => format!("{home}{rest}"),
-        _ => path.to_owned(),
-    }
 }
 
 #[cfg(test)]

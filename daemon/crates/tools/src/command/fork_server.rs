@@ -37,17 +37,15 @@ impl ForkServer {
     /// handed over must not be handed over again.
     pub(super) fn fork(&self, handover: &Handover) -> io::Result<i32> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.is_none() {
-            *running = Some(self.start()?);
-        }
-        let forked = match running.as_ref() {
-            Some(server) => handover.send(&server.connection),
-            None => Err(io::ErrorKind::NotConnected.into()),
+        let server = match running.take() {
+            Some(server) => server,
+            None => self.start()?,
         };
-        if forked.is_err()
-            && let Some(lost) = running.take()
-        {
-            lost.end();
+        let forked = handover.send(&server.connection);
+        if forked.is_ok() {
+            *running = Some(server);
+        } else {
+            server.end();
         }
         forked
     }
