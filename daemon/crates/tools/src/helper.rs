@@ -4,35 +4,31 @@
 //! that the command started survives.
 //!
 //! * It adopts what the command leaves behind (subreaper), so that nothing escapes by `setsid` or a double fork.
-//! * It starts the command from its main thread, which lives as long as itself: the command's parent-death signal is tied to the
-//!   thread that started it. (The helper itself has none: the daemon's threads come and go, its connection does not.)
-//! * It is single-purpose: no async runtime, nothing of the daemon's state, an empty environment, no descriptors but 0 to 2.
+//! * It has one thread, which lives as long as itself: the command's parent-death signal is tied to the thread that started it. (The
+//!   helper itself has none: the daemon's threads come and go, its connection does not.)
+//! * It is single-purpose: no async runtime, nothing of the daemon's state, an empty environment, no descriptors but its own.
 //!
 //! The **fork server** is the one process from which helpers are forked: small and with one thread, so that a fork is cheap and
 //! safe. To execute the daemon's program anew for each command takes longer than most commands. It ends when the daemon does.
 
 mod descriptors;
-mod handover;
 mod protocol;
+mod spawn;
 mod stage;
 mod tree;
 
-pub(crate) use handover::Handover;
-use protocol::read_line;
-pub(crate) use protocol::{Ending, Order, Report, STOP};
+pub(crate) use protocol::{Ending, Fittings, Order, Report, STOP, ask_for_helper, forked_helper};
 use rustix::{
-    process::{fchdir, getpid, set_child_subreaper, setsid},
-    stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
+    process::{getpid, set_child_subreaper, setsid},
+    stdio::{dup2_stdin, dup2_stdout},
 };
+use spawn::Program;
+use stage::ChildEnds;
 use std::{
     fs::File,
-    io::{self, BufReader, Write as _},
-    os::{
-        fd::AsFd as _,
-        unix::{net::UnixStream, process::CommandExt as _},
-    },
-    process::{Command, ExitCode, Stdio},
-    thread,
+    io::{self, Write as _},
+    os::{fd::AsFd as _, unix::net::UnixStream},
+    process::ExitCode,
 };
 use tree::Tree;
 
@@ -51,72 +47,43 @@ pub fn main() -> ExitCode {
 /// Forks helpers until the daemon has gone. In a forked helper it returns when the helper is done.
 fn serve() -> io::Result<()> {
     descriptors::keep_only_standard()?;
+    let daemon = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let nowhere = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&nowhere)?;
+    dup2_stdout(&nowhere)?;
+    drop(nowhere);
     // Nobody waits for a helper: the daemon hears from it, or sees its connection close.
     stage::forget_children(true)?;
+    stage::limit()?;
     let _ = setsid();
-    let daemon = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    while let Some(handover) = Handover::receive(&daemon)? {
+    while let Some(connection) = protocol::asked_for_helper(&daemon)? {
         match stage::fork() {
             Ok(None) => {
                 drop(daemon);
-                return help(handover);
+                return help(&connection);
             }
-            Ok(Some(pid)) => handover::answer(&daemon, Ok(pid))?,
-            Err(error) => handover::answer(&daemon, Err(error))?,
+            Ok(Some(pid)) => protocol::answer(&daemon, Ok(pid))?,
+            Err(error) => protocol::answer(&daemon, Err(error))?,
         }
     }
     Ok(())
 }
 
-/// A helper's life.
-fn help(handover: Handover) -> io::Result<()> {
-    let Handover { connection, stdout, stderr, directory } = handover;
+/// A helper's life. Most of it may be over before there is a command, so all that can be done before is.
+fn help(daemon: &UnixStream) -> io::Result<()> {
     stage::forget_children(false)?;
-    dup2_stdin(&connection)?;
-    dup2_stdout(&stdout)?;
-    dup2_stderr(&stderr)?;
-    fchdir(&directory)?;
-    drop((stdout, stderr, directory));
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
-    let connection = UnixStream::from(connection);
-    let mut daemon = BufReader::new(connection.try_clone()?);
-    let Some(order) = read_line::<Order>(&mut daemon)? else { return Ok(()) };
-    let report = match start(&order) {
-        Ok(child) => {
-            let tree = Tree::of(&child);
-            let watched = tree.clone();
-            if let Err(error) = thread::Builder::new().spawn(move || watched.watch(daemon)) {
-                tree.end();
-                return Err(error);
-            }
-            tree.wait()
-        }
+    let ends = ChildEnds::watch()?;
+    let Some((order, fittings)) = Order::receive(daemon)? else { return Ok(()) };
+    let started = Program::new(&order).and_then(|program| spawn::spawn(&program, &fittings));
+    // With the last end of its pipes the output is complete: no other may be here.
+    drop(fittings);
+    let report = match started {
+        Ok(command) => Tree::new(command, ends, daemon).watch(),
         Err(error) => Report::of(Ending::NotStarted(error.to_string())),
     };
-    // With the report the output is complete: the daemon need not wait for this process to end.
-    let nowhere = File::options().write(true).open("/dev/null")?;
-    dup2_stdout(&nowhere)?;
-    dup2_stderr(&nowhere)?;
     // The daemon may be gone; then nobody wants to know.
-    let _ = report.write(&connection);
+    let _ = report.write(daemon);
     Ok(())
-}
-
-#[expect(clippy::disallowed_methods, reason = "the helper exists to start this process")]
-fn start(order: &Order) -> io::Result<std::process::Child> {
-    let (program, arguments) =
-        order.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let helper = getpid();
-    let mut command = Command::new(program);
-    command.args(arguments).env_clear().envs(&order.environment).stdin(Stdio::null());
-    #[expect(
-        unsafe_code,
-        reason = "an `exec` of the whole daemon in between would cost more than the command does"
-    )]
-    // SAFETY: this process has one thread until the command is started, so its child may do whatever it could do itself.
-    unsafe {
-        command.pre_exec(move || stage::prepare(helper));
-    }
-    command.spawn()
 }

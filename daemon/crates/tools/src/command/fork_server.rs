@@ -1,4 +1,11 @@
-use crate::helper::Handover;
+use crate::{
+    helper::{ask_for_helper, forked_helper},
+    process::Identity,
+};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::Pid,
+};
 use std::{
     ffi::OsString,
     io,
@@ -19,11 +26,21 @@ pub(crate) struct ForkServer {
     running: Mutex<Option<Running>>,
 }
 
+/// A helper that waits for its order.
+#[derive(Debug)]
+pub(super) struct Helper {
+    pub(super) pid: i32,
+    pub(super) identity: Option<Identity>,
+    pub(super) connection: UnixStream,
+}
+
 #[derive(Debug)]
 struct Running {
     process: Child,
     /// When this closes, the server ends.
     connection: UnixStream,
+    /// Our end of the connection to the helper that was asked for and that nobody has taken yet; who it is has not been read yet.
+    asked: Option<UnixStream>,
 }
 
 impl ForkServer {
@@ -31,23 +48,33 @@ impl ForkServer {
         Self { command, running: Mutex::new(None) }
     }
 
-    /// Has a helper forked; its process id. Blocking.
+    /// Takes the helper that was asked for in advance, or has one forked. Blocking.
     ///
-    /// If that fails, the server is ended, and the next one is another. Nobody knows then whether a helper has been forked: what was
-    /// handed over must not be handed over again.
-    pub(super) fn fork(&self, handover: &Handover) -> io::Result<i32> {
+    /// If that fails, the server is ended, and the next one is another.
+    pub(super) fn helper(&self) -> io::Result<Helper> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let server = match running.take() {
+        let mut server = match running.take() {
             Some(server) => server,
             None => self.start()?,
         };
-        let forked = handover.send(&server.connection);
-        if forked.is_ok() {
+        let helper = server.helper();
+        if helper.is_ok() {
             *running = Some(server);
         } else {
             server.end();
         }
-        forked
+        helper
+    }
+
+    /// Asks for a helper in advance, so that the next command need not wait for it.
+    pub(super) fn ask_in_advance(&self) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = &mut *running
+            && server.asked.is_none()
+        {
+            // If this fails, so does the next helper, which then comes from another server.
+            let _ = server.ask().map(|connection| server.asked = Some(connection));
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "the one place where the daemon starts a process")]
@@ -64,10 +91,11 @@ impl ForkServer {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .spawn()?;
-        Ok(Running { process, connection })
+        Ok(Running { process, connection, asked: None })
     }
 
-    /// Ends the server and waits until it is gone. Helpers go on: theirs is another connection.
+    /// Ends the server, and the helper that nobody has taken, and waits until the server is gone. Other helpers go on: each has a
+    /// connection of its own.
     pub(crate) fn close(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(server) = running {
@@ -77,9 +105,33 @@ impl ForkServer {
 }
 
 impl Running {
+    fn helper(&mut self) -> io::Result<Helper> {
+        if let Some(connection) = self.asked.take() {
+            let helper = self.answer(connection)?;
+            // It may have been killed while it waited, and its process id given away. If not now, then not when that was looked at.
+            if is_open(&helper.connection) {
+                return Ok(helper);
+            }
+        }
+        let connection = self.ask()?;
+        self.answer(connection)
+    }
+
+    fn ask(&self) -> io::Result<UnixStream> {
+        let (connection, theirs) = UnixStream::pair()?;
+        ask_for_helper(&self.connection, &theirs)?;
+        Ok(connection)
+    }
+
+    fn answer(&self, connection: UnixStream) -> io::Result<Helper> {
+        let pid = forked_helper(&self.connection)?;
+        let identity = Pid::from_raw(pid).and_then(|pid| Identity::of(pid).ok());
+        Ok(Helper { pid, identity, connection })
+    }
+
     fn end(self) {
-        let Self { mut process, connection } = self;
-        drop(connection);
+        let Self { mut process, connection, asked } = self;
+        drop((connection, asked));
         // Halted, it would never see that.
         let _ = process.kill();
         let _ = process.wait();
@@ -90,4 +142,9 @@ impl Drop for ForkServer {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Whether the other side is there; it has nothing to say yet.
+fn is_open(connection: &UnixStream) -> bool {
+    matches!(poll(&mut [PollFd::new(connection, PollFlags::IN)], Some(&Timespec::default())), Ok(0))
 }

@@ -1,21 +1,14 @@
 use super::{
-    fork_server::ForkServer,
+    fork_server::{ForkServer, Helper},
     live::{Live, LiveGuard},
     spool::{Place, Spool},
 };
 use crate::{
-    helper::{Handover, Order},
+    helper::{Fittings, Order},
     process::{self, Identity},
 };
 use abide_fail_point::{Point, pass};
-use rustix::process::Pid;
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::{self, PipeReader, Write as _},
-    os::{fd::OwnedFd, unix::net::UnixStream as Connection},
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs, io, os::fd::OwnedFd, time::Duration};
 use tokio::net::{UnixStream, unix::pipe::Receiver};
 
 /// A helper that does not take its order within this is not going to.
@@ -47,60 +40,39 @@ pub(crate) struct Link {
 }
 
 impl Start {
-    /// Has a helper forked, notes who it is, and only then tells it what to run: whatever runs can be found after a crash.
+    /// Takes a helper, notes who it is, and only then tells it what to run: whatever runs can be found after a crash.
     ///
     /// Blocking, within a runtime.
     pub(crate) fn start(self, server: &ForkServer, live: &Live) -> io::Result<Link> {
-        let Helper { pid, connection: ours, stdout, stderr } = Helper::forked(server, &self.directory)
-            .or_else(|error| {
-                // Something may have killed the server. A helper that it left behind sees its connection close, and ends.
-                tracing::warn!(%error, "no helper could be forked; trying once more");
-                Helper::forked(server, &self.directory)
-            })?;
+        let (stdout, out) = io::pipe()?;
+        let (stderr, err) = io::pipe()?;
+        let Helper { pid, identity, connection } = server.helper().or_else(|error| {
+            // Something may have killed the server.
+            tracing::warn!(%error, "no helper could be forked; trying once more");
+            server.helper()
+        })?;
         pass(Point::HelperStarted);
         let guard = live.enter(pid.unsigned_abs());
-        let identity = Pid::from_raw(pid).and_then(|pid| Identity::of(pid).ok());
         self.place.note(identity.as_ref())?;
         pass(Point::HelperNoted);
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
         let order = Order { command: self.command, environment };
-        ours.set_write_timeout(Some(HANDOVER))?;
-        (&ours).write_all(&order.line()?)?;
+        let fittings = Fittings { directory: self.directory, stdout: out.into(), stderr: err.into() };
+        connection.set_write_timeout(Some(HANDOVER))?;
+        order.send(&connection, &fittings)?;
         pass(Point::CommandOrdered);
-        ours.set_nonblocking(true)?;
+        server.ask_in_advance();
+        connection.set_nonblocking(true)?;
         Ok(Link {
             stdout: Receiver::from_owned_fd(stdout.into())?,
             stderr: Receiver::from_owned_fd(stderr.into())?,
-            connection: UnixStream::from_std(ours)?,
+            connection: UnixStream::from_std(connection)?,
             spool: Spool::new(&self.place),
             call: self.call,
             identity,
             live: guard,
         })
-    }
-}
-
-/// A helper that waits for its order, and the daemon's ends of what it was given.
-struct Helper {
-    pid: i32,
-    connection: Connection,
-    stdout: PipeReader,
-    stderr: PipeReader,
-}
-
-impl Helper {
-    fn forked(server: &ForkServer, directory: &OwnedFd) -> io::Result<Self> {
-        let (connection, theirs) = Connection::pair()?;
-        let (stdout, out) = io::pipe()?;
-        let (stderr, err) = io::pipe()?;
-        let pid = server.fork(&Handover {
-            connection: theirs.into(),
-            stdout: out.into(),
-            stderr: err.into(),
-            directory: directory.try_clone()?,
-        })?;
-        Ok(Self { pid, connection, stdout, stderr })
     }
 }
 

@@ -1,11 +1,29 @@
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+//! What daemon, fork server and helper say to each other.
+
+use rustix::{
+    cmsg_space,
+    io::Errno,
+    net::{
+        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+        SendFlags, recvmsg, sendmsg,
+    },
+};
+use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    io::{self, BufRead, Read as _, Write},
+    io::{self, IoSlice, IoSliceMut, Read as _, Write as _},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd as _, BorrowedFd, OwnedFd},
+        unix::net::UnixStream,
+    },
 };
 
-/// A line between daemon and helper is no longer than this, in bytes.
-const MAX_LINE: u64 = 4 << 20;
+/// An order is no longer than this, in bytes.
+const MAX_ORDER: usize = 4 << 20;
+
+/// Descriptors in a message, at most.
+const DESCRIPTORS: usize = 3;
 
 /// From the daemon, any time after the order: end the command. Its processes may clean up first.
 pub(crate) const STOP: u8 = b's';
@@ -17,6 +35,14 @@ pub(crate) struct Order {
     pub(crate) command: Vec<String>,
     /// The whole of it.
     pub(crate) environment: BTreeMap<String, String>,
+}
+
+/// What comes with an order: where the command runs, and where it prints to.
+#[derive(Debug)]
+pub(crate) struct Fittings {
+    pub(crate) directory: OwnedFd,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
 }
 
 /// To the daemon, last: nothing runs any more.
@@ -38,43 +64,105 @@ pub(crate) enum Ending {
     NotStarted(String),
 }
 
+/// Asks the fork server for a helper, which takes this end of a connection.
+pub(crate) fn ask_for_helper(server: &UnixStream, connection: &UnixStream) -> io::Result<()> {
+    send(server, b"h", &[connection.as_fd()]).map(drop)
+}
+
+/// The server's answer: the helper's process id.
+pub(crate) fn forked_helper(mut server: &UnixStream) -> io::Result<i32> {
+    let mut answer = [0; 4];
+    server.read_exact(&mut answer)?;
+    match i32::from_ne_bytes(answer) {
+        pid @ 1.. => Ok(pid),
+        error => Err(io::Error::from_raw_os_error(error.saturating_neg())),
+    }
+}
+
+/// The server's side: the connection of a helper that is wanted; `None` when the daemon has gone.
+pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<UnixStream>> {
+    let Some([connection]) = receive(daemon, &mut [0])? else { return Ok(None) };
+    Ok(Some(connection.into()))
+}
+
+/// The server's answer: a process id, or why there is none.
+pub(super) fn answer(mut daemon: &UnixStream, forked: io::Result<i32>) -> io::Result<()> {
+    let answer = forked
+        .unwrap_or_else(|error| error.raw_os_error().unwrap_or(Errno::IO.raw_os_error()).saturating_neg());
+    daemon.write_all(&answer.to_ne_bytes())
+}
+
+impl Order {
+    /// The daemon's side. Once this has begun, nobody knows whether the command runs.
+    pub(crate) fn send(&self, mut helper: &UnixStream, fittings: &Fittings) -> io::Result<()> {
+        let order = serde_json::to_vec(self)?;
+        let length =
+            u32::try_from(order.len()).ok().filter(|_| order.len() <= MAX_ORDER).ok_or_else(|| {
+                io::Error::new(io::ErrorKind::InvalidInput, "the command and its environment are too long")
+            })?;
+        let Fittings { directory, stdout, stderr } = fittings;
+        let message = [&length.to_ne_bytes(), &*order].concat();
+        let sent = send(helper, &message, &[directory.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
+        helper.write_all(message.get(sent..).unwrap_or_default())
+    }
+
+    /// The helper's side; `None` when the daemon has gone.
+    pub(super) fn receive(mut daemon: &UnixStream) -> io::Result<Option<(Self, Fittings)>> {
+        let mut length = [0; 4];
+        let Some([directory, stdout, stderr]) = receive(daemon, &mut length)? else { return Ok(None) };
+        let length = u32::from_ne_bytes(length) as usize;
+        if length > MAX_ORDER {
+            return Err(io::Error::from(io::ErrorKind::InvalidData));
+        }
+        let mut order = vec![0; length];
+        daemon.read_exact(&mut order)?;
+        Ok(Some((serde_json::from_slice(&order)?, Fittings { directory, stdout, stderr })))
+    }
+}
+
 impl Report {
     pub(super) const fn of(ending: Ending) -> Self {
         Self { ending, ended: 0, survivors: 0 }
     }
 
-    pub(super) fn write(&self, to: impl Write) -> io::Result<()> {
-        write_line(self, to)
+    /// As a line.
+    pub(super) fn write(&self, mut daemon: &UnixStream) -> io::Result<()> {
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        daemon.write_all(&line)
     }
 }
 
-impl Order {
-    /// The line that [`super::main`] waits for.
-    pub(crate) fn line(&self) -> io::Result<Vec<u8>> {
-        let mut line = Vec::new();
-        write_line(self, &mut line)?;
-        if line.len() as u64 > MAX_LINE {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "the command and its environment are too long",
-            ));
+/// Sends descriptors with these bytes, or with the first of them; says how many were sent.
+fn send(to: &UnixStream, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    if !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
+        return Err(io::Error::other("no room for descriptors"));
+    }
+    Ok(sendmsg(to, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
+}
+
+/// Fills the bytes and takes the descriptors that come with them; `None` at the end.
+fn receive<const COUNT: usize>(from: &UnixStream, bytes: &mut [u8]) -> io::Result<Option<[OwnedFd; COUNT]>> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut beside = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
+    let wanted = bytes.len();
+    let received = match recvmsg(from, &mut [IoSliceMut::new(bytes)], &mut beside, flags) {
+        Ok(received) if received.bytes > 0 => received,
+        // So it looks when what we said last was not read.
+        Ok(_) | Err(Errno::CONNRESET) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let mut descriptors = Vec::with_capacity(COUNT);
+    for message in beside.drain() {
+        if let RecvAncillaryMessage::ScmRights(more) = message {
+            descriptors.extend(more);
         }
-        Ok(line)
     }
-}
-
-fn write_line(value: &impl Serialize, mut to: impl Write) -> io::Result<()> {
-    let mut line = serde_json::to_vec(value)?;
-    line.push(b'\n');
-    to.write_all(&line)
-}
-
-/// The next line; `None` if the connection was closed.
-pub(super) fn read_line<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
-    let mut line = Vec::new();
-    from.take(MAX_LINE).read_until(b'\n', &mut line)?;
-    if line.last() != Some(&b'\n') {
-        return Ok(None);
+    match <[OwnedFd; COUNT]>::try_from(descriptors) {
+        Ok(descriptors) if received.bytes == wanted => Ok(Some(descriptors)),
+        _ => Err(io::Error::from(io::ErrorKind::InvalidData)),
     }
-    Ok(Some(serde_json::from_slice(&line)?))
 }

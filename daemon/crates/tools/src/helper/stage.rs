@@ -1,10 +1,19 @@
-//! Between one process and the next: how a helper comes to be, and what its child is before it becomes the command. (A sandbox will
-//! be entered here.)
+//! What the system keeps of a process: how a helper comes to be, what it hears of its children, and what its child is before it
+//! becomes the command. (A sandbox will be entered here.)
 
-use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit, setsid,
+use rustix::{
+    fs::{Mode, OFlags, open},
+    io::{Errno, write},
+    process::{
+        Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit, setsid,
+    },
 };
-use std::{fs, io};
+use std::{
+    io,
+    mem::MaybeUninit,
+    os::fd::{AsFd, BorrowedFd, FromRawFd as _, OwnedFd},
+    ptr,
+};
 
 /// Open files; programs that need more may raise it to the hard limit.
 const OPEN_FILES: u64 = 4096;
@@ -23,28 +32,95 @@ pub(super) fn fork() -> io::Result<Option<i32>> {
 /// Whether children that end leave nothing behind to be waited for. (A child inherits this.)
 pub(super) fn forget_children(forget: bool) -> io::Result<()> {
     let action = if forget { libc::SIG_IGN } else { libc::SIG_DFL };
+    set_action(libc::SIGCHLD, action)
+}
+
+/// What commands may use, and helpers with them.
+pub(super) fn limit() -> io::Result<()> {
+    let files = getrlimit(Resource::Nofile);
+    let soft = files.maximum.map_or(OPEN_FILES, |hard| hard.min(OPEN_FILES));
+    setrlimit(Resource::Nofile, Rlimit { current: Some(soft), maximum: files.maximum })?;
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    Ok(())
+}
+
+/// Becomes readable when a child ends, or has ended since it was last [heard](Self::hear).
+pub(super) struct ChildEnds(OwnedFd);
+
+impl ChildEnds {
+    pub(super) fn watch() -> io::Result<Self> {
+        let signals = signals(Some(libc::SIGCHLD));
+        set_mask(&signals)?;
+        #[expect(unsafe_code, reason = "there is no safe way to hear of signals through a descriptor")]
+        // SAFETY: the set is valid for the call, which takes a copy of it.
+        let fd = unsafe { libc::signalfd(-1, &raw const signals, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        #[expect(unsafe_code, reason = "see above")]
+        // SAFETY: it was opened by the line above, and nobody else knows of it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// Takes what there is to be heard.
+    pub(super) fn hear(&self) {
+        let _ = rustix::io::read(&self.0, &mut [0; size_of::<libc::signalfd_siginfo>()]);
+    }
+}
+
+impl AsFd for ChildEnds {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Prepares this process, a child of the helper's. Neither allocates nor locks.
+pub(super) fn prepare(helper: Pid) -> Result<(), Errno> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // If the helper died before that, nobody would ever be told.
+    if getppid() != Some(helper) {
+        return Err(Errno::SRCH);
+    }
+    // Its own session: no terminal, and `kill 0` does not reach the helper.
+    setsid()?;
+    // When memory runs out, a command goes before the daemon does.
+    if let Ok(score) = open(c"/proc/self/oom_score_adj", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = write(score, b"500");
+    }
+    // As a program expects to find them.
+    let _ = set_action(libc::SIGPIPE, libc::SIG_DFL);
+    let _ = set_mask(&signals(None));
+    Ok(())
+}
+
+fn set_action(signal: i32, action: libc::sighandler_t) -> io::Result<()> {
     #[expect(unsafe_code, reason = "there is no safe way to ignore a signal")]
-    // SAFETY: neither of the two actions runs any code of this process.
-    match unsafe { libc::signal(libc::SIGCHLD, action) } {
+    // SAFETY: callers pass one of the two actions that run no code of this process.
+    match unsafe { libc::signal(signal, action) } {
         libc::SIG_ERR => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
 }
 
-/// Prepares this process, a child of the helper's.
-pub(super) fn prepare(helper: Pid) -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    // If the helper died before that, nobody would ever be told.
-    if getppid() != Some(helper) {
-        return Err(io::ErrorKind::BrokenPipe.into());
+/// A set of no signal, or of one.
+fn signals(one: Option<i32>) -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    #[expect(unsafe_code, reason = "there is no safe way to make a set of signals")]
+    // SAFETY: the first call makes the set, and the second gets one that is made.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        if let Some(signal) = one {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        set.assume_init()
     }
-    // Its own session: no terminal, and `kill 0` does not reach the helper.
-    setsid()?;
-    let files = getrlimit(Resource::Nofile);
-    let soft = files.maximum.map_or(OPEN_FILES, |hard| hard.min(OPEN_FILES));
-    setrlimit(Resource::Nofile, Rlimit { current: Some(soft), maximum: files.maximum })?;
-    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-    // When memory runs out, a command goes before the daemon does.
-    let _ = fs::write("/proc/self/oom_score_adj", "500");
-    Ok(())
+}
+
+fn set_mask(signals: &libc::sigset_t) -> io::Result<()> {
+    #[expect(unsafe_code, reason = "there is no safe way to block signals")]
+    // SAFETY: the set is valid for the call, and the old one is not asked for.
+    match unsafe { libc::sigprocmask(libc::SIG_SETMASK, signals, ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }

@@ -1,18 +1,14 @@
-use super::{Ending, Report, STOP};
+use super::{Ending, Report, STOP, stage::ChildEnds};
 use crate::process::{Leftover, end_descendants, signal_descendants, wait_descendants};
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, wait, waitid},
 };
 use std::{
-    io::{BufReader, Read as _},
+    io::Read as _,
     os::unix::net::UnixStream,
-    process::Child,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// What is asked to end has this long to clean up.
@@ -29,79 +25,129 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const FRUITLESS: u32 = 10;
 
 /// The command and all that comes of it. Everything here descends from this process, or will be adopted by it.
-#[derive(Clone)]
-pub(super) struct Tree {
+pub(super) struct Tree<'a> {
     command: Pid,
-    /// The daemon wants it to end: what is left of the tree keeps its grace when the command is gone.
-    stopping: Arc<AtomicBool>,
+    /// How the command itself ended, once it has.
+    ending: Option<Ending>,
+    ends: ChildEnds,
+    daemon: &'a UnixStream,
 }
 
-impl Tree {
-    pub(super) fn of(child: &Child) -> Self {
-        Self { command: Pid::from_child(child), stopping: Arc::default() }
+/// What happens while a tree lives.
+enum Event {
+    ChildEnded,
+    /// The daemon wants it to end.
+    Stop,
+    /// The daemon has gone.
+    Abandoned,
+    TimeOver,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) const fn new(command: Pid, ends: ChildEnds, daemon: &'a UnixStream) -> Self {
+        Self { command, ending: None, ends, daemon }
     }
 
-    /// Waits for the command, then ends what it left behind. The only place that waits for children.
-    pub(super) fn wait(&self) -> Report {
-        let mut report = Report::of(Ending::NotStarted("nobody knows how it ended".to_owned()));
-        while let Some((pid, status)) = reap(WaitOptions::empty()) {
-            if pid == self.command {
-                report.ending = ending(status);
-                break;
+    /// Waits for the command, or for the daemon's word or end; when this returns, nothing is left that could be ended.
+    pub(super) fn watch(mut self) -> Report {
+        let mut ended = 0;
+        let survivors = loop {
+            match self.next(None) {
+                Event::ChildEnded => {
+                    self.take_note();
+                    if self.ending.is_none() {
+                        continue;
+                    }
+                    // Nearly always nothing is left, and looking through all processes costs more than all else here.
+                    if has_children() {
+                        let _ = wait_descendants(getpid(), LINGER);
+                    }
+                    let leftover = self.end();
+                    ended = leftover.ended;
+                    break leftover.survivors;
+                }
+                Event::Stop => {
+                    let _ = signal_descendants(getpid(), Signal::TERM);
+                    self.grace();
+                    break self.end().survivors;
+                }
+                Event::Abandoned | Event::TimeOver => break self.end().survivors,
+            }
+        };
+        let ending =
+            self.ending.unwrap_or_else(|| Ending::NotStarted("nobody knows how it ended".to_owned()));
+        Report { ending, ended, survivors }
+    }
+
+    /// Until all is gone, or it has taken long enough, or the daemon goes away.
+    fn grace(&mut self) {
+        let until = Instant::now() + GRACE;
+        loop {
+            self.take_note();
+            if !has_children() {
+                return;
+            }
+            match self.next(Some(until)) {
+                Event::ChildEnded | Event::Stop => {}
+                Event::Abandoned | Event::TimeOver => return,
             }
         }
-        if self.stopping.load(Ordering::Acquire) {
-            // The watching thread ends what is left when its grace is over.
-            while reap(WaitOptions::empty()).is_some() {}
-            return report;
-        }
-        // Nearly always nothing is left, and looking through all processes costs more than all else here.
-        if has_children() {
-            let _ = wait_descendants(getpid(), LINGER);
-        }
-        let leftover = self.end();
-        Report { ended: leftover.ended, survivors: leftover.survivors, ..report }
     }
 
-    /// Ends everything, and takes note of it.
-    pub(super) fn end(&self) -> Leftover {
-        end_all(|| while reap(WaitOptions::NOHANG).is_some() {})
-    }
-
-    /// Waits for the daemon's word, or for its end.
-    pub(super) fn watch(&self, mut daemon: BufReader<UnixStream>) {
+    /// Waits for what happens next, for as long as that.
+    fn next(&self, until: Option<Instant>) -> Event {
+        let mut sources = [PollFd::new(&self.ends, PollFlags::IN), PollFd::new(self.daemon, PollFlags::IN)];
+        loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let timeout = left.map(|left| Timespec::try_from(left).unwrap_or_default());
+            match poll(&mut sources, timeout.as_ref()) {
+                Ok(0) => return Event::TimeOver,
+                Ok(_) => break,
+                Err(Errno::INTR) => {}
+                Err(_) => return Event::Abandoned,
+            }
+        }
+        let [child, _] = sources;
+        if !child.revents().is_empty() {
+            self.ends.hear();
+            return Event::ChildEnded;
+        }
         let mut word = [0];
-        if matches!(daemon.read(&mut word), Ok(1)) && word[0] == STOP {
-            self.stopping.store(true, Ordering::Release);
-            let _ = signal_descendants(getpid(), Signal::TERM);
-            // Ends early if the daemon goes away; the process ends early if all is gone.
-            let _ = daemon.get_ref().set_read_timeout(Some(GRACE));
-            let _ = daemon.read(&mut word);
+        match (&*self.daemon).read(&mut word) {
+            Ok(1) if word == [STOP] => Event::Stop,
+            _ => Event::Abandoned,
         }
-        // The main thread takes note of who ends; when no child is left, the process is done.
-        end_all(|| ());
+    }
+
+    /// Of all children that have ended.
+    fn take_note(&mut self) {
+        while let Some((pid, status)) = reap() {
+            if pid == self.command {
+                self.ending = Some(ending(status));
+            }
+        }
+    }
+
+    /// Kills everything until there is no child, or nothing left that can be killed.
+    fn end(&mut self) -> Leftover {
+        let mut total = Leftover::default();
+        let mut fruitless = 0;
+        loop {
+            self.take_note();
+            if !has_children() || fruitless == FRUITLESS {
+                return total;
+            }
+            let leftover = end_descendants(getpid(), PATIENCE).unwrap_or_default();
+            total = Leftover { ended: total.ended + leftover.ended, survivors: leftover.survivors };
+            fruitless = if leftover.ended == 0 { fruitless + 1 } else { 0 };
+        }
     }
 }
 
-/// Kills everything until there is no child, or nothing left that can be killed.
-fn end_all(mut take_note: impl FnMut()) -> Leftover {
-    let mut total = Leftover::default();
-    let mut fruitless = 0;
+/// The next child that has ended.
+fn reap() -> Option<(Pid, WaitStatus)> {
     loop {
-        take_note();
-        if !has_children() || fruitless == FRUITLESS {
-            return total;
-        }
-        let leftover = end_descendants(getpid(), PATIENCE).unwrap_or_default();
-        total = Leftover { ended: total.ended + leftover.ended, survivors: leftover.survivors };
-        fruitless = if leftover.ended == 0 { fruitless + 1 } else { 0 };
-    }
-}
-
-/// The next child that has ended; `None` if there are no children (or, if so asked, none that has ended).
-fn reap(options: WaitOptions) -> Option<(Pid, WaitStatus)> {
-    loop {
-        match wait(options) {
+        match wait(WaitOptions::NOHANG) {
             Err(Errno::INTR) => {}
             other => return other.ok().flatten(),
         }

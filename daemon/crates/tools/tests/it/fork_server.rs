@@ -36,6 +36,58 @@ async fn it_is_one_for_all_commands_and_gone_when_closed() {
     assert!(!Path::new("/proc").join(server).exists(), "it was waited for");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_helper_that_is_killed_while_it_waits_hinders_none() {
+    let ground = Ground::new();
+    let mut killed = String::new();
+    for _ in 0..2 {
+        let finished = ground.call("shell", json!({ "command": format!("{SERVER}; echo $PPID") })).await;
+        let said = data(&finished)["stdout"].clone();
+        let [server, helper] = said.as_str().unwrap().lines().collect::<Vec<_>>()[..] else {
+            panic!("two process ids: {said}")
+        };
+        assert_ne!(helper, killed);
+        wait_until(
+            "the next helper to wait alone",
+            || matches!(&children(server)[..], [next] if next != helper),
+        )
+        .await;
+        killed = children(server).remove(0);
+        kill("-KILL", &killed);
+        wait_until("it to be dead", || children(server).is_empty()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_it_is_halted_another_takes_its_place() {
+    let (ground, token) = (Ground::new(), token());
+    let running = ground.start(&format!("{SERVER}; kill -STOP $server; sleep {token}"));
+    wait_until("it to be halted", || processes(&token).len() == 1).await;
+    let halted = running.output();
+    // The first of them may find a helper that was asked for before.
+    let mut last = halted.clone();
+    for _ in 0..2 {
+        let next = ground.call("shell", json!({ "command": SERVER })).await;
+        assert!(next.result.ok, "{}", next.result.message);
+        last = data(&next)["stdout"].as_str().unwrap().to_owned();
+    }
+    assert_ne!(last, halted);
+    assert!(!Path::new("/proc").join(halted.trim()).exists(), "it was killed, and waited for");
+    assert_eq!(running.cancel().await.outcome, CallOutcome::Cancelled);
+}
+
+/// The processes that this one started and that still run.
+fn children(pid: &str) -> Vec<String> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let runs = |child: &&str| !has_ended(child.parse().unwrap());
+    children.split_whitespace().filter(runs).map(str::to_owned).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "what befalls the process under test")]
+fn kill(signal: &str, pid: &str) {
+    assert!(std::process::Command::new("kill").args([signal, pid]).status().unwrap().success());
+}
+
 fn has_ended(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.is_empty() || stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" Z"))

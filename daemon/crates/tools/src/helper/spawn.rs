@@ -1,0 +1,115 @@
+//! Starts the command. `fork` would copy the helper's memory for a process that at once becomes another program; here the child
+//! borrows it until then, as `posix_spawn` does it, which cannot set a parent-death signal.
+
+use super::{
+    protocol::{Fittings, Order},
+    stage,
+};
+use rustix::{
+    process::{Pid, WaitOptions, fchdir, getpid, waitpid},
+    stdio::{dup2_stderr, dup2_stdout},
+};
+use std::{
+    ffi::{CString, c_char, c_int, c_void},
+    io, ptr,
+    sync::atomic::{AtomicI32, Ordering},
+};
+
+/// Of the child's stack, in units of 16 bytes: it is aligned to them.
+const STACK: usize = 64 * 1024 / 16;
+
+/// A command, as the kernel takes it.
+pub(super) struct Program {
+    arguments: Vec<CString>,
+    environment: Vec<CString>,
+}
+
+impl Program {
+    pub(super) fn new(order: &Order) -> io::Result<Self> {
+        let arguments: Vec<_> =
+            order.command.iter().map(|part| CString::new(part.as_str())).collect::<Result<_, _>>()?;
+        let variables = order.environment.iter().map(|(name, value)| CString::new(format!("{name}={value}")));
+        Ok(Self { arguments, environment: variables.collect::<Result<_, _>>()? })
+    }
+}
+
+/// What the child is told. It lives in this process's memory, which the child has too.
+struct Child<'a> {
+    helper: Pid,
+    fittings: &'a Fittings,
+    program: *const c_char,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+    /// Why it did not become the command; 0: it did.
+    failed: AtomicI32,
+}
+
+/// Starts the command, in its directory, with its output.
+pub(super) fn spawn(program: &Program, fittings: &Fittings) -> io::Result<Pid> {
+    let arguments = pointers(&program.arguments);
+    let environment = pointers(&program.environment);
+    let Some(first) = program.arguments.first() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let child = Child {
+        helper: getpid(),
+        fittings,
+        program: first.as_ptr(),
+        arguments: arguments.as_ptr(),
+        environment: environment.as_ptr(),
+        failed: AtomicI32::new(0),
+    };
+    let mut stack = vec![0_u128; STACK];
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    #[expect(
+        unsafe_code,
+        reason = "there is no safe way to spawn with a parent-death signal, and without a copy"
+    )]
+    // SAFETY: this process has one thread, which stands still until the child has executed its program or ended (CLONE_VFORK), so
+    // what the child borrows lives on and is not touched meanwhile. The child has a stack of its own, and what it does on it
+    // neither allocates nor locks. The pointer is one past the end of the stack, which grows downwards.
+    let pid = unsafe {
+        libc::clone(
+            become_command,
+            stack.as_mut_ptr_range().end.cast(),
+            flags,
+            ptr::from_ref(&child).cast_mut().cast(),
+        )
+    };
+    let Some(pid) = Pid::from_raw(pid).filter(|_| pid > 0) else { return Err(io::Error::last_os_error()) };
+    match child.failed.load(Ordering::Relaxed) {
+        0 => Ok(pid),
+        error => {
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+            Err(io::Error::from_raw_os_error(error))
+        }
+    }
+}
+
+/// What the kernel takes for a list.
+fn pointers(strings: &[CString]) -> Vec<*const c_char> {
+    strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
+}
+
+/// The child's whole life until it is another program.
+extern "C" fn become_command(child: *mut c_void) -> c_int {
+    #[expect(unsafe_code, reason = "see where it is called")]
+    // SAFETY: it is what `spawn` passes, which stands still meanwhile. It is only read, but for the atomic.
+    let child = unsafe { &*child.cast::<Child<'_>>() };
+    let Fittings { directory, stdout, stderr } = child.fittings;
+    let prepared = dup2_stdout(stdout)
+        .and_then(|()| dup2_stderr(stderr))
+        .and_then(|()| fchdir(directory))
+        .and_then(|()| stage::prepare(child.helper));
+    let error = match prepared {
+        Ok(()) => {
+            #[expect(unsafe_code, reason = "there is no safe way to become another program")]
+            // SAFETY: the three are what `spawn` made: a string, and two lists of strings that end with a null.
+            unsafe {
+                libc::execve(child.program, child.arguments, child.environment);
+            }
+            io::Error::last_os_error().raw_os_error().unwrap_or(libc::ENOEXEC)
+        }
+        Err(error) => error.raw_os_error(),
+    };
+    child.failed.store(error, Ordering::Relaxed);
+    127
+}
