@@ -22,8 +22,10 @@ const CRASH_LOOP: u32 = 3;
 pub(super) fn accept(task: &Task, findings: &[Finding], mint: &mut Mint) -> Vec<NewRecord> {
     // A task that waits for a person brings nothing down, and nothing of it was interrupted.
     let at_work = is_at_work(task);
-    let without_progress = task.restarts.saturating_add(u32::from(at_work));
     let at = mint.at();
+    // Neither does one that waits for the time of its next attempt, but that goes on by itself.
+    let is_suspect = at_work && !matches!(task.stage, Stage::Backoff { until, .. } if until > at);
+    let without_progress = task.restarts.saturating_add(u32::from(is_suspect));
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::Restarted(Restarted { without_progress }));
     if let Stage::Thinking { item, attempt, .. } = task.stage {

@@ -187,6 +187,18 @@ fn three_deaths_without_progress_pause_the_task_with_nothing_under_way() {
 }
 
 #[test]
+fn a_task_that_waits_for_its_next_attempt_is_no_crash_loop() {
+    let mut w = World::started();
+    w.fail(ModelErrorKind::Overloaded, true, Some(3_600_000));
+    for _ in 0..5 {
+        w.restart();
+        assert_eq!((w.status(), w.task().paused), (Status::Thinking, None));
+    }
+    w.sleep();
+    assert!(w.task().in_flight(), "its time has come");
+}
+
+#[test]
 fn progress_between_deaths_is_no_crash_loop() {
     let mut w = World::started();
     for i in 0..10 {

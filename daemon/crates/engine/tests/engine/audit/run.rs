@@ -145,7 +145,8 @@ impl Run {
             RecordBody::Restarted(r) => {
                 self.append.restarted = true;
                 self.append.dead = self.request;
-                self.deaths += u32::from(self.append.at_work);
+                let waits = self.failed.is_some_and(|(_, until)| until > record.at);
+                self.deaths += u32::from(self.append.at_work && !waits);
                 assert_eq!(r.without_progress, self.deaths, "deaths without progress are counted");
                 let append = &mut self.append;
                 append.tired = append.at_work && !append.was_paused && self.deaths >= CRASH_LOOP;
