@@ -11,6 +11,7 @@ use abide_tests::{
     wait,
     world::World,
 };
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// What a flood may add, in KiB.
@@ -21,7 +22,8 @@ async fn it_does_not_grow_the_daemon() {
     let seconds = times("ABIDE_TEST_FLOOD_SECS", 5) as u64;
     let world = World::start().await;
     let before = Vitals::of(world.daemon.pid());
-    let script = || [Turn::shell("yes 'a line without end'"), Turn::done("Done.")];
+    let flood = json!({ "command": "yes 'a line without end'", "timeout_secs": 2 * seconds + 60 });
+    let script = || [Turn::new().call("shell", flood.clone()), Turn::done("Done.")];
     let floods = [world.run("one", script()).await, world.run("two", script()).await];
     for flood in floods {
         world.watch(flood).await.hears("a line without end").await;
