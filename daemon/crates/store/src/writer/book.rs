@@ -1,4 +1,4 @@
-//! Transactions: one for a batch, and in it a savepoint for each piece of work.
+//! Transactions: one for a batch.
 
 use super::{queue::Queued, severity::Severity};
 use crate::work::{Fault, Ledger, Refusal};
@@ -24,18 +24,21 @@ impl Book {
         let open_items = self.open_items;
         let outcomes = self.try_transact(batch);
         if outcomes.is_err() {
-            self.open_items = open_items;
-            // Some errors have rolled it back already.
-            if !self.connection.is_autocommit() {
-                self.connection.execute_batch("ROLLBACK")?;
-            }
+            self.roll_back(open_items)?;
         }
         outcomes
     }
 
     fn try_transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
+        let open_items = self.open_items;
         self.execute("BEGIN IMMEDIATE")?;
-        let outcomes = batch.iter_mut().map(|queued| self.apply(queued)).collect::<Result<Vec<_>, _>>()?;
+        let outcomes = if self.apply_all(batch)? {
+            vec![Ok(()); batch.len()]
+        } else {
+            self.roll_back(open_items)?;
+            self.execute("BEGIN IMMEDIATE")?;
+            batch.iter_mut().map(|queued| self.apply_apart(queued)).collect::<Result<_, _>>()?
+        };
         pass(Point::Commit);
         self.execute("COMMIT")?;
         pass(Point::Committed);
@@ -43,26 +46,49 @@ impl Book {
         Ok(outcomes)
     }
 
+    /// All work, without the savepoints, which would cost as much as the work does and are hardly ever needed. Says whether it went
+    /// well; if not, nothing of it may stay.
+    fn apply_all(&mut self, batch: &mut [Queued]) -> rusqlite::Result<bool> {
+        for queued in batch {
+            if self.apply(queued)?.is_err() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// One piece of work, in a savepoint of its own: whatever is wrong with it does not touch the others.
-    fn apply(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
+    fn apply_apart(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
         let open_items = self.open_items;
         self.execute("SAVEPOINT work")?;
-        let mut ledger = Ledger { connection: &self.connection, open_items: &mut self.open_items };
-        let refusal = match queued.work.apply(&mut ledger) {
-            Ok(()) => {
-                self.execute("RELEASE work")?;
-                return Ok(Ok(()));
-            }
-            Err(Fault::Refused(refusal)) => refusal,
-            Err(Fault::Sqlite(error)) if Severity::of(&error) == Severity::Statement => {
-                Refusal::Invalid(error.to_string())
-            }
-            Err(Fault::Sqlite(error)) => return Err(error),
-        };
-        self.open_items = open_items;
-        self.execute("ROLLBACK TO work")?;
+        let outcome = self.apply(queued)?;
+        if outcome.is_err() {
+            self.open_items = open_items;
+            self.execute("ROLLBACK TO work")?;
+        }
         self.execute("RELEASE work")?;
-        Ok(Err(refusal))
+        Ok(outcome)
+    }
+
+    fn apply(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
+        let mut ledger = Ledger { connection: &self.connection, open_items: &mut self.open_items };
+        match queued.work.apply(&mut ledger) {
+            Ok(()) => Ok(Ok(())),
+            Err(Fault::Refused(refusal)) => Ok(Err(refusal)),
+            Err(Fault::Sqlite(error)) if Severity::of(&error) == Severity::Statement => {
+                Ok(Err(Refusal::Invalid(error.to_string())))
+            }
+            Err(Fault::Sqlite(error)) => Err(error),
+        }
+    }
+
+    fn roll_back(&mut self, open_items: u64) -> rusqlite::Result<()> {
+        self.open_items = open_items;
+        // Some errors have rolled it back already.
+        if !self.connection.is_autocommit() {
+            self.connection.execute_batch("ROLLBACK")?;
+        }
+        Ok(())
     }
 
     fn execute(&self, sql: &str) -> rusqlite::Result<()> {
