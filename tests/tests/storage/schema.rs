@@ -20,7 +20,7 @@ async fn killed_while_the_database_is_made_it_is_made_again() {
         let left: Vec<_> = std::fs::read_dir(daemon.home().data_dir)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.contains("-new") || name.contains("-journal"))
+            .filter(|name| name.ends_with("-new") || name.contains("-journal"))
             .collect();
         assert_eq!(left, Vec::<String>::new(), "after {point:?}");
     }

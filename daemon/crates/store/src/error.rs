@@ -16,7 +16,7 @@ pub enum OpenError {
     #[error("{} is not a database of Abide; it was left as it is: move it away or choose another place", path.display())]
     NotOurs { path: PathBuf },
     #[error(
-        "{} is damaged ({reason}); it was left as it is: move it away together with its -wal and -shm files and put a backup in its place",
+        "{} is damaged ({reason}); it was left as it is: move it away together with its -wal, -shm and -newest files and put a backup in its place",
         path.display()
     )]
     Damaged { path: PathBuf, reason: String },
@@ -25,6 +25,12 @@ pub enum OpenError {
         path.display(), wal.display()
     )]
     OrphanedLog { path: PathBuf, wal: PathBuf },
+    #[error(
+        "{} ends with record {}, but record {} had been stored: its log was damaged or cut off, or an older copy was put in its place; \
+         nothing was changed: to go on from what is left, remove {}. Tasks then go on from there, and may do again what they did since",
+        path.display(), newest.0, noted.0, mark.display()
+    )]
+    Behind { path: PathBuf, newest: Seq, noted: Seq, mark: PathBuf },
     #[error(
         "{} was written by a newer Abide (schema {found}, this one knows {known}); it was left as it is: install the newer version",
         path.display()

@@ -5,7 +5,7 @@ use crate::{
     backup::{self, Integrity},
     column::count,
     error::{OpenError, ReadError},
-    migrate, open,
+    high_water, migrate, open,
 };
 use rusqlite::Connection;
 use std::{fs, path::Path};
@@ -30,8 +30,10 @@ impl Store {
     /// # Errors
     /// It cannot be opened; why.
     pub fn examine(path: &Path) -> Result<Examined, OpenError> {
+        let noted = high_water::noted(path);
         let connection = reader(path)?;
         let schema = migrate::identify(&connection, path)?;
+        high_water::reaches(path, &connection, noted)?;
         let bytes = fs::metadata(path).map_or(0, |found| found.len());
         let look = || {
             let sums = "SELECT (SELECT count(*) FROM conversations), (SELECT count(*) FROM records)";

@@ -19,6 +19,7 @@ mod error;
 mod examine;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod high_water;
 mod migrate;
 mod open;
 mod project;

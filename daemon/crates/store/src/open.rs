@@ -1,6 +1,6 @@
 //! Opening the file: checks first, nothing changed before they are passed.
 
-use crate::{error::OpenError, migrate};
+use crate::{error::OpenError, high_water, migrate};
 use abide_fail_point::{Point, pass};
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 use std::{
@@ -30,6 +30,7 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
     }
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let schema = migrate::identify(&connection, path)?;
+    high_water::reaches(path, &connection, high_water::noted(path))?;
     restrict(path).map_err(|e| inaccessible(path, &e))?;
     configure(&connection, path)?;
     migrate::run(&mut connection, path, schema)?;
@@ -147,6 +148,7 @@ fn create_if_missing(path: &Path) -> Result<(), OpenError> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_folder(folder).map_err(|source| OpenError::Folder { path: folder.to_owned(), source })?;
+    high_water::forget(path).map_err(|e| inaccessible(path, &e))?;
     let new = beside(path, "-new");
     create_private(&new).map_err(|source| OpenError::Create { path: new.clone(), source })?;
     let mut connection = connect(&new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -18,7 +18,7 @@ use crate::{
     query::ClientMessageUse,
     stored_form::Stored,
 };
-use abide_protocol::{ConversationId, record::Record};
+use abide_protocol::{ConversationId, Seq, record::Record};
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -63,13 +63,21 @@ pub(crate) type Answer<T> = oneshot::Sender<Result<T, Refusal>>;
 /// What work writes to, within a transaction.
 pub(crate) struct Ledger<'a> {
     pub(crate) connection: &'a Connection,
+    pub(crate) sums: &'a mut Sums,
+}
+
+/// What is known of the whole without counting it anew.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sums {
     /// Open questions and approvals of all tasks.
-    pub(crate) open_items: &'a mut u64,
+    pub(crate) open_items: u64,
+    /// The newest record's.
+    pub(crate) newest: Seq,
 }
 
 impl Ledger<'_> {
     /// Appends a record and gives it its seq.
-    pub(crate) fn append(&self, record: &mut Record) -> Result<(), Fault> {
+    pub(crate) fn append(&mut self, record: &mut Record) -> Result<(), Fault> {
         let stored = Stored::of(&record.body)?;
         let mut statement = self.connection.prepare_cached(
             "INSERT INTO records (id, conversation, task, at, kind, version, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -84,6 +92,7 @@ impl Ledger<'_> {
             stored.body(),
         ])?;
         record.seq = seq_from_sql(seq);
+        self.sums.newest = record.seq;
         Ok(())
     }
 }

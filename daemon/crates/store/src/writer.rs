@@ -10,10 +10,11 @@ pub(crate) use queue::{Lane, Queue};
 use crate::{
     committed::{Sink, StorageState},
     error::OpenError,
+    high_water::{HighWater, newest},
     open::refused,
     query::open_items,
     reserve::{Reserve, Restored},
-    work::Refusal,
+    work::{Refusal, Sums},
 };
 use abide_fail_point::{Point, pass};
 use book::Book;
@@ -46,12 +47,13 @@ pub(crate) fn start(
     connection: Connection,
     sink: Sink,
 ) -> Result<(Queue, watch::Receiver<StorageState>), OpenError> {
-    let open_items = open_items(&connection).map_err(|e| refused(path, &e))?;
+    let sums = || Ok(Sums { open_items: open_items(&connection)?, newest: newest(&connection)? });
+    let sums = sums().map_err(|e| refused(path, &e))?;
     let transactions = Arc::new(AtomicU64::new(0));
     let (queue, jobs) = Queue::new(Arc::clone(&transactions));
     let (state, watched) = watch::channel(StorageState { full: false });
     let mut writer = Writer {
-        book: Book { connection, open_items, transactions },
+        book: Book { connection, sums, high_water: HighWater::beside(path), transactions },
         sink,
         reserve: Reserve::beside(path, reserve_bytes),
         condition: Condition::Good,

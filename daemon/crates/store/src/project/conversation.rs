@@ -120,7 +120,7 @@ pub(crate) fn finish(
             })
             .collect(),
         removed: changes.inbox_removed,
-        count: *ledger.open_items,
+        count: ledger.sums.open_items,
     });
     let update = looks_different
         .then_some(ConversationUpdate { conversation_id: id, conversation: Some(conversation) });

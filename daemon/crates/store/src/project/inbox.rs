@@ -67,7 +67,7 @@ pub(super) fn reconcile(
             changes.inbox_added.push((task.id, pending.clone()));
         }
         if !was_open {
-            *ledger.open_items += 1;
+            ledger.sums.open_items += 1;
         }
     }
     for id in &closed {
@@ -75,7 +75,7 @@ pub(super) fn reconcile(
             .connection
             .prepare_cached("UPDATE inbox SET item = NULL WHERE id = ?1")?
             .execute([parts(*id).0])?;
-        *ledger.open_items -= 1;
+        ledger.sums.open_items -= 1;
     }
     changes.inbox_removed.append(&mut closed);
     Ok(())
@@ -87,6 +87,6 @@ pub(crate) fn close_items(ledger: &mut Ledger<'_>, id: ConversationId) -> Result
         "UPDATE inbox SET item = NULL WHERE conversation = ?1 AND item IS NOT NULL RETURNING id, kind",
     )?;
     let closed = statement.query_map([id.0], pending_id)?.collect::<Result<Vec<_>, _>>()?;
-    *ledger.open_items -= closed.len() as u64;
+    ledger.sums.open_items -= closed.len() as u64;
     Ok(closed)
 }

@@ -6,21 +6,15 @@ use super::{
     inbox::{Of, items},
     message, page_size, task,
 };
-use crate::{Store, column::seq, error::ReadError};
+use crate::{Store, error::ReadError, high_water::newest};
 use abide_protocol::{
     Seq,
     method::subscription::Scope,
     notification::{DaemonUpdate, Snapshot},
 };
-use rusqlite::Connection;
 
 /// Messages in a conversation's snapshot.
 const MESSAGES: usize = 100;
-
-/// The newest record's place.
-fn newest(connection: &Connection) -> rusqlite::Result<Seq> {
-    connection.prepare_cached("SELECT coalesce(max(seq), 0) FROM records")?.query_row([], |row| seq(row, 0))
-}
 
 impl Store {
     /// All that a subscription of that scope begins with, as of one moment. What only lives in the daemon (`partials`,

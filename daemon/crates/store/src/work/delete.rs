@@ -82,7 +82,7 @@ impl Work for Delete {
         self.inbox = (!removed.is_empty()).then(|| InboxUpdate {
             added: Vec::new(),
             removed,
-            count: *ledger.open_items,
+            count: ledger.sums.open_items,
         });
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! Transactions: one for a batch.
 
 use super::{queue::Queued, severity::Severity};
-use crate::work::{Fault, Ledger, Refusal};
+use crate::{
+    high_water::HighWater,
+    work::{Fault, Ledger, Refusal, Sums},
+};
 use abide_fail_point::{Point, pass};
 use rusqlite::Connection;
 use std::sync::{
@@ -12,8 +15,8 @@ use std::sync::{
 /// The connection that writes, and what is counted beside it.
 pub(super) struct Book {
     pub(super) connection: Connection,
-    /// Open questions and approvals of all tasks.
-    pub(super) open_items: u64,
+    pub(super) sums: Sums,
+    pub(super) high_water: HighWater,
     /// Transactions committed so far.
     pub(super) transactions: Arc<AtomicU64>,
 }
@@ -21,27 +24,28 @@ pub(super) struct Book {
 impl Book {
     /// All of the batch in one transaction; the outcomes are as many as the batch is long.
     pub(super) fn transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
-        let open_items = self.open_items;
+        let sums = self.sums;
         let outcomes = self.try_transact(batch);
         if outcomes.is_err() {
-            self.roll_back(open_items)?;
+            self.roll_back(sums)?;
         }
         outcomes
     }
 
     fn try_transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
-        let open_items = self.open_items;
+        let sums = self.sums;
         self.execute("BEGIN IMMEDIATE")?;
         let outcomes = if self.apply_all(batch)? {
             vec![Ok(()); batch.len()]
         } else {
-            self.roll_back(open_items)?;
+            self.roll_back(sums)?;
             self.execute("BEGIN IMMEDIATE")?;
             batch.iter_mut().map(|queued| self.apply_apart(queued)).collect::<Result<_, _>>()?
         };
         pass(Point::Commit);
         self.execute("COMMIT")?;
         pass(Point::Committed);
+        self.high_water.raise(self.sums.newest);
         self.transactions.fetch_add(1, Ordering::Relaxed);
         Ok(outcomes)
     }
@@ -59,11 +63,11 @@ impl Book {
 
     /// One piece of work, in a savepoint of its own: whatever is wrong with it does not touch the others.
     fn apply_apart(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
-        let open_items = self.open_items;
+        let sums = self.sums;
         self.execute("SAVEPOINT work")?;
         let outcome = self.apply(queued)?;
         if outcome.is_err() {
-            self.open_items = open_items;
+            self.sums = sums;
             self.execute("ROLLBACK TO work")?;
         }
         self.execute("RELEASE work")?;
@@ -71,7 +75,7 @@ impl Book {
     }
 
     fn apply(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
-        let mut ledger = Ledger { connection: &self.connection, open_items: &mut self.open_items };
+        let mut ledger = Ledger { connection: &self.connection, sums: &mut self.sums };
         match queued.work.apply(&mut ledger) {
             Ok(()) => Ok(Ok(())),
             Err(Fault::Refused(refusal)) => Ok(Err(refusal)),
@@ -82,8 +86,8 @@ impl Book {
         }
     }
 
-    fn roll_back(&mut self, open_items: u64) -> rusqlite::Result<()> {
-        self.open_items = open_items;
+    fn roll_back(&mut self, sums: Sums) -> rusqlite::Result<()> {
+        self.sums = sums;
         // Some errors have rolled it back already.
         if !self.connection.is_autocommit() {
             self.connection.execute_batch("ROLLBACK")?;

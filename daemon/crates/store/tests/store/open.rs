@@ -27,7 +27,10 @@ async fn only_the_owner_can_read() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["abide.db", "abide.db-reserve", "abide.db-shm", "abide.db-wal", "copy.db"]);
+    assert_eq!(
+        names,
+        ["abide.db", "abide.db-newest", "abide.db-reserve", "abide.db-shm", "abide.db-wal", "copy.db"]
+    );
     for name in names {
         assert_eq!(mode(&folder.join(&name)), 0o600, "{name}");
     }
@@ -64,12 +67,61 @@ async fn closing_leaves_one_whole_file() {
     let store = home.open();
     begin(&store, 1, 1).await;
     store.close().await;
-    let files: Vec<_> = fs::read_dir(home.path().parent().unwrap())
+    let mut files: Vec<_> = fs::read_dir(home.path().parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    assert_eq!(files, ["abide.db"]);
+    files.sort();
+    assert_eq!(files, ["abide.db", "abide.db-newest"], "the second is only a number");
     assert!(home.open().conversation(conversation(1)).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
+    let home = Home::new();
+    let store = home.open();
+    story(&store).await;
+    begin(&store, 6, 600).await;
+    let folder = home.path().parent().unwrap().to_owned();
+    let copied = |damage: fn(&Path)| {
+        // As after a kill: SQLite takes whatever is wrong in the log for its end.
+        let killed = Home::new();
+        fs::create_dir(killed.path().parent().unwrap()).unwrap();
+        for name in ["abide.db", "abide.db-wal", "abide.db-newest"] {
+            fs::copy(folder.join(name), killed.path().with_file_name(name)).unwrap();
+        }
+        damage(&killed.path().with_file_name("abide.db-wal"));
+        killed
+    };
+    let whole = copied(|_| {});
+    assert_eq!(Store::examine(&whole.path()).unwrap().integrity, Integrity::Sound);
+    try_open(&whole.path()).unwrap().close().await;
+    let damages: [fn(&Path); 3] = [
+        |log| {
+            let mut bytes = fs::read(log).unwrap();
+            // In its first page.
+            bytes[200] ^= 1;
+            fs::write(log, bytes).unwrap();
+        },
+        |log| {
+            let half = fs::metadata(log).unwrap().len() / 2;
+            fs::File::options().write(true).open(log).unwrap().set_len(half).unwrap();
+        },
+        |log| fs::remove_file(log).unwrap(),
+    ];
+    for damage in damages {
+        let home = copied(damage);
+        let looked_at = Store::examine(&home.path()).unwrap_err();
+        let error = try_open(&home.path()).unwrap_err();
+        assert_eq!(error.to_string(), looked_at.to_string());
+        let OpenError::Behind { newest, noted, mark, .. } = error else { panic!("{error:?}") };
+        assert!(newest < noted, "{newest:?} {noted:?}");
+        fs::remove_file(mark).unwrap();
+        let opened = try_open(&home.path()).unwrap();
+        begin(&opened, 7, 700).await;
+        opened.close().await;
+        try_open(&home.path()).unwrap();
+    }
 }
 
 /// Opens what the story left after `damage`; whatever comes of it, no file may have changed.
