@@ -117,7 +117,7 @@ impl Store {
             .await
     }
 
-    /// Runs something that cannot be inside a transaction.
+    /// Runs something that cannot be inside a transaction, or needs none.
     pub(crate) async fn read_outside<T: Send + 'static>(
         &self,
         query: impl FnOnce(&mut Connection) -> Result<T, ReadError> + Send + 'static,

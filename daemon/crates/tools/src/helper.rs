@@ -17,12 +17,12 @@ mod spawn;
 mod stage;
 mod tree;
 
+use protocol::Program;
 pub(crate) use protocol::{Ending, Fittings, Order, Report, STOP, ask_for_helper, forked_helper};
 use rustix::{
     process::{getpid, set_child_subreaper, setsid},
     stdio::{dup2_stdin, dup2_stdout},
 };
-use spawn::Program;
 use stage::ChildEnds;
 use std::{
     fs::File,
@@ -75,8 +75,8 @@ fn help(daemon: &UnixStream) -> io::Result<()> {
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
     let ends = ChildEnds::watch()?;
-    let Some((order, fittings)) = Order::receive(daemon)? else { return Ok(()) };
-    let started = Program::new(&order).and_then(|program| spawn::spawn(&program, &fittings));
+    let Some((program, fittings)) = Program::receive(daemon)? else { return Ok(()) };
+    let started = spawn::spawn(&program, &fittings);
     // With the last end of its pipes the output is complete: no other may be here.
     drop(fittings);
     let report = match started {

@@ -22,7 +22,7 @@ impl Store {
         workspace: &str,
     ) -> Result<Option<bool>, ReadError> {
         let Some(digest) = rule_digest(tool, arguments, workspace) else { return Ok(None) };
-        self.read(move |connection| {
+        self.read_outside(move |connection| {
             let mut statement = connection
                 .prepare_cached("SELECT allow FROM rules WHERE digest = ?1 ORDER BY seq DESC LIMIT 1")?;
             Ok(statement.query_row([digest], |row| row.get(0)).optional()?)

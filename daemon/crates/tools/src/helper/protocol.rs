@@ -11,12 +11,14 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
+    ffi::c_char,
     io::{self, IoSlice, IoSliceMut, Read as _, Write as _},
     mem::MaybeUninit,
     os::{
         fd::{AsFd as _, BorrowedFd, OwnedFd},
         unix::net::UnixStream,
     },
+    ptr,
 };
 
 /// An order is no longer than this, in bytes.
@@ -29,12 +31,20 @@ const DESCRIPTORS: usize = 3;
 pub(crate) const STOP: u8 = b's';
 
 /// From the daemon, first: what to run.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(crate) struct Order {
     /// Program (absolute) and arguments.
     pub(crate) command: Vec<String>,
     /// The whole of it.
     pub(crate) environment: BTreeMap<String, String>,
+}
+
+/// An order as the helper has it.
+pub(super) struct Program {
+    /// Each ends with a zero: the arguments, then `name=value`.
+    strings: Vec<u8>,
+    /// How many of them are arguments.
+    arguments: usize,
 }
 
 /// What comes with an order: where the command runs, and where it prints to.
@@ -95,28 +105,52 @@ pub(super) fn answer(mut daemon: &UnixStream, forked: io::Result<i32>) -> io::Re
 impl Order {
     /// The daemon's side. Once this has begun, nobody knows whether the command runs.
     pub(crate) fn send(&self, mut helper: &UnixStream, fittings: &Fittings) -> io::Result<()> {
-        let order = serde_json::to_vec(self)?;
-        let length =
-            u32::try_from(order.len()).ok().filter(|_| order.len() <= MAX_ORDER).ok_or_else(|| {
-                io::Error::new(io::ErrorKind::InvalidInput, "the command and its environment are too long")
-            })?;
+        let mut strings = Vec::new();
+        let variables = self.environment.iter().map(|(name, value)| format!("{name}={value}"));
+        for string in self.command.iter().cloned().chain(variables) {
+            // Without it this would end the string, and begin another.
+            if string.contains('\0') {
+                return Err(invalid("there is a zero byte in the command or its environment"));
+            }
+            strings.extend_from_slice(string.as_bytes());
+            strings.push(0);
+        }
+        let number = |count: usize| u32::try_from(count).ok().filter(|_| count <= MAX_ORDER);
+        let (Some(length), Some(arguments)) = (number(strings.len()), number(self.command.len())) else {
+            return Err(invalid("the command and its environment are too long"));
+        };
+        let message = [&length.to_ne_bytes()[..], &arguments.to_ne_bytes(), &strings].concat();
         let Fittings { directory, stdout, stderr } = fittings;
-        let message = [&length.to_ne_bytes(), &*order].concat();
         let sent = send(helper, &message, &[directory.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
         helper.write_all(message.get(sent..).unwrap_or_default())
     }
+}
 
-    /// The helper's side; `None` when the daemon has gone.
+fn invalid(words: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, words)
+}
+
+impl Program {
+    /// The helper's side of an order; `None` when the daemon has gone.
     pub(super) fn receive(mut daemon: &UnixStream) -> io::Result<Option<(Self, Fittings)>> {
-        let mut length = [0; 4];
-        let Some([directory, stdout, stderr]) = receive(daemon, &mut length)? else { return Ok(None) };
-        let length = u32::from_ne_bytes(length) as usize;
+        let mut numbers = [0; 8];
+        let Some([directory, stdout, stderr]) = receive(daemon, &mut numbers)? else { return Ok(None) };
+        let [a, b, c, d, arguments @ ..] = numbers;
+        let length = u32::from_ne_bytes([a, b, c, d]) as usize;
         if length > MAX_ORDER {
             return Err(io::Error::from(io::ErrorKind::InvalidData));
         }
-        let mut order = vec![0; length];
-        daemon.read_exact(&mut order)?;
-        Ok(Some((serde_json::from_slice(&order)?, Fittings { directory, stdout, stderr })))
+        let mut strings = vec![0; length];
+        daemon.read_exact(&mut strings)?;
+        let arguments = u32::from_ne_bytes(arguments) as usize;
+        Ok(Some((Self { strings, arguments }, Fittings { directory, stdout, stderr })))
+    }
+
+    /// Arguments, the program first, and environment, each of them as the kernel takes it.
+    pub(super) fn lists(&self) -> [Vec<*const c_char>; 2] {
+        let mut all = self.strings.split_inclusive(|byte| *byte == 0).map(|string| string.as_ptr().cast());
+        let arguments = all.by_ref().take(self.arguments).chain([ptr::null()]).collect();
+        [arguments, all.chain([ptr::null()]).collect()]
     }
 }
 

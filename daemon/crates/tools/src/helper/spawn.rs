@@ -2,7 +2,7 @@
 //! borrows it until then, as `posix_spawn` does it, which cannot set a parent-death signal.
 
 use super::{
-    protocol::{Fittings, Order},
+    protocol::{Fittings, Program},
     stage,
 };
 use rustix::{
@@ -10,28 +10,13 @@ use rustix::{
     stdio::{dup2_stderr, dup2_stdout},
 };
 use std::{
-    ffi::{CString, c_char, c_int, c_void},
+    ffi::{c_char, c_int, c_void},
     io, ptr,
     sync::atomic::{AtomicI32, Ordering},
 };
 
 /// Of the child's stack, in units of 16 bytes: it is aligned to them.
 const STACK: usize = 64 * 1024 / 16;
-
-/// A command, as the kernel takes it.
-pub(super) struct Program {
-    arguments: Vec<CString>,
-    environment: Vec<CString>,
-}
-
-impl Program {
-    pub(super) fn new(order: &Order) -> io::Result<Self> {
-        let arguments: Vec<_> =
-            order.command.iter().map(|part| CString::new(part.as_str())).collect::<Result<_, _>>()?;
-        let variables = order.environment.iter().map(|(name, value)| CString::new(format!("{name}={value}")));
-        Ok(Self { arguments, environment: variables.collect::<Result<_, _>>()? })
-    }
-}
 
 /// What the child is told. It lives in this process's memory, which the child has too.
 struct Child<'a> {
@@ -46,18 +31,17 @@ struct Child<'a> {
 
 /// Starts the command, in its directory, with its output.
 pub(super) fn spawn(program: &Program, fittings: &Fittings) -> io::Result<Pid> {
-    let arguments = pointers(&program.arguments);
-    let environment = pointers(&program.environment);
-    let Some(first) = program.arguments.first() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let [arguments, environment] = program.lists();
+    let [first, _, ..] = arguments[..] else { return Err(io::ErrorKind::InvalidInput.into()) };
     let child = Child {
         helper: getpid(),
         fittings,
-        program: first.as_ptr(),
+        program: first,
         arguments: arguments.as_ptr(),
         environment: environment.as_ptr(),
         failed: AtomicI32::new(0),
     };
-    let mut stack = vec![0_u128; STACK];
+    let mut stack = Vec::<u128>::with_capacity(STACK);
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     #[expect(
         unsafe_code,
@@ -69,12 +53,16 @@ pub(super) fn spawn(program: &Program, fittings: &Fittings) -> io::Result<Pid> {
     let pid = unsafe {
         libc::clone(
             become_command,
-            stack.as_mut_ptr_range().end.cast(),
+            stack.spare_capacity_mut().as_mut_ptr_range().end.cast(),
             flags,
             ptr::from_ref(&child).cast_mut().cast(),
         )
     };
-    let Some(pid) = Pid::from_raw(pid).filter(|_| pid > 0) else { return Err(io::Error::last_os_error()) };
+    let pid = match pid {
+        1.. => Pid::from_raw(pid),
+        _ => None,
+    };
+    let pid = pid.ok_or_else(io::Error::last_os_error)?;
     match child.failed.load(Ordering::Relaxed) {
         0 => Ok(pid),
         error => {
@@ -82,11 +70,6 @@ pub(super) fn spawn(program: &Program, fittings: &Fittings) -> io::Result<Pid> {
             Err(io::Error::from_raw_os_error(error))
         }
     }
-}
-
-/// What the kernel takes for a list.
-fn pointers(strings: &[CString]) -> Vec<*const c_char> {
-    strings.iter().map(|string| string.as_ptr()).chain([ptr::null()]).collect()
 }
 
 /// The child's whole life until it is another program.
