@@ -60,7 +60,7 @@ pub enum Error {
     #[error(transparent)]
     Tools(#[from] abide_tools::Error),
     #[error(
-        "{} is damaged ({source}); it was left as it is: move it away together with its -wal and -shm files and put a backup in its place",
+        "{} is damaged ({source}); it was left as it is: move it away together with its -wal, -shm and -newest files and put a backup in its place",
         path.display()
     )]
     Read { path: PathBuf, source: ReadError },
@@ -143,7 +143,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     });
     sessions.recover().await.map_err(|source| Error::Read { path: database.clone(), source })?;
     supervisor.spawn("kept output", sessions.clone().drop_settled_output());
-    supervisor.spawn("integrity", look_for_damage(store.clone(), database, supervisor.clone()));
+    supervisor.spawn("integrity", look_for_damage(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
     supervisor.spawn("memory", memory::give_back(sessions.clone(), supervisor.clone()));
 
@@ -216,7 +216,7 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
 }
 
 /// A flipped bit may lie where nothing stumbles over it, and hide what it damaged.
-async fn look_for_damage(store: Store, path: PathBuf, supervisor: Supervisor) {
+async fn look_for_damage(store: Store, path: PathBuf, hub: Hub, supervisor: Supervisor) {
     let found = tokio::select! {
         found = store.check() => found,
         () = supervisor.ending() => return,
@@ -226,9 +226,10 @@ async fn look_for_damage(store: Store, path: PathBuf, supervisor: Supervisor) {
         Ok(Integrity::Damaged(findings)) => findings.join("; "),
         Err(e) => e.to_string(),
     };
+    hub.daemon(|daemon| daemon.storage_damaged = true);
     tracing::error!(
-        "{} is damaged ({reason}), and something may be missing: end the daemon, move the file away together with its -wal and -shm \
-         files, and put a backup in its place",
+        "{} is damaged ({reason}), and something may be missing: end the daemon, move the file away together with its -wal, -shm \
+         and -newest files, and put a backup in its place",
         path.display()
     );
 }

@@ -165,6 +165,9 @@ pub struct Lagged {
 pub struct DaemonUpdate {
     /// The disk is full: nothing is lost, everything waits for room.
     pub storage_full: bool,
+    /// Something in the database cannot be read, so something may be missing; `abide doctor` says what.
+    #[serde(default)]
+    pub storage_damaged: bool,
     pub shutting_down: bool,
 }
 

@@ -285,6 +285,10 @@ fn daemon(view: &ConversationView, screen: &mut Screen) -> io::Result<()> {
     if view.daemon().storage_full {
         screen.note(&paint(BAD, "the disk is full: nothing is lost, everything waits for room"))?;
     }
+    if view.daemon().storage_damaged {
+        screen
+            .note(&paint(BAD, "the database is damaged, and something may be missing: see `abide doctor`"))?;
+    }
     Ok(())
 }
 

@@ -6,14 +6,19 @@ use crate::output::{
     table::{cell, table},
     text,
 };
-use abide_client::protocol::method::daemon::StatusReply;
+use abide_client::protocol::{method::daemon::StatusReply, notification::DaemonUpdate};
 
 pub(crate) fn daemon(status: &StatusReply) -> String {
     let tasks = status.tasks;
-    let state = match (status.daemon.storage_full, status.daemon.shutting_down) {
-        (true, _) => ("the disk is full: everything waits for room, nothing is lost", BAD),
-        (_, true) => ("shutting down", NEEDS_YOU),
-        _ => ("running", PLAIN),
+    let state = match status.daemon {
+        DaemonUpdate { storage_damaged: true, .. } => {
+            ("the database is damaged, and something may be missing: see `abide doctor`", BAD)
+        }
+        DaemonUpdate { storage_full: true, .. } => {
+            ("the disk is full: everything waits for room, nothing is lost", BAD)
+        }
+        DaemonUpdate { shutting_down: true, .. } => ("shutting down", NEEDS_YOU),
+        DaemonUpdate { .. } => ("running", PLAIN),
     };
     let keys = if status.keys.is_empty() { "none".to_owned() } else { status.keys.join(", ") };
     let memory =
@@ -66,7 +71,7 @@ mod tests {
             sessions: 2,
             tasks: TaskCounts { running: 1, waiting: 2, paused: 0 },
             inbox: 2,
-            daemon: DaemonUpdate { storage_full: true, shutting_down: false },
+            daemon: DaemonUpdate { storage_full: true, storage_damaged: false, shutting_down: false },
             data_dir: "/d".into(),
             socket: "/s".into(),
             keys: vec![],

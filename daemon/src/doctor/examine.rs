@@ -161,7 +161,7 @@ async fn database(home: &Home) -> Finding {
         Integrity::Damaged(what) => Finding::bad(
             ABOUT,
             format!(
-                "{} is damaged ({}); stop the daemon, move the file away together with its -wal and -shm files, and put a backup in its place",
+                "{} is damaged ({}); stop the daemon, move the file away together with its -wal, -shm and -newest files, and put a backup in its place",
                 path.display(),
                 what.join("; ")
             ),

@@ -122,7 +122,7 @@ async fn who_joins_too_slowly_reads_on_and_has_missed_no_update() {
     assert!(subscriber.joined(Seq(last)));
     let taken = taken(&outbox).await;
     assert!(matches!(&taken[0], Outgoing::Notification(Notification::TaskMessage(m)) if m.seq.0 == last + 1));
-    let full = DaemonUpdate { storage_full: true, shutting_down: false };
+    let full = DaemonUpdate { storage_full: true, storage_damaged: false, shutting_down: false };
     assert!(matches!(&taken[1], Outgoing::Notification(Notification::DaemonUpdate(d)) if *d == full));
     assert_eq!(taken.len(), 2);
 }

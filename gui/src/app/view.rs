@@ -53,6 +53,10 @@ impl App {
             Connection::Live if daemon.storage_full => {
                 ("The disk is full. Nothing is lost; everything waits for room.".to_owned(), None)
             }
+            Connection::Live if daemon.storage_damaged => {
+                let words = "The database is damaged, and something may be missing. `abide doctor` says what, and what to do.";
+                (words.to_owned(), None)
+            }
             Connection::Live => return gap().height(0).into(),
             Connection::Opening => ("Connecting to the daemon…".to_owned(), None),
             Connection::Lost { .. } if daemon.shutting_down => {

@@ -3,7 +3,7 @@
 
 use abide_client::protocol::{
     ErrorKind,
-    method::{self, conversation::ListConversationsParams, task::ListTasksParams},
+    method::{self, conversation::ListConversationsParams, daemon::StatusParams, task::ListTasksParams},
 };
 use abide_tests::{
     daemon::{Config, TestDaemon},
@@ -102,6 +102,8 @@ struct Outcomes {
     /// Conversations are missing, and it says so.
     missing: usize,
     errors: usize,
+    /// Of the last three: clients were told of the damage.
+    told: usize,
 }
 
 /// Starts a daemon over it.
@@ -166,6 +168,12 @@ async fn live(model: &ModelServer, damaged: &Path, before: usize, how: &str, out
             failed = true;
             assert!(is_clear(&error) || ends(&mut daemon, &error).await, "{how}: {error}");
         }
+    }
+    if daemon.output().contains("something may be missing")
+        && let Ok(status) = client.call::<method::Status>(StatusParams::default()).await
+    {
+        assert!(status.daemon.storage_damaged, "{how}: clients are not told");
+        outcomes.told += 1;
     }
     if !daemon.is_up() || daemon.has_ended() {
         let words = daemon.output();

@@ -103,7 +103,7 @@ fn snapshot() -> Snapshot {
         calls: vec![],
         events: vec![],
         partials: vec![],
-        daemon: DaemonUpdate { storage_full: false, shutting_down: false },
+        daemon: DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false },
     }
 }
 

@@ -66,7 +66,7 @@ impl ConversationView {
             tasks: BTreeMap::new(),
             inbox: Inbox::default(),
             about: About::Unknown,
-            daemon: DaemonUpdate { storage_full: false, shutting_down: false },
+            daemon: DaemonUpdate::default(),
             connection: Connection::Opening,
         }
     }

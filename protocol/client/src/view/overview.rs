@@ -24,7 +24,7 @@ impl Default for OverviewView {
             conversations: BTreeMap::new(),
             tasks: BTreeMap::new(),
             inbox: Inbox::default(),
-            daemon: DaemonUpdate { storage_full: false, shutting_down: false },
+            daemon: DaemonUpdate::default(),
             connection: Connection::Opening,
         }
     }

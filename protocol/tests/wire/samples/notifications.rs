@@ -51,7 +51,14 @@ pub(super) fn all() -> Vec<(String, Notification)> {
         (".arguments", delta(DeltaItem::Reply(id(0x33)), DeltaKind::Arguments)),
         (".output", delta(DeltaItem::Call(id(0x43)), DeltaKind::Output)),
         ("", Notification::Lagged(Lagged { subscription_id, resume_from: Seq(999) })),
-        ("", Notification::DaemonUpdate(DaemonUpdate { storage_full: true, shutting_down: false })),
+        (
+            "",
+            Notification::DaemonUpdate(DaemonUpdate {
+                storage_full: true,
+                storage_damaged: true,
+                shutting_down: false,
+            }),
+        ),
     ];
     let events = records::all().into_iter().map(|(name, body)| {
         let record = things::record(body);

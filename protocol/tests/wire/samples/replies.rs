@@ -119,7 +119,7 @@ fn status() -> StatusReply {
         sessions: 9,
         tasks: TaskCounts { running: 1, waiting: 2, paused: 3 },
         inbox: 10,
-        daemon: DaemonUpdate { storage_full: false, shutting_down: true },
+        daemon: DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: true },
         data_dir: "/home/me/.local/share/abide".to_owned(),
         socket: "/run/user/1000/abide/v1/abide.sock".to_owned(),
         keys: vec!["ANTHROPIC_API_KEY".to_owned()],
@@ -148,6 +148,6 @@ fn snapshot() -> Snapshot {
             partial(DeltaItem::Reply(id(0x33)), DeltaKind::Reasoning),
             partial(DeltaItem::Call(id(0x43)), DeltaKind::Output),
         ],
-        daemon: DaemonUpdate { storage_full: true, shutting_down: false },
+        daemon: DaemonUpdate { storage_full: true, storage_damaged: false, shutting_down: false },
     }
 }

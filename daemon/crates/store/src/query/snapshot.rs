@@ -31,7 +31,7 @@ impl Store {
                 calls: Vec::new(),
                 events: Vec::new(),
                 partials: Vec::new(),
-                daemon: DaemonUpdate { storage_full: false, shutting_down: false },
+                daemon: DaemonUpdate::default(),
             };
             match scope {
                 Scope::Overview | Scope::All => {

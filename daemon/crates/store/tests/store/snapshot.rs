@@ -21,7 +21,7 @@ async fn each_scope_gets_its_own() {
         calls: Vec::new(),
         events: Vec::new(),
         partials: Vec::new(),
-        daemon: DaemonUpdate { storage_full: false, shutting_down: false },
+        daemon: DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false },
     };
     assert_eq!(store.snapshot(Scope::Overview, None).await.unwrap(), empty);
 

@@ -54,7 +54,8 @@ fn task(n: u128, status: Status) -> AgentTask {
     }
 }
 
-const DAEMON: DaemonUpdate = DaemonUpdate { storage_full: false, shutting_down: false };
+const DAEMON: DaemonUpdate =
+    DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false };
 
 fn view(conversations: Vec<Conversation>, tasks: Vec<AgentTask>) -> OverviewView {
     let mut view = OverviewView::default();
