@@ -71,6 +71,9 @@ async fn one_task_however_often_and_however_it_is_cut() {
         status.connections == 1 && status.tasks.running == 0
     })
     .await;
+    for id in started.keys() {
+        assert_eq!(world.model.requests(id).len(), 1, "the model was asked {id} for what is refused");
+    }
     let lines = ledger::read(&world.daemon.home());
     let on_disk: Vec<_> = lines
         .iter()

@@ -44,13 +44,13 @@ impl Actor {
         let (store, supervisor) = (&sessions.inner.store, &sessions.inner.supervisor);
         let mut state = store.state();
         let mut pressed = Vec::new();
-        let (stored, tools) = loop {
-            let tools = self.begin(&gate);
+        let (stored, later) = loop {
+            let later = self.begin(&gate, &records);
             let tasks = self.projections();
             let append = Append { conversation_id: self.id, records: records.clone(), tasks, urgent };
             let message = tokio::select! {
                 biased;
-                stored = store.append(append) => break (stored, tools),
+                stored = store.append(append) => break (stored, later),
                 message = pressing(&mut state, mail, supervisor), if !urgent => message,
             };
             let Some(message) = message else {
@@ -63,7 +63,7 @@ impl Actor {
         match stored {
             Ok(committed) => {
                 gate.send_replace(true);
-                for effect in tools {
+                for effect in later {
                     self.start(effect, &gate);
                 }
                 self.forget_spools(&committed);
@@ -109,21 +109,22 @@ impl Actor {
         pressed.push(Pressed { input, told, reply });
     }
 
-    /// Cancels what is not wanted any more, and begins model calls, which say nothing before the gate is open. Returns the tools that
-    /// are to begin once it is.
-    fn begin(&mut self, gate: &watch::Sender<bool>) -> Vec<Effect> {
+    /// Cancels what is not wanted any more, and begins model calls, which say nothing before the gate is open. Returns what is to
+    /// begin once it is: tools, and the first call of a task, since a request that was made before is refused by the store.
+    fn begin(&mut self, gate: &watch::Sender<bool>, records: &[NewRecord]) -> Vec<Effect> {
         let wanted: HashSet<Effect> = effects(&self.history).into_iter().collect();
         self.running.retain(|effect, _| wanted.contains(effect));
         if self.records_only {
             return Vec::new();
         }
         let new = wanted.into_iter().filter(|effect| !self.running.contains_key(effect));
-        let (models, tools): (Vec<Effect>, Vec<Effect>) =
-            new.partition(|effect| matches!(effect, Effect::Model { .. }));
-        for effect in models {
+        let starts = records.iter().any(|record| matches!(record.body, RecordBody::TaskStarted(_)));
+        let (now, later): (Vec<Effect>, Vec<Effect>) =
+            new.partition(|effect| !starts && matches!(effect, Effect::Model { .. }));
+        for effect in now {
             self.start(effect, gate);
         }
-        tools
+        later
     }
 
     fn projections(&self) -> Vec<TaskProjection> {
