@@ -209,6 +209,7 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
         beside("-shm"),
         beside("-reserve"),
         beside("-new"),
+        beside("-newest"),
         database.clone(),
     ];
     let user_home = directories::BaseDirs::new().ok_or(Error::NoHome)?.home_dir().to_path_buf();

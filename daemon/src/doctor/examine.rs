@@ -145,7 +145,8 @@ fn socket(home: &Home) -> Option<Finding> {
 async fn database(home: &Home) -> Finding {
     const ABOUT: &str = "database";
     let path = home.database();
-    if !path.exists() && !home.data_dir.join("abide.db-wal").exists() {
+    let is_left = |name: &str| home.data_dir.join(name).exists();
+    if !path.exists() && !is_left("abide.db-wal") && !is_left("abide.db-newest") {
         return Finding::good(ABOUT, "none yet; the first start creates it");
     }
     let look = {

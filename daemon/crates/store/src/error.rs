@@ -26,6 +26,11 @@ pub enum OpenError {
     )]
     OrphanedLog { path: PathBuf, wal: PathBuf },
     #[error(
+        "{} is missing, but record {} had been stored in it: bring it back, or, to begin anew, remove {}",
+        path.display(), noted.0, mark.display()
+    )]
+    Missing { path: PathBuf, noted: Seq, mark: PathBuf },
+    #[error(
         "{} ends with record {}, but record {} had been stored: its log was damaged or cut off, or an older copy was put in its place; \
          nothing was changed: to go on from what is left, remove {}. Tasks then go on from there, and may do again what they did since",
         path.display(), newest.0, noted.0, mark.display()

@@ -30,10 +30,7 @@ impl Store {
     /// # Errors
     /// It cannot be opened; why.
     pub fn examine(path: &Path) -> Result<Examined, OpenError> {
-        let noted = high_water::noted(path);
-        let connection = reader(path)?;
-        let schema = migrate::identify(&connection, path)?;
-        high_water::reaches(path, &connection, noted)?;
+        let (connection, schema) = whole(path)?;
         let bytes = fs::metadata(path).map_or(0, |found| found.len());
         let look = || {
             let sums = "SELECT (SELECT count(*) FROM conversations), (SELECT count(*) FROM records)";
@@ -50,8 +47,7 @@ impl Store {
     /// # Errors
     /// It cannot be read, or the copy cannot be written: then there is none.
     pub fn copy(path: &Path, to: &Path) -> Result<(), CopyError> {
-        let connection = reader(path)?;
-        migrate::identify(&connection, path)?;
+        let (connection, _) = whole(path)?;
         Ok(backup::write(&connection, to)?)
     }
 }
@@ -63,6 +59,19 @@ pub enum CopyError {
     Open(#[from] OpenError),
     #[error(transparent)]
     Read(#[from] ReadError),
+}
+
+/// A connection that reads a database in which nothing is missing, and its schema.
+fn whole(path: &Path) -> Result<(Connection, i64), OpenError> {
+    if !path.exists() {
+        high_water::may_be_missing(path)?;
+    }
+    // Before the database is opened: somebody may be writing.
+    let noted = high_water::noted(path);
+    let connection = reader(path)?;
+    let schema = migrate::identify(&connection, path)?;
+    high_water::reaches(path, &connection, noted)?;
+    Ok((connection, schema))
 }
 
 fn reader(path: &Path) -> Result<Connection, OpenError> {

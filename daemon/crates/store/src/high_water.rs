@@ -18,67 +18,72 @@ use std::{
 
 #[derive(Debug)]
 pub(crate) struct HighWater {
+    path: PathBuf,
     /// `None`: it cannot be kept.
     file: Option<File>,
+    /// The last write failed.
+    behind: bool,
 }
 
 impl HighWater {
-    /// Of a database that [reaches](reaches) what was noted.
-    pub(crate) fn beside(database: &Path) -> Self {
+    /// Of a database that [`reaches`] what was noted.
+    pub(crate) fn beside(database: &Path, newest: Seq) -> Self {
         let path = path(database);
-        let opened = match noted(database) {
-            Some(_) => File::options().write(true).open(&path),
-            None => create_private(&path),
+        let file = match File::options().write(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => create_private(&path),
+            opened => opened,
         };
-        Self { file: opened.inspect_err(|error| unkept(&path, error)).ok() }
+        if let Err(error) = &file {
+            tracing::warn!(path = %path.display(), %error, "it goes on without a note of the newest record");
+        }
+        let mut mark = Self { path, file: file.ok(), behind: false };
+        mark.raise(newest);
+        mark
     }
 
     /// All up to that record is stored. This is not synced: after a power failure the mark may be too low, never too high.
     pub(crate) fn raise(&mut self, newest: Seq) {
-        if let Some(file) = &mut self.file
-            && let Err(error) = write(file, newest)
+        let Some(file) = &mut self.file else { return };
+        let written = write(file, newest);
+        if let Err(error) = &written
+            && !self.behind
         {
             // On a full disk, say; what counts is in the database.
-            tracing::debug!(%error, "the newest record is not noted");
+            tracing::warn!(path = %self.path.display(), %error, "the newest record is not noted for now");
         }
+        self.behind = written.is_err();
     }
 }
 
-/// Looks whether the database has all that was stored when the mark was [read](noted); changes nothing.
-pub(crate) fn reaches(database: &Path, connection: &Connection, noted: Option<Seq>) -> Result<(), OpenError> {
+/// Looks whether the database has all that was stored when the mark was read; changes nothing.
+pub(crate) fn reaches(database: &Path, connection: &Connection, noted: Seq) -> Result<(), OpenError> {
     let newest = newest(connection).map_err(|error| refused(database, &error))?;
-    match noted {
-        Some(noted) if noted > newest => {
-            Err(OpenError::Behind { path: database.to_owned(), newest, noted, mark: path(database) })
-        }
-        _ => Ok(()),
+    if noted > newest {
+        return Err(OpenError::Behind { path: database.to_owned(), newest, noted, mark: path(database) });
+    }
+    Ok(())
+}
+
+/// Looks whether there may well be no database; changes nothing.
+pub(crate) fn may_be_missing(database: &Path) -> Result<(), OpenError> {
+    match noted(database) {
+        Seq(0) => Ok(()),
+        noted => Err(OpenError::Missing { path: database.to_owned(), noted, mark: path(database) }),
     }
 }
 
-/// The mark, if there is one that can be read.
-pub(crate) fn noted(database: &Path) -> Option<Seq> {
+/// The mark; 0 if there is none that can be read.
+pub(crate) fn noted(database: &Path) -> Seq {
     let path = path(database);
-    let words = match fs::read_to_string(&path) {
-        Ok(words) => words,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) => {
-            unkept(&path, &error);
-            return None;
-        }
+    let noted = match fs::read_to_string(&path) {
+        Ok(words) => words.trim().parse().map_err(|_| "it is not the number of a record".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error.to_string()),
     };
-    let noted = words.trim().parse().map(Seq);
-    if noted.is_err() {
-        tracing::warn!(path = %path.display(), "this is not the number of a record; it is written anew");
-    }
-    noted.ok()
-}
-
-/// Forgets the mark of a database that is no more.
-pub(crate) fn forget(database: &Path) -> io::Result<()> {
-    match fs::remove_file(path(database)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    Seq(noted.unwrap_or_else(|reason| {
+        tracing::warn!(path = %path.display(), reason, "which record was the newest is not known");
+        0
+    }))
 }
 
 /// The newest record's seq.
@@ -94,8 +99,4 @@ fn path(database: &Path) -> PathBuf {
 fn write(file: &mut File, newest: Seq) -> io::Result<()> {
     file.rewind()?;
     file.write_all(format!("{:020}\n", newest.0).as_bytes())
-}
-
-fn unkept(path: &Path, error: &io::Error) {
-    tracing::warn!(path = %path.display(), %error, "it goes on without a note of the newest record");
 }

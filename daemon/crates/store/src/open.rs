@@ -28,9 +28,10 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
         // A new database gets its name only when it is complete, so something has emptied this one.
         return Err(OpenError::Damaged { path: path.to_owned(), reason: "it is empty".to_owned() });
     }
+    let noted = high_water::noted(path);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let schema = migrate::identify(&connection, path)?;
-    high_water::reaches(path, &connection, high_water::noted(path))?;
+    high_water::reaches(path, &connection, noted)?;
     restrict(path).map_err(|e| inaccessible(path, &e))?;
     configure(&connection, path)?;
     migrate::run(&mut connection, path, schema)?;
@@ -146,9 +147,9 @@ fn create_if_missing(path: &Path) -> Result<(), OpenError> {
     if fs::metadata(&wal).is_ok_and(|found| found.len() > 0) {
         return Err(OpenError::OrphanedLog { path: path.to_owned(), wal });
     }
+    high_water::may_be_missing(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_folder(folder).map_err(|source| OpenError::Folder { path: folder.to_owned(), source })?;
-    high_water::forget(path).map_err(|e| inaccessible(path, &e))?;
     let new = beside(path, "-new");
     create_private(&new).map_err(|source| OpenError::Create { path: new.clone(), source })?;
     let mut connection = connect(&new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -25,9 +25,9 @@ use tokio::sync::oneshot;
 
 use crate::column::seq_from_sql;
 
-/// A piece of work for the writer. It is done within a savepoint and answered when that is on disk.
+/// A piece of work for the writer. It is done within a transaction and answered when that is on disk.
 pub(crate) trait Work: Send {
-    /// Writes. Called again, from the start, if the transaction around it did not come about.
+    /// Writes. Called again, from the start, if the transaction did not come about or other work in it was refused.
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault>;
 
     /// What the sink is told; called once, after the commit.

@@ -53,7 +53,7 @@ pub(crate) fn start(
     let (queue, jobs) = Queue::new(Arc::clone(&transactions));
     let (state, watched) = watch::channel(StorageState { full: false });
     let mut writer = Writer {
-        book: Book { connection, sums, high_water: HighWater::beside(path), transactions },
+        book: Book { connection, sums, high_water: HighWater::beside(path, sums.newest), transactions },
         sink,
         reserve: Reserve::beside(path, reserve_bytes),
         condition: Condition::Good,

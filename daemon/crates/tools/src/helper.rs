@@ -57,13 +57,17 @@ fn serve() -> io::Result<()> {
     stage::limit()?;
     let _ = setsid();
     while let Some(connection) = protocol::asked_for_helper(&daemon)? {
-        match stage::fork() {
+        let forked = match stage::fork() {
             Ok(None) => {
                 drop(daemon);
                 return help(&connection);
             }
-            Ok(Some(pid)) => protocol::answer(&daemon, Ok(pid))?,
-            Err(error) => protocol::answer(&daemon, Err(error))?,
+            Ok(Some(pid)) => Ok(pid),
+            Err(error) => Err(error),
+        };
+        match protocol::answer(&daemon, forked) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            answered => answered?,
         }
     }
     Ok(())

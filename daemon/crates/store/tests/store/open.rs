@@ -112,6 +112,9 @@ async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
     for damage in damages {
         let home = copied(damage);
         let looked_at = Store::examine(&home.path()).unwrap_err();
+        let backup = home.path().with_file_name("backup.db");
+        assert!(Store::copy(&home.path(), &backup).is_err(), "it is no backup of what was there");
+        assert!(!backup.exists());
         let error = try_open(&home.path()).unwrap_err();
         assert_eq!(error.to_string(), looked_at.to_string());
         let OpenError::Behind { newest, noted, mark, .. } = error else { panic!("{error:?}") };
@@ -201,6 +204,9 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
     })
     .await;
     assert!(matches!(error, OpenError::OrphanedLog { .. }), "{error:?}");
+
+    let error = refuses(|path| fs::rename(path, path.with_file_name("elsewhere.db")).unwrap()).await;
+    assert!(matches!(error, OpenError::Missing { .. }), "{error:?}");
 }
 
 #[tokio::test]

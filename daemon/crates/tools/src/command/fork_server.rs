@@ -68,11 +68,12 @@ impl ForkServer {
 
     /// Asks for a helper in advance, so that the next command need not wait for it.
     pub(super) fn ask_in_advance(&self) {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever holds it waits for the server, which may take long.
+        let Ok(mut running) = self.running.try_lock() else { return };
         if let Some(server) = &mut *running
             && server.asked.is_none()
         {
-            // If this fails, so does the next helper, which then comes from another server.
+            // If this fails, the next command asks again.
             let _ = server.ask().map(|connection| server.asked = Some(connection));
         }
     }
@@ -108,7 +109,8 @@ impl Running {
     fn helper(&mut self) -> io::Result<Helper> {
         if let Some(connection) = self.asked.take() {
             let helper = self.answer(connection)?;
-            // It may have been killed while it waited, and its process id given away. If not now, then not when that was looked at.
+            // It may have been killed while it waited, and its process id given away. If it is there now, it was when its identity
+            // was read.
             if is_open(&helper.connection) {
                 return Ok(helper);
             }

@@ -57,23 +57,32 @@ impl Start {
         pass(Point::HelperNoted);
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
+        let stdout = Receiver::from_owned_fd(stdout.into())?;
+        let stderr = Receiver::from_owned_fd(stderr.into())?;
+        connection.set_write_timeout(Some(HANDOVER))?;
         let order = Order { command: self.command, environment };
         let fittings = Fittings { directory: self.directory, stdout: out.into(), stderr: err.into() };
-        connection.set_write_timeout(Some(HANDOVER))?;
         order.send(&connection, &fittings)?;
         pass(Point::CommandOrdered);
         server.ask_in_advance();
-        connection.set_nonblocking(true)?;
+        connection.set_nonblocking(true).map_err(|e| unheard(&e))?;
         Ok(Link {
-            stdout: Receiver::from_owned_fd(stdout.into())?,
-            stderr: Receiver::from_owned_fd(stderr.into())?,
-            connection: UnixStream::from_std(connection)?,
+            stdout,
+            stderr,
+            connection: UnixStream::from_std(connection).map_err(|e| unheard(&e))?,
             spool: Spool::new(&self.place),
             call: self.call,
             identity,
             live: guard,
         })
     }
+}
+
+/// With its connection the command ends, but it may have begun.
+fn unheard(error: &io::Error) -> io::Error {
+    io::Error::other(format!(
+        "it was ended at once, since its helper could not be listened to ({error}); how far it came is unknown"
+    ))
 }
 
 /// The shell that runs commands.

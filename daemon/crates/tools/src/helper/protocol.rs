@@ -103,7 +103,7 @@ pub(super) fn answer(mut daemon: &UnixStream, forked: io::Result<i32>) -> io::Re
 }
 
 impl Order {
-    /// The daemon's side. Once this has begun, nobody knows whether the command runs.
+    /// The daemon's side. If it fails, the helper has not all of it, and nothing runs.
     pub(crate) fn send(&self, mut helper: &UnixStream, fittings: &Fittings) -> io::Result<()> {
         let mut strings = Vec::new();
         let variables = self.environment.iter().map(|(name, value)| format!("{name}={value}"));

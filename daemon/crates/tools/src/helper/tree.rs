@@ -88,8 +88,8 @@ impl<'a> Tree<'a> {
                 return;
             }
             match self.next(Some(until)) {
-                Event::ChildEnded | Event::Stop => {}
-                Event::Abandoned | Event::TimeOver => return,
+                Event::ChildEnded | Event::Stop if Instant::now() < until => {}
+                _ => return,
             }
         }
     }
@@ -107,22 +107,24 @@ impl<'a> Tree<'a> {
                 Err(_) => return Event::Abandoned,
             }
         }
-        let [child, _] = sources;
-        if !child.revents().is_empty() {
-            self.ends.hear();
-            return Event::ChildEnded;
+        let [_, daemon] = sources;
+        // First: what is left of a command that ends at the same moment is to have its grace.
+        if !daemon.revents().is_empty() {
+            let mut word = [0];
+            return match (&*self.daemon).read(&mut word) {
+                Ok(1) if word == [STOP] => Event::Stop,
+                _ => Event::Abandoned,
+            };
         }
-        let mut word = [0];
-        match (&*self.daemon).read(&mut word) {
-            Ok(1) if word == [STOP] => Event::Stop,
-            _ => Event::Abandoned,
-        }
+        self.ends.hear();
+        Event::ChildEnded
     }
 
     /// Of all children that have ended.
     fn take_note(&mut self) {
         while let Some((pid, status)) = reap() {
-            if pid == self.command {
+            // Only once: its process id may be given to another that ends here.
+            if pid == self.command && self.ending.is_none() {
                 self.ending = Some(ending(status));
             }
         }
@@ -139,7 +141,8 @@ impl<'a> Tree<'a> {
             }
             let leftover = end_descendants(getpid(), PATIENCE).unwrap_or_default();
             total = Leftover { ended: total.ended + leftover.ended, survivors: leftover.survivors };
-            fruitless = if leftover.ended == 0 { fruitless + 1 } else { 0 };
+            // One that is stuck in the kernel is killed in every round.
+            fruitless = if leftover.ended <= leftover.survivors { fruitless + 1 } else { 0 };
         }
     }
 }
