@@ -12,6 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use tokio::{sync::mpsc, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
 
 /// A file that grows beyond this is replaced by its two ends, in bytes.
 const MAX_FILE: u64 = 512 * 1024;
@@ -85,6 +86,8 @@ pub(crate) fn remove(path: &Path) {
 /// Writes a command's output to its file, never waiting for the disk. There is no file before there is output.
 pub(crate) struct Spool {
     path: PathBuf,
+    /// From then on no more is kept: a stop is recorded at once, and what was kept is dropped with that.
+    cancel: CancellationToken,
     writing: Option<Writing>,
 }
 
@@ -96,13 +99,14 @@ struct Writing {
 }
 
 impl Spool {
-    pub(super) fn new(place: &Place) -> Self {
-        Self { path: place.output.clone(), writing: None }
+    pub(super) fn new(place: &Place, cancel: CancellationToken) -> Self {
+        Self { path: place.output.clone(), cancel, writing: None }
     }
 
     /// Keeps a piece; if the disk is far behind, it is let go. Within a runtime.
     pub(super) fn write(&mut self, piece: &str) {
-        let writing = self.writing.get_or_insert_with(|| Writing::begin(self.path.clone()));
+        let begin = || Writing::begin(self.path.clone(), self.cancel.clone());
+        let writing = self.writing.get_or_insert_with(begin);
         let gap = if writing.gap { "\n[… some output is missing here …]\n" } else { "" };
         writing.gap = writing.pieces.try_send(format!("{gap}{piece}")).is_err();
     }
@@ -116,11 +120,16 @@ impl Spool {
 }
 
 impl Writing {
-    fn begin(path: PathBuf) -> Self {
+    fn begin(path: PathBuf, cancel: CancellationToken) -> Self {
         let (pieces, mut coming) = mpsc::channel::<String>(WAITING);
         let writer = tokio::task::spawn_blocking(move || {
             let mut file = Rolling::create(&path);
-            while let Some(piece) = coming.blocking_recv() {
+            if cancel.is_cancelled() {
+                // Made, perhaps, after what is kept was dropped.
+                remove(&path);
+                return;
+            }
+            while let Some(piece) = coming.blocking_recv().filter(|_| !cancel.is_cancelled()) {
                 // After an error (a full disk) the rest is let go: this is a courtesy, the result does not come from here.
                 file = file.and_then(|mut file| file.write(&piece).map(|()| file));
             }

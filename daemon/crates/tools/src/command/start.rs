@@ -10,6 +10,7 @@ use crate::{
 use abide_fail_point::{Point, pass};
 use std::{collections::BTreeMap, fs, io, os::fd::OwnedFd, time::Duration};
 use tokio::net::{UnixStream, unix::pipe::Receiver};
+use tokio_util::sync::CancellationToken;
 
 /// A helper that does not take its order within this is not going to.
 const HANDOVER: Duration = Duration::from_secs(5);
@@ -42,8 +43,13 @@ pub(crate) struct Link {
 impl Start {
     /// Takes a helper, notes who it is, and only then tells it what to run: whatever runs can be found after a crash.
     ///
-    /// Blocking, within a runtime.
-    pub(crate) fn start(self, server: &ForkServer, live: &Live) -> io::Result<Link> {
+    /// Blocking, within a runtime. If it is cancelled before it is told, nothing runs and nothing is kept.
+    pub(crate) fn start(
+        self,
+        server: &ForkServer,
+        live: &Live,
+        cancel: &CancellationToken,
+    ) -> io::Result<Link> {
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
         let Helper { pid, identity, connection } = server.helper().or_else(|error| {
@@ -55,6 +61,11 @@ impl Start {
         let guard = live.enter(pid.unsigned_abs());
         self.place.note(identity.as_ref())?;
         pass(Point::HelperNoted);
+        if cancel.is_cancelled() {
+            // What was kept may have been dropped already, since a stop is recorded at once.
+            self.place.remove();
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
         let stdout = Receiver::from_owned_fd(stdout.into())?;
@@ -70,7 +81,7 @@ impl Start {
             stdout,
             stderr,
             connection: UnixStream::from_std(connection).map_err(|e| unheard(&e))?,
-            spool: Spool::new(&self.place),
+            spool: Spool::new(&self.place, cancel.clone()),
             call: self.call,
             identity,
             live: guard,

@@ -1,4 +1,4 @@
-use super::{Runner, Show, settled};
+use super::{Runner, Show, cancelled, settled};
 use crate::{
     Run,
     command::{self, How, Link, Place, Start},
@@ -23,8 +23,10 @@ impl Runner {
     ) -> (CallOutcome, ToolResult) {
         let limit = shell.timeout().min(run.max_secs.map_or(Duration::MAX, Duration::from_secs));
         let began = Instant::now();
-        let link = match tokio::task::spawn_blocking(move || self.start(shell, run)).await {
+        let stop = cancel.clone();
+        let link = match tokio::task::spawn_blocking(move || self.start(shell, run, &stop)).await {
             Ok(Ok(link)) => link,
+            Ok(Err(_)) if cancel.is_cancelled() => return cancelled(),
             Ok(Err(refusal)) => return (CallOutcome::Done, ToolResult::failure(refusal.to_string())),
             Err(error) => return (CallOutcome::Done, settled::<Refusal>(Err(error))),
         };
@@ -36,7 +38,7 @@ impl Runner {
         (outcome, tool::shell_result(&ended, began.elapsed(), limit))
     }
 
-    fn start(&self, shell: Shell, run: Run) -> Result<Link, Refusal> {
+    fn start(&self, shell: Shell, run: Run, cancel: &CancellationToken) -> Result<Link, Refusal> {
         shell.check()?;
         let workspace = self.workspace(&run.workspace)?;
         let spot = workspace.resolve(shell.working_dir.as_deref().unwrap_or("."))?;
@@ -48,6 +50,6 @@ impl Runner {
             call: run.call_id.to_string(),
             place: Place::of(&self.spool_dir, run.call_id, run.attempt),
         };
-        start.start(&self.helpers, &self.live).map_err(Refusal::Start)
+        start.start(&self.helpers, &self.live, cancel).map_err(Refusal::Start)
     }
 }
