@@ -5,27 +5,34 @@ use crate::{
     place::Place,
     table::{
         Aim, Figure,
-        Value::{Rate, Time},
+        Value::{self, Rate, Time},
         percentile,
     },
 };
-use abide_client::Home;
-use abide_client::protocol::method::{
-    self,
-    conversation::{CreateConversationParams, UpdateConversationParams},
+use abide_client::{
+    Home,
+    protocol::{
+        method::{
+            self,
+            conversation::{CreateConversationParams, UpdateConversationParams},
+        },
+        record::{NewRecord, RecordBody},
+    },
 };
-use rusqlite::{Connection, OpenFlags, params, types::Value};
+use abide_store::{Append, Store, TaskProjection};
+use rusqlite::{Connection, OpenFlags, params, types::Value as Column};
 use std::{
     fs,
     path::Path,
     time::{Duration, Instant},
 };
+use tokio::task::JoinSet;
 
 const TASKS: usize = 64;
 const STEPS: usize = 100;
 
 pub(crate) async fn figures() -> Vec<Figure> {
-    let place = Place::with(Model::start(|asked| match asked.number {
+    let mut place = Place::with(Model::start(|asked| match asked.number {
         number if number < STEPS => model::update(number),
         number => model::done(number),
     }))
@@ -60,28 +67,79 @@ pub(crate) async fn figures() -> Vec<Figure> {
     let (floor, mut floor_commits) = raw(place.daemon.root(), &rows, batch);
     let (again, mut more) = raw(place.daemon.root(), &rows, batch);
     floor_commits.append(&mut more);
+    assert!(place.daemon.stop().await.success());
+    let (alone, alone_batch) = through_store(&home.database(), place.daemon.root()).await;
+    let (alone_floor, _) = raw(place.daemon.root(), &rows, alone_batch);
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let rate = |took: Duration| Rate(rows.len() as f64 / took.as_secs_f64());
     vec![
         Figure::new(format!("records, {TASKS} tasks at full durability"), rate(took))
             .floor(rate((floor + again) / 2))
             .aim(Aim::ShareOfFloor(0.5)),
+        Figure::new("the same through the store alone", alone).floor(rate(alone_floor)),
         Figure::new("a command's acknowledgement meanwhile, p99", Time(percentile(&acknowledged, 99)))
             .floor(Time(percentile(&floor_commits, 99)))
             .aim(Aim::AtMost(Time(Duration::from_millis(25)))),
     ]
 }
 
+/// The records of that database through a store of their own, which derives what it does for the daemon, but without a model to ask:
+/// how many a second, and how many in a transaction.
+async fn through_store(database: &Path, folder: &Path) -> (Value, usize) {
+    let options = |path: &Path| abide_store::Options { path: path.to_owned(), reserve_bytes: 0, readers: 1 };
+    let recorded = Store::open(options(database), Box::new(|_| ())).expect("the daemon's database");
+    let mut histories = Vec::new();
+    for id in recorded.recorded_conversations().await.expect("the conversations") {
+        let records = recorded.conversation_records(id).await.expect("the records");
+        let (tasks, _) = recorded.tasks(Some(id), true, None, 1).await.expect("the tasks");
+        histories.push((id, tasks.into_iter().next(), records));
+    }
+    recorded.close().await;
+    let count: usize = histories.iter().map(|(.., records)| records.len()).sum();
+    let store = Store::open(options(&folder.join("store.db")), Box::new(|_| ())).expect("a database");
+    let began = Instant::now();
+    let mut lanes = JoinSet::new();
+    for (conversation_id, task, records) in histories {
+        let store = store.clone();
+        lanes.spawn(async move {
+            // As the daemon appends them: all up to the next request.
+            for step in records.chunk_by(|record, _| !matches!(record.body, RecordBody::ModelRequested(_))) {
+                let records = step.iter().cloned().map(|record| NewRecord {
+                    id: record.id,
+                    task_id: record.task_id,
+                    at: record.at,
+                    body: record.body,
+                });
+                let task = task.clone().map(|task| TaskProjection { task, wake_at: None });
+                let append = Append {
+                    conversation_id,
+                    records: records.collect(),
+                    tasks: task.into_iter().collect(),
+                    urgent: false,
+                };
+                store.append(append).await.expect("an append");
+            }
+        });
+    }
+    lanes.join_all().await;
+    let took = began.elapsed();
+    let commits = usize::try_from(store.transactions()).expect("a small number");
+    store.close().await;
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let rate = Rate(count as f64 / took.as_secs_f64());
+    (rate, count.div_ceil(commits.max(1)))
+}
+
 fn read_only(home: &Home) -> Connection {
     Connection::open_with_flags(home.database(), OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the database")
 }
 
-fn rows(home: &Home) -> Vec<[Value; 7]> {
+fn rows(home: &Home) -> Vec<[Column; 7]> {
     let connection = read_only(home);
     let sql = "SELECT id, conversation, task, at, kind, version, body FROM records ORDER BY seq";
     let mut statement = connection.prepare(sql).expect("the records");
     let row = |row: &rusqlite::Row<'_>| {
-        let mut values = [const { Value::Null }; 7];
+        let mut values = [const { Column::Null }; 7];
         for (at, value) in values.iter_mut().enumerate() {
             *value = row.get(at)?;
         }
@@ -90,12 +148,12 @@ fn rows(home: &Home) -> Vec<[Value; 7]> {
     statement.query_map([], row).expect("the records").map(|row| row.expect("a record")).collect()
 }
 
-fn bytes(rows: &[[Value; 7]]) -> usize {
-    let size = |value: &Value| match value {
-        Value::Null => 0,
-        Value::Integer(_) | Value::Real(_) => 8,
-        Value::Text(text) => text.len(),
-        Value::Blob(blob) => blob.len(),
+fn bytes(rows: &[[Column; 7]]) -> usize {
+    let size = |value: &Column| match value {
+        Column::Null => 0,
+        Column::Integer(_) | Column::Real(_) => 8,
+        Column::Text(text) => text.len(),
+        Column::Blob(blob) => blob.len(),
     };
     rows.iter().flatten().map(size).sum()
 }
@@ -110,7 +168,7 @@ fn commits(home: &Home) -> usize {
 }
 
 /// The same rows in a database of their own, with the same durability and so many in a transaction.
-fn raw(folder: &Path, rows: &[[Value; 7]], batch: usize) -> (Duration, Vec<Duration>) {
+fn raw(folder: &Path, rows: &[[Column; 7]], batch: usize) -> (Duration, Vec<Duration>) {
     let path = folder.join("raw.db");
     for suffix in ["", "-wal", "-shm"] {
         drop(fs::remove_file(folder.join(format!("raw.db{suffix}"))));
