@@ -59,11 +59,6 @@ pub enum Error {
     Open(#[from] OpenError),
     #[error(transparent)]
     Tools(#[from] abide_tools::Error),
-    #[error(
-        "{} is damaged ({source}); it was left as it is: move it away together with its -wal, -shm and -newest files and put a backup in its place",
-        path.display()
-    )]
-    Read { path: PathBuf, source: ReadError },
     #[error("cannot find this user's home folder; set HOME")]
     NoHome,
     #[error(
@@ -141,7 +136,8 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
             }
         }
     });
-    sessions.recover().await.map_err(|source| Error::Read { path: database.clone(), source })?;
+    let damaged = |e: ReadError| OpenError::Damaged { path: database.clone(), reason: e.to_string() };
+    sessions.recover().await.map_err(damaged)?;
     supervisor.spawn("kept output", sessions.clone().drop_settled_output());
     supervisor.spawn("integrity", look_for_damage(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));

@@ -50,8 +50,8 @@ impl Book {
         Ok(outcomes)
     }
 
-    /// All work, without the savepoints, which would cost as much as the work does and are hardly ever needed. Says whether it went
-    /// well; if not, nothing of it may stay.
+    /// All work, without savepoints, which copy each page that is touched and are hardly ever needed. Says whether it went well; if
+    /// not, nothing of it may stay.
     fn apply_all(&mut self, batch: &mut [Queued]) -> rusqlite::Result<bool> {
         for queued in batch {
             if self.apply(queued)?.is_err() {
