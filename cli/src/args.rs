@@ -9,7 +9,7 @@ pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
     daemon::{CompletionsArgs, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ModelsArgs},
     person::{AnswerArgs, DecideArgs, RejectArgs},
-    task::{AgentArgs, ChatArgs, PsArgs, RunArgs, TaskArgs, WatchArgs},
+    task::{AgentArgs, ChatArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, TaskArgs, WatchArgs},
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -72,7 +72,7 @@ pub(crate) enum Command {
     /// List tasks: what goes on, what waits for you
     Ps(PsArgs),
     /// Show all about a task
-    Show(TaskArgs),
+    Show(ShowArgs),
     /// Follow a task or a conversation
     Watch(WatchArgs),
     /// Print a conversation

@@ -10,7 +10,7 @@ mod teller;
 use crate::{
     connection::{self, Daemon},
     error::CommandError,
-    output::{json, screen::Screen},
+    output::{call::Extent, json, screen::Screen},
     prompt::Terminal,
 };
 use abide_client::{
@@ -44,6 +44,8 @@ pub(crate) struct What {
     pub(crate) since: Option<Seq>,
     /// The person's own messages too; who typed them just now knows them.
     pub(crate) with_prompts: bool,
+    /// How much of what calls put out is shown.
+    pub(crate) extent: Extent,
     pub(crate) json: bool,
     pub(crate) who: Who,
 }
@@ -93,7 +95,7 @@ impl<'d> Follow<'d> {
         let mut follow = Self {
             view: ConversationView::new(what.conversation),
             untold: Vec::new(),
-            teller: Teller::new(what.task, what.with_prompts),
+            teller: Teller::new(what.task, what.with_prompts, what.extent),
             screen: Screen::new(),
             progress: Progress::default(),
             settled: HashSet::new(),

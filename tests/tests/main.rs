@@ -113,6 +113,7 @@ mod cli {
     mod answers;
     mod exit_codes;
     mod lists;
+    mod output;
     mod search;
 }
 

@@ -1,3 +1,4 @@
+use super::OutputArgs;
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
@@ -10,6 +11,8 @@ pub(crate) struct MessagesArgs {
     /// The page that ends before this message
     #[arg(long, value_name = "SEQ")]
     pub(crate) before: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

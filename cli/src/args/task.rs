@@ -1,3 +1,4 @@
+use crate::output::call::Extent;
 use abide_client::protocol::task::Mode;
 use clap::{
     Args,
@@ -7,6 +8,20 @@ use clap::{
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
     PossibleValuesParser::new([Mode::Chat.name(), Mode::Agent.name()])
         .map(|name| if name == Mode::Chat.name() { Mode::Chat } else { Mode::Agent })
+}
+
+/// How much of a tool's output is shown.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct OutputArgs {
+    /// Show all that is kept of what commands and tools put out, not only a command's last lines
+    #[arg(long)]
+    output: bool,
+}
+
+impl OutputArgs {
+    pub(crate) const fn extent(self) -> Extent {
+        if self.output { Extent::Whole } else { Extent::Tail }
+    }
 }
 
 /// Which conversation, and how the agent works in it.
@@ -49,6 +64,8 @@ pub(crate) struct RunArgs {
     #[arg(long, short = 'd')]
     pub(crate) detach: bool,
     #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
     pub(crate) agent: AgentArgs,
 }
 
@@ -66,6 +83,14 @@ pub(crate) struct PsArgs {
     /// Ended tasks too
     #[arg(long, short = 'a')]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The task's id, or any unique beginning or end of it
+    pub(crate) task: String,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -89,4 +114,6 @@ pub(crate) struct WatchArgs {
     /// Only what was recorded after this number
     #[arg(long, value_name = "SEQ")]
     pub(crate) since: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }

@@ -5,6 +5,7 @@ use crate::{
     exit::Exit,
     follow::{Ending, Follow, What, Who},
     output::{
+        call::Extent,
         screen::{self, Screen},
         style::{STRONG, paint},
     },
@@ -51,6 +52,7 @@ pub(crate) async fn chat(args: ChatArgs, json: bool) -> Result<Exit, CommandErro
             is_over: false,
             since: None,
             with_prompts: false,
+            extent: Extent::Tail,
             json,
             who: Who::person_or(json, Who::Nobody),
         };

@@ -3,7 +3,7 @@ use crate::{
     error::CommandError,
     exit::Exit,
     follow::{Follow, What, Who},
-    output::screen,
+    output::{call::Extent, screen},
     request,
 };
 use abide_client::protocol::{method::task::StartTaskParams, task::Mode};
@@ -43,6 +43,7 @@ pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
         is_over: false,
         since: None,
         with_prompts: true,
+        extent: Extent::Tail,
         json,
         who,
     };

@@ -4,7 +4,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{json, message, screen},
+    output::{json, message, screen, text},
 };
 use abide_client::protocol::{
     Seq,
@@ -22,7 +22,9 @@ pub(crate) async fn messages(args: MessagesArgs, json: bool) -> Result<Exit, Com
         json::document(&reply)?;
         return Ok(Exit::Done);
     }
-    screen::print(&message::conversation(&reply.messages, &reply.calls, clock::now()))?;
+    let look =
+        message::Look { extent: args.output.extent(), now: clock::now(), width: text::terminal_width() };
+    screen::print(&message::conversation(&reply.messages, &reply.calls, &look))?;
     if let Some(Seq(before)) = reply.before {
         screen::note(&format!("older messages: --before {before}"))?;
     }

@@ -33,6 +33,7 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
         is_over: false,
         since: None,
         with_prompts: false,
+        extent: args.output.extent(),
         json,
         who: Who::person_or(json, Who::Nobody),
     };

@@ -1,19 +1,19 @@
 use crate::{
-    args::TaskArgs,
+    args::ShowArgs,
     clock,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{json, screen, show},
+    output::{json, screen, show, text},
 };
 use abide_client::protocol::method::{GetTask, task::TaskParams};
 
-pub(crate) async fn show(args: TaskArgs, json: bool) -> Result<Exit, CommandError> {
+pub(crate) async fn show(args: ShowArgs, json: bool) -> Result<Exit, CommandError> {
     let reply = Daemon::started().await?.call::<GetTask>(TaskParams { task_id: args.task }).await?;
     if json {
         json::document(&reply)?;
     } else {
-        screen::print(&show::task(&reply, clock::now()))?;
+        screen::print(&show::task(&reply, args.output.extent(), clock::now(), text::terminal_width()))?;
     }
     Ok(Exit::Done)
 }

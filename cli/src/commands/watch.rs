@@ -4,6 +4,7 @@ use crate::{
     error::CommandError,
     exit::Exit,
     follow::{Follow, What, Who},
+    output::call::Extent,
 };
 use abide_client::protocol::{
     Seq,
@@ -14,6 +15,7 @@ pub(crate) async fn watch(args: WatchArgs, json: bool) -> Result<Exit, CommandEr
     let mut daemon = Daemon::started().await?;
     let mut what = what(&mut daemon, &args.id).await?;
     what.since = args.since.map(Seq);
+    what.extent = args.output.extent();
     what.json = json;
     what.who = Who::person_or(json, Who::Onlooker);
     let id = what.task.map_or_else(|| what.conversation.short(), |task| task.short());
@@ -41,6 +43,7 @@ async fn what(daemon: &mut Daemon, id: &str) -> Result<What, CommandError> {
         task: task.map(|task| task.id),
         since: None,
         with_prompts: true,
+        extent: Extent::Tail,
         json: false,
         who: Who::Onlooker,
     })

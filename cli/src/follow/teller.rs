@@ -1,7 +1,8 @@
 //! Tells changes of a view in words, each once: the agent's to standard output, piece by piece, all else beside it.
 
 use crate::output::{
-    call, message,
+    call::{self, Extent},
+    message,
     screen::Screen,
     style::{BAD, FAINT, paint},
     text,
@@ -23,6 +24,7 @@ pub(super) struct Teller {
     /// Only this task's; `None`: all.
     task: Option<TaskId>,
     with_prompts: bool,
+    extent: Extent,
     /// The first snapshot is told.
     has_begun: bool,
     /// The reply that is being written out.
@@ -51,10 +53,11 @@ pub(super) struct Asking<'a> {
 }
 
 impl Teller {
-    pub(super) fn new(task: Option<TaskId>, with_prompts: bool) -> Self {
+    pub(super) fn new(task: Option<TaskId>, with_prompts: bool, extent: Extent) -> Self {
         Self {
             task,
             with_prompts,
+            extent,
             has_begun: false,
             current: None,
             told: Seq(0),
@@ -128,7 +131,7 @@ impl Teller {
         match entry {
             Entry::Call(c) => {
                 if c.state == CallState::Finished && self.finished.insert(c.seq) && !call::is_control(c) {
-                    screen.note(&call::line(c))?;
+                    screen.note(&call::told(c, self.extent, screen.width()))?;
                 }
                 Ok(())
             }

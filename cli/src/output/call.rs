@@ -1,4 +1,8 @@
-//! A tool call in one line: how it went, which tool, what it did, what came of it, how long it took.
+//! A tool call in one line (how it went, which tool, what it did, what came of it, how long it took), and what it put out.
+
+mod output;
+
+pub(crate) use output::Extent;
 
 use crate::output::{
     measure,
@@ -11,13 +15,18 @@ use abide_client::protocol::{
 };
 use anstyle::Style;
 
-/// A person reads it at a glance; the whole result is in `--json`.
+/// A person reads it at a glance; what the call put out stands below.
 const MAX_RESULT: usize = 120;
 const MAX_SUMMARY: usize = 160;
 
 /// Its doing is a message, or the end of the task, and told as that.
 pub(crate) fn is_control(call: &CallView) -> bool {
     matches!(&*call.tool, "ask_user" | "request_input" | "send_update" | "task_complete")
+}
+
+/// The call's line and what is shown of its output below, each line with its end. `width` is the terminal's.
+pub(crate) fn told(call: &CallView, extent: Extent, width: Option<usize>) -> String {
+    format!("{}\n{}", line(call), output::below(call, extent, width))
 }
 
 pub(crate) fn line(call: &CallView) -> String {
@@ -34,7 +43,7 @@ pub(crate) fn line(call: &CallView) -> String {
         line.push_str(&paint(FAINT, &format!(" → {}", text::fit(&said, MAX_RESULT))));
     }
     if let (Some(started), Some(ended)) = (call.started_at, call.ended_at) {
-        line.push_str(&paint(FAINT, &format!(" ({} ms)", measure::count(ended.since(started)))));
+        line.push_str(&paint(FAINT, &format!(" ({})", measure::took(ended.since(started)))));
     }
     line
 }

@@ -14,6 +14,14 @@ pub(crate) fn duration(ms: u64) -> String {
     }
 }
 
+/// How long a tool took: `12 ms`, `3.4 s`, then as [`duration`].
+pub(crate) fn took(ms: u64) -> String {
+    match ms {
+        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ => duration(ms),
+    }
+}
+
 fn two(big: u64, big_unit: &str, small: u64, small_unit: &str) -> String {
     if small == 0 { format!("{big} {big_unit}") } else { format!("{big} {big_unit} {small} {small_unit}") }
 }

@@ -1,7 +1,8 @@
 //! A conversation's messages with the tool calls between them, oldest first.
 
 use crate::output::{
-    call, measure,
+    call::{self, Extent},
+    measure,
     style::{BUSY, FAINT, GOOD, NEEDS_YOU, PLAIN, STRONG, paint},
     text,
 };
@@ -10,8 +11,17 @@ use abide_client::protocol::{
     message::{CallView, Message, MessageKind, Role},
 };
 
+/// How a conversation is shown.
+pub(crate) struct Look {
+    pub(crate) extent: Extent,
+    /// For ages.
+    pub(crate) now: Timestamp,
+    /// The terminal's columns; `None` where there is none.
+    pub(crate) width: Option<usize>,
+}
+
 /// Messages and calls in the order in which they came.
-pub(crate) fn conversation(messages: &[Message], calls: &[CallView], now: Timestamp) -> String {
+pub(crate) fn conversation(messages: &[Message], calls: &[CallView], look: &Look) -> String {
     enum Item<'a> {
         Message(&'a Message),
         Call(&'a CallView),
@@ -32,8 +42,8 @@ pub(crate) fn conversation(messages: &[Message], calls: &[CallView], now: Timest
             out.push('\n');
         }
         match item {
-            Item::Message(m) => out.push_str(&message(m, now)),
-            Item::Call(c) => out.push_str(&format!("{}\n", call::line(c))),
+            Item::Message(m) => out.push_str(&message(m, look.now)),
+            Item::Call(c) => out.push_str(&call::told(c, look.extent, look.width)),
         }
         after_call = is_call;
     }
@@ -93,13 +103,17 @@ mod tests {
         }
     }
 
+    fn look(age_ms: u64) -> Look {
+        Look { extent: Extent::Tail, now: fixture::START.plus(age_ms), width: None }
+    }
+
     #[test]
     fn messages_and_calls_come_in_their_order() {
         let messages = [
             said(9, Role::User, MessageKind::Text, "look"),
             said(12, Role::Agent, MessageKind::Text, "I looked.\nAll fine.\n"),
         ];
-        let shown = conversation(&messages, &[fixture::call()], Timestamp(fixture::START.0 + 5_000));
+        let shown = conversation(&messages, &[fixture::call()], &look(5_000));
         assert_eq!(
             anstream::adapter::strip_str(&shown).to_string(),
             "you 5 s ago\nlook\n\n✓ read src/main.rs → 120 lines (12 ms)\n\nagent 5 s ago\nI looked.\nAll fine.\n"
@@ -109,7 +123,7 @@ mod tests {
     #[test]
     fn what_a_message_says_cannot_move_the_cursor() {
         let hostile = said(1, Role::Agent, MessageKind::Update, "a\u{1b}[2J\rb");
-        for shown in [aside(&hostile), conversation(&[hostile], &[], fixture::START)] {
+        for shown in [aside(&hostile), conversation(&[hostile], &[], &look(0))] {
             let shown = anstream::adapter::strip_str(&shown).to_string();
             assert!(!shown.contains(['\u{1b}', '\r']) && shown.contains("[2J"), "{shown:?}");
         }

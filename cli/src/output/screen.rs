@@ -78,12 +78,22 @@ impl Screen {
         self.err.flush()
     }
 
+    /// Columns of the terminal that a line beside the words goes to; `None` where it is none.
+    pub(crate) fn width(&self) -> Option<usize> {
+        match self.live {
+            Live::Never => None,
+            Live::Hidden | Live::Shown => {
+                terminal_size::terminal_size_of(io::stderr()).map(|(w, _)| usize::from(w.0))
+            }
+        }
+    }
+
     /// What goes on, on a terminal only; replaced by whatever comes next.
     pub(crate) fn live(&mut self, words: &str) -> io::Result<()> {
         if self.live == Live::Never || self.mid_line {
             return Ok(());
         }
-        let room = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(w, _)| usize::from(w.0));
+        let room = self.width().unwrap_or(80);
         let line = paint(FAINT, &text::fit(words, room.saturating_sub(1)));
         self.erase()?;
         write!(self.err, "{line}")?;

@@ -1,7 +1,8 @@
 //! All about one task.
 
 use crate::output::{
-    call, measure, pending, ps,
+    call::{self, Extent},
+    measure, pending, ps,
     style::{BAD, FAINT, PLAIN, STRONG, paint},
     table::{cell, table},
     text,
@@ -12,7 +13,11 @@ use abide_client::protocol::{
     task::{AgentTask, Limits},
 };
 
-pub(crate) fn task(reply: &GetTaskReply, now: Timestamp) -> String {
+/// Of what stands under a title, in columns.
+const INDENT: usize = 2;
+
+/// `width` is the terminal's; `None` where there is none.
+pub(crate) fn task(reply: &GetTaskReply, extent: Extent, now: Timestamp, width: Option<usize>) -> String {
     let task = &reply.task;
     let mut out = format!(
         "{} {}\n",
@@ -21,8 +26,9 @@ pub(crate) fn task(reply: &GetTaskReply, now: Timestamp) -> String {
     );
     out.push_str(&facts(reply, now));
     section(&mut out, "Prompt", &text::indented(&task.original_prompt, 2));
-    let calls: String = reply.calls.iter().map(|c| format!("  {}\n", call::line(c))).collect();
-    section(&mut out, "Calls", &calls);
+    let room = width.map(|width| width.saturating_sub(INDENT));
+    let calls: String = reply.calls.iter().map(|c| call::told(c, extent, room)).collect();
+    section(&mut out, "Calls", &indent(&calls));
     let notes: String = task.scratchpad.iter().map(|note| text::indented(note, 2)).collect();
     section(&mut out, "Scratchpad", &notes);
     for item in &task.pending {
@@ -91,7 +97,8 @@ fn section(out: &mut String, title: &str, body: &str) {
 }
 
 fn indent(rendered: &str) -> String {
-    rendered.lines().map(|line| format!("  {line}\n")).collect()
+    let margin = " ".repeat(INDENT);
+    rendered.lines().map(|line| format!("{}{line}\n", if line.is_empty() { "" } else { &margin })).collect()
 }
 
 #[cfg(test)]
@@ -114,7 +121,9 @@ mod tests {
             workspace: "/home/me/app".into(),
             calls: vec![fixture::call()],
         };
-        let shown = anstream::adapter::strip_str(&task(&reply, fixture::START.plus(60_000))).to_string();
+        let shown =
+            anstream::adapter::strip_str(&task(&reply, Extent::Tail, fixture::START.plus(60_000), None))
+                .to_string();
         let expected = "\
 Task 00000001 Tidy up
   status        needs you: answer

@@ -1,6 +1,6 @@
 //! The gate between words from elsewhere and the terminal: no control character passes, widths are those of the screen.
 
-use abide_client::text::visible;
+use abide_client::text::{visible, visible_line};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -12,6 +12,23 @@ pub(crate) fn block(raw: &str) -> Cow<'_, str> {
 /// Words that must stay on one line.
 pub(crate) fn one_line(raw: &str) -> String {
     visible(raw).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Columns from one tab stop to the next.
+const TAB: usize = 8;
+
+/// A line of a command's output as a terminal would leave it on one row: without what a carriage return overwrote, tabs as spaces.
+pub(crate) fn row(line: &str) -> String {
+    let last = line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default();
+    let mut row = String::with_capacity(last.len());
+    for (i, part) in last.split('\t').enumerate() {
+        if i > 0 {
+            row.push_str(&" ".repeat(TAB - width(&row) % TAB));
+        }
+        row.push_str(&visible_line(part));
+    }
+    row.truncate(row.trim_end().len());
+    row
 }
 
 /// The first line that says something.

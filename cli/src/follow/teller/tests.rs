@@ -32,7 +32,7 @@ impl Stage {
         let captured = Captured::default();
         let mut stage = Self {
             view: ConversationView::new(task.conversation_id),
-            teller: Teller::new(Some(task.id), false),
+            teller: Teller::new(Some(task.id), false, Extent::Tail),
             screen: captured.screen(),
             captured,
             has_prompt: false,
