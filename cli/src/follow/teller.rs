@@ -221,6 +221,9 @@ impl Teller {
 
     /// Writes what is not written yet of a reply that is under way.
     fn output(&mut self, view: &ConversationView, item: DeltaItem, screen: &mut Screen) -> io::Result<()> {
+        if !screen.shows_drafts() {
+            return Ok(());
+        }
         // If it is over by now, its message or its end is told next.
         let Some(live) = view.live_item(item) else { return Ok(()) };
         // One at a time: another's words come with its message.

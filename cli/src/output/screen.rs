@@ -16,6 +16,7 @@ pub(crate) struct Screen {
     /// The agent's words do not end with a line end yet.
     mid_line: bool,
     has_words: bool,
+    drafts: bool,
     /// Whether there is a live line, and whether it shows.
     live: Live,
 }
@@ -32,11 +33,26 @@ impl Screen {
     pub(crate) fn new() -> Self {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let live = if io::stderr().is_terminal() && !dumb { Live::Hidden } else { Live::Never };
-        Self::on(anstream::stdout(), anstream::stderr(), live)
+        let mut screen = Self::on(anstream::stdout(), anstream::stderr(), live);
+        screen.drafts = io::stdout().is_terminal();
+        screen
     }
 
     fn on(out: impl Write + Send + 'static, err: impl Write + Send + 'static, live: Live) -> Self {
-        Self { out: Box::new(out), err: Box::new(err), mid_line: false, has_words: false, live }
+        Self {
+            out: Box::new(out),
+            err: Box::new(err),
+            mid_line: false,
+            has_words: false,
+            drafts: false,
+            live,
+        }
+    }
+
+    /// Whether words of a reply that is not recorded yet may be shown. A person at a terminal reads that an attempt failed and what
+    /// replaces it; a file or a program would keep both, so it gets words only once they are recorded.
+    pub(crate) const fn shows_drafts(&self) -> bool {
+        self.drafts
     }
 
     /// A piece of the agent's words, made safe already.
@@ -149,7 +165,7 @@ pub(crate) mod captured {
         sync::{Arc, Mutex},
     };
 
-    /// What a screen without a terminal was given: words as they are, each line beside them as `| line`.
+    /// What a screen without a live line was given: words as they are, each line beside them as `| line`.
     #[derive(Clone, Default)]
     pub(crate) struct Captured(Arc<Mutex<String>>);
 
@@ -159,12 +175,20 @@ pub(crate) mod captured {
     }
 
     impl Captured {
-        pub(crate) fn screen(&self) -> Screen {
+        /// Its standard output is a file.
+        pub(crate) fn piped(&self) -> Screen {
             Screen::on(
                 Sink { to: self.clone(), mark: "" },
                 Sink { to: self.clone(), mark: "| " },
                 Live::Never,
             )
+        }
+
+        /// Its standard output is a terminal.
+        pub(crate) fn screen(&self) -> Screen {
+            let mut screen = self.piped();
+            screen.drafts = true;
+            screen
         }
 
         pub(crate) fn take(&self) -> String {

@@ -28,12 +28,21 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        Self::on(Captured::screen)
+    }
+
+    /// Standard output is a file.
+    fn piped() -> Self {
+        Self::on(Captured::piped)
+    }
+
+    fn on(screen: fn(&Captured) -> Screen) -> Self {
         let task = fixture::task();
         let captured = Captured::default();
         let mut stage = Self {
             view: ConversationView::new(task.conversation_id),
             teller: Teller::new(Some(task.id), false, Extent::Tail),
-            screen: captured.screen(),
+            screen: screen(&captured),
             captured,
             has_prompt: false,
         };
@@ -77,6 +86,20 @@ impl Stage {
         };
         let told = TaskMessage { subscription_id: SUBSCRIPTION, seq: Seq(seq), message };
         self.update(Update::Notification(Notification::TaskMessage(told)))
+    }
+
+    /// The first attempt of reply 9 fails and withdraws what was written of it.
+    fn failed(&mut self, seq: u64, message: &str) -> String {
+        self.record(
+            seq,
+            RecordBody::ModelFailed(ModelFailed {
+                item: RecordId(Uuid::from_u128(9)),
+                attempt: 1,
+                kind: ModelErrorKind::Network,
+                message: message.into(),
+                retry_at: Some(fixture::START),
+            }),
+        )
     }
 
     fn record(&mut self, seq: u64, body: RecordBody) -> String {
@@ -135,18 +158,23 @@ fn a_summary_that_was_not_said_yet_is_said() {
 fn a_withdrawn_reply_ends_its_line_and_says_why() {
     let mut stage = Stage::new();
     stage.delta(9, 1, 0, "half a wor");
-    let failed = ModelFailed {
-        item: RecordId(Uuid::from_u128(9)),
-        attempt: 1,
-        kind: ModelErrorKind::Network,
-        message: "cut\u{1b}[2J".into(),
-        retry_at: Some(fixture::START),
-    };
-    assert_eq!(
-        stage.record(2, RecordBody::ModelFailed(failed)),
-        "\n| model: cut\\x1b[2J; it is tried again\n"
-    );
+    assert_eq!(stage.failed(2, "cut\u{1b}[2J"), "\n| model: cut\\x1b[2J; it is tried again\n");
     assert_eq!(stage.delta(9, 2, 0, "whole"), "\nwhole");
+}
+
+#[test]
+fn a_file_gets_the_recorded_reply_and_nothing_of_a_withdrawn_attempt() {
+    let mut stage = Stage::piped();
+    assert_eq!(stage.delta(9, 1, 0, "half a wor"), "");
+    assert_eq!(stage.failed(2, "cut"), "| model: cut; it is tried again\n");
+    assert_eq!(stage.delta(10, 2, 0, "half a word"), "");
+    assert_eq!(stage.message(3, 10, MessageKind::Text, "half a word, and more"), "half a word, and more\n");
+    assert_eq!(stage.delta(11, 1, 0, "I was ab"), "");
+    assert_eq!(stage.message(4, 11, MessageKind::Partial, "I was about"), "\nI was about\n");
+    assert_eq!(
+        stage.record(5, ended("half a word, and more, all done")),
+        "\nhalf a word, and more, all done\n"
+    );
 }
 
 #[test]
