@@ -1,0 +1,159 @@
+//! The digest of a request to start a task, by which the same request, sent again, is recognised.
+//!
+//! It is stored, so it must come out the same in every later build: it covers the fields that are listed here and no others. A field that
+//! is added later is skipped while it has its default value, which is what an earlier build made of a request without it.
+
+use abide_protocol::{
+    ConversationId, JsonText,
+    method::task::StartTaskParams,
+    task::{Approvals, LimitsRequest, Mode, RestartPolicy},
+};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+/// The version of the list of fields. Before there were versions a stored digest had no prefix; its fields are those of version 1.
+const VERSION: &str = "1:";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload<'a> {
+    conversation_id: Option<ConversationId>,
+    message: &'a str,
+    mode: Option<Mode>,
+    model: Option<&'a str>,
+    workspace: Option<&'a str>,
+    persona: Option<&'a str>,
+    tools: Option<&'a [String]>,
+    limits: Limits,
+    approvals: Approvals,
+    restart: Option<RestartPolicy>,
+    metadata: Option<&'a JsonText>,
+    /// Always absent: it is what the digest is stored under.
+    client_message_id: (),
+    /// Always empty: another shell may send the request again.
+    environment: Environment,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Limits {
+    max_steps: Option<u32>,
+    max_duration_secs: Option<u64>,
+    step_delay_ms: Option<u64>,
+    max_tokens: Option<u64>,
+    max_cost_micros: Option<u64>,
+    question_timeout_secs: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Environment {}
+
+impl From<&LimitsRequest> for Limits {
+    fn from(limits: &LimitsRequest) -> Self {
+        Self {
+            max_steps: limits.max_steps,
+            max_duration_secs: limits.max_duration_secs,
+            step_delay_ms: limits.step_delay_ms,
+            max_tokens: limits.max_tokens,
+            max_cost_micros: limits.max_cost_micros,
+            question_timeout_secs: limits.question_timeout_secs,
+        }
+    }
+}
+
+impl<'a> From<&'a StartTaskParams> for Payload<'a> {
+    fn from(params: &'a StartTaskParams) -> Self {
+        Self {
+            conversation_id: params.conversation_id,
+            message: &params.message,
+            mode: params.mode,
+            model: params.model.as_deref(),
+            workspace: params.workspace.as_deref(),
+            persona: params.persona.as_deref(),
+            tools: params.tools.as_deref(),
+            limits: Limits::from(&params.limits),
+            approvals: params.approvals,
+            restart: params.restart,
+            metadata: params.metadata.as_ref(),
+            client_message_id: (),
+            environment: Environment {},
+        }
+    }
+}
+
+/// As it is stored: the version of the list of fields, and SHA-256 of their JSON in hex.
+pub(super) fn digest(params: &StartTaskParams) -> String {
+    let json = serde_json::to_vec(&Payload::from(params)).unwrap_or_default();
+    let hex: String = Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{VERSION}{hex}")
+}
+
+/// Whether a stored digest, perhaps of an earlier build, is of the request that has this digest now.
+pub(super) fn is_same(stored: &str, now: &str) -> bool {
+    stored == now || now.strip_prefix(VERSION) == Some(stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{digest, is_same};
+    use abide_protocol::{
+        ConversationId, JsonText,
+        method::task::StartTaskParams,
+        task::{Approvals, LimitsRequest, Mode, RestartPolicy},
+    };
+    use uuid::Uuid;
+
+    fn full() -> StartTaskParams {
+        StartTaskParams {
+            conversation_id: Some(ConversationId(Uuid::from_u128(7))),
+            message: "paint \"it\" blue".to_owned(),
+            mode: Some(Mode::Agent),
+            model: Some("a/b".to_owned()),
+            workspace: Some("/w".to_owned()),
+            persona: Some("painter".to_owned()),
+            tools: Some(vec!["read".to_owned()]),
+            limits: LimitsRequest { max_steps: Some(3), max_tokens: Some(9), ..LimitsRequest::default() },
+            approvals: Approvals::Allow,
+            restart: Some(RestartPolicy::Ask),
+            metadata: Some(JsonText::parse(r#"{"b":1, "a":2}"#).unwrap()),
+            ..StartTaskParams::default()
+        }
+    }
+
+    /// As version 0.1.0 stored them. If this fails, a request that is sent again across an upgrade becomes a conflict.
+    #[test]
+    fn a_digest_never_changes() {
+        let minimal = StartTaskParams { message: "paint it".to_owned(), ..StartTaskParams::default() };
+        for (params, stored) in [
+            (minimal, "eda8a899474123cbe83256b34925a43366e5b4f661d70a21d55514bb697f81f2"),
+            (full(), "afb790abfc32a2ebe0b1f1d1dcec21a700172d3416d0027b284d156ac03b19ff"),
+        ] {
+            assert_eq!(digest(&params), format!("1:{stored}"));
+            assert!(is_same(stored, &digest(&params)), "a digest of before there were versions");
+        }
+    }
+
+    #[test]
+    fn it_is_of_the_payload_alone() {
+        let sent = StartTaskParams { client_message_id: Some("1".to_owned()), ..full() };
+        let elsewhere =
+            StartTaskParams { environment: [("PATH".to_owned(), "/x".to_owned())].into(), ..sent.clone() };
+        assert_eq!(digest(&sent), digest(&full()));
+        assert!(is_same(&digest(&sent), &digest(&elsewhere)));
+        let other = StartTaskParams { message: "paint it red".to_owned(), ..sent.clone() };
+        assert!(!is_same(&digest(&sent), &digest(&other)));
+    }
+
+    #[test]
+    fn every_field_of_the_payload_counts() {
+        let json = serde_json::to_value(full()).unwrap();
+        let fields = json.as_object().unwrap();
+        for name in fields.keys().filter(|name| !["clientMessageId", "environment"].contains(&name.as_str()))
+        {
+            let mut without = fields.clone();
+            without.remove(name);
+            let without: StartTaskParams = serde_json::from_value(without.into()).unwrap();
+            assert_ne!(digest(&without), digest(&full()), "{name}");
+        }
+    }
+}
