@@ -13,7 +13,7 @@
 //! * [`seed`]: chance that can be had again
 //! * [`vitals`]: what a process costs
 //! * [`peer`]: a real model behind llama.cpp's server
-//! * [`skip`]: what is not run, and why
+//! * [`skip`]: what is not run, and why (a crate of its own: tests of other crates have a place in the list too)
 //! * [`terminal`]: a real terminal, in tmux
 //! * [`screen`]: a real X display with a window manager, and the real window on it
 //! * [`bus`]: a private D-Bus session with a notification server
@@ -27,6 +27,8 @@
     reason = "a harness fails as tests do: by panicking with words"
 )]
 
+pub use abide_skip as skip;
+
 pub mod audit;
 pub mod bus;
 pub mod crowd;
@@ -37,7 +39,6 @@ pub mod peer;
 mod process;
 pub mod screen;
 pub mod seed;
-pub mod skip;
 pub mod tap;
 pub mod terminal;
 pub mod vitals;

@@ -2,6 +2,7 @@
 
 use super::support::*;
 use abide_protocol::{RecordId, Seq, Timestamp, record::RecordBody};
+use abide_skip::skip;
 use abide_store::{Append, AppendError, Integrity, Options, Store, WriteError};
 use std::{fs, future::Future, path::Path, pin::pin, time::Duration};
 
@@ -38,7 +39,7 @@ fn elsewhere(wrapper: &[&str], prepare: &str, test: &str, disk: &Path) {
 /// Runs it where `DISK` is a disk of 16 MiB.
 fn on_a_small_disk(test: &str) {
     if !command(&[NAMESPACE, &["true"]].concat()).status().is_ok_and(|status| status.success()) {
-        eprintln!("skipped: this machine has no user namespaces to mount a small disk in");
+        skip(test, "this machine has no user namespaces to mount a small disk in");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

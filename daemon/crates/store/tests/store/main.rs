@@ -1,10 +1,6 @@
 //! The store against real SQLite on a real disk.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "these are tests; clippy knows only their functions as such"
-)]
+#![expect(clippy::unwrap_used, reason = "these are tests; clippy knows only their functions as such")]
 
 mod append;
 mod call;
