@@ -26,16 +26,16 @@ pub enum OpenError {
     )]
     OrphanedLog { path: PathBuf, wal: PathBuf },
     #[error(
-        "{} is missing, but record {} had been stored in it: bring it back, or, to begin anew, remove {}",
-        path.display(), noted.0, mark.display()
+        "{} is missing, but record {} had been stored in it: bring it back, or begin anew without it: abide doctor --accept-loss",
+        path.display(), noted.0
     )]
-    Missing { path: PathBuf, noted: Seq, mark: PathBuf },
+    Missing { path: PathBuf, noted: Seq },
     #[error(
         "{} ends with record {}, but record {} had been stored: its log was damaged or cut off, or an older copy was put in its place; \
-         nothing was changed: to go on from what is left, remove {}. Tasks then go on from there, and may do again what they did since",
-        path.display(), newest.0, noted.0, mark.display()
+         nothing was changed: bring the newer one back, or go on from what is left: abide doctor --accept-loss",
+        path.display(), newest.0, noted.0
     )]
-    Behind { path: PathBuf, newest: Seq, noted: Seq, mark: PathBuf },
+    Behind { path: PathBuf, newest: Seq, noted: Seq },
     #[error(
         "{} was written by a newer Abide (schema {found}, this one knows {known}); it was left as it is: install the newer version",
         path.display()

@@ -62,7 +62,7 @@ pub enum CopyError {
 }
 
 /// A connection that reads a database in which nothing is missing, and its schema.
-fn whole(path: &Path) -> Result<(Connection, i64), OpenError> {
+pub(crate) fn whole(path: &Path) -> Result<(Connection, i64), OpenError> {
     if !path.exists() {
         high_water::may_be_missing(path)?;
     }

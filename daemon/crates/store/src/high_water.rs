@@ -59,7 +59,7 @@ impl HighWater {
 pub(crate) fn reaches(database: &Path, connection: &Connection, noted: Seq) -> Result<(), OpenError> {
     let newest = newest(connection).map_err(|error| refused(database, &error))?;
     if noted > newest {
-        return Err(OpenError::Behind { path: database.to_owned(), newest, noted, mark: path(database) });
+        return Err(OpenError::Behind { path: database.to_owned(), newest, noted });
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ pub(crate) fn reaches(database: &Path, connection: &Connection, noted: Seq) -> R
 pub(crate) fn may_be_missing(database: &Path) -> Result<(), OpenError> {
     match noted(database) {
         Seq(0) => Ok(()),
-        noted => Err(OpenError::Missing { path: database.to_owned(), noted, mark: path(database) }),
+        noted => Err(OpenError::Missing { path: database.to_owned(), noted }),
     }
 }
 
@@ -84,6 +84,18 @@ pub(crate) fn noted(database: &Path) -> Seq {
         tracing::warn!(path = %path.display(), reason, "which record was the newest is not known");
         0
     }))
+}
+
+/// Takes what the database has for all that was stored.
+pub(crate) fn lower(database: &Path, newest: Seq) -> Result<(), OpenError> {
+    let path = path(database);
+    let lower = || {
+        let mut file = File::options().write(true).open(&path)?;
+        write(&mut file, newest)?;
+        file.sync_all()
+    };
+    lower()
+        .map_err(|error: io::Error| OpenError::Inaccessible { path: path.clone(), reason: error.to_string() })
 }
 
 /// The newest record's seq.

@@ -2,8 +2,9 @@ use super::{
     rebuild::story,
     support::{Home, append, begin, conversation, notice, options, record},
 };
-use abide_store::{Integrity, OpenError, ReadError, Store};
-use rusqlite::Connection;
+use abide_protocol::Seq;
+use abide_store::{CopyError, Existing, Integrity, Loss, OpenError, ReadError, Store, Unreadable};
+use rusqlite::{Connection, ToSql};
 use std::{fs, path::Path};
 
 fn try_open(path: &Path) -> Result<Store, OpenError> {
@@ -119,7 +120,11 @@ async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
         assert_eq!(error.to_string(), looked_at.to_string());
         let OpenError::Behind { newest, noted, mark, .. } = error else { panic!("{error:?}") };
         assert!(newest < noted, "{newest:?} {noted:?}");
-        fs::remove_file(mark).unwrap();
+        let loss = Store::loss(&home.path()).unwrap().unwrap();
+        assert_eq!(loss, Loss { newest, noted });
+        assert!(try_open(&home.path()).is_err(), "looking at the loss does not accept it");
+        Store::accept_loss(&home.path(), loss).unwrap();
+        assert_eq!(Store::loss(&home.path()).unwrap(), None);
         let opened = try_open(&home.path()).unwrap();
         begin(&opened, 7, 700).await;
         opened.close().await;
@@ -213,6 +218,26 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
 async fn a_place_that_cannot_be_written_is_named() {
     let home = Home::new();
     let file = home.folder.path().join("file");
+#[tokio::test]
+async fn after_its_loss_is_accepted_a_missing_database_is_made_anew() {
+    let home = Home::new();
+    let store = home.open();
+    let id = story(&store).await;
+    let noted = store.conversation_records(id).await.unwrap().last().unwrap().seq;
+    store.close().await;
+    assert_eq!(Store::loss(&home.path()).unwrap(), None);
+    fs::remove_file(home.path()).unwrap();
+    assert!(matches!(try_open(&home.path()), Err(OpenError::Missing { .. })));
+    let loss = Store::loss(&home.path()).unwrap().unwrap();
+    assert_eq!((loss, loss.at_most()), (Loss { newest: Seq(0), noted }, noted.0));
+    Store::accept_loss(&home.path(), loss).unwrap();
+    assert_eq!(try_open(&home.path()).unwrap().recorded_conversations().await.unwrap(), []);
+
+    // What is wrong otherwise is no loss to be accepted.
+    fs::write(home.path(), "somebody else's file").unwrap();
+    assert!(matches!(Store::loss(&home.path()), Err(OpenError::NotOurs { .. })));
+}
+
     fs::write(&file, "").unwrap();
     let error = try_open(&file.join("data").join("abide.db")).unwrap_err();
     assert!(matches!(error, OpenError::Folder { .. } | OpenError::Inaccessible { .. }), "{error:?}");
