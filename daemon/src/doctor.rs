@@ -1,10 +1,14 @@
 //! What is well and what is not, seen from outside: beside a running daemon as well as when none can start.
 //!
-//! [`examine`] changes nothing. [`rebuild`] needs the home for itself.
+//! [`examine`] and [`backup`] change nothing. [`rebuild`] and [`Cut`] need the home for themselves.
 
+mod accept_loss;
+mod backup;
 mod examine;
 mod rebuild;
 
+pub use accept_loss::{Cut, LossError};
+pub use backup::{BackupError, backup};
 pub use examine::examine;
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 

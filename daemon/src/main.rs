@@ -1,19 +1,20 @@
 //! The `abided` process: arguments, log, runtime, signals.
 
-use abide_client::{home::Home, text::visible_line};
+mod doctor_command;
+
+use abide_client::home::Home;
 use abide_daemon::{
     daemon::{self, Ending, Options},
-    doctor::{self, Finding, Health},
     instance::private_folder,
     logging, memory,
 };
-use std::{ffi::OsString, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};
 
 const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is needed.
 
 Usage: abided [--foreground]
-       abided doctor [--json] [--rebuild | --backup FILE]
+       abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
 
   --foreground   log to stderr too
   --version      say the version
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(|argument| argument.to_str().unwrap_or("?")).collect();
     match arguments.as_slice() {
         [TOOL_HELPER] => abide_tools::helper::main(),
-        ["doctor", ..] => doctor(std::env::args_os().skip(2).collect()),
+        ["doctor", ..] => doctor_command::run(std::env::args_os().skip(2)),
         ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),
         ["--help"] => say(USAGE),
         [] => run(false),
@@ -54,91 +55,6 @@ fn run(foreground: bool) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// What the arguments after `doctor` mean.
-enum Cure {
-    Examine,
-    Rebuild,
-    Backup(PathBuf),
-}
-
-fn doctor(arguments: Vec<OsString>) -> ExitCode {
-    let mut cure = Cure::Examine;
-    let mut json = false;
-    let mut arguments = arguments.into_iter();
-    while let Some(argument) = arguments.next() {
-        match (argument.to_str(), &cure) {
-            (Some("--json"), _) => json = true,
-            (Some("--rebuild"), Cure::Examine) => cure = Cure::Rebuild,
-            (Some("--backup"), Cure::Examine) => match arguments.next() {
-                Some(file) => cure = Cure::Backup(file.into()),
-                None => return usage(),
-            },
-            _ => return usage(),
-        }
-    }
-    match try_doctor(cure, json) {
-        Ok(code) => code,
-        Err(error) => {
-            complain(&format!("error: {error}"));
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn try_doctor(cure: Cure, json: bool) -> anyhow::Result<ExitCode> {
-    let home = Home::from_env()?;
-    match cure {
-        Cure::Examine => {
-            let findings = runtime()?.block_on(doctor::examine(&home));
-            if json {
-                say(&serde_json::to_string(&findings)?);
-            } else {
-                findings.iter().for_each(show);
-            }
-            let is_well = findings.iter().all(|finding| finding.health < Health::Bad);
-            Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-        }
-        Cure::Rebuild => {
-            let rebuilt = runtime()?.block_on(doctor::rebuild(&home))?;
-            if json {
-                return Ok(say(&serde_json::to_string(&rebuilt)?));
-            }
-            Ok(match rebuilt.different.as_slice() {
-                [] => say(&format!(
-                    "{} conversations rebuilt from their records: all equal",
-                    rebuilt.conversations
-                )),
-                some => {
-                    let ids: Vec<String> = some.iter().map(|id| id.short()).collect();
-                    say(&format!(
-                        "{} conversations rebuilt from their records; different before: {}",
-                        rebuilt.conversations,
-                        ids.join(" ")
-                    ))
-                }
-            })
-        }
-        Cure::Backup(to) => {
-            abide_store::Store::copy(&home.database(), &to)?;
-            let words = format!("{} is a copy of {}", to.display(), home.database().display());
-            Ok(say(&if json {
-                serde_json::json!({ "backup": to, "of": home.database() }).to_string()
-            } else {
-                words
-            }))
-        }
-    }
-}
-
-fn show(finding: &Finding) {
-    let mark = match finding.health {
-        Health::Good => "✓",
-        Health::Noted => "!",
-        Health::Bad => "✗",
-    };
-    say(&format!("{mark} {}: {}", finding.about, visible_line(&finding.words)));
 }
 
 fn try_run(foreground: bool) -> anyhow::Result<()> {

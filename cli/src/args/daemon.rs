@@ -17,6 +17,15 @@ pub(crate) struct DoctorArgs {
     /// Write a copy of the database, also while the daemon runs
     #[arg(long, value_name = "FILE", conflicts_with = "rebuild")]
     pub(crate) backup: Option<PathBuf>,
+    /// Let the copy replace a file that exists
+    #[arg(long, requires = "backup")]
+    pub(crate) force: bool,
+    /// Go on from a database that has lost its newest records: says what is lost, and asks; the daemon must not run
+    #[arg(long, conflicts_with_all = ["rebuild", "backup"])]
+    pub(crate) accept_loss: bool,
+    /// Accept it without being asked
+    #[arg(long, requires = "accept_loss")]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Subcommand)]

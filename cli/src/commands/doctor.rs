@@ -10,12 +10,14 @@ pub(crate) fn doctor(args: &DoctorArgs, json: bool) -> Result<Exit, CommandError
         return Err(CommandError::failed(words).hinted("set ABIDE_DAEMON to its path"));
     };
     let mut arguments = vec![OsStr::new("doctor")];
-    if json {
-        arguments.push(OsStr::new("--json"));
-    }
-    if args.rebuild {
-        arguments.push(OsStr::new("--rebuild"));
-    }
+    let flags = [
+        ("--json", json),
+        ("--rebuild", args.rebuild),
+        ("--force", args.force),
+        ("--accept-loss", args.accept_loss),
+        ("--yes", args.yes),
+    ];
+    arguments.extend(flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| OsStr::new(flag)));
     if let Some(file) = &args.backup {
         arguments.extend([OsStr::new("--backup"), file.as_os_str()]);
     }

@@ -3,7 +3,11 @@
 use abide_client::protocol::{method::task::StartTaskParams, task::Status};
 use abide_tests::{model_server::Turn, world::World};
 use serde_json::Value;
-use std::fs;
+use std::{
+    fs,
+    os::unix::fs::{MetadataExt as _, symlink},
+    path::PathBuf,
+};
 
 fn health<'a>(findings: &'a Value, about: &str) -> &'a str {
     let of = |finding: &&Value| finding["about"] == about;
@@ -54,6 +58,130 @@ async fn a_rebuild_finds_everything_equal_and_a_backup_is_whole() {
     fs::copy(&copy, world.daemon.home().database()).unwrap();
     world.daemon.up().await;
     assert_eq!(cli.json(&["ps", "--all"]).await, before, "the backup has it all");
+}
+
+#[tokio::test]
+async fn a_backup_never_replaces_a_file_of_the_home() {
+    let world = World::start().await;
+    let task = world.run("kept", [Turn::done("Done.")]).await;
+    world.wait_end(task).await;
+    let (home, folder) = (world.daemon.home(), world.daemon.workspace());
+    let (data, database) = (home.data_dir.clone(), home.database());
+    fs::create_dir(folder.join("sub")).unwrap();
+    symlink(&database, folder.join("link.db")).unwrap();
+    symlink(&data, folder.join("data")).unwrap();
+    fs::hard_link(&database, folder.join("hard.db")).unwrap();
+    let mut places: Vec<PathBuf> = ["abide.db", "abide.db-wal", "abide.db-shm", "abide.db-newest"]
+        .into_iter()
+        .chain([
+            "abide.db-reserve",
+            "abide.db-schema1-backup",
+            "abide.lock",
+            "a-new-name.db",
+            "spool/copy.db",
+        ])
+        .map(|name| data.join(name))
+        .collect();
+    places.extend([data.clone(), home.config_file(), home.key_file(), home.run_dir.join("abide.sock")]);
+    places.extend([home.log_dir().join("copy.db"), home.state_dir.join("copy.db")]);
+    // Other spellings, some of them relative to the folder that the command runs in.
+    places.extend(["link.db", "hard.db", "data/abide.db", "data/another.db"].map(PathBuf::from));
+    places.extend(["sub/../../a/data/abide.db", "../a/data/../data/abide.db-wal"].map(PathBuf::from));
+    let identity = || {
+        ["abide.db", "abide.db-wal", "abide.db-newest", "abide.lock"].map(|name| {
+            let found = fs::metadata(data.join(name)).unwrap();
+            (found.dev(), found.ino())
+        })
+    };
+    let before = (identity(), fs::read(home.config_file()).unwrap());
+    let cli = world.daemon.cli();
+    for place in &places {
+        for force in [&[][..], &["--force"]] {
+            let arguments = [&["doctor", "--backup", place.to_str().unwrap()], force].concat();
+            let refused = cli.run(&arguments).await;
+            assert_eq!(refused.code, Some(1), "{arguments:?}: {refused:?}");
+            assert!(refused.stderr.contains("part of Abide"), "{arguments:?}: {refused:?}");
+            assert!(refused.stderr.contains("choose a place outside"), "{arguments:?}: {refused:?}");
+        }
+    }
+    assert_eq!((identity(), fs::read(home.config_file()).unwrap()), before);
+    assert!(!data.join("a-new-name.db").exists() && !data.join("another.db").exists());
+    assert_eq!(cli.json(&["ps", "--all"]).await.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_backup_replaces_an_existing_file_only_if_forced() {
+    let world = World::start().await;
+    let (cli, folder) = (world.daemon.cli(), world.daemon.workspace());
+    let copy = folder.join("copy.db");
+    fs::write(&copy, "a precious file").unwrap();
+    fs::write(folder.join("copy.db-partial"), "another").unwrap();
+    let refused = cli.run(&["doctor", "--backup", "copy.db"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("copy.db") && refused.stderr.contains("--force"), "{refused:?}");
+    assert_eq!(fs::read_to_string(&copy).unwrap(), "a precious file");
+
+    cli.ok(&["doctor", "--backup", "copy.db", "--force"]).await;
+    assert!(fs::read(&copy).unwrap().starts_with(b"SQLite format 3\0"));
+    assert_eq!(fs::read_to_string(folder.join("copy.db-partial")).unwrap(), "another");
+    for (place, words) in
+        [(".", "is a folder"), ("no/copy.db", "no such folder"), ("/dev/null", "is not a file")]
+    {
+        let refused = cli.run(&["doctor", "--backup", place, "--force"]).await;
+        assert_eq!(refused.code, Some(1), "{place}: {refused:?}");
+        assert!(refused.stderr.contains(words), "{place}: {refused:?}");
+    }
+    let usage = cli.run(&["doctor", "--force"]).await;
+    assert_eq!(usage.code, Some(2), "{usage:?}");
+}
+
+/// A home whose log a failing disk has taken away: its database ends before the newest record.
+async fn cut(world: &mut World) {
+    let task = world.run("before", [Turn::done("Done.")]).await;
+    world.wait_end(task).await;
+    assert!(world.daemon.stop().await.success());
+    world.daemon.up().await;
+    world.client = world.daemon.client().await;
+    let task = world.run("lost", [Turn::done("Done.")]).await;
+    world.wait_end(task).await;
+    world.daemon.kill();
+    fs::remove_file(world.daemon.home().data_dir.join("abide.db-wal")).unwrap();
+}
+
+#[tokio::test]
+async fn a_database_that_was_cut_is_refused_until_its_loss_is_accepted() {
+    let mut world = World::start().await;
+    let cli = world.daemon.cli();
+    let running = cli.run(&["doctor", "--accept-loss", "--yes"]).await;
+    assert_eq!(running.code, Some(1), "{running:?}");
+    assert!(running.stderr.contains("abide daemon stop"), "{running:?}");
+    cut(&mut world).await;
+
+    world.daemon.launch();
+    assert!(!world.daemon.ended().await.success());
+    let words = world.daemon.output();
+    assert!(words.contains("abide doctor --accept-loss"), "{words}");
+    let sick = cli.run(&["doctor"]).await;
+    assert!(sick.stdout.contains("✗ database:"), "{sick:?}");
+    assert!(sick.stdout.contains("abide doctor --accept-loss"), "{sick:?}");
+
+    // Without a terminal nobody can be asked.
+    let asked = cli.run(&["doctor", "--accept-loss"]).await;
+    assert_eq!(asked.code, Some(4), "{asked:?}");
+    for words in ["ends with record", "at most", "Tasks resume from", "may run again", "--yes"] {
+        assert!(asked.stderr.contains(words), "{asked:?}");
+    }
+    world.daemon.launch();
+    assert!(!world.daemon.ended().await.success(), "nothing was accepted yet");
+
+    let accepted = cli.json(&["doctor", "--accept-loss", "--yes"]).await;
+    assert_eq!(accepted["accepted"], true, "{accepted}");
+    assert!(accepted["lost"]["first"].as_u64() < accepted["lost"]["last"].as_u64(), "{accepted}");
+    world.daemon.up().await;
+    assert_eq!(cli.json(&["ps", "--all"]).await.as_array().unwrap().len(), 1, "what is left");
+    assert!(world.daemon.stop().await.success());
+    let nothing = cli.ok(&["doctor", "--accept-loss"]).await;
+    assert!(nothing.contains("nothing to accept"), "{nothing}");
 }
 
 #[tokio::test]

@@ -2,55 +2,88 @@
 
 use crate::{
     Store,
-    error::ReadError,
-    open::{beside, create_private, sync_folder},
+    error::{OpenError, ReadError},
+    migrate::{CHECKSUMS_SINCE, CURRENT},
+    open::sync_folder,
+    query::changed_records,
 };
 use rusqlite::Connection;
 use std::{
-    fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
+use tempfile::NamedTempFile;
 
 /// What an integrity check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Integrity {
     Sound,
-    /// In SQLite's words, at most 20 findings.
+    /// At most 20 findings: in SQLite's words, or records that are not what was stored.
     Damaged(Vec<String>),
 }
 
-/// Writes a compact copy of one state of the database; a file of that name is replaced once the copy is complete.
-pub(crate) fn write(connection: &Connection, to: &Path) -> Result<(), ReadError> {
-    let partial = beside(to, "-partial");
-    let failed = |source| ReadError::Backup { path: to.to_owned(), source };
-    drop(create_private(&partial).map_err(failed)?);
-    let name = partial.to_str().ok_or_else(|| failed(std::io::ErrorKind::InvalidFilename.into()))?;
-    let written = connection.execute("VACUUM INTO ?1", [name]).map_err(ReadError::from).and_then(|_| {
-        File::open(&partial).and_then(|file| file.sync_all()).map_err(failed)?;
-        fs::rename(&partial, to).map_err(failed)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&partial);
-    }
-    written?;
+/// Findings of an integrity check that are of use to anybody.
+const FINDINGS: usize = 20;
+
+/// What becomes of a file that has the copy's name already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and there is no copy.
+    Keep,
+    /// The copy takes its place once it is complete.
+    Replace,
+}
+
+/// Why there is no copy.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("{} exists already", path.display())]
+    Exists { path: PathBuf },
+    #[error("cannot write {}: {source}; choose another place, or make room", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("the database cannot be copied: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// Writes a compact copy of one state of the database. Only its owner can read it; it gets its name when it is complete.
+pub(crate) fn write(connection: &Connection, to: &Path, existing: Existing) -> Result<(), CopyError> {
+    let failed = |source| CopyError::Write { path: to.to_owned(), source };
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let partial = NamedTempFile::new_in(folder).map_err(failed)?;
+    let name = partial.path().to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+    connection.execute("VACUUM INTO ?1", [name])?;
+    partial.as_file().sync_all().map_err(failed)?;
+    match existing {
+        Existing::Keep => partial.persist_noclobber(to).map_err(|e| match e.error {
+            error if error.kind() == io::ErrorKind::AlreadyExists => {
+                CopyError::Exists { path: to.to_owned() }
+            }
+            error => failed(error),
+        })?,
+        Existing::Replace => partial.persist(to).map_err(|e| failed(e.error))?,
+    };
     sync_folder(folder).map_err(failed)
 }
 
-pub(crate) fn integrity(connection: &Connection) -> rusqlite::Result<Integrity> {
-    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+/// Reads all of a database with that schema.
+pub(crate) fn integrity(connection: &Connection, schema: i64) -> Result<Integrity, ReadError> {
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let findings = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-    Ok(if findings == ["ok"] { Integrity::Sound } else { Integrity::Damaged(findings) })
+    if findings != ["ok"] {
+        return Ok(Integrity::Damaged(findings));
+    }
+    if schema < CHECKSUMS_SINCE {
+        return Ok(Integrity::Sound);
+    }
+    let changed = changed_records(connection, FINDINGS)?;
+    Ok(if changed.is_empty() { Integrity::Sound } else { Integrity::Damaged(changed) })
 }
 
 impl Store {
-    /// Writes a copy of the database to that path, while everything goes on.
-    pub async fn backup(&self, to: PathBuf) -> Result<(), ReadError> {
-        self.read_outside(move |connection| write(connection, &to)).await
-    }
-
     /// Reads the whole database to see whether it is sound. Takes a second for some hundred megabytes, while everything goes on.
     pub async fn check(&self) -> Result<Integrity, ReadError> {
-        self.read_outside(|connection| Ok(integrity(connection)?)).await
+        self.read_outside(|connection| integrity(connection, CURRENT)).await
     }
 }

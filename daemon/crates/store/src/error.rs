@@ -109,8 +109,6 @@ pub enum ReadError {
     Inbox(serde_json::Error),
     #[error("messages cannot be made searchable: {0}")]
     Index(WriteError),
-    #[error("cannot write {}: {source}", path.display())]
-    Backup { path: PathBuf, source: io::Error },
     #[error("the database cannot be read: {0}")]
     Sqlite(#[from] rusqlite::Error),
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Store,
-    backup::{self, Integrity},
+    backup::{self, CopyError, Existing, Integrity},
     column::count,
     error::{OpenError, ReadError},
     high_water, migrate, open,
@@ -46,19 +46,10 @@ impl Store {
     ///
     /// # Errors
     /// It cannot be read, or the copy cannot be written: then there is none.
-    pub fn copy(path: &Path, to: &Path) -> Result<(), CopyError> {
+    pub fn copy(path: &Path, to: &Path, existing: Existing) -> Result<(), CopyError> {
         let (connection, _) = whole(path)?;
         Ok(backup::write(&connection, to)?)
     }
-}
-
-/// Why there is no copy.
-#[derive(Debug, thiserror::Error)]
-pub enum CopyError {
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Read(#[from] ReadError),
 }
 
 /// A connection that reads a database in which nothing is missing, and its schema.

@@ -32,7 +32,7 @@ mod stored_form;
 mod work;
 mod writer;
 
-pub use backup::Integrity;
+pub use backup::{CopyError, Existing, Integrity};
 pub use committed::{Append, Committed, Sink, StorageState, TaskProjection};
 pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
 pub use examine::Examined;

@@ -1,7 +1,7 @@
 //! Schemas: numbered SQL files, each applied once, never edited after a release.
 
 use crate::{
-    backup,
+    backup::{self, Existing},
     error::OpenError,
     open::{beside, refused},
 };
@@ -38,7 +38,7 @@ pub(crate) fn run(connection: &mut Connection, path: &Path, from: i64) -> Result
     }
     if from > 0 {
         let to = beside(path, &format!("-schema{from}-backup"));
-        backup::write(connection, &to).map_err(|e| OpenError::Backup {
+        backup::write(connection, &to, Existing::Replace).map_err(|e| OpenError::Backup {
             path: path.to_owned(),
             to,
             reason: e.to_string(),

@@ -20,7 +20,7 @@ async fn only_the_owner_can_read() {
     let options = abide_store::Options { reserve_bytes: 100_000, ..options(&home.path()) };
     let store = Store::open(options, Box::new(|_| {})).unwrap();
     begin(&store, 1, 1).await;
-    store.backup(home.path().with_file_name("copy.db")).await.unwrap();
+    Store::copy(&home.path(), &home.path().with_file_name("copy.db"), Existing::Keep).unwrap();
     let folder = home.path().parent().unwrap().to_owned();
     assert_eq!(mode(&folder), 0o700);
     let mut names: Vec<_> = fs::read_dir(&folder)
@@ -114,7 +114,10 @@ async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
         let home = copied(damage);
         let looked_at = Store::examine(&home.path()).unwrap_err();
         let backup = home.path().with_file_name("backup.db");
-        assert!(Store::copy(&home.path(), &backup).is_err(), "it is no backup of what was there");
+        assert!(
+            Store::copy(&home.path(), &backup, Existing::Keep).is_err(),
+            "it is no backup of what was there"
+        );
         assert!(!backup.exists());
         let error = try_open(&home.path()).unwrap_err();
         assert_eq!(error.to_string(), looked_at.to_string());
@@ -277,12 +280,15 @@ async fn a_backup_is_a_whole_database_and_replaces_an_older_one() {
     let id = story(&store).await;
     let to = home.folder.path().join("copy.db");
     fs::write(&to, "an older one").unwrap();
-    store.backup(to.clone()).await.unwrap();
+    let kept = Store::copy(&home.path(), &to, Existing::Keep);
+    assert!(matches!(&kept, Err(CopyError::Exists { path }) if *path == to), "{kept:?}");
+    assert_eq!(fs::read_to_string(&to).unwrap(), "an older one");
+    Store::copy(&home.path(), &to, Existing::Replace).unwrap();
     assert_eq!(store.check().await.unwrap(), Integrity::Sound);
     let records = store.conversation_records(id).await.unwrap();
     assert_eq!(try_open(&to).unwrap().conversation_records(id).await.unwrap(), records);
-    let nowhere = store.backup(home.folder.path().join("no").join("where")).await;
-    assert!(matches!(nowhere, Err(ReadError::Backup { .. })), "{nowhere:?}");
+    let nowhere = Store::copy(&home.path(), &home.folder.path().join("no").join("where"), Existing::Keep);
+    assert!(matches!(nowhere, Err(CopyError::Write { .. })), "{nowhere:?}");
 }
 
 #[tokio::test]
@@ -296,7 +302,7 @@ async fn a_database_is_looked_at_and_copied_while_it_is_used() {
     assert_eq!((examined.schema, examined.integrity), (examined.newest_schema, Integrity::Sound));
 
     let to = home.folder.path().join("copy.db");
-    Store::copy(&home.path(), &to).unwrap();
+    Store::copy(&home.path(), &to, Existing::Keep).unwrap();
     assert_eq!(try_open(&to).unwrap().conversation_records(id).await.unwrap(), records);
     begin(&store, 2, 1000).await;
 
@@ -304,7 +310,7 @@ async fn a_database_is_looked_at_and_copied_while_it_is_used() {
     assert!(matches!(nowhere, Err(OpenError::Inaccessible { .. })), "{nowhere:?}");
     let other = home.folder.path().join("other.db");
     fs::write(&other, "no database").unwrap();
-    let error = Store::copy(&other, &to).unwrap_err().to_string();
+    let error = Store::copy(&other, &to, Existing::Replace).unwrap_err().to_string();
     assert!(error.contains("not a database of Abide"), "{error}");
 }
 
@@ -345,5 +351,5 @@ async fn write_fixture() {
     let store = home.open();
     story(&store).await;
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    store.backup(fixtures.join("schema1.db")).await.unwrap();
+    Store::copy(&home.path(), &fixtures.join("schema1.db"), Existing::Replace).unwrap();
 }

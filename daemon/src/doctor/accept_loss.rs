@@ -1,0 +1,73 @@
+use crate::instance::{Instance, InstanceError};
+use abide_client::home::Home;
+use abide_store::{Loss, OpenError, Store};
+use std::fmt;
+
+/// A database that has lost its newest records. No daemon is running, and none starts as long as this lives.
+#[derive(Debug)]
+pub struct Cut {
+    home: Home,
+    loss: Loss,
+    _instance: Instance,
+}
+
+/// Why a loss was not looked at or not accepted. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum LossError {
+    #[error("{0}; stop it first: abide daemon stop")]
+    Instance(#[from] InstanceError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+impl Cut {
+    /// Looks for it; `None`: nothing is missing. Blocks.
+    ///
+    /// # Errors
+    /// See [`LossError`].
+    pub fn find(home: &Home) -> Result<Option<Self>, LossError> {
+        let instance = Instance::take(home.lock_file())?;
+        let loss = Store::loss(&home.database())?;
+        Ok(loss.map(|loss| Self { home: home.clone(), loss, _instance: instance }))
+    }
+
+    #[must_use]
+    pub const fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    /// Lets the next start go on from the records that are left. Blocks.
+    ///
+    /// # Errors
+    /// See [`LossError`].
+    pub fn accept(self) -> Result<Loss, LossError> {
+        Store::accept_loss(&self.home.database(), self.loss)?;
+        Ok(self.loss)
+    }
+}
+
+impl fmt::Display for Cut {
+    /// What is lost, and what follows from going on without it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Loss { newest, noted } = self.loss;
+        let (database, first) = (self.home.database(), newest.0 + 1);
+        let database = database.display();
+        if newest.0 == 0 && !self.home.database().exists() {
+            write!(
+                f,
+                "{database} is missing: all its records, up to {}, are lost. A new database begins without any conversation.",
+                noted.0
+            )
+        } else {
+            write!(
+                f,
+                "{database} ends with record {}; records {first} to {}, at most {}, are lost. Tasks resume from record {}; commands that ran \
+                 later may run again.",
+                newest.0,
+                noted.0,
+                self.loss.at_most(),
+                newest.0
+            )
+        }
+    }
+}

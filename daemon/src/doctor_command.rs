@@ -1,0 +1,176 @@
+//! `abided doctor`: what its arguments mean, and what it prints.
+
+use crate::{complain, runtime, say, usage};
+use abide_client::{home::Home, text::visible_line};
+use abide_daemon::doctor::{self, Cut, Finding, Health};
+use abide_store::{Existing, Loss};
+use serde_json::json;
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal as _, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+/// As of `abide`: something waits for a person, and there is no terminal.
+const NO_TERMINAL: u8 = 4;
+
+#[derive(Debug, Default)]
+struct Arguments {
+    json: bool,
+    rebuild: bool,
+    backup: Option<PathBuf>,
+    force: bool,
+    accept_loss: bool,
+    yes: bool,
+}
+
+enum Command {
+    Examine,
+    Rebuild,
+    Backup { to: PathBuf, existing: Existing },
+    AcceptLoss { yes: bool },
+}
+
+impl Arguments {
+    fn parse(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        let mut parsed = Self::default();
+        while let Some(argument) = arguments.next() {
+            match argument.to_str()? {
+                "--json" => parsed.json = true,
+                "--rebuild" => parsed.rebuild = true,
+                "--backup" => parsed.backup = Some(arguments.next()?.into()),
+                "--force" => parsed.force = true,
+                "--accept-loss" => parsed.accept_loss = true,
+                "--yes" => parsed.yes = true,
+                _ => return None,
+            }
+        }
+        Some(parsed)
+    }
+
+    fn command(self) -> Option<Command> {
+        let Self { json: _, rebuild, backup, force, accept_loss, yes } = self;
+        match (rebuild, backup, accept_loss) {
+            (false, None, false) if !force && !yes => Some(Command::Examine),
+            (true, None, false) if !force && !yes => Some(Command::Rebuild),
+            (false, Some(to), false) if !yes => {
+                let existing = if force { Existing::Replace } else { Existing::Keep };
+                Some(Command::Backup { to, existing })
+            }
+            (false, None, true) if !force => Some(Command::AcceptLoss { yes }),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let Some(arguments) = Arguments::parse(arguments) else { return usage() };
+    let json = arguments.json;
+    let Some(command) = arguments.command() else { return usage() };
+    match carry_out(command, json) {
+        Ok(code) => code,
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn carry_out(command: Command, json: bool) -> anyhow::Result<ExitCode> {
+    let home = Home::from_env()?;
+    match command {
+        Command::Examine => examine(&home, json),
+        Command::Rebuild => rebuild(&home, json),
+        Command::Backup { to, existing } => backup(&home, &to, existing, json),
+        Command::AcceptLoss { yes } => accept_loss(&home, yes, json),
+    }
+}
+
+fn examine(home: &Home, json: bool) -> anyhow::Result<ExitCode> {
+    let findings = runtime()?.block_on(doctor::examine(home));
+    if json {
+        say(&serde_json::to_string(&findings)?);
+    } else {
+        findings.iter().for_each(show);
+    }
+    let is_well = findings.iter().all(|finding| finding.health < Health::Bad);
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show(finding: &Finding) {
+    let mark = match finding.health {
+        Health::Good => "✓",
+        Health::Noted => "!",
+        Health::Bad => "✗",
+    };
+    say(&format!("{mark} {}: {}", finding.about, visible_line(&finding.words)));
+}
+
+fn rebuild(home: &Home, json: bool) -> anyhow::Result<ExitCode> {
+    let rebuilt = runtime()?.block_on(doctor::rebuild(home))?;
+    if json {
+        return Ok(say(&serde_json::to_string(&rebuilt)?));
+    }
+    let count = rebuilt.conversations;
+    Ok(match rebuilt.different.as_slice() {
+        [] => say(&format!("{count} conversations rebuilt from their records: all equal")),
+        some => {
+            let ids: Vec<String> = some.iter().map(|id| id.short()).collect();
+            say(&format!(
+                "{count} conversations rebuilt from their records; different before: {}",
+                ids.join(" ")
+            ))
+        }
+    })
+}
+
+fn backup(home: &Home, to: &Path, existing: Existing, json: bool) -> anyhow::Result<ExitCode> {
+    doctor::backup(home, to, existing)?;
+    let words = if json {
+        json!({ "backup": to, "of": home.database() }).to_string()
+    } else {
+        format!("{} is a copy of {}", to.display(), home.database().display())
+    };
+    Ok(say(&words))
+}
+
+fn accept_loss(home: &Home, yes: bool, json: bool) -> anyhow::Result<ExitCode> {
+    let Some(cut) = Cut::find(home)? else {
+        return Ok(say(&if json {
+            json!({ "accepted": false, "lost": null }).to_string()
+        } else {
+            format!("no record is missing from {}: there is nothing to accept", home.database().display())
+        }));
+    };
+    if !yes {
+        if json || !io::stdin().is_terminal() {
+            complain(&format!("error: {cut} Nothing was changed: accept it with --yes"));
+            return Ok(ExitCode::from(NO_TERMINAL));
+        }
+        say(&cut.to_string());
+        if !is_agreed()? {
+            say("Nothing was changed.");
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    let words = cut.to_string();
+    let Loss { newest, noted } = cut.accept()?;
+    Ok(say(&if json {
+        json!({ "accepted": true, "lost": { "first": newest.0 + 1, "last": noted.0 } }).to_string()
+    } else if yes {
+        format!("{words} Accepted.")
+    } else {
+        "Accepted.".to_owned()
+    }))
+}
+
+/// Asks on the terminal; anything but a yes is a no.
+#[expect(clippy::print_stdout, reason = "a question to the person at the terminal")]
+fn is_agreed() -> io::Result<bool> {
+    print!("Go on without them? [y/N] ");
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
