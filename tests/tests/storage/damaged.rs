@@ -13,6 +13,7 @@ use abide_tests::{
     world::World,
 };
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -20,13 +21,17 @@ use std::{
 const CONVERSATIONS: usize = 6;
 
 /// A home with a history: one with a log that is not in the database yet, as a kill leaves it, or one that was closed.
-async fn history(folder: &Path, is_closed: bool) {
+///
+/// Answers with the words that its messages have.
+async fn history(folder: &Path, is_closed: bool) -> BTreeSet<String> {
     let mut world = World::start().await;
+    let mut texts = BTreeSet::new();
     for n in 0..CONVERSATIONS {
         let script =
             [Turn::say("Looking. ".repeat(200)).call("list", serde_json::json!({})), Turn::ask("Go on?")];
         let task = world.run(&format!("h{n}"), script).await;
         world.wait_status(task, abide_client::protocol::task::Status::WaitingUser).await;
+        texts.extend(world.texts(task.conversation_id).await);
     }
     if is_closed {
         assert!(world.daemon.stop().await.success());
@@ -34,6 +39,7 @@ async fn history(folder: &Path, is_closed: bool) {
         world.daemon.kill();
     }
     copy(&world.daemon.home().data_dir, folder);
+    texts
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -107,14 +113,20 @@ struct Outcomes {
 }
 
 /// Starts a daemon over it.
-async fn start_over(damaged: &Path, before: usize, how: &str, outcomes: &mut Outcomes) {
+async fn start_over(damaged: &Path, texts: &BTreeSet<String>, how: &str, outcomes: &mut Outcomes) {
     let model = ModelServer::start().await;
-    live(&model, damaged, before, how, outcomes).await;
+    live(&model, damaged, texts, how, outcomes).await;
     // What goes on where its history was cut off is new to this model.
     drop(model.take_violations());
 }
 
-async fn live(model: &ModelServer, damaged: &Path, before: usize, how: &str, outcomes: &mut Outcomes) {
+async fn live(
+    model: &ModelServer,
+    damaged: &Path,
+    texts: &BTreeSet<String>,
+    how: &str,
+    outcomes: &mut Outcomes,
+) {
     let mut daemon = TestDaemon::new(&Config::with(model));
     let data = daemon.home().data_dir;
     copy(damaged, &data);
@@ -164,9 +176,20 @@ async fn live(model: &ModelServer, damaged: &Path, before: usize, how: &str, out
             before: None,
             limit: None,
         };
-        if let Err(error) = client.call::<method::ListMessages>(params).await {
-            failed = true;
-            assert!(is_clear(&error) || ends(&mut daemon, &error).await, "{how}: {error}");
+        match client.call::<method::ListMessages>(params).await {
+            Ok(page) => {
+                for message in page.messages {
+                    assert!(
+                        texts.contains(&message.text),
+                        "{how}: changed words are shown: {}",
+                        message.text
+                    );
+                }
+            }
+            Err(error) => {
+                failed = true;
+                assert!(is_clear(&error) || ends(&mut daemon, &error).await, "{how}: {error}");
+            }
         }
     }
     if daemon.output().contains("something may be missing")
@@ -187,7 +210,7 @@ async fn live(model: &ModelServer, damaged: &Path, before: usize, how: &str, out
         return;
     }
     let count = conversations.map(|c| c.conversations.len()).unwrap_or_default();
-    if count == before {
+    if count == CONVERSATIONS {
         outcomes.whole += 1;
     } else {
         let words = "the daemon to say that conversations may be missing";
@@ -204,13 +227,52 @@ async fn it_refuses_in_words_or_works_and_the_originals_stay() {
     for is_closed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let whole = folder.path().join("whole");
-        history(&whole, is_closed).await;
+        let texts = history(&whole, is_closed).await;
         for _ in 0..offsets / 2 {
             let damaged = tempfile::tempdir().unwrap();
             copy(&whole, damaged.path());
             let how = damage(damaged.path(), &mut seed);
-            start_over(damaged.path(), CONVERSATIONS, &how, &mut outcomes).await;
+            start_over(damaged.path(), &texts, &how, &mut outcomes).await;
         }
     }
     println!("{offsets} damaged homes: {outcomes:?}");
+}
+
+/// What is left is valid in every respect but its checksum.
+#[tokio::test]
+async fn a_flipped_bit_in_the_words_of_a_record_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    history(folder.path(), true).await;
+    let database = folder.path().join("abide.db");
+    let mut bytes = fs::read(&database).unwrap();
+    let at = bytes.windows(8).position(|words| words == b"Looking.").unwrap();
+    bytes[at] ^= 1;
+    assert_eq!(&bytes[at..at + 8], b"Mooking.");
+    fs::write(&database, bytes).unwrap();
+
+    let model = ModelServer::start().await;
+    let mut daemon = TestDaemon::new(&Config::with(&model));
+    copy(folder.path(), &daemon.home().data_dir);
+    let sick = daemon.cli().run(&["doctor"]).await;
+    assert!(sick.stdout.contains("✗ database:") && sick.stdout.contains("checksum"), "{sick:?}");
+    daemon.up().await;
+    let words = "the daemon to say that the database is damaged";
+    wait::wait_until(words, async || daemon.output().contains("abide.db is damaged")).await;
+    assert!(daemon.output().contains("checksum"), "{}", daemon.output());
+    let client = daemon.client().await;
+    assert!(client.call::<method::Status>(StatusParams::default()).await.unwrap().daemon.storage_damaged);
+    let conversations = client.call::<method::ListConversations>(ListConversationsParams::default()).await;
+    let mut refused = 0;
+    for conversation in conversations.unwrap().conversations {
+        let params = method::conversation::ListMessagesParams {
+            conversation_id: conversation.id.to_string(),
+            before: None,
+            limit: None,
+        };
+        if let Err(error) = client.call::<method::ListMessages>(params).await {
+            assert_eq!(error.daemon().unwrap().kind(), ErrorKind::Storage, "{error}");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 1, "the changed words are not shown");
 }

@@ -120,6 +120,8 @@ pub enum Unreadable {
     UnknownKind,
     #[error("its version {found} is newer than {known}; a newer Abide has written it")]
     NewerVersion { found: u32, known: u32 },
+    #[error("it is not what was stored (its checksum differs)")]
+    Checksum,
     #[error("{0}")]
     Body(#[from] serde_json::Error),
 }

@@ -36,10 +36,13 @@ impl Store {
             let sums = "SELECT (SELECT count(*) FROM conversations), (SELECT count(*) FROM records)";
             let (conversations, records) =
                 connection.query_row(sums, [], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
-            let integrity = backup::integrity(&connection)?;
+            let integrity = backup::integrity(&connection, schema)?;
             Ok(Examined { schema, newest_schema: migrate::CURRENT, bytes, conversations, records, integrity })
         };
-        look().map_err(|e| open::refused(path, &e))
+        look().map_err(|error| match error {
+            ReadError::Sqlite(error) => open::refused(path, &error),
+            error => OpenError::Damaged { path: path.to_owned(), reason: error.to_string() },
+        })
     }
 
     /// Writes a copy of the database at that path, as of one moment, whoever is using it. Blocks.
@@ -48,7 +51,7 @@ impl Store {
     /// It cannot be read, or the copy cannot be written: then there is none.
     pub fn copy(path: &Path, to: &Path, existing: Existing) -> Result<(), CopyError> {
         let (connection, _) = whole(path)?;
-        Ok(backup::write(&connection, to)?)
+        backup::write(&connection, to, existing)
     }
 }
 

@@ -6,13 +6,14 @@
 //!
 //! Invariants:
 //! * `records` is the truth and only grows (or loses a whole conversation); every other table can be rebuilt from it,
-//!   except for read marks.
+//!   except for read marks and the decisions that were remembered in conversations which are deleted.
 //! * One thread writes. What waits is committed together; each append stands or falls alone.
 //! * Nobody hears of anything that is not on disk: commit, then the [`Sink`] in seq order, then the appenders.
 //! * A full disk is a state, not an error: appends wait for room. Any other failure to write is final.
 
 mod backup;
 mod canonical;
+mod checksum;
 mod column;
 mod committed;
 mod error;
@@ -20,8 +21,8 @@ mod examine;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod high_water;
-mod migrate;
 mod loss;
+mod migrate;
 mod open;
 mod project;
 mod query;

@@ -10,8 +10,15 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
 /// The n-th leads from schema n-1 to n.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001_records.sql"), include_str!("../migrations/0002_search.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_records.sql"),
+    include_str!("../migrations/0002_search.sql"),
+    include_str!("../migrations/0003_checksum.sql"),
+    include_str!("../migrations/0004_rules.sql"),
+];
+
+/// The first schema in which a record may have a checksum.
+pub(crate) const CHECKSUMS_SINCE: i64 = 3;
 
 /// The newest schema.
 pub(crate) const CURRENT: i64 = MIGRATIONS.len() as i64;
@@ -74,6 +81,8 @@ mod tests {
     const CHECKSUMS: &[&str] = &[
         "0aad4d130a982e0c41756a5e069b83fa194930c4dd33945d9d10b95ce32cd92a",
         "ccc18f59110a73d1d0d038875c51a288cd9d094888fc764072b7cdf098321c01",
+        "dbb807467859fdf5d34564643a2129a4837eeecc7c4e4ceec029ea9344b2c2d9",
+        "dc91c790550c047a08a9bfc44170a7f7bb1f9986a7013739e9abc044deaeee60",
     ];
 
     #[test]

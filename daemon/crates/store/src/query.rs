@@ -17,7 +17,7 @@ pub use status::Counts;
 
 pub(crate) use conversation::conversation;
 pub(crate) use inbox::open_items;
-pub(crate) use record::each_record;
+pub(crate) use record::{changed_records, each_record};
 pub(crate) use rule::client_message;
 pub(crate) use search::{Progress, each_message, search_progress};
 

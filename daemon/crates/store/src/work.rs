@@ -13,6 +13,8 @@ pub(crate) use mark_read::MarkRead;
 pub(crate) use rebuild::Rebuild;
 
 use crate::{
+    checksum::Columns,
+    column::seq_to_sql,
     committed::Committed,
     error::{AppendError, ReadError, WriteError},
     query::ClientMessageUse,
@@ -22,8 +24,6 @@ use abide_protocol::{ConversationId, Seq, record::Record};
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 use tokio::sync::oneshot;
-
-use crate::column::seq_from_sql;
 
 /// A piece of work for the writer. It is done within a transaction and answered when that is on disk.
 pub(crate) trait Work: Send {
@@ -78,20 +78,34 @@ pub(crate) struct Sums {
 impl Ledger<'_> {
     /// Appends a record and gives it its seq.
     pub(crate) fn append(&mut self, record: &mut Record) -> Result<(), Fault> {
+        record.seq = Seq(self.sums.newest.0 + 1);
         let stored = Stored::of(&record.body)?;
-        let mut statement = self.connection.prepare_cached(
-            "INSERT INTO records (id, conversation, task, at, kind, version, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?;
-        let seq = statement.insert(params![
-            record.id.0,
-            record.conversation_id.0,
-            record.task_id.map(|id| id.0),
-            record.at.0,
-            stored.kind,
-            stored.version,
-            stored.body(),
-        ])?;
-        record.seq = seq_from_sql(seq);
+        let columns = Columns {
+            seq: record.seq,
+            id: record.id.0,
+            conversation: record.conversation_id.0,
+            task: record.task_id.map(|id| id.0),
+            at: record.at.0,
+            kind: stored.kind,
+            version: stored.version,
+            body: stored.body(),
+        };
+        self.connection
+            .prepare_cached(
+                "INSERT INTO records (seq, id, conversation, task, at, kind, version, body, checksum)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                seq_to_sql(columns.seq),
+                columns.id,
+                columns.conversation,
+                columns.task,
+                columns.at,
+                columns.kind,
+                columns.version,
+                columns.body,
+                columns.checksum(),
+            ])?;
         self.sums.newest = record.seq;
         Ok(())
     }

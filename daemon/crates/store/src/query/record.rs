@@ -2,28 +2,68 @@
 
 use crate::{
     Store,
-    column::{at, seq, seq_to_sql},
-    error::ReadError,
+    checksum::Columns,
+    column::{seq, seq_to_sql},
+    error::{ReadError, Unreadable},
     stored_form,
 };
-use abide_protocol::{ConversationId, RecordId, Seq, TaskId, record::Record};
+use abide_protocol::{ConversationId, RecordId, Seq, TaskId, Timestamp, record::Record};
 use rusqlite::{Connection, Row, ToSql, params};
 
 /// What [`record`] reads.
-pub(super) const COLUMNS: &str = "seq, id, conversation, task, at, kind, version, body";
+pub(super) const COLUMNS: &str = "seq, id, conversation, task, at, kind, version, body, checksum";
+
+/// A row of [`COLUMNS`] that has the checksum with which it was stored, or is of before there were checksums.
+fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
+    let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
+    let columns = Columns {
+        seq: seq(row, 0)?,
+        id: row.get(1)?,
+        conversation: row.get(2)?,
+        task: row.get(3)?,
+        at: row.get(4)?,
+        kind: text(5)?,
+        version: row.get(6)?,
+        body: text(7)?,
+    };
+    let stored: Option<u32> = row.get(8)?;
+    if stored.is_some_and(|stored| stored != columns.checksum()) {
+        return Err(ReadError::Record {
+            seq: columns.seq,
+            kind: columns.kind.to_owned(),
+            reason: Unreadable::Checksum,
+        });
+    }
+    Ok(columns)
+}
 
 /// A record out of a row of [`COLUMNS`].
 pub(super) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
-    let seq = seq(row, 0)?;
-    let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
+    let Columns { seq, id, conversation, task, at, kind, version, body } = columns(row)?;
     Ok(Record {
         seq,
-        id: RecordId(row.get(1)?),
-        conversation_id: ConversationId(row.get(2)?),
-        task_id: row.get::<_, Option<_>>(3)?.map(TaskId),
-        at: at(row, 4)?,
-        body: stored_form::read(seq, text(5)?, row.get(6)?, text(7)?)?,
+        id: RecordId(id),
+        conversation_id: ConversationId(conversation),
+        task_id: task.map(TaskId),
+        at: Timestamp(at),
+        body: stored_form::read(seq, kind, version, body)?,
     })
+}
+
+/// Looks for records that are not what was stored; answers with at most `limit` of them, in words.
+pub(crate) fn changed_records(connection: &Connection, limit: usize) -> Result<Vec<String>, ReadError> {
+    let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM records"))?;
+    let mut rows = statement.query([])?;
+    let mut changed = Vec::new();
+    while changed.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        match columns(row) {
+            Err(error @ ReadError::Record { .. }) => changed.push(error.to_string()),
+            read => drop(read?),
+        }
+    }
+    Ok(changed)
 }
 
 pub(super) fn records(

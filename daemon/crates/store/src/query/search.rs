@@ -91,7 +91,7 @@ fn messages(
 ) -> Result<Vec<MessageHit>, ReadError> {
     // `+` keeps SQLite from going through the conversation instead of the index.
     let sql =
-        "SELECT r.seq, r.id, r.conversation, r.task, r.at, r.kind, r.version, r.body, c.title, c.archived
+        "SELECT r.seq, r.id, r.conversation, r.task, r.at, r.kind, r.version, r.body, r.checksum, c.title, c.archived
          FROM search s JOIN records r ON r.seq = s.rowid JOIN conversations c ON c.id = r.conversation
          WHERE s.text MATCH ?1 AND s.rowid < ?2 AND (?3 IS NULL OR +r.conversation = ?3)
          ORDER BY s.rowid DESC LIMIT ?4";
@@ -107,8 +107,8 @@ fn messages(
         if let Some(message) = record(row)?.message() {
             hits.push(MessageHit {
                 conversation_id: message.conversation_id,
-                conversation_title: row.get(8)?,
-                archived: row.get(9)?,
+                conversation_title: row.get(9)?,
+                archived: row.get(10)?,
                 message_id: message.id,
                 seq: message.seq,
                 task_id: message.task_id,

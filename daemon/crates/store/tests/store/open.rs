@@ -1,11 +1,12 @@
 use super::{
     rebuild::story,
-    support::{Home, append, begin, conversation, notice, options, record},
+    support::{Home, append, begin, conversation, notice, options, record, uuid},
 };
 use abide_protocol::Seq;
 use abide_store::{CopyError, Existing, Integrity, Loss, OpenError, ReadError, Store, Unreadable};
 use rusqlite::{Connection, ToSql};
 use std::{fs, path::Path};
+use uuid::Uuid;
 
 fn try_open(path: &Path) -> Result<Store, OpenError> {
     Store::open(options(path), Box::new(|_| {}))
@@ -121,7 +122,7 @@ async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
         assert!(!backup.exists());
         let error = try_open(&home.path()).unwrap_err();
         assert_eq!(error.to_string(), looked_at.to_string());
-        let OpenError::Behind { newest, noted, mark, .. } = error else { panic!("{error:?}") };
+        let OpenError::Behind { newest, noted, .. } = error else { panic!("{error:?}") };
         assert!(newest < noted, "{newest:?} {noted:?}");
         let loss = Store::loss(&home.path()).unwrap().unwrap();
         assert_eq!(loss, Loss { newest, noted });
@@ -190,7 +191,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
         Connection::open(path).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 2, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 4, .. }), "{error:?}");
 
     // A log with changes in it stays one, too.
     let error = refuses(|path| {
@@ -204,7 +205,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
         fs::write(wal, &left[1]).unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 2, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 4, .. }), "{error:?}");
 
     let error = refuses(|path| {
         fs::rename(path, path.with_file_name("elsewhere.db")).unwrap();
@@ -217,10 +218,6 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
     assert!(matches!(error, OpenError::Missing { .. }), "{error:?}");
 }
 
-#[tokio::test]
-async fn a_place_that_cannot_be_written_is_named() {
-    let home = Home::new();
-    let file = home.folder.path().join("file");
 #[tokio::test]
 async fn after_its_loss_is_accepted_a_missing_database_is_made_anew() {
     let home = Home::new();
@@ -241,6 +238,10 @@ async fn after_its_loss_is_accepted_a_missing_database_is_made_anew() {
     assert!(matches!(Store::loss(&home.path()), Err(OpenError::NotOurs { .. })));
 }
 
+#[tokio::test]
+async fn a_place_that_cannot_be_written_is_named() {
+    let home = Home::new();
+    let file = home.folder.path().join("file");
     fs::write(&file, "").unwrap();
     let error = try_open(&file.join("data").join("abide.db")).unwrap_err();
     assert!(matches!(error, OpenError::Folder { .. } | OpenError::Inaccessible { .. }), "{error:?}");
@@ -262,7 +263,8 @@ async fn an_unreadable_record_is_named() {
         ("UPDATE records SET version = 9 WHERE seq = 2", "notice", "newer"),
         ("UPDATE records SET kind = 'miracle' WHERE seq = 2", "miracle", "no such kind"),
     ] {
-        change(sql);
+        // As a record is that was stored before there were checksums.
+        change(&format!("{sql}; UPDATE records SET checksum = NULL WHERE seq = 2"));
         match store.conversation_records(id).await {
             Err(ReadError::Record { seq, kind: found, reason: why }) => {
                 assert_eq!((seq.0, found.as_str()), (2, kind));
@@ -274,7 +276,52 @@ async fn an_unreadable_record_is_named() {
 }
 
 #[tokio::test]
-async fn a_backup_is_a_whole_database_and_replaces_an_older_one() {
+async fn a_changed_record_is_found_though_it_can_be_read() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let task = uuid(0x7a, 5);
+    store.append(append(id, vec![record(2, Some(5), notice("paint it blue"))])).await.unwrap();
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound);
+    let change = |column: &str, value: &dyn ToSql| {
+        let sql = format!("UPDATE records SET {column} = ?1 WHERE seq = 2");
+        Connection::open(home.path()).unwrap().execute(&sql, [value]).unwrap();
+    };
+    let changes: [(&str, &dyn ToSql, &dyn ToSql); 6] = [
+        (
+            "body",
+            &r#"{"about":"stopped","text":"paint it glue"}"#,
+            &r#"{"about":"stopped","text":"paint it blue"}"#,
+        ),
+        ("at", &3, &2),
+        ("task", &None::<Uuid>, &task),
+        ("task", &uuid(0x7a, 4), &task),
+        ("id", &uuid(0x4e, 3), &uuid(0x4e, 2)),
+        ("kind", &"partial_reply", &"notice"),
+    ];
+    for (column, changed, stored) in changes {
+        change(column, changed);
+        match store.conversation_records(id).await {
+            Err(ReadError::Record { seq: Seq(2), reason: Unreadable::Checksum, .. }) => {}
+            other => panic!("{column}: {other:?}"),
+        }
+        let Integrity::Damaged(found) = store.check().await.unwrap() else { panic!("{column}") };
+        assert!(found.len() == 1 && found[0].contains("record 2"), "{found:?}");
+        let Integrity::Damaged(found) = Store::examine(&home.path()).unwrap().integrity else {
+            panic!("{column}")
+        };
+        assert!(found.len() == 1 && found[0].contains("record 2"), "{found:?}");
+        change(column, stored);
+        store.conversation_records(id).await.unwrap();
+    }
+    change("checksum", &None::<i64>);
+    change("body", &r#"{"about":"stopped","text":"an old one"}"#);
+    assert_eq!(store.check().await.unwrap(), Integrity::Sound, "it was stored before there were checksums");
+    assert_eq!(store.conversation_records(id).await.unwrap()[1].body, notice("an old one"));
+}
+
+#[tokio::test]
+async fn a_backup_is_a_whole_database_and_replaces_an_older_one_only_if_told_to() {
     let home = Home::new();
     let store = home.open();
     let id = story(&store).await;
@@ -314,14 +361,15 @@ async fn a_database_is_looked_at_and_copied_while_it_is_used() {
     assert!(error.contains("not a database of Abide"), "{error}");
 }
 
-/// Each released schema has a database here. Written by `write_fixture` before its schema was released.
+/// Each released schema has a database here, written by `write_fixture` before its schema was released. (That of schema 2 is that of
+/// schema 1 after migration 2.)
 #[tokio::test]
 async fn databases_of_every_schema_open() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let home = Home::new();
     let fresh = home.open();
     let id = story(&fresh).await;
-    for schema in 1..=1 {
+    for schema in 1..=2 {
         let old = Home::new();
         fs::create_dir(old.path().parent().unwrap()).unwrap();
         fs::copy(fixtures.join(format!("schema{schema}.db")), old.path()).unwrap();
@@ -330,6 +378,7 @@ async fn databases_of_every_schema_open() {
             store.conversation_records(id).await.unwrap(),
             fresh.conversation_records(id).await.unwrap()
         );
+        assert_eq!(store.check().await.unwrap(), Integrity::Sound);
         assert_eq!(store.conversation(id).await.unwrap(), fresh.conversation(id).await.unwrap());
         assert_eq!(
             store.tasks(None, true, None, 10).await.unwrap(),
@@ -351,5 +400,6 @@ async fn write_fixture() {
     let store = home.open();
     story(&store).await;
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    Store::copy(&home.path(), &fixtures.join("schema1.db"), Existing::Replace).unwrap();
+    let schema = Store::examine(&home.path()).unwrap().schema;
+    Store::copy(&home.path(), &fixtures.join(format!("schema{schema}.db")), Existing::Keep).unwrap();
 }
