@@ -35,6 +35,11 @@ impl Work for Rebuild {
         let before = project::rows(ledger.connection, id)?;
         project::close_items(ledger, id)?;
         ledger.connection.prepare_cached("DELETE FROM conversations WHERE id = ?1")?.execute([id.0])?;
+        // Only those that come again of its records.
+        ledger
+            .connection
+            .prepare_cached("DELETE FROM rules WHERE conversation = ?1 AND seq IN (SELECT seq FROM records)")?
+            .execute([id.0])?;
         let read_up_to = ledger
             .connection
             .prepare_cached("SELECT seq FROM read_marks WHERE conversation = ?1")?

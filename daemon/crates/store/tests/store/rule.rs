@@ -1,5 +1,37 @@
 use super::support::*;
-use abide_protocol::record::{RecordBody, RuleRemembered};
+use abide_protocol::{
+    RecordId, Timestamp,
+    record::{RecordBody, RuleRemembered},
+};
+use abide_store::Store;
+
+#[tokio::test]
+async fn a_decision_outlives_the_conversation_in_which_it_was_remembered() {
+    let home = Home::new();
+    let store = home.open();
+    let (first, second) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
+    for (n, id, allow) in [(3, first, false), (4, second, true)] {
+        let rule = rule(&format!(r#"{{"command":"make {n}"}}"#));
+        let body = RecordBody::RuleRemembered(RuleRemembered { rule, allow });
+        store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
+    }
+    store.delete_conversation(first, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
+    let decisions = async |store: &Store| {
+        [
+            store.rule("shell", r#"{"command":"make 3"}"#, "/w").await.unwrap(),
+            store.rule("shell", r#"{"command":"make 4"}"#, "/w").await.unwrap(),
+        ]
+    };
+    assert_eq!(decisions(&store).await, [Some(false), Some(true)]);
+    // A rebuild leaves alone what it cannot derive.
+    assert_eq!(store.recorded_conversations().await.unwrap(), [second]);
+    for id in [first, second] {
+        assert_eq!(store.replace_projections(id, Vec::new()).await, Ok(false));
+    }
+    assert_eq!(decisions(&store).await, [Some(false), Some(true)]);
+    store.close().await;
+    assert_eq!(decisions(&home.open()).await, [Some(false), Some(true)]);
+}
 
 #[tokio::test]
 async fn the_newest_decision_on_the_very_same_call_counts() {
