@@ -4,37 +4,71 @@ use abide_protocol::{
     JsonText,
     inbox::Preview,
     record::{Record, RecordBody},
-    transcript::Block,
+    transcript::{Block, ToolSpec},
 };
 
 /// Of a record that says little, in bytes.
 const LEAST: usize = 512;
 
-/// In bytes.
+/// In bytes. Every kind of record is named, so that a new one is weighed as well.
 pub(super) fn weight(record: &Record) -> usize {
     LEAST
         + match &record.body {
+            RecordBody::ConversationCreated(made) => made.title.len() + made.workspace.len(),
+            RecordBody::ConversationUpdated(update) => {
+                of_text(update.title.as_ref()) + of_text(update.workspace.as_ref())
+            }
             RecordBody::TaskStarted(head) => {
+                let tool = |tool: &ToolSpec| tool.description.len() + tool.parameters.as_str().len();
                 head.original_prompt.len()
                     + head.system_prompt.len()
-                    + head.tools.iter().map(|tool| tool.parameters.as_str().len()).sum::<usize>()
+                    + head.tools.iter().map(tool).sum::<usize>()
+                    + head.environment.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
+                    + of_json(head.metadata.as_ref())
             }
             RecordBody::UserMessage(message) => message.text.len(),
+            RecordBody::Notice(notice) => notice.text.len(),
+            RecordBody::Nudge(nudge) => nudge.text.len(),
             RecordBody::Update(update) => update.text.len(),
+            RecordBody::ModelFailed(failed) => failed.message.len(),
             RecordBody::PartialReply(partial) => partial.text.len(),
             RecordBody::Reply(record) => record.reply.blocks.iter().map(of_block).sum(),
-            RecordBody::CallPlanned(call) => call.arguments.len() + of_preview(call.preview.as_ref()),
-            RecordBody::ApprovalRequested(approval) => {
-                2 * approval.arguments.as_str().len() + of_preview(approval.preview.as_ref())
+            RecordBody::CallPlanned(call) => {
+                call.arguments.len() + call.summary.len() + of_preview(call.preview.as_ref())
             }
+            RecordBody::ApprovalRequested(approval) => {
+                // The rule holds the arguments once more.
+                2 * approval.arguments.as_str().len()
+                    + approval.summary.len()
+                    + of_preview(approval.preview.as_ref())
+            }
+            RecordBody::ApprovalDecided(decided) => of_text(decided.note.as_ref()),
+            RecordBody::RuleRemembered(remembered) => remembered.rule.arguments.as_str().len(),
             RecordBody::CallFinished(call) => {
                 let result = &call.result;
                 result.message.len()
                     + of_json(result.data.as_ref())
                     + result.diagnostics.iter().map(String::len).sum::<usize>()
             }
-            _ => 0,
+            RecordBody::QuestionAsked(question) => {
+                question.text.len() + question.choices.iter().map(String::len).sum::<usize>()
+            }
+            RecordBody::QuestionAnswered(answered) => of_text(answered.response.as_ref()),
+            RecordBody::Compacted(compacted) => size_of_val(compacted.elided.as_slice()),
+            RecordBody::TaskEnded(ended) => of_text(ended.summary.as_ref()) + of_text(ended.error.as_ref()),
+            RecordBody::ConversationArchived(_)
+            | RecordBody::ConversationDeleted(_)
+            | RecordBody::ModelRequested(_)
+            | RecordBody::CallStarted(_)
+            | RecordBody::Paused(_)
+            | RecordBody::Resumed(_)
+            | RecordBody::LimitsRaised(_)
+            | RecordBody::Restarted(_) => 0,
         }
+}
+
+fn of_text(text: Option<&String>) -> usize {
+    text.map_or(0, String::len)
 }
 
 fn of_block(block: &Block) -> usize {
@@ -50,4 +84,89 @@ fn of_preview(preview: Option<&Preview>) -> usize {
 
 fn of_json(json: Option<&JsonText>) -> usize {
     json.map_or(0, |json| json.as_str().len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_protocol::{
+        ApprovalId, CallId, ConversationId, QuestionId, RecordId, Seq, Timestamp,
+        inbox::{Decision, Question, QuestionKind},
+        record::{
+            ApprovalDecided, ConversationCreated, ModelErrorKind, ModelFailed, Notice, NoticeKind, Nudge,
+            QuestionAnswered, TaskEnded,
+        },
+        task::EndReason,
+    };
+    use uuid::Uuid;
+
+    #[test]
+    fn what_people_and_the_daemon_say_weighs_what_it_is_long() {
+        const LONG: usize = 100_000;
+        let text = || "x".repeat(LONG);
+        let call_id = CallId(Uuid::nil());
+        let question = Question {
+            id: QuestionId(Uuid::nil()),
+            kind: QuestionKind::Agent,
+            at: Timestamp(0),
+            text: text(),
+            choices: Vec::new(),
+            call_id: None,
+            expires_at: None,
+        };
+        for body in [
+            RecordBody::Nudge(Nudge { text: text() }),
+            RecordBody::Notice(Notice { about: NoticeKind::Error, text: text() }),
+            RecordBody::QuestionAsked(Question {
+                text: String::new(),
+                choices: vec![text()],
+                ..question.clone()
+            }),
+            RecordBody::QuestionAsked(question),
+            RecordBody::QuestionAnswered(QuestionAnswered {
+                question_id: QuestionId(Uuid::nil()),
+                response: Some(text()),
+            }),
+            RecordBody::ApprovalDecided(ApprovalDecided {
+                approval_id: ApprovalId(Uuid::nil()),
+                call_id,
+                decision: Decision::RejectOnce,
+                note: Some(text()),
+            }),
+            RecordBody::ModelFailed(ModelFailed {
+                item: RecordId(Uuid::nil()),
+                attempt: 1,
+                kind: ModelErrorKind::Network,
+                message: text(),
+                retry_at: None,
+            }),
+            RecordBody::TaskEnded(TaskEnded {
+                reason: EndReason::Completed,
+                summary: Some(text()),
+                error: None,
+            }),
+            RecordBody::ConversationCreated(ConversationCreated {
+                title: text(),
+                workspace: String::new(),
+                mode: None,
+                model: None,
+                persona: None,
+            }),
+        ] {
+            let record = Record {
+                seq: Seq(1),
+                id: RecordId(Uuid::nil()),
+                conversation_id: ConversationId(Uuid::nil()),
+                task_id: None,
+                at: Timestamp(0),
+                body,
+            };
+            let weight = weight(&record);
+            assert!(
+                (LONG..LONG + 2 * LEAST).contains(&weight),
+                "{weight}: {:.60}",
+                format!("{:?}", record.body)
+            );
+        }
+    }
 }
