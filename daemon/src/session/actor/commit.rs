@@ -207,9 +207,11 @@ impl Actor {
             .collect();
         if !done.is_empty() {
             let tools = self.sessions.inner.runner.tools.clone();
-            drop(tokio::task::spawn_blocking(move || {
-                done.into_iter().for_each(|(call, attempt)| tools.forget(call, attempt));
-            }));
+            let forget = move || done.into_iter().for_each(|(call, attempt)| tools.forget(call, attempt));
+            self.sessions.inner.supervisor.spawn("kept output", async move {
+                // It fails only if the runtime ends.
+                let _ = tokio::task::spawn_blocking(forget).await;
+            });
         }
     }
 }
