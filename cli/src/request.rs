@@ -11,7 +11,6 @@ use abide_client::protocol::{
     task::{Approvals, LimitsRequest, Mode},
 };
 use std::{collections::BTreeMap, path::Path};
-use uuid::Uuid;
 
 /// Starts it. Each request has an id of its own, so that asking again after a cut connection starts nothing twice.
 pub(crate) async fn start(
@@ -38,7 +37,7 @@ pub(crate) fn params(
         workspace,
         limits: LimitsRequest { max_steps: args.max_steps, ..LimitsRequest::default() },
         approvals: if args.yes { Approvals::Allow } else { Approvals::Ask },
-        client_message_id: Some(Uuid::now_v7().to_string()),
+        client_message_id: Some(abide_client::request_id()),
         environment: environment(),
         ..StartTaskParams::default()
     })

@@ -12,7 +12,8 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// A mint of this moment.
+/// A mint of this moment. All ids of the daemon come from one.
+#[expect(clippy::disallowed_methods, reason = "the one source of entropy")]
 #[must_use]
 pub fn mint() -> Mint {
     let (_, entropy) = uuid::Uuid::now_v7().as_u64_pair();

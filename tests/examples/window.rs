@@ -66,6 +66,7 @@ fn trace(daemon: &mut TestDaemon) {
     daemon.set_env("ABIDE_LOG", "abide_gui::frame=trace");
 }
 
+#[expect(clippy::disallowed_methods, reason = "it plays the daemon, and has no mint")]
 /// A conversation with so many messages, as the daemon would have stored it, and a window that had it open last.
 async fn fill(daemon: &TestDaemon, messages: u64) {
     let home = daemon.home();

@@ -6,8 +6,10 @@ use crate::{
     output::{call::Extent, screen},
     request,
 };
-use abide_client::protocol::{method::task::StartTaskParams, task::Mode};
-use uuid::Uuid;
+use abide_client::{
+    protocol::{method::task::StartTaskParams, task::Mode},
+    request_id,
+};
 
 /// The built-in model, which plays a script.
 const MODEL: &str = "demo/demo";
@@ -32,7 +34,7 @@ pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
         message: PROMPT.to_owned(),
         mode: Some(Mode::Agent),
         model: Some(MODEL.to_owned()),
-        client_message_id: Some(Uuid::now_v7().to_string()),
+        client_message_id: Some(request_id()),
         environment: request::environment(),
         ..StartTaskParams::default()
     };

@@ -1,4 +1,5 @@
 use super::{Gate, ModelJob, Runner, coalesce::Coalescer};
+use crate::clock;
 use abide_engine::{Input, ModelFailure};
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelEvent};
@@ -47,9 +48,10 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
 
 /// Calls get their ids here; a provider's own are not unique enough.
 fn name_calls(reply: &mut Reply) {
+    let mut mint = clock::mint();
     for block in &mut reply.blocks {
         if let Block::Call(call) = block {
-            call.id = CallId(uuid::Uuid::now_v7());
+            call.id = CallId(mint.uuid());
         }
     }
 }

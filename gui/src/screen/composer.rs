@@ -15,7 +15,6 @@ use abide_client::protocol::{
 };
 use iced::widget::text_editor;
 use std::{collections::BTreeMap, fmt};
-use uuid::Uuid;
 
 /// What has been written, and chosen for the next task.
 #[derive(Debug, Default)]
@@ -187,7 +186,7 @@ impl Composer {
     fn task(&mut self, text: String, conversation_id: Option<ConversationId>) -> StartTaskParams {
         let id = match self.sent.take() {
             Some(sent) if sent.text == text && !sent.id.is_empty() => sent.id,
-            _ => Uuid::now_v7().to_string(),
+            _ => abide_client::request_id(),
         };
         self.sent = Some(Sent { id: id.clone(), text: text.clone(), is_under_way: true });
         let workspace = Some(expanded(self.workspace.trim(), home()))

@@ -23,7 +23,6 @@ use iced::{
     widget::{Row, column, container, row, space as gap, text},
 };
 use std::collections::HashSet;
-use uuid::Uuid;
 
 /// The built-in model, which plays a script.
 const DEMO_MODEL: &str = "demo/demo";
@@ -76,7 +75,7 @@ impl Screen {
                 message: DEMO_PROMPT.to_owned(),
                 mode: Some(Mode::Agent),
                 model: Some(DEMO_MODEL.to_owned()),
-                client_message_id: Some(Uuid::now_v7().to_string()),
+                client_message_id: Some(abide_client::request_id()),
                 environment: composer::environment(),
                 ..StartTaskParams::default()
             })))],

@@ -20,6 +20,7 @@ pub mod home;
 mod live;
 mod options;
 pub mod program;
+mod request_id;
 pub mod text;
 pub mod view;
 
@@ -30,3 +31,4 @@ pub use connector::{AtHome, Connector};
 pub use home::Home;
 pub use live::{Live, LiveError, LiveOptions, Update};
 pub use options::Options;
+pub use request_id::request_id;

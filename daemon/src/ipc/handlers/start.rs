@@ -1,7 +1,7 @@
 mod digest;
 
 use super::{existing, refused, storage};
-use crate::{ipc::Service, session::CommandError};
+use crate::{clock, ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal, Start, control, prompt};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
@@ -14,7 +14,6 @@ use abide_protocol::{
 use abide_store::AppendError;
 use digest::{digest, is_same};
 use std::{collections::BTreeMap, path::Path};
-use uuid::Uuid;
 
 /// The longest prompt, in bytes.
 const MAX_MESSAGE: usize = 1024 * 1024;
@@ -36,7 +35,7 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
         None => None,
     };
     let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
-    let task_id = TaskId(Uuid::now_v7());
+    let task_id = TaskId(clock::mint().uuid());
     let mode = params.mode.or_else(|| existing.as_ref().and_then(|c| c.mode)).unwrap_or(Mode::Agent);
     let conversation_model = existing.as_ref().and_then(|c| c.model.as_deref());
     let model = choose_model(service, params.model.as_deref(), conversation_model).await?;
@@ -148,7 +147,7 @@ async fn in_its_workspace(
 }
 
 pub(super) fn new_conversation_id() -> ConversationId {
-    ConversationId(Uuid::now_v7())
+    ConversationId(clock::mint().uuid())
 }
 
 /// The folder that is named, or a private one of the conversation's own.
