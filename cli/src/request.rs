@@ -1,14 +1,18 @@
 //! What `run`, `chat` and `demo` ask for: a task, in a conversation, with what the shell around knows.
 
-use crate::{args::AgentArgs, commands, connection::Daemon, error::CommandError};
-use abide_client::protocol::{
-    ConversationId,
-    method::{
-        GetConversation, StartTask,
-        conversation::ConversationParams,
-        task::{StartTaskParams, StartTaskReply},
+use crate::{args::AgentArgs, commands, connection::Daemon, error::CommandError, output::measure};
+use abide_client::{
+    protocol::{
+        ConversationId,
+        limits::MAX_PROMPT,
+        method::{
+            GetConversation, StartTask,
+            conversation::ConversationParams,
+            task::{StartTaskParams, StartTaskReply},
+        },
+        task::{Approvals, LimitsRequest, Mode},
     },
-    task::{Approvals, LimitsRequest, Mode},
+    request_id,
 };
 use std::{collections::BTreeMap, path::Path};
 
@@ -27,6 +31,7 @@ pub(crate) fn params(
     conversation: Option<ConversationId>,
     default_mode: Option<Mode>,
 ) -> Result<StartTaskParams, CommandError> {
+    check(&message)?;
     // A conversation keeps its folder.
     let workspace = if conversation.is_none() { Some(current_folder()?) } else { None };
     Ok(StartTaskParams {
@@ -37,10 +42,19 @@ pub(crate) fn params(
         workspace,
         limits: LimitsRequest { max_steps: args.max_steps, ..LimitsRequest::default() },
         approvals: if args.yes { Approvals::Allow } else { Approvals::Ask },
-        client_message_id: Some(abide_client::request_id()),
+        client_message_id: Some(request_id()),
         environment: environment(),
         ..StartTaskParams::default()
     })
+}
+
+fn check(message: &str) -> Result<(), CommandError> {
+    if message.len() <= MAX_PROMPT {
+        return Ok(());
+    }
+    let limit = measure::bytes(MAX_PROMPT as u64);
+    Err(CommandError::usage(format!("the prompt is longer than {limit}"))
+        .hinted("write it to a file in this folder and name the file in the prompt"))
 }
 
 /// The conversation that `--conversation` or `--continue` names; `None` for a new one.

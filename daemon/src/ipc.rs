@@ -8,11 +8,10 @@ mod subscription;
 pub use service::{Connections, Service};
 
 use crate::instance;
+use abide_protocol::limits::MAX_CONNECTIONS;
 use interprocess::local_socket::{tokio::Listener, traits::tokio::Listener as _};
 use std::time::Duration;
 
-/// Connections at a time.
-const MAX_CONNECTIONS: usize = 2048;
 /// After a failed accept (out of descriptors, say).
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
 

@@ -3,6 +3,7 @@
 //! * what there is: [`conversation`], [`task`], [`message`], [`event`], [`inbox`], [`transcript`], [`record`]
 //! * what can be asked: [`method`] (one table), [`error`]
 //! * what is told: [`notification`]
+//! * how much of it: [`limits`]
 //! * how it travels: [`hello`], then [`codec`]
 //!
 //! Rules that keep both codecs honest (`tests/wire` enforces them): plain structs and externally tagged enums, variants are
@@ -17,6 +18,7 @@ pub mod hello;
 mod ids;
 pub mod inbox;
 mod json_text;
+pub mod limits;
 pub mod message;
 pub mod method;
 pub mod notification;

@@ -7,10 +7,8 @@ use crate::{
     output::{json, screen},
     request,
 };
+use abide_client::protocol::limits::MAX_PROMPT;
 use std::io::{self, IsTerminal as _, Read as _};
-
-/// Well below what a message to the daemon may hold.
-const MAX_PROMPT: u64 = 4 * 1024 * 1024;
 
 pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError> {
     let prompt = prompt(&args.prompt)?;
@@ -47,11 +45,7 @@ fn prompt(words: &[String]) -> Result<String, CommandError> {
     let stdin = io::stdin();
     if !stdin.is_terminal() {
         let mut bytes = Vec::new();
-        stdin.lock().take(MAX_PROMPT + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_PROMPT {
-            return Err(CommandError::usage("standard input is larger than 4 MiB")
-                .hinted("write it to a file in this folder and name the file in the prompt"));
-        }
+        stdin.lock().take(MAX_PROMPT as u64 + 1).read_to_end(&mut bytes)?;
         piped = String::from_utf8_lossy(&bytes).into_owned();
     }
     join(&words.join(" "), &piped).ok_or_else(|| {

@@ -2,11 +2,12 @@
 
 use super::{
     live::{Delta, Live},
-    outbox::{MAX_BYTES, Outbox, Updates},
+    outbox::{Outbox, Updates},
     weight::weight,
 };
 use abide_protocol::{
     ConversationId, RecordId, Seq, SubscriptionId,
+    limits::MAX_QUEUED_BYTES,
     method::subscription::Scope,
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, TaskDelta, TaskUpdate},
     record::Record,
@@ -88,7 +89,7 @@ impl Entry {
     fn record(&mut self, record: &Arc<Record>) {
         match &mut self.state {
             State::Joining { held, bytes, overflowed, .. } => {
-                if held.len() < MAX_HELD && *bytes < MAX_BYTES / 2 {
+                if held.len() < MAX_HELD && *bytes < MAX_QUEUED_BYTES / 2 {
                     *bytes += weight(record);
                     held.push(Held::Record(record.clone()));
                 } else {

@@ -5,6 +5,7 @@ use abide_protocol::{
     ConversationId, Seq, SubscriptionId, TaskId,
     codec::Outgoing,
     inbox::PendingId,
+    limits::{MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS},
     notification::{
         DeltaItem, DeltaKind, InboxUpdate, Lagged, Notification, TaskDelta, TaskEvent, TaskMessage,
     },
@@ -16,10 +17,6 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Records that may wait for one connection.
-const MAX_RECORDS: usize = 4096;
-/// Bytes of records that may wait for one connection.
-pub(super) const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Replies that may wait before no more requests are read.
 const MAX_REPLIES: usize = 64;
 /// Bytes of one item's merged deltas; beyond, the older half goes (the reader sees it by the offset).
@@ -188,7 +185,7 @@ impl Outbox {
         if queue.closed {
             return;
         }
-        if queue.records < MAX_RECORDS && queue.bytes < MAX_BYTES {
+        if queue.records < MAX_QUEUED_RECORDS && queue.bytes < MAX_QUEUED_BYTES {
             queue.records += 1;
             queue.bytes += weight(&record);
             queue.slots.push_back(Slot::Parcel(Parcel::Record { subscription, record }));
@@ -253,7 +250,8 @@ impl Outbox {
 
     /// Resolves when there is room for a record that could also be read later: catching up goes at the reader's pace.
     pub async fn has_room(&self) {
-        self.until(|queue| queue.records < MAX_RECORDS / 4 && queue.bytes < MAX_BYTES / 4).await;
+        self.until(|queue| queue.records < MAX_QUEUED_RECORDS / 4 && queue.bytes < MAX_QUEUED_BYTES / 4)
+            .await;
     }
 
     /// Resolves when one more request may be read: a client that reads no replies is asked for no more requests.

@@ -12,6 +12,7 @@ use abide_protocol::{
     Error, ErrorKind,
     codec::{Codec, Incoming, Outgoing, RequestId, json},
     hello::{self, HelloParams, HelloReply, PeerInfo},
+    limits::{HELLO_TIME_MS, MAX_REQUESTS, MAX_URGENT_REQUESTS},
     method::{Reply, Request},
 };
 use bytes::BytesMut;
@@ -30,16 +31,11 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-/// How long a client may take to say hello.
-const HELLO_TIME: Duration = Duration::from_secs(5);
+const HELLO_TIME: Duration = Duration::from_millis(HELLO_TIME_MS);
 /// How long a client that is being closed may take to read what is left.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 /// How long a request keeps those after it waiting.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Requests of one connection under way at a time.
-const MAX_SLOW: usize = 16;
-/// The same, if one more is a stop or an answer.
-const MAX_SLOW_URGENT: usize = 64;
 /// What is encoded before it is written, in bytes.
 const CHUNK: usize = 64 * 1024;
 
@@ -180,10 +176,10 @@ impl Connection {
         match request {
             Ok(Request::Subscribe(params)) => {
                 let work = subscription::begin(self.clone(), id.clone(), params);
-                self.carry_out(id, MAX_SLOW, work).await;
+                self.carry_out(id, MAX_REQUESTS, work).await;
             }
             Ok(request) => {
-                let most = if is_urgent(&request) { MAX_SLOW_URGENT } else { MAX_SLOW };
+                let most = if is_urgent(&request) { MAX_URGENT_REQUESTS } else { MAX_REQUESTS };
                 let (connection, asked) = (self.clone(), id.clone());
                 let work = async move {
                     let reply = handlers::handle(&connection, request).await;

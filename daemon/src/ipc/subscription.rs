@@ -5,6 +5,7 @@ use crate::events::Subscriber;
 use abide_protocol::{
     Error, ErrorKind, Seq, SubscriptionId,
     codec::RequestId,
+    limits::MAX_SUBSCRIPTIONS,
     method::{
         Reply,
         subscription::{Scope, SubscribeParams, SubscribeReply, UnsubscribeReply},
@@ -20,8 +21,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Records that are read from the store at a time.
 const PAGE: u32 = 256;
-/// Subscriptions of one connection.
-const MAX_SUBSCRIPTIONS: usize = 64;
 
 /// The subscriptions of a connection, and how to end each.
 #[derive(Default)]

@@ -1,5 +1,6 @@
 //! What `abide run` prints, and what it ends with.
 
+use abide_client::protocol::limits::MAX_PROMPT;
 use abide_tests::{
     model_server::{Fault, Gate, Script, Turn},
     world::World,
@@ -68,4 +69,18 @@ async fn what_is_piped_in_is_appended_to_the_prompt() {
         .await;
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(world.model.requests("piped")[0].text().contains("the piped words"));
+}
+
+#[tokio::test]
+async fn a_prompt_that_the_daemon_would_refuse_is_not_sent() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    world.model.script("long", [Turn::done("Read it.")]);
+    let words = "[k:long]";
+    let most = MAX_PROMPT - words.len() - "\n\n".len();
+    let over = cli.run_with_input(&["run", "--detach", words], &"x".repeat(most + 1)).await;
+    assert_eq!(over.code, Some(2), "{over:?}");
+    assert!(over.stderr.contains("1.0 MiB") && over.stderr.contains("write it to a file"), "{}", over.stderr);
+    let fits = cli.run_with_input(&["run", words], &"x".repeat(most)).await;
+    assert_eq!(fits.code, Some(0), "{}", fits.stderr);
 }

@@ -4,6 +4,7 @@ use abide_engine::{Input, Refusal};
 use abide_protocol::{
     ApprovalId, ConversationId, Error, ErrorKind, QuestionId,
     inbox::{Pending, PendingId},
+    limits::MAX_RESPONSE,
     method::inbox::{
         DecideApprovalParams, DecideApprovalReply, InboxParams, InboxReply, UserResponseParams,
         UserResponseReply,
@@ -11,9 +12,6 @@ use abide_protocol::{
     task::AgentTask,
 };
 use abide_store::Lookup;
-
-/// The longest response, in bytes.
-const MAX_RESPONSE: usize = 256 * 1024;
 
 pub(super) async fn list(service: &Service, params: InboxParams) -> Result<InboxReply, Error> {
     let task = match &params.task_id {

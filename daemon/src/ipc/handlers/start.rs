@@ -6,6 +6,7 @@ use abide_engine::{Input, Refusal, Start, control, prompt};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
+    limits::{MAX_CLIENT_MESSAGE_ID, MAX_PROMPT},
     method::task::{StartTaskParams, StartTaskReply},
     record::{ClientMessage, ConversationCreated, TaskStarted},
     task::Mode,
@@ -15,10 +16,6 @@ use abide_store::AppendError;
 use digest::{digest, is_same};
 use std::{collections::BTreeMap, path::Path};
 
-/// The longest prompt, in bytes.
-const MAX_MESSAGE: usize = 1024 * 1024;
-/// The longest `clientMessageId`, in bytes.
-const MAX_CLIENT_ID: usize = 200;
 /// The longest title, in characters.
 const MAX_TITLE: usize = 60;
 
@@ -95,15 +92,15 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
     if params.message.trim().is_empty() {
         return invalid("the message is empty: say what the task is".to_owned());
     }
-    if params.message.len() > MAX_MESSAGE {
+    if params.message.len() > MAX_PROMPT {
         let words = format!(
-            "the message has {} bytes, over the limit of {MAX_MESSAGE}; put it into a file",
+            "the message has {} bytes, over the limit of {MAX_PROMPT}; put it into a file",
             params.message.len()
         );
         return Err(Error::new(ErrorKind::TooLarge, words));
     }
-    if params.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_CLIENT_ID) {
-        return invalid(format!("a clientMessageId has 1 to {MAX_CLIENT_ID} bytes"));
+    if params.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_CLIENT_MESSAGE_ID) {
+        return invalid(format!("a clientMessageId has 1 to {MAX_CLIENT_MESSAGE_ID} bytes"));
     }
     if service.hub.daemon_state().shutting_down {
         return Err(Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down"));

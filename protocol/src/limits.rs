@@ -1,0 +1,27 @@
+//! How much a client may send, and how much may wait for it.
+
+use crate::hello::MAX_FRAME;
+
+/// The longest prompt: `message` of `startTask`, in bytes.
+pub const MAX_PROMPT: usize = 1024 * 1024;
+/// The longest answer to a question, and the longest note to a decision, in bytes.
+pub const MAX_RESPONSE: usize = 256 * 1024;
+/// The longest `clientMessageId`, in bytes.
+pub const MAX_CLIENT_MESSAGE_ID: usize = 200;
+/// How long a client may take to say hello, in ms.
+pub const HELLO_TIME_MS: u64 = 5_000;
+/// Requests of one connection under way at a time; one more is `overloaded`.
+pub const MAX_REQUESTS: usize = 16;
+/// The same, if one more is a stop, an answer, a decision or a shutdown.
+pub const MAX_URGENT_REQUESTS: usize = 64;
+/// Subscriptions of one connection.
+pub const MAX_SUBSCRIPTIONS: usize = 64;
+/// Records that may wait for one connection; one more is `lagged`, and the connection is closed.
+pub const MAX_QUEUED_RECORDS: usize = 4096;
+/// The same in bytes, near enough.
+pub const MAX_QUEUED_BYTES: usize = 8 * 1024 * 1024;
+/// Connections at a time; one more is closed without a word.
+pub const MAX_CONNECTIONS: usize = 2048;
+
+const _: () =
+    assert!(6 * MAX_PROMPT < MAX_FRAME, "a prompt fits into a message, also with every byte escaped");
