@@ -153,6 +153,9 @@ impl From<protocol::Error> for CommandError {
                 "`abide watch {short}` shows it, `abide stop {short}` ends it; or begin a new conversation"
             )),
             ErrorKind::TaskRunning => Some("`abide ps` shows it; or begin a new conversation".to_owned()),
+            ErrorKind::IllegalState if !short.is_empty() => {
+                Some(format!("`abide show {short}` says more about it"))
+            }
             ErrorKind::IllegalState => Some("`abide ps --all` shows where it stands".to_owned()),
             ErrorKind::ModelUnavailable => Some("`abide models` lists what there is".to_owned()),
             ErrorKind::Internal | ErrorKind::Storage => Some("`abide daemon logs` has more".to_owned()),

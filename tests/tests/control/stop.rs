@@ -1,15 +1,19 @@
 //! Stop, from every live state: at once, whole, and for good.
 
 use abide_client::protocol::{
+    ErrorKind,
     inbox::Decision,
     message::{MessageKind, Role},
-    method::task::StartTaskReply,
+    method::{
+        self,
+        task::{StartTaskParams, StartTaskReply},
+    },
     task::{EndReason, Status},
 };
 use abide_tests::{
     model_server::{Gate, Outcome, Turn},
     wait,
-    world::World,
+    world::{World, named},
 };
 use serde_json::json;
 
@@ -127,13 +131,43 @@ async fn the_next_task_sees_a_result_for_every_call() {
     let mut watcher = world.watch(task).await;
     watcher.hears("output of one").await;
     world.stop(task).await;
-    let params = abide_client::protocol::method::task::StartTaskParams {
-        conversation_id: Some(task.conversation_id),
-        ..world.task("pairs")
-    };
+    let params = StartTaskParams { conversation_id: Some(task.conversation_id), ..world.task("pairs") };
     let next = world.begin(params).await;
     assert_eq!(world.wait_end(next).await.status, Status::Completed);
     assert_eq!(witness.marks(), ["one"]);
     // The model server refuses calls without results.
     world.model.assert_no_violations();
+}
+
+#[tokio::test]
+async fn a_task_that_has_ended_says_when_and_how_also_if_another_came_after_it() {
+    let world = World::start().await;
+    let first = world.run("twice", [Turn::done("Done."), Turn::ask("Really?")]).await;
+    world.wait_end(first).await;
+    let params = StartTaskParams { conversation_id: Some(first.conversation_id), ..world.task("twice") };
+    let second = world.begin(params).await;
+    world.wait_status(second, Status::WaitingUser).await;
+
+    let refused = [
+        world.client.call::<method::StopTask>(named(first)).await.map(drop),
+        world.client.call::<method::PauseTask>(named(first)).await.map(drop),
+        world.client.call::<method::ResumeTask>(named(first)).await.map(drop),
+    ];
+    for refused in refused {
+        let error = refused.unwrap_err().daemon().expect("the daemon refuses").clone();
+        assert_eq!(error.kind(), ErrorKind::IllegalState, "{error}");
+        assert!(
+            error.message.contains("has ended already: completed, ") && error.message.ends_with(" s ago")
+        );
+        assert_eq!(error.data.id, Some(first.task_id.to_string()));
+    }
+    let id = first.task_id.to_string();
+    let cli = world.daemon.cli();
+    assert_eq!(cli.run(&["stop", &id]).await.code, Some(1));
+    let shown = cli.ok(&["show", &id]).await;
+    assert!(shown.contains("completed") && shown.contains("ended after"), "{shown}");
+
+    let error = world.client.call::<method::ResumeTask>(named(second)).await.unwrap_err();
+    let error = error.daemon().expect("the daemon refuses").clone();
+    assert!(error.message.ends_with("is not paused: it is waiting_user"), "{error}");
 }

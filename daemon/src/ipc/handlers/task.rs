@@ -1,6 +1,6 @@
 use super::{find_task, refused, storage};
-use crate::ipc::Service;
-use abide_engine::Input;
+use crate::{clock, ipc::Service, session::CommandError};
+use abide_engine::{Input, Refusal};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     method::task::{GetTaskReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply},
@@ -27,9 +27,41 @@ async fn control(
     input: impl FnOnce(TaskId) -> Input,
 ) -> Result<TaskReply, Error> {
     let (task, conversation) = place(service, &params.task_id).await?;
-    let applied = service.sessions.command(conversation, input(task)).await.map_err(|e| refused(&e))?;
+    let applied = match service.sessions.command(conversation, input(task)).await {
+        Ok(applied) => applied,
+        // The conversation's actor knows its newest task only.
+        Err(CommandError::Refused(Refusal::Ended(_) | Refusal::NoTask | Refusal::NotPaused)) => {
+            return Err(not_so(service, task).await?);
+        }
+        Err(e) => return Err(refused(&e)),
+    };
     let task = applied.task.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task is gone"))?;
     Ok(TaskReply { task })
+}
+
+/// Why a task cannot be stopped, paused or resumed: where it stands instead.
+async fn not_so(service: &Service, id: TaskId) -> Result<Error, Error> {
+    let Some(task) = service.store.task(id).await.map_err(storage)? else {
+        return Ok(Error::new(ErrorKind::NotFound, "the task is gone").about(id));
+    };
+    let id = task.id.short();
+    let words = match (task.end_reason, task.ended_at) {
+        (Some(reason), Some(at)) => {
+            format!("task {id} has ended already: {}, {}", reason.name(), ago(clock::now().since(at)))
+        }
+        _ => format!("task {id} is not paused: it is {}", task.status.name()),
+    };
+    Ok(Error::new(ErrorKind::IllegalState, words).about(task.id))
+}
+
+/// `40 s ago`, of ms.
+fn ago(ms: u64) -> String {
+    match ms / 1000 {
+        s @ 0..60 => format!("{s} s ago"),
+        s @ 60..3600 => format!("{} min ago", s / 60),
+        s @ 3600..86400 => format!("{} h ago", s / 3600),
+        s => format!("{} d ago", s / 86400),
+    }
 }
 
 /// The task that is meant, and its conversation.
