@@ -63,16 +63,16 @@ impl Daemon {
         self.client.call::<M>(params).await
     }
 
-    /// Says so if the shell has a key that the daemon lacks.
-    pub(crate) async fn warn_of_missing_keys(&mut self) -> Result<(), CommandError> {
-        let in_shell =
-            KEY_VARIABLES.iter().filter(|(v, _)| std::env::var_os(v).is_some_and(|key| !key.is_empty()));
-        let in_shell: Vec<_> = in_shell.collect();
-        if in_shell.is_empty() {
-            return Ok(());
+    /// Says what about the daemon may surprise who starts a task: a configuration that it refuses, a key of this shell that it
+    /// lacks.
+    pub(crate) async fn warn(&mut self) -> Result<(), CommandError> {
+        let status = self.call::<Status>(StatusParams::default()).await?;
+        if let Some(refused) = &status.config.refused {
+            screen::note(&status::refused_config(refused))?;
         }
-        let known = self.call::<Status>(StatusParams::default()).await?.keys;
-        for (variable, provider) in in_shell {
+        let in_shell = |variable: &str| std::env::var_os(variable).is_some_and(|key| !key.is_empty());
+        for (variable, provider) in KEY_VARIABLES.into_iter().filter(|(variable, _)| in_shell(variable)) {
+            let known = &status.keys;
             if !known.iter().any(|k| k.eq_ignore_ascii_case(variable) || k.eq_ignore_ascii_case(provider)) {
                 screen::note(&status::missing_key(variable, provider))?;
             }

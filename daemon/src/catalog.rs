@@ -1,8 +1,9 @@
-//! The models that can be asked: what configuration, environment and keys say, and what is found on loopback.
+//! What one configuration comes to: the models that can be asked, by configuration, environment and keys, and by what is found
+//! on loopback.
 
 use crate::{
     config::Config,
-    keys::KeyStore,
+    keys::{ConfiguredKeys, KeyStore},
     providers::{Facts, NoSuchModel, Providers},
 };
 use abide_model::{Keys, Models, ProviderConfig};
@@ -10,46 +11,90 @@ use abide_protocol::{
     method::daemon::ListModelsReply,
     provider::{DefaultModel, ProviderInfo},
 };
-use std::sync::Arc;
-use tokio::sync::OnceCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Cheap to clone.
+/// Looks a variable of the daemon's environment up.
+pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// Model servers on loopback, each with its models.
+type Found = Vec<(ProviderConfig, Vec<String>)>;
+
+/// Never changes: another configuration is another catalog ([`Self::renewed`]). Cheap to clone.
 #[derive(Clone)]
 pub struct Catalog {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    config: Arc<Config>,
-    keys: Arc<KeyStore>,
-    openai_base_url: Option<String>,
-    /// Model servers on loopback with their models; looked for once, when first needed.
-    local: OnceCell<Vec<(ProviderConfig, Vec<String>)>>,
-    models: OnceCell<Arc<Models>>,
+    config: Config,
+    keys: Arc<ConfiguredKeys>,
+    variable: Variable,
+    /// What the last look at loopback has found, the same for every configuration; `None`: nobody has looked yet.
+    local: Arc<Mutex<Option<Arc<Found>>>>,
+    /// Made when first needed, and anew when a look at loopback has found something else.
+    made: Mutex<Option<Made>>,
+}
+
+#[derive(Clone)]
+struct Made {
+    of: Arc<Found>,
+    models: Arc<Models>,
 }
 
 impl Catalog {
     #[must_use]
-    pub fn new(config: Arc<Config>, keys: Arc<KeyStore>, openai_base_url: Option<String>) -> Self {
-        let inner = Inner { config, keys, openai_base_url, local: OnceCell::new(), models: OnceCell::new() };
+    pub fn new(config: Config, kept: Arc<KeyStore>, variable: Variable) -> Self {
+        let keys = Arc::new(ConfiguredKeys::new(kept, &config, &*variable));
+        let inner = Inner { config, keys, variable, local: Arc::default(), made: Mutex::default() };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// The same with another configuration. A provider that is configured as before keeps its connections, and its count of calls
+    /// that are under way.
+    #[must_use]
+    pub fn renewed(&self, config: Config) -> Self {
+        let before = &*self.inner;
+        let variable = before.variable.clone();
+        let keys = Arc::new(ConfiguredKeys::new(before.keys.kept().clone(), &config, &*variable));
+        let made = Mutex::new(lock(&before.made).clone());
+        let catalog =
+            Self { inner: Arc::new(Inner { config, keys, variable, local: before.local.clone(), made }) };
+        catalog.make_anew();
+        catalog
+    }
+
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    #[must_use]
+    pub fn keys(&self) -> &ConfiguredKeys {
+        &self.inner.keys
     }
 
     /// Looks for what is on loopback, and says what was found.
     pub async fn warm(&self) {
-        self.inner.keys.fetch().await;
-        let providers = self.providers().await;
-        tracing::info!(default = providers.default.model, why = providers.default.why, "models");
+        self.inner.keys.kept().fetch().await;
+        let default = self.providers_with(&self.local().await).default;
+        tracing::info!(default = default.model, why = default.why, "models");
     }
 
     /// The models as they are asked.
     pub async fn models(&self) -> Arc<Models> {
-        let make = || async {
-            self.inner.keys.fetch().await;
-            let keys: Arc<dyn Keys> = self.inner.keys.clone();
-            Arc::new(Models::new(self.providers().await.configs, keys, self.inner.config.price_table()))
-        };
-        self.inner.models.get_or_init(make).await.clone()
+        if lock(&self.inner.made).is_none() {
+            self.inner.keys.kept().fetch().await;
+        }
+        let local = self.local().await;
+        let mut made = lock(&self.inner.made);
+        match &*made {
+            Some(Made { of, models }) if Arc::ptr_eq(of, &local) => models.clone(),
+            before => {
+                let models = self.make(before.as_ref(), &local);
+                *made = Some(Made { of: local, models: models.clone() });
+                models
+            }
+        }
     }
 
     /// The model of a task: its own, else its conversation's, else the default.
@@ -68,31 +113,62 @@ impl Catalog {
         {
             return Ok(choice);
         }
-        self.providers().await.choose(task, conversation)
+        self.providers_with(&self.local().await).choose(task, conversation)
     }
 
-    /// Providers and models, and which is the default and why.
+    /// Providers and models, and which is the default and why. Unless `offline`, what is on loopback is looked for again.
     pub async fn list(&self, offline: bool) -> ListModelsReply {
-        let default = self.providers().await.default;
+        let local = if offline { self.local().await } else { self.look().await };
+        let default = self.providers_with(&local).default;
         let providers: Vec<ProviderInfo> = self.models().await.list(offline).await;
         ListModelsReply { providers, default }
     }
 
-    async fn providers(&self) -> Providers {
-        let local = self.inner.local.get_or_init(|| self.find_local()).await;
-        self.providers_with(local)
+    fn make(&self, before: Option<&Made>, local: &Found) -> Arc<Models> {
+        let configs = self.providers_with(local).configs;
+        let (keys, prices) = (self.inner.keys.clone() as Arc<dyn Keys>, self.inner.config.price_table());
+        Arc::new(match before {
+            Some(before) => before.models.renewed(configs, keys, prices),
+            None => Models::new(configs, keys, prices),
+        })
+    }
+
+    fn make_anew(&self) {
+        let mut made = lock(&self.inner.made);
+        if let Some(before) = &*made {
+            let models = self.make(Some(before), &before.of);
+            *made = Some(Made { of: before.of.clone(), models });
+        }
     }
 
     fn providers_with(&self, local: &[(ProviderConfig, Vec<String>)]) -> Providers {
         Providers::of(Facts {
             config: &self.inner.config,
-            openai_base_url: self.inner.openai_base_url.as_deref(),
+            openai_base_url: (self.inner.variable)("OPENAI_BASE_URL").as_deref(),
             key: &|provider| self.inner.keys.origin(provider),
             local,
         })
     }
 
-    async fn find_local(&self) -> Vec<(ProviderConfig, Vec<String>)> {
+    /// What is on loopback, as far as it is known; looks if nobody has looked yet.
+    async fn local(&self) -> Arc<Found> {
+        let known = lock(&self.inner.local).clone();
+        match known {
+            Some(known) => known,
+            None => self.look().await,
+        }
+    }
+
+    async fn look(&self) -> Arc<Found> {
+        let found = self.find_local().await;
+        let mut known = lock(&self.inner.local);
+        match &*known {
+            Some(known) if **known == found => known.clone(),
+            _ => known.insert(Arc::new(found)).clone(),
+        }
+    }
+
+    async fn find_local(&self) -> Found {
         let found = abide_model::find_local().await;
         if found.is_empty() {
             return Vec::new();
@@ -109,4 +185,8 @@ impl Catalog {
             })
             .collect()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

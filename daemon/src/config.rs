@@ -146,9 +146,17 @@ impl Config {
     /// # Errors
     /// It cannot be read, or [`Config::parse`] finds a problem.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        Self::of_file(path, Self::read(path)?.as_deref())
+    }
+
+    /// The file's text; `None` if there is no file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is too large.
+    pub fn read(path: &Path) -> Result<Option<String>, ConfigError> {
         let file = match File::open(path) {
             Ok(file) => file,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
         };
         let mut text = String::new();
@@ -158,7 +166,16 @@ impl Config {
         if text.len() as u64 > MAX_BYTES {
             return Err(ConfigError::TooLarge { path: path.to_owned() });
         }
-        Self::parse(&text).map_err(|problem| ConfigError::Wrong { path: path.to_owned(), problem })
+        Ok(Some(text))
+    }
+
+    /// What [`Config::read`] has read comes to.
+    ///
+    /// # Errors
+    /// [`Config::parse`] finds a problem.
+    pub fn of_file(path: &Path, text: Option<&str>) -> Result<Self, ConfigError> {
+        Self::parse(text.unwrap_or_default())
+            .map_err(|problem| ConfigError::Wrong { path: path.to_owned(), problem })
     }
 }
 

@@ -1,9 +1,8 @@
 //! From nothing to a daemon that answers, and back.
 
 use crate::{
-    catalog::Catalog,
     clock,
-    config::{Config, ConfigError},
+    config::ConfigError,
     events::Hub,
     instance::{Instance, InstanceError, private_folder},
     ipc::{self, Connections, Service},
@@ -12,6 +11,7 @@ use crate::{
     notify::{Feed, Notifier, SystemDesktop},
     runner::Runner,
     session::{Alarm, Sessions},
+    settings::Settings,
     supervisor::Supervisor,
 };
 use abide_client::home::{Home, HomeError};
@@ -77,27 +77,24 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         private_folder(folder)?;
     }
     let mut instance = Instance::take(home.lock_file())?;
-    let config = Arc::new(Config::load(&home.config_file())?);
-    let variable = |name: &str| std::env::var(name).ok();
-    let keys = Arc::new(KeyStore::open(&home.key_file(), &config, variable)?);
+    let keys = Arc::new(KeyStore::open(&home.key_file())?);
+    let variable = Arc::new(|name: &str| std::env::var(name).ok());
+    let settings = Settings::open(&home.config_file(), keys.clone(), variable)?;
 
     let supervisor = Supervisor::default();
     let hub = Hub::default();
-    let feed = tell_desktop(&config, &hub, &supervisor);
+    let feed = tell_desktop(settings.clone(), &hub, &supervisor);
     let publish = hub.clone();
     let sink = Box::new(move |committed: &abide_store::Committed| {
         publish.publish(committed);
-        if let Some(feed) = &feed {
-            feed.committed(committed);
-        }
+        feed.committed(committed);
     });
     let store =
         Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
     let tools = open_tools(&home, helper)?;
 
-    let catalog = Catalog::new(config.clone(), keys.clone(), variable("OPENAI_BASE_URL"));
     let runner = Runner {
-        catalog: catalog.clone(),
+        settings: settings.clone(),
         tools: tools.clone(),
         store: store.clone(),
         hub: hub.clone(),
@@ -114,10 +111,8 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         store: store.clone(),
         hub: hub.clone(),
         sessions: sessions.clone(),
-        catalog: catalog.clone(),
-        keys: keys.clone(),
+        settings: settings.clone(),
         tools: tools.clone(),
-        config,
         home: Arc::new(home),
         socket,
         supervisor: supervisor.clone(),
@@ -131,7 +126,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         let supervisor = supervisor.clone();
         async move {
             tokio::select! {
-                () = async { catalog.warm().await; keys.keep_fetching().await } => {}
+                () = async { settings.now().await.warm().await; keys.keep_fetching().await } => {}
                 () = supervisor.ending() => {}
             }
         }
@@ -164,21 +159,22 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     }
 }
 
-/// Desktop notifications, unless the configuration says no.
-fn tell_desktop(config: &Config, hub: &Hub, supervisor: &Supervisor) -> Option<Feed> {
-    if !config.notify.enabled {
-        return None;
-    }
+/// Desktop notifications, while the configuration wants them.
+fn tell_desktop(settings: Settings, hub: &Hub, supervisor: &Supervisor) -> Feed {
     let (feed, told) = Feed::new();
     let notifier = Notifier::new(SystemDesktop, hub.focused());
     let ending = supervisor.clone();
+    let enabled = move || {
+        let settings = settings.clone();
+        async move { settings.now().await.config().notify.enabled }
+    };
     supervisor.spawn("notifier", async move {
         tokio::select! {
-            () = notifier.run(told) => {}
+            () = notifier.run(told, enabled) => {}
             () = ending.ending() => {}
         }
     });
-    Some(feed)
+    feed
 }
 
 /// Until somebody says how it ends.

@@ -5,6 +5,7 @@
 mod accept_loss;
 mod backup;
 mod examine;
+mod models;
 mod rebuild;
 
 pub use accept_loss::{Cut, LossError};

@@ -6,10 +6,12 @@
 //!   the providers whose keys are there, so a daemon that has none in it never talks to the keyring.
 //! * Nothing here makes a keyring ask for a password: a locked one is as good as none until it is unlocked.
 
+mod configured;
 mod file;
 mod keyring;
 
-use crate::config::Config;
+pub use configured::ConfiguredKeys;
+
 use abide_model::{Keys, Secret};
 use file::KeyFile;
 use keyring::{Keyring, KeyringError};
@@ -66,11 +68,18 @@ impl fmt::Display for KeyOrigin {
     }
 }
 
-/// All keys the daemon has.
+/// What became of a key that was set or removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetKey {
+    /// Where the provider's key is now, in words.
+    pub stored_in: String,
+    /// There was one before.
+    pub had_key: bool,
+}
+
+/// The keys that `abide key set` has given the daemon.
 pub struct KeyStore {
     path: PathBuf,
-    /// By provider: the variable's name and, if it is set, its value.
-    environment: BTreeMap<String, (String, Option<Secret>)>,
     kept: RwLock<BTreeMap<String, Kept>>,
     keyring: Keyring,
     /// One change of the file at a time.
@@ -94,45 +103,20 @@ impl fmt::Debug for KeyStore {
 }
 
 impl KeyStore {
-    /// Reads the key file and what `variable` tells of the environment.
+    /// Reads the key file.
     ///
     /// # Errors
-    /// There is a key file that cannot be read, or that others can.
-    pub fn open(
-        path: &Path,
-        config: &Config,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, KeyError> {
-        Self::open_with(path, config, variable, Keyring::of_home(path))
+    /// There is one that cannot be read, or that others can.
+    pub fn open(path: &Path) -> Result<Self, KeyError> {
+        Self::open_with(path, Keyring::of_home(path))
     }
 
-    fn open_with(
-        path: &Path,
-        config: &Config,
-        variable: impl Fn(&str) -> Option<String>,
-        keyring: Keyring,
-    ) -> Result<Self, KeyError> {
+    fn open_with(path: &Path, keyring: Keyring) -> Result<Self, KeyError> {
         let file = KeyFile::load(path)?;
         let in_file = file.keys.into_iter().map(|(name, key)| (name, Kept::InFile(key)));
         let in_keyring = file.keyring.into_iter().map(|name| (name, Kept::InKeyring(None)));
-        let built_in = [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")];
-        let mut names: BTreeMap<String, String> =
-            built_in.iter().map(|(name, variable)| ((*name).to_owned(), (*variable).to_owned())).collect();
-        for (name, provider) in &config.providers {
-            if let Some(variable) = &provider.api_key_env {
-                names.insert(name.clone(), variable.clone());
-            }
-        }
-        let environment = names
-            .into_iter()
-            .map(|(name, v)| {
-                let value = variable(&v).filter(|value| !value.trim().is_empty());
-                (name, (v, value.as_deref().map(Secret::new)))
-            })
-            .collect();
         Ok(Self {
             path: path.to_owned(),
-            environment,
             kept: RwLock::new(in_file.chain(in_keyring).collect()),
             keyring,
             writing: tokio::sync::Mutex::new(()),
@@ -140,12 +124,8 @@ impl KeyStore {
         })
     }
 
-    /// Where the provider's key comes from, if it has one.
-    #[must_use]
-    pub fn origin(&self, provider: &str) -> Option<KeyOrigin> {
-        if let Some((variable, Some(_))) = self.environment.get(provider) {
-            return Some(KeyOrigin::Environment(variable.clone()));
-        }
+    /// Where the provider's key is, if there is one.
+    fn origin(&self, provider: &str) -> Option<KeyOrigin> {
         self.read().get(provider).map(|kept| match kept {
             Kept::InFile(_) => KeyOrigin::File,
             Kept::InKeyring(_) => KeyOrigin::Keyring,
@@ -153,13 +133,8 @@ impl KeyStore {
     }
 
     /// The providers that have a key.
-    #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        let set = self.environment.iter().filter(|(_, (_, value))| value.is_some()).map(|(name, _)| name);
-        let mut names: Vec<String> = set.chain(self.read().keys()).cloned().collect();
-        names.sort();
-        names.dedup();
-        names
+    fn names(&self) -> Vec<String> {
+        self.read().keys().cloned().collect()
     }
 
     /// Fetches what is in the keyring and not cached yet; takes a few seconds at most, and no time if there is nothing.
@@ -195,21 +170,22 @@ impl KeyStore {
         }
     }
 
-    /// Keeps the provider's key, or forgets it; says where it is kept, in words.
-    ///
-    /// # Errors
-    /// The key or the name makes no sense, or it cannot be written down.
-    pub async fn set(&self, provider: &str, key: Option<&str>) -> Result<String, KeyError> {
+    /// Keeps the provider's key, or forgets it.
+    async fn set(&self, provider: &str, key: Option<&str>) -> Result<SetKey, KeyError> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if provider.is_empty() || provider.len() > 64 || !provider.chars().all(fits) {
             return Err(KeyError::BadName);
         }
         let _writing = self.writing.lock().await;
-        let Some(key) = key.map(str::trim) else { return self.remove(provider).await };
+        let had_key = self.origin(provider).is_some();
+        let Some(key) = key.map(str::trim) else {
+            self.remove(provider).await?;
+            return Ok(SetKey { stored_in: "nowhere".to_owned(), had_key });
+        };
         if key.is_empty() || key.len() > MAX_KEY || key.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return Err(KeyError::BadKey);
         }
-        let (kept, mut words) = match bounded(self.keyring.set(provider, key)).await {
+        let (kept, stored_in) = match bounded(self.keyring.set(provider, key)).await {
             Ok(()) => (Kept::InKeyring(Some(key.to_owned())), "the system's keyring".to_owned()),
             Err(e) => {
                 let words = format!("{} (only you can read it; {e})", self.path.display());
@@ -217,22 +193,19 @@ impl KeyStore {
             }
         };
         self.change(provider, Some(kept))?;
-        if let Some((variable, Some(_))) = self.environment.get(provider) {
-            words.push_str(&format!(", but {variable} of the daemon's environment goes first"));
-        }
-        Ok(words)
+        Ok(SetKey { stored_in, had_key })
     }
 
-    async fn remove(&self, provider: &str) -> Result<String, KeyError> {
+    async fn remove(&self, provider: &str) -> Result<(), KeyError> {
         let kept = self.read().get(provider).cloned();
-        if matches!(kept, Some(Kept::InKeyring(_))) {
-            bounded(self.keyring.remove(provider)).await.map_err(|e| KeyError::Keyring(e.to_string()))?;
+        match kept {
+            None => return Ok(()),
+            Some(Kept::InFile(_)) => {}
+            Some(Kept::InKeyring(_)) => {
+                bounded(self.keyring.remove(provider)).await.map_err(|e| KeyError::Keyring(e.to_string()))?;
+            }
         }
-        self.change(provider, None)?;
-        Ok(match self.environment.get(provider) {
-            Some((variable, Some(_))) => format!("{variable} of the daemon's environment, and nowhere else"),
-            _ => "nowhere".to_owned(),
-        })
+        self.change(provider, None)
     }
 
     /// On disk first, in memory then.
@@ -269,9 +242,6 @@ impl KeyStore {
 
 impl Keys for KeyStore {
     fn key(&self, provider: &str) -> Option<Secret> {
-        if let Some((_, Some(secret))) = self.environment.get(provider) {
-            return Some(secret.clone());
-        }
         match self.read().get(provider)? {
             Kept::InFile(key) | Kept::InKeyring(Some(key)) => Some(Secret::new(key)),
             Kept::InKeyring(None) => {

@@ -4,7 +4,7 @@
 //! * [`ipc`]: the socket, connections, one handler a method
 //! * [`session`]: one actor a conversation; [`runner`]: model calls and tools
 //! * [`events`]: who is told what; [`notify`]: the desktop
-//! * [`config`], [`keys`], [`providers`], [`catalog`]: which models there are
+//! * [`config`], [`settings`]: what the user has decided; [`keys`], [`providers`], [`catalog`]: which models there are
 //! * [`doctor`]: what is well and what is not
 //! * [`instance`], [`logging`], [`memory`], [`supervisor`], [`clock`]: the process
 
@@ -23,4 +23,5 @@ pub mod notify;
 pub mod providers;
 pub mod runner;
 pub mod session;
+pub mod settings;
 pub mod supervisor;

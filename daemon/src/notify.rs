@@ -95,11 +95,18 @@ impl<D: Desktop> Notifier<D> {
         }
     }
 
-    /// Runs until nobody can tell it anything any more.
-    pub async fn run(mut self, mut told: mpsc::Receiver<Told>) {
+    /// Runs until nobody can tell it anything any more. Shows what comes while notifications are `enabled`.
+    pub async fn run<E>(mut self, mut told: mpsc::Receiver<Told>, enabled: impl Fn() -> E)
+    where
+        E: Future<Output = bool>,
+    {
         while let Some(told) = told.recv().await {
             match told {
-                Told::Notice(notice) => self.notice(&notice).await,
+                Told::Notice(notice) => {
+                    if enabled().await {
+                        self.notice(&notice).await;
+                    }
+                }
                 Told::Settled(key) => self.settled(key).await,
             }
         }

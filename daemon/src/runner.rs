@@ -4,7 +4,7 @@ mod coalesce;
 mod model_call;
 mod tool_call;
 
-use crate::{catalog::Catalog, events::Hub, supervisor::Supervisor};
+use crate::{events::Hub, settings::Settings, supervisor::Supervisor};
 use abide_engine::{Effect, Input};
 use abide_model::ModelRequest;
 use abide_protocol::{CallId, ConversationId, RecordId, TaskId, record::TaskStarted};
@@ -49,7 +49,7 @@ pub struct ToolJob {
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Runner {
-    pub(crate) catalog: Catalog,
+    pub(crate) settings: Settings,
     pub(crate) tools: Tools,
     pub(crate) store: Store,
     pub(crate) hub: Hub,

@@ -9,6 +9,7 @@
 )]
 
 mod home {
+    mod configuration;
     mod doctor;
     mod one_daemon;
     mod secrets;

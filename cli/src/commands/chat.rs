@@ -23,7 +23,7 @@ enum Source {
 
 pub(crate) async fn chat(args: ChatArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    daemon.warn_of_missing_keys().await?;
+    daemon.warn().await?;
     let mut conversation = request::conversation(&mut daemon, &args.agent).await?;
     // A conversation that goes on keeps its mode.
     let default_mode = if conversation.is_none() { Some(Mode::Chat) } else { None };

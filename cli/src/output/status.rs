@@ -6,7 +6,10 @@ use crate::output::{
     table::{cell, table},
     text,
 };
-use abide_client::protocol::{method::daemon::StatusReply, notification::DaemonUpdate};
+use abide_client::protocol::{
+    method::daemon::{RefusedConfig, StatusReply},
+    notification::DaemonUpdate,
+};
 
 pub(crate) fn daemon(status: &StatusReply) -> String {
     let tasks = status.tasks;
@@ -39,10 +42,25 @@ pub(crate) fn daemon(status: &StatusReply) -> String {
         ("keys", keys, PLAIN),
         ("data", status.data_dir.clone(), PLAIN),
         ("socket", status.socket.clone(), PLAIN),
+        ("config", config(status), if status.config.refused.is_some() { BAD } else { PLAIN }),
     ];
     let rows: Vec<_> =
         rows.iter().map(|(name, value, style)| [cell(FAINT, name), cell(*style, value)]).collect();
     table(["", ""], &rows, None)
+}
+
+fn config(status: &StatusReply) -> String {
+    let now = status.started_at.plus(status.uptime_ms);
+    match &status.config.refused {
+        Some(refused) => refused_config(refused),
+        None => format!("{}, read {}", status.config.path, measure::ago(status.config.read_at, now)),
+    }
+}
+
+/// What is wrong with the configuration, and what holds meanwhile.
+pub(crate) fn refused_config(refused: &RefusedConfig) -> String {
+    let message = text::one_line(&refused.message);
+    format!("the configuration is refused: {message}. Until then what was read before stays in force")
 }
 
 /// What the shell knows and the daemon does not, with the way out.
@@ -57,7 +75,10 @@ pub(crate) fn missing_key(variable: &str, provider: &str) -> String {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::{method::daemon::TaskCounts, notification::DaemonUpdate};
+    use abide_client::protocol::{
+        method::daemon::{ConfigStatus, TaskCounts},
+        notification::DaemonUpdate,
+    };
 
     #[test]
     fn status_names_what_a_person_asks_for() {
@@ -75,6 +96,7 @@ mod tests {
             data_dir: "/d".into(),
             socket: "/s".into(),
             keys: vec![],
+            config: ConfigStatus { path: "/c".into(), read_at: fixture::START, refused: None },
         };
         let shown = anstream::adapter::strip_str(&daemon(&status)).to_string();
         assert_eq!(
@@ -88,7 +110,8 @@ mod tests {
              clients  1\n\
              keys     none\n\
              data     /d\n\
-             socket   /s\n"
+             socket   /s\n\
+             config   /c, read 3 min ago\n"
         );
     }
 }

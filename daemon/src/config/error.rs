@@ -11,6 +11,17 @@ pub enum ConfigError {
     Wrong { path: PathBuf, problem: Problem },
 }
 
+impl ConfigError {
+    /// What is wrong in the text, if it is the text.
+    #[must_use]
+    pub const fn problem(&self) -> Option<&Problem> {
+        match self {
+            Self::Wrong { problem, .. } => Some(problem),
+            Self::Read { .. } | Self::TooLarge { .. } => None,
+        }
+    }
+}
+
 /// What is wrong in the file's text. Never quotes a value of an unknown key: it may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {

@@ -1,11 +1,16 @@
 use super::Finding;
-use crate::{catalog::Catalog, config::Config, keys::KeyStore, notify::SystemDesktop};
+use crate::{
+    catalog::Catalog,
+    config::{Config, ConfigError},
+    keys::KeyStore,
+    notify::SystemDesktop,
+};
 use abide_client::{
     Client, ConnectError,
     home::{self, Home},
-    protocol::{
-        method::{Status, daemon::StatusParams},
-        provider::KeyState,
+    protocol::method::{
+        ListModels, Status,
+        daemon::{ListModelsParams, StatusParams, StatusReply},
     },
 };
 use abide_store::{Integrity, Store};
@@ -18,25 +23,16 @@ const LITTLE_ROOM: u64 = 256 * 1024 * 1024;
 /// Looks at everything that a daemon of this home needs. Changes nothing and starts nothing; reads the whole database.
 pub async fn examine(home: &Home) -> Vec<Finding> {
     let mut findings: Vec<Finding> = folders(home);
-    findings.push(daemon(home).await);
+    let daemon = Daemon::of(home).await;
+    findings.push(daemon.finding());
     findings.extend(socket(home));
     findings.push(database(home).await);
     findings.extend(room(home));
-    match Config::load(&home.config_file()) {
-        Ok(config) => {
-            let path = home.config_file();
-            let words = if path.exists() {
-                path.display().to_string()
-            } else {
-                format!("none at {}: defaults", path.display())
-            };
-            findings.push(Finding::good("config", words));
-            let config = Arc::new(config);
-            findings.extend(models(home, &config).await);
-            findings.push(notifications(&config).await);
-        }
-        Err(error) => findings.push(Finding::bad("config", error.to_string())),
-    }
+    let config = Config::load(&home.config_file());
+    findings.push(configuration(&home.config_file(), &config, &daemon));
+    let wants_notifications = config.as_ref().map_or(true, |config| config.notify.enabled);
+    findings.extend(models(home, config, &daemon).await);
+    findings.push(notifications(wants_notifications).await);
     findings.push(Finding::noted(
         "sandbox",
         "none yet: a tool can do all that you can. Approvals show what will run; \"always\" and --yes skip them",
@@ -47,10 +43,16 @@ pub async fn examine(home: &Home) -> Vec<Finding> {
 fn folders(home: &Home) -> Vec<Finding> {
     let folders = [&home.config_dir, &home.data_dir, &home.state_dir, &home.run_dir];
     let findings: Vec<Finding> = folders.into_iter().filter_map(|folder| folder_trouble(folder)).collect();
-    if findings.is_empty() {
-        return vec![Finding::good("home", home.data_dir.display().to_string())];
+    if !findings.is_empty() {
+        return findings;
     }
-    findings
+    let folder = home.data_dir.display();
+    let words = if home.data_dir.exists() {
+        folder.to_string()
+    } else {
+        format!("none yet at {folder}; the first start creates it")
+    };
+    vec![Finding::good("home", words)]
 }
 
 fn folder_trouble(folder: &Path) -> Option<Finding> {
@@ -77,45 +79,70 @@ fn folder_trouble(folder: &Path) -> Option<Finding> {
             let words = format!("{} belongs to another user; give it to you: chown", folder.display());
             return Some(Finding::bad("home", words));
         }
+        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+        if let Err(error) = rustix::fs::access(folder, access) {
+            let words = format!("cannot write into {} ({error}); make it writable", folder.display());
+            return Some(Finding::bad("home", words));
+        }
     }
     None
 }
 
-async fn daemon(home: &Home) -> Finding {
-    const ABOUT: &str = "daemon";
-    let client = match Client::connect(home, abide_client::Options::new("abided-doctor", VERSION)).await {
-        Ok(client) => client,
-        Err(ConnectError::NotRunning { .. }) if home::is_held(home) => {
-            let words = "it holds its lock but does not listen: it is starting or ending; else look at `abide daemon logs`";
-            return Finding::noted(ABOUT, words);
+/// The daemon of this home.
+enum Daemon {
+    /// What it says of itself.
+    Answers(Client, Box<StatusReply>),
+    /// It holds its lock and does not listen.
+    Between,
+    Away,
+    Troubled(String),
+}
+
+impl Daemon {
+    async fn of(home: &Home) -> Self {
+        let client = match Client::connect(home, abide_client::Options::new("abided-doctor", VERSION)).await {
+            Ok(client) => client,
+            Err(ConnectError::NotRunning { .. }) if home::is_held(home) => return Self::Between,
+            Err(ConnectError::NotRunning { .. }) => return Self::Away,
+            Err(error) => return Self::Troubled(error.to_string()),
+        };
+        match client.call::<Status>(StatusParams::default()).await {
+            Ok(status) => Self::Answers(client, Box::new(status)),
+            Err(error) => Self::Troubled(format!("it runs but does not answer: {error}")),
         }
-        Err(ConnectError::NotRunning { .. }) => {
-            return Finding::good(ABOUT, "not running; it starts when it is needed");
+    }
+
+    fn finding(&self) -> Finding {
+        const ABOUT: &str = "daemon";
+        let status = match self {
+            Self::Answers(_, status) => status,
+            Self::Between => {
+                let words = "it holds its lock but does not listen: it is starting or ending; else look at `abide daemon logs`";
+                return Finding::noted(ABOUT, words);
+            }
+            Self::Away => return Finding::good(ABOUT, "not running; it starts when it is needed"),
+            Self::Troubled(words) => return Finding::bad(ABOUT, words),
+        };
+        let tasks = status.tasks;
+        let words = format!(
+            "version {}, pid {}: {} running, {} waiting, {} paused",
+            status.version, status.pid, tasks.running, tasks.waiting, tasks.paused
+        );
+        if status.daemon.storage_damaged {
+            return Finding::bad(ABOUT, format!("{words}; it has found the database damaged, see below"));
         }
-        Err(error) => return Finding::bad(ABOUT, error.to_string()),
-    };
-    match client.call::<Status>(StatusParams::default()).await {
-        Ok(status) if status.version != VERSION => Finding::noted(
-            ABOUT,
-            format!(
-                "version {} runs, {VERSION} is installed: `abide daemon restart` lets it take over",
-                status.version
-            ),
-        ),
-        Ok(status) if status.daemon.storage_full => {
-            Finding::bad(ABOUT, "it runs, but the disk is full: nothing is lost, everything waits for room")
+        if status.daemon.storage_full {
+            let full = "the disk is full: nothing is lost, everything waits for room";
+            return Finding::bad(ABOUT, format!("{words}; {full}"));
         }
-        Ok(status) => {
-            let tasks = status.tasks;
-            Finding::good(
-                ABOUT,
-                format!(
-                    "version {}, pid {}: {} running, {} waiting, {} paused",
-                    status.version, status.pid, tasks.running, tasks.waiting, tasks.paused
-                ),
-            )
+        if status.version != VERSION {
+            let advice = format!("{VERSION} is installed: `abide daemon restart` lets it take over");
+            return Finding::noted(ABOUT, format!("{words}; {advice}"));
         }
-        Err(error) => Finding::bad(ABOUT, format!("it runs but does not answer: {error}")),
+        if status.daemon.shutting_down {
+            return Finding::noted(ABOUT, format!("{words}; it is ending"));
+        }
+        Finding::good(ABOUT, words)
     }
 }
 
@@ -203,36 +230,41 @@ fn room(_: &Home) -> Option<Finding> {
     None
 }
 
-/// Asks each provider what it has.
-async fn models(home: &Home, config: &Arc<Config>) -> Vec<Finding> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let keys = match KeyStore::open(&home.key_file(), config, variable) {
-        Ok(keys) => Arc::new(keys),
-        Err(error) => return vec![Finding::bad("keys", error.to_string())],
-    };
-    let listed = Catalog::new(Arc::clone(config), keys, variable("OPENAI_BASE_URL")).list(false).await;
-    let mut findings = Vec::new();
-    for provider in listed.providers {
-        let name = provider.name;
-        let is_default = listed.default.model.split('/').next() == Some(name.as_str());
-        findings.push(match (provider.problem, provider.models.len()) {
-            _ if provider.key == KeyState::Missing => {
-                Finding::noted("provider", format!("{name}: no key; `abide key set {name}` stores one"))
-            }
-            (Some(problem), _) if is_default => Finding::bad("provider", problem),
-            (Some(problem), _) => Finding::noted("provider", problem),
-            (None, 1) => Finding::good("provider", format!("{name}: 1 model")),
-            (None, models) => Finding::good("provider", format!("{name}: {models} models")),
-        });
+/// What the file says, and whether a daemon that runs goes by it.
+fn configuration(path: &Path, config: &Result<Config, ConfigError>, daemon: &Daemon) -> Finding {
+    const ABOUT: &str = "config";
+    match config {
+        Ok(_) if path.exists() => Finding::good(ABOUT, path.display().to_string()),
+        Ok(_) => Finding::good(ABOUT, format!("none at {}: defaults", path.display())),
+        Err(error) if matches!(daemon, Daemon::Answers(..)) => {
+            Finding::bad(ABOUT, format!("{error}; until then what the daemon read before stays in force"))
+        }
+        Err(error) => Finding::bad(ABOUT, format!("{error}; until then no daemon starts")),
     }
-    let words = format!("{}: {}", listed.default.model, listed.default.why);
-    findings.push(Finding::good("default model", words));
-    findings
 }
 
-async fn notifications(config: &Config) -> Finding {
+/// What each provider has, as the daemon sees it if it runs: its environment and its keys are not those of this shell.
+async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &Daemon) -> Vec<Finding> {
+    if let Daemon::Answers(client, _) = daemon {
+        return match client.call::<ListModels>(ListModelsParams::default()).await {
+            Ok(listed) => super::models::findings(&listed),
+            Err(error) => {
+                vec![Finding::bad("provider", format!("the daemon does not tell its models: {error}"))]
+            }
+        };
+    }
+    let Ok(config) = config else { return Vec::new() };
+    let kept = match KeyStore::open(&home.key_file()) {
+        Ok(kept) => Arc::new(kept),
+        Err(error) => return vec![Finding::bad("keys", error.to_string())],
+    };
+    let variable = Arc::new(|name: &str| std::env::var(name).ok());
+    super::models::findings(&Catalog::new(config, kept, variable).list(false).await)
+}
+
+async fn notifications(wanted: bool) -> Finding {
     const ABOUT: &str = "notifications";
-    if !config.notify.enabled {
+    if !wanted {
         return Finding::noted(ABOUT, "switched off in config.toml");
     }
     match SystemDesktop::server().await {

@@ -57,7 +57,9 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
         Request::Unsubscribe(params) => {
             Reply::Unsubscribe(subscription::end(connection, params.subscription_id))
         }
-        Request::ListModels(params) => Reply::ListModels(service.catalog.list(params.offline).await),
+        Request::ListModels(params) => {
+            Reply::ListModels(service.settings.now().await.list(params.offline).await)
+        },
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
         Request::Shutdown(params) => Reply::Shutdown(daemon::shutdown(service, params).await?),
         Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),

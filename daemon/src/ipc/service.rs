@@ -1,6 +1,5 @@
 use crate::{
-    catalog::Catalog, config::Config, daemon::Ending, events::Hub, keys::KeyStore, session::Sessions,
-    supervisor::Supervisor,
+    daemon::Ending, events::Hub, session::Sessions, settings::Settings, supervisor::Supervisor,
 };
 use abide_client::home::Home;
 use abide_protocol::Timestamp;
@@ -21,10 +20,8 @@ pub struct Service {
     pub store: Store,
     pub hub: Hub,
     pub sessions: Sessions,
-    pub catalog: Catalog,
-    pub keys: Arc<KeyStore>,
+    pub settings: Settings,
     pub tools: Tools,
-    pub config: Arc<Config>,
     pub home: Arc<Home>,
     pub socket: PathBuf,
     pub supervisor: Supervisor,

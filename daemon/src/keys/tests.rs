@@ -1,22 +1,23 @@
 use super::*;
-use std::fs;
+use crate::config::Config;
+use std::{fs, sync::Arc};
 
 /// A keyring that is not there: a peer that serves nothing. (Never the session bus of who runs the tests.)
 async fn no_keyring() -> Keyring {
     mock::Mock::default().keyring(false).await
 }
 
-async fn store(path: &Path, keyring: Keyring, env: &[(&str, &str)]) -> Result<KeyStore, KeyError> {
+async fn store(path: &Path, keyring: Keyring, env: &[(&str, &str)]) -> Result<ConfiguredKeys, KeyError> {
     let config = Config::parse(
         "[providers.local]\napi = \"openai-chat\"\nbase_url = \"http://h\"\napi_key_env = \"L\"\n",
     )
     .unwrap();
-    KeyStore::open_with(
-        path,
-        &config,
-        |name| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()),
-        keyring,
-    )
+    let variable = |name: &str| env.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+    Ok(ConfiguredKeys::new(Arc::new(KeyStore::open_with(path, keyring)?), &config, &variable))
+}
+
+async fn set(keys: &ConfiguredKeys, provider: &str, key: Option<&str>) -> String {
+    keys.set(provider, key).await.unwrap().stored_in
 }
 
 fn secret(key: &str) -> Option<Secret> {
@@ -33,7 +34,7 @@ async fn the_environment_goes_before_what_is_kept() {
     assert_eq!(keys.origin("local"), Some(KeyOrigin::Environment("L".to_owned())));
     assert_eq!((keys.key("anthropic"), keys.key("openai")), (secret("sk-env"), None));
 
-    let words = keys.set("anthropic", Some("sk-kept")).await.unwrap();
+    let words = set(&keys, "anthropic", Some("sk-kept")).await;
     assert!(words.ends_with(", but ANTHROPIC_API_KEY of the daemon's environment goes first"), "{words}");
     assert_eq!(keys.key("anthropic"), secret("sk-env"));
 }
@@ -44,7 +45,7 @@ async fn without_a_keyring_a_key_is_kept_in_a_private_file() {
     let path = dir.path().join("keys.toml");
     let keys = store(&path, no_keyring().await, &[]).await.unwrap();
     let odd = "sk-\"\\{}ä";
-    let words = keys.set("openai", Some(&format!("{odd}\n"))).await.unwrap();
+    let words = set(&keys, "openai", Some(&format!("{odd}\n"))).await;
     assert_eq!(words, format!("{} (only you can read it; there is no keyring here)", path.display()));
     #[cfg(unix)]
     {
@@ -55,9 +56,21 @@ async fn without_a_keyring_a_key_is_kept_in_a_private_file() {
 
     let again = store(&path, no_keyring().await, &[]).await.unwrap();
     assert_eq!((again.key("openai"), again.origin("openai")), (secret(odd), Some(KeyOrigin::File)));
-    assert_eq!(again.set("openai", None).await.unwrap(), "nowhere");
+    assert_eq!(set(&again, "openai", None).await, "nowhere");
     assert_eq!(again.key("openai"), None);
     assert_eq!(KeyFile::load(&path).unwrap(), KeyFile::default());
+}
+
+#[tokio::test]
+async fn whether_there_was_a_key_before_is_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys.toml");
+    let keys = store(&path, no_keyring().await, &[("ANTHROPIC_API_KEY", "sk-env")]).await.unwrap();
+    let mut had = Vec::new();
+    for key in [None, Some("sk-1"), Some("sk-2"), None, None] {
+        had.push(keys.set("anthropic", key).await.unwrap().had_key);
+    }
+    assert_eq!(had, [false, false, true, true, false], "that of the environment was not stored");
 }
 
 #[tokio::test]
@@ -102,15 +115,15 @@ async fn the_keyring_keeps_a_key_and_the_file_only_its_name() {
     let path = dir.path().join("keys.toml");
     let mock = mock::Mock::default();
     let keys = store(&path, mock.keyring(true).await, &[]).await.unwrap();
-    assert_eq!(keys.set("openai", Some("sk-1")).await.unwrap(), "the system's keyring");
-    assert_eq!(keys.set("openai", Some("sk-2")).await.unwrap(), "the system's keyring");
+    assert_eq!(set(&keys, "openai", Some("sk-1")).await, "the system's keyring");
+    assert_eq!(set(&keys, "openai", Some("sk-2")).await, "the system's keyring");
     assert_eq!(keys.key("openai"), secret("sk-2"));
     assert!(!fs::read_to_string(&path).unwrap().contains("sk-"));
     assert_eq!(mock.values(), ["sk-2"]);
 
     let again = store(&path, mock.keyring(true).await, &[]).await.unwrap();
     assert_eq!((again.key("openai"), again.names()), (None, vec!["openai".to_owned()]));
-    again.fetch().await;
+    again.kept().fetch().await;
     assert_eq!(again.key("openai"), secret("sk-2"));
 
     again.set("openai", None).await.unwrap();
@@ -128,14 +141,14 @@ async fn a_locked_keyring_is_as_good_as_none_until_it_is_unlocked() {
 
     mock.lock(true);
     let again = store(&path, mock.keyring(true).await, &[]).await.unwrap();
-    again.fetch().await;
+    again.kept().fetch().await;
     assert_eq!(again.key("openai"), None);
     assert!(matches!(again.set("openai", None).await, Err(KeyError::Keyring(_))));
-    let words = again.set("local", Some("sk-3")).await.unwrap();
+    let words = set(&again, "local", Some("sk-3")).await;
     assert_eq!(words, format!("{} (only you can read it; the keyring is locked)", path.display()));
 
     mock.lock(false);
-    again.fetch().await;
+    again.kept().fetch().await;
     assert_eq!((again.key("openai"), again.key("local")), (secret("sk-1"), secret("sk-3")));
 }
 

@@ -224,7 +224,7 @@ async fn run(screen: &Screen, focused: &[ConversationId], all: Vec<Told>) -> Vec
         tell.send(told).await.unwrap();
     }
     drop(tell);
-    Notifier::new(screen.clone(), focused).run(told).await;
+    Notifier::new(screen.clone(), focused).run(told, || std::future::ready(true)).await;
     std::mem::take(&mut *screen.log.lock().unwrap())
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Reply(item), attempt);
     let events = coalescer.clone();
     let call = async {
-        let models = runner.catalog.models().await;
+        let models = runner.settings.now().await.models().await;
         let mut on_event = move |event: ModelEvent| match event {
             ModelEvent::TextDelta(text) => events.push(DeltaKind::Text, &text),
             ModelEvent::ReasoningDelta(text) => events.push(DeltaKind::Reasoning, &text),

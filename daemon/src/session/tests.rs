@@ -2,7 +2,7 @@
 
 use super::{Alarm, CommandError, Lane, Message, Sessions};
 use crate::{
-    catalog::Catalog, config::Config, events::Hub, keys::KeyStore, runner::Runner, supervisor::Supervisor,
+    events::Hub, keys::KeyStore, runner::Runner, settings::Settings, supervisor::Supervisor,
 };
 use abide_engine::{History, Input, Mint, Refusal, Start, handle, view};
 use abide_protocol::{
@@ -31,8 +31,8 @@ fn open(folder: &Path, reserve_bytes: u64) -> Store {
 }
 
 fn sessions(store: &Store, folder: &Path) -> Sessions {
-    let config = Arc::new(Config::default());
-    let keys = Arc::new(KeyStore::open(&folder.join("keys"), &config, |_| None).unwrap());
+    let keys = Arc::new(KeyStore::open(&folder.join("keys")).unwrap());
+    let settings = Settings::open(&folder.join("config"), keys, Arc::new(|_| None)).unwrap();
     let tools = Tools::new(abide_tools::Options {
         helper: vec!["true".into()],
         spool_dir: folder.join("spool"),
@@ -41,7 +41,7 @@ fn sessions(store: &Store, folder: &Path) -> Sessions {
     });
     let (hub, supervisor) = (Hub::default(), Supervisor::default());
     let runner = Runner {
-        catalog: Catalog::new(config, keys, None),
+        settings,
         tools: tools.unwrap(),
         store: store.clone(),
         hub: hub.clone(),

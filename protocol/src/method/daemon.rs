@@ -47,6 +47,31 @@ pub struct StatusReply {
     pub socket: String,
     /// Names (not values) of the API keys the daemon has.
     pub keys: Vec<String>,
+    pub config: ConfigStatus,
+}
+
+/// The configuration in force.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigStatus {
+    /// The file it is read from, which need not exist.
+    pub path: String,
+    /// When what is in force was read.
+    pub read_at: Timestamp,
+    /// Why the file's newest text is refused; then what was read before stays in force.
+    pub refused: Option<RefusedConfig>,
+}
+
+/// A configuration that is not taken up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedConfig {
+    /// What is wrong, where, and what to do about it.
+    pub message: String,
+    /// Counts from 1; absent where the problem is in no one line.
+    pub line: Option<u32>,
+    /// Dotted, as far as it is known.
+    pub key: Option<String>,
 }
 
 /// Tasks that have not ended.
@@ -89,6 +114,8 @@ impl fmt::Debug for SetKeyParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SetKeyReply {
-    /// Where it is kept, in words.
+    /// Where it is kept now, in words.
     pub stored_in: String,
+    /// A key of this provider had been stored before, and was replaced or removed.
+    pub had_key: bool,
 }

@@ -18,10 +18,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The models that can be asked.
 pub struct Models {
-    providers: Vec<Provider>,
+    providers: Vec<Arc<Provider>>,
     keys: Arc<dyn Keys>,
     prices: Prices,
-    http: Http,
+    http: Arc<Http>,
 }
 
 struct Provider {
@@ -35,15 +35,20 @@ impl Models {
     /// Nothing is opened, read or asked yet. Of two providers of one name the first counts.
     #[must_use]
     pub fn new(providers: Vec<ProviderConfig>, keys: Arc<dyn Keys>, prices: Prices) -> Self {
-        let providers = providers
-            .into_iter()
-            .map(|config| Provider {
-                places: Semaphore::new(config.max_parallel.clamp(1, Semaphore::MAX_PERMITS)),
-                script: OnceLock::new(),
-                config,
-            })
-            .collect();
-        Self { providers, keys, prices, http: Http::default() }
+        let providers = providers.into_iter().map(Provider::new).map(Arc::new).collect();
+        Self { providers, keys, prices, http: Arc::default() }
+    }
+
+    /// Others in the place of these. Connections are kept, and so is a provider whose configuration is the same: its limit on
+    /// parallel calls counts those that these have under way.
+    #[must_use]
+    pub fn renewed(&self, providers: Vec<ProviderConfig>, keys: Arc<dyn Keys>, prices: Prices) -> Self {
+        let kept = |config: ProviderConfig| {
+            let same = self.providers.iter().find(|provider| provider.config == config);
+            same.cloned().unwrap_or_else(|| Arc::new(Provider::new(config)))
+        };
+        let providers = providers.into_iter().map(kept).collect();
+        Self { providers, keys, prices, http: self.http.clone() }
     }
 
     /// One attempt, without retries. Dropping the future cancels the request. The ids of the reply's calls are nil: the caller
@@ -125,6 +130,11 @@ impl Models {
 }
 
 impl Provider {
+    fn new(config: ProviderConfig) -> Self {
+        let places = Semaphore::new(config.max_parallel.clamp(1, Semaphore::MAX_PERMITS));
+        Self { places, script: OnceLock::new(), config }
+    }
+
     /// A place among the calls that may be under way; given back when dropped.
     async fn place(&self, on_event: Sink<'_>) -> Option<SemaphorePermit<'_>> {
         if let Ok(place) = self.places.try_acquire() {

@@ -17,10 +17,7 @@ pub(super) async fn create(
     params: CreateConversationParams,
 ) -> Result<ConversationReply, Error> {
     let CreateConversationParams { title, workspace, mode, model, persona } = params;
-    start::check_persona(service, persona.as_deref())?;
-    if let Some(model) = &model {
-        start::choose_model(service, Some(model), None).await?;
-    }
+    start::check_choices(service, persona.as_deref(), model.as_deref()).await?;
     let id = start::new_conversation_id();
     let facts = ConversationCreated {
         title: start::title(title.as_deref().unwrap_or("New conversation")),
@@ -66,10 +63,7 @@ pub(super) async fn update(
 ) -> Result<ConversationReply, Error> {
     let UpdateConversationParams { conversation_id, title, workspace, mode, model, persona } = params;
     let id = find_conversation(&service.store, &conversation_id).await?;
-    start::check_persona(service, persona.as_deref())?;
-    if let Some(model) = &model {
-        start::choose_model(service, Some(model), None).await?;
-    }
+    start::check_choices(service, persona.as_deref(), model.as_deref()).await?;
     let workspace = match workspace {
         Some(path) => Some(start::workspace(service, id, Some(&path)).await?),
         None => None,

@@ -13,6 +13,7 @@ const MAX_DRAIN: u64 = 600_000;
 
 pub(super) async fn status(service: &Service) -> Result<StatusReply, Error> {
     let counts = service.store.counts().await.map_err(storage)?;
+    let catalog = service.settings.now().await;
     Ok(StatusReply {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -26,7 +27,8 @@ pub(super) async fn status(service: &Service) -> Result<StatusReply, Error> {
         daemon: service.hub.daemon_state(),
         data_dir: service.home.data_dir.display().to_string(),
         socket: service.socket.display().to_string(),
-        keys: service.keys.names(),
+        keys: catalog.keys().names(),
+        config: service.settings.status(),
     })
 }
 
@@ -51,7 +53,8 @@ pub(super) async fn shutdown(service: &Service, params: ShutdownParams) -> Resul
 }
 
 pub(super) async fn set_key(service: &Service, params: SetKeyParams) -> Result<SetKeyReply, Error> {
-    let stored = service.keys.set(&params.provider, params.key.as_deref()).await;
-    let stored_in = stored.map_err(|e| Error::new(ErrorKind::InvalidParams, e.to_string()))?;
-    Ok(SetKeyReply { stored_in })
+    let catalog = service.settings.now().await;
+    let set = catalog.keys().set(&params.provider, params.key.as_deref()).await;
+    let set = set.map_err(|e| Error::new(ErrorKind::InvalidParams, e.to_string()))?;
+    Ok(SetKeyReply { stored_in: set.stored_in, had_key: set.had_key })
 }

@@ -1,7 +1,7 @@
 mod digest;
 
 use super::{existing, refused, storage};
-use crate::{clock, ipc::Service, session::CommandError};
+use crate::{catalog::Catalog, clock, config::Config, ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal, Start, control, prompt};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
@@ -35,10 +35,12 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
     let task_id = TaskId(clock::mint().uuid());
     let mode = params.mode.or_else(|| existing.as_ref().and_then(|c| c.mode)).unwrap_or(Mode::Agent);
     let conversation_model = existing.as_ref().and_then(|c| c.model.as_deref());
-    let model = choose_model(service, params.model.as_deref(), conversation_model).await?;
+    let catalog = service.settings.now().await;
+    let config = catalog.config();
+    let model = choose_model(&catalog, params.model.as_deref(), conversation_model).await?;
     let persona = params.persona.as_deref().or_else(|| existing.as_ref().and_then(|c| c.persona.as_deref()));
-    check_persona(service, persona)?;
-    let persona = persona.and_then(|name| service.config.personas.get(name));
+    check_persona(config, persona)?;
+    let persona = persona.and_then(|name| config.personas.get(name));
     let named = params.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref()));
     let tools = tools(service, mode, named)?;
     // Last, since it may make a folder.
@@ -54,9 +56,9 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
         tools,
         workspace: workspace.clone(),
         environment: environment(params.environment),
-        limits: params.limits.over(&service.config.task.limits(mode)),
+        limits: params.limits.over(&config.task.limits(mode)),
         approvals: params.approvals,
-        restart: params.restart.or(service.config.task.restart).unwrap_or_default(),
+        restart: params.restart.or(config.task.restart).unwrap_or_default(),
         original_prompt: params.message.clone(),
         metadata: params.metadata,
         client_message: client_message.clone(),
@@ -197,19 +199,33 @@ pub(super) fn title(text: &str) -> String {
     }
 }
 
-pub(super) async fn choose_model(
+/// The persona and the model of a conversation are there.
+pub(super) async fn check_choices(
     service: &Service,
+    persona: Option<&str>,
+    model: Option<&str>,
+) -> Result<(), Error> {
+    let catalog = service.settings.now().await;
+    check_persona(catalog.config(), persona)?;
+    if model.is_some() {
+        choose_model(&catalog, model, None).await?;
+    }
+    Ok(())
+}
+
+async fn choose_model(
+    catalog: &Catalog,
     task: Option<&str>,
     conversation: Option<&str>,
 ) -> Result<String, Error> {
     let unavailable = |words: String| Error::new(ErrorKind::ModelUnavailable, words);
-    let choice = service.catalog.choose(task, conversation).await.map_err(|e| unavailable(e.to_string()))?;
-    service.catalog.models().await.supports(&choice.model).map_err(|e| unavailable(e.message))?;
+    let choice = catalog.choose(task, conversation).await.map_err(|e| unavailable(e.to_string()))?;
+    catalog.models().await.supports(&choice.model).map_err(|e| unavailable(e.message))?;
     Ok(choice.model)
 }
 
-pub(super) fn check_persona(service: &Service, name: Option<&str>) -> Result<(), Error> {
-    match name.filter(|name| !service.config.personas.contains_key(*name)) {
+fn check_persona(config: &Config, name: Option<&str>) -> Result<(), Error> {
+    match name.filter(|name| !config.personas.contains_key(*name)) {
         None => Ok(()),
         Some(name) => {
             let words =

@@ -69,7 +69,7 @@ async fn told_by_a_process_of_its_own() {
         tell.send(told).await.unwrap();
     }
     drop(tell);
-    Notifier::new(SystemDesktop, focused).run(told).await;
+    Notifier::new(SystemDesktop, focused).run(told, || std::future::ready(true)).await;
 }
 
 #[tokio::test]

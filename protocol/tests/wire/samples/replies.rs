@@ -8,7 +8,9 @@ use abide_protocol::{
         conversation::{
             ConversationReply, DeleteConversationReply, FocusReply, ListConversationsReply, ListMessagesReply,
         },
-        daemon::{ListModelsReply, SetKeyReply, ShutdownReply, StatusReply, TaskCounts},
+        daemon::{
+            ConfigStatus, ListModelsReply, RefusedConfig, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
+        },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
         search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         subscription::{SubscribeReply, UnsubscribeReply},
@@ -104,7 +106,7 @@ fn rest() -> Vec<Reply> {
         Reply::ListModels(ListModelsReply { providers: vec![provider], default }),
         Reply::Status(status()),
         Reply::Shutdown(ShutdownReply { unfinished: 2 }),
-        Reply::SetKey(SetKeyReply { stored_in: "the keyring".to_owned() }),
+        Reply::SetKey(SetKeyReply { stored_in: "the keyring".to_owned(), had_key: true }),
     ]
 }
 
@@ -123,6 +125,15 @@ fn status() -> StatusReply {
         data_dir: "/home/me/.local/share/abide".to_owned(),
         socket: "/run/user/1000/abide/v1/abide.sock".to_owned(),
         keys: vec!["ANTHROPIC_API_KEY".to_owned()],
+        config: ConfigStatus {
+            path: "/home/me/.config/abide/config.toml".to_owned(),
+            read_at: at(6),
+            refused: Some(RefusedConfig {
+                message: "line 2: `task.max_stepps`: unknown field".to_owned(),
+                line: Some(2),
+                key: text("task.max_stepps"),
+            }),
+        },
     }
 }
 

@@ -1,7 +1,7 @@
 //! Silence, cancelling, places, connections.
 
 use crate::{
-    ask::{KEY, ask, config, data_event, delta, finish, hello, models, stream, within},
+    ask::{KEY, OneKey, ask, config, data_event, delta, finish, hello, models, stream, within},
     server::{Answer, Server, Step},
 };
 use abide_model::{Api, ModelEvent, Price, Prices, ProviderConfig};
@@ -59,9 +59,12 @@ async fn no_more_calls_at_a_time_than_allowed() {
     let gate = Arc::new(Notify::new());
     let slow = Answer::Stream(vec![Step::Gate(Arc::clone(&gate)), data_event("[DONE]")]);
     let server = Server::start(vec![slow, stream(&["[DONE]"])]).await;
-    let models = models(ProviderConfig { max_parallel: 1, ..config(Api::OpenAiChat, server.url()) });
+    let config = ProviderConfig { max_parallel: 1, ..config(Api::OpenAiChat, server.url()) };
+    let models = models(config.clone());
     let second = async {
         within("the first request", server.asked()).await;
+        // A change of the configuration around it does not give it more places.
+        let models = models.renewed(vec![config], Arc::new(OneKey(None)), Prices::built_in());
         let mut waits = false;
         let mut sink = |event| {
             if matches!(event, ModelEvent::Trace(_)) {

@@ -1,0 +1,93 @@
+//! Providers and the default model, judged by what each provider has answered.
+
+use super::Finding;
+use abide_protocol::{
+    method::daemon::ListModelsReply,
+    provider::{KeyState, ProviderInfo},
+};
+
+pub(super) fn findings(listed: &ListModelsReply) -> Vec<Finding> {
+    let default = listed.default.model.split('/').next().unwrap_or_default();
+    let of_provider = |info: &ProviderInfo| provider(info, info.name == default);
+    listed.providers.iter().map(of_provider).chain([default_model(listed)]).collect()
+}
+
+fn provider(info: &ProviderInfo, is_default: bool) -> Finding {
+    const ABOUT: &str = "provider";
+    let name = &info.name;
+    match (&info.problem, info.models.len()) {
+        _ if info.key == KeyState::Missing => {
+            Finding::noted(ABOUT, format!("{name}: no key; `abide key set {name}` stores one"))
+        }
+        (Some(problem), _) if is_default => Finding::bad(ABOUT, problem),
+        (Some(problem), _) => Finding::noted(ABOUT, problem),
+        (None, 1) => Finding::good(ABOUT, format!("{name}: 1 model")),
+        (None, models) => Finding::good(ABOUT, format!("{name}: {models} models")),
+    }
+}
+
+/// Whether a task that names no model would get an answer.
+fn default_model(listed: &ListModelsReply) -> Finding {
+    const ABOUT: &str = "default model";
+    let default = &listed.default;
+    let words = format!("{}: {}", default.model, default.why);
+    let name = default.model.split('/').next().unwrap_or_default();
+    let Some(provider) = listed.providers.iter().find(|provider| provider.name == name) else {
+        let advice = "configure the provider, or choose a model that `abide models` lists";
+        return Finding::bad(ABOUT, format!("{words}; {advice}"));
+    };
+    if provider.key == KeyState::Missing {
+        return Finding::bad(ABOUT, format!("{words}; {name} has no key: `abide key set {name}`"));
+    }
+    if provider.problem.is_some() {
+        return Finding::bad(ABOUT, format!("{words}; it does not answer, see {name} above"));
+    }
+    if provider.api == "scripted" {
+        return Finding::noted(ABOUT, format!("{words}; `abide key set PROVIDER` gives the daemon a key"));
+    }
+    if !provider.models.contains(&default.model) {
+        return Finding::noted(ABOUT, format!("{words}; {name} does not list it, and may not have it"));
+    }
+    Finding::good(ABOUT, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Health;
+    use abide_protocol::provider::DefaultModel;
+
+    fn health(model: &str, provider: ProviderInfo) -> Health {
+        let default = DefaultModel { model: model.to_owned(), why: "because".to_owned() };
+        let findings = findings(&ListModelsReply { providers: vec![provider], default });
+        let found = findings.iter().find(|finding| finding.about == "default model").unwrap();
+        assert!(found.words.starts_with(&format!("{model}: because")), "{}", found.words);
+        found.health
+    }
+
+    #[test]
+    fn a_default_model_is_well_only_if_its_provider_lists_it() {
+        let provider = ProviderInfo {
+            name: "corp".to_owned(),
+            api: "openai-chat".to_owned(),
+            base_url: "http://h".to_owned(),
+            source: "config".to_owned(),
+            key: KeyState::NotNeeded,
+            models: vec!["corp/m".to_owned()],
+            problem: None,
+        };
+        let silent = ProviderInfo { problem: Some("no".to_owned()), models: vec![], ..provider.clone() };
+        let keyless = ProviderInfo { key: KeyState::Missing, ..provider.clone() };
+        let scripted = ProviderInfo { api: "scripted".to_owned(), ..provider.clone() };
+        for (model, provider, expected) in [
+            ("corp/m", provider.clone(), Health::Good),
+            ("corp/other", provider.clone(), Health::Noted),
+            ("corp/m", scripted, Health::Noted),
+            ("corp/m", silent, Health::Bad),
+            ("corp/m", keyless, Health::Bad),
+            ("gone/m", provider, Health::Bad),
+        ] {
+            assert_eq!(health(model, provider.clone()), expected, "{model} of {provider:?}");
+        }
+    }
+}

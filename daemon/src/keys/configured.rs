@@ -1,0 +1,89 @@
+use super::{KeyError, KeyOrigin, KeyStore, SetKey};
+use crate::config::Config;
+use abide_model::{Keys, Secret};
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+/// The keys of one configuration's providers: that of the environment goes before the one that is kept.
+pub struct ConfiguredKeys {
+    /// By provider: the variable's name and, if it is set, its value.
+    environment: BTreeMap<String, (String, Option<Secret>)>,
+    kept: Arc<KeyStore>,
+}
+
+impl fmt::Debug for ConfiguredKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfiguredKeys").field("names", &self.names()).finish_non_exhaustive()
+    }
+}
+
+impl ConfiguredKeys {
+    /// Takes what `variable` says of the environment, and what is kept.
+    #[must_use]
+    pub fn new(kept: Arc<KeyStore>, config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        let built_in = [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")];
+        let mut names: BTreeMap<&str, &str> = built_in.into_iter().collect();
+        for (name, provider) in &config.providers {
+            if let Some(variable) = &provider.api_key_env {
+                names.insert(name, variable);
+            }
+        }
+        let environment = names
+            .into_iter()
+            .map(|(name, v)| {
+                let value = variable(v).filter(|value| !value.trim().is_empty());
+                (name.to_owned(), (v.to_owned(), value.as_deref().map(Secret::new)))
+            })
+            .collect();
+        Self { environment, kept }
+    }
+
+    /// The keys that are kept, which are the same in every configuration.
+    #[must_use]
+    pub const fn kept(&self) -> &Arc<KeyStore> {
+        &self.kept
+    }
+
+    /// Where the provider's key comes from, if it has one.
+    #[must_use]
+    pub fn origin(&self, provider: &str) -> Option<KeyOrigin> {
+        match self.environment.get(provider) {
+            Some((variable, Some(_))) => Some(KeyOrigin::Environment(variable.clone())),
+            _ => self.kept.origin(provider),
+        }
+    }
+
+    /// The providers that have a key.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let set = self.environment.iter().filter(|(_, (_, value))| value.is_some()).map(|(name, _)| name);
+        let mut names: Vec<String> = set.cloned().chain(self.kept.names()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Keeps the provider's key, or forgets it.
+    ///
+    /// # Errors
+    /// The key or the name makes no sense, or it cannot be written down.
+    pub async fn set(&self, provider: &str, key: Option<&str>) -> Result<SetKey, KeyError> {
+        let mut set = self.kept.set(provider, key).await?;
+        if let Some((variable, Some(_))) = self.environment.get(provider) {
+            let from_environment = format!("{variable} of the daemon's environment");
+            set.stored_in = match key {
+                Some(_) => format!("{}, but {from_environment} goes first", set.stored_in),
+                None => format!("{from_environment}, and nowhere else"),
+            };
+        }
+        Ok(set)
+    }
+}
+
+impl Keys for ConfiguredKeys {
+    fn key(&self, provider: &str) -> Option<Secret> {
+        match self.environment.get(provider) {
+            Some((_, Some(secret))) => Some(secret.clone()),
+            _ => self.kept.key(provider),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The configuration in force, and what follows from it.
+//!
+//! The file is read whenever something needs the configuration, and taken up when its text has changed: reading a small file
+//! costs less than a watcher, and works with every editor and file system. Whoever needs the configuration takes one
+//! [`Catalog`] and uses nothing else, so that a task's start never sees half of a change.
+
+use crate::{
+    catalog::{Catalog, Variable},
+    clock,
+    config::{Config, ConfigError},
+    keys::KeyStore,
+};
+use abide_protocol::{
+    Timestamp,
+    method::daemon::{ConfigStatus, RefusedConfig},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+/// An editor that writes in place empties the file first: a change counts once two looks this far apart have found the same.
+const SETTLE: Duration = Duration::from_millis(20);
+/// Looks at a file that keeps changing; then what the last one found counts.
+const MAX_LOOKS: usize = 25;
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Settings {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    catalog: Catalog,
+    read_at: Timestamp,
+    seen: Seen,
+    refused: Option<RefusedConfig>,
+}
+
+/// What the file held: its text, `None` if there is no file, or why it cannot be read.
+type Seen = Result<Option<String>, String>;
+
+impl Settings {
+    /// Reads the file for the first time.
+    ///
+    /// # Errors
+    /// It cannot be read, or something in it makes no sense.
+    pub fn open(path: &Path, keys: Arc<KeyStore>, variable: Variable) -> Result<Self, ConfigError> {
+        let text = Config::read(path)?;
+        let catalog = Catalog::new(Config::of_file(path, text.as_deref())?, keys, variable);
+        let state = State { catalog, read_at: clock::now(), seen: Ok(text), refused: None };
+        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), state: Mutex::new(state) }) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The configuration in force, after a look at the file.
+    pub async fn now(&self) -> Catalog {
+        self.look().await;
+        self.state().catalog.clone()
+    }
+
+    /// Where the configuration is, when it was read, and why the text that the last look has found is refused, if it is.
+    #[must_use]
+    pub fn status(&self) -> ConfigStatus {
+        let state = self.state();
+        ConfigStatus {
+            path: self.inner.path.display().to_string(),
+            read_at: state.read_at,
+            refused: state.refused.clone(),
+        }
+    }
+
+    async fn look(&self) {
+        let Some(mut found) = self.read().await else { return };
+        if self.state().seen == found {
+            return;
+        }
+        for _ in 1..MAX_LOOKS {
+            tokio::time::sleep(SETTLE).await;
+            let Some(again) = self.read().await else { return };
+            if again == found {
+                break;
+            }
+            found = again;
+        }
+        self.take_up(found);
+    }
+
+    /// `None`: the daemon is ending.
+    async fn read(&self) -> Option<Seen> {
+        let path = self.inner.path.clone();
+        let read = tokio::task::spawn_blocking(move || Config::read(&path).map_err(|e| e.to_string()));
+        read.await.ok()
+    }
+
+    fn take_up(&self, found: Seen) {
+        let path = &self.inner.path;
+        let mut state = self.state();
+        // Somebody else may have taken it up meanwhile.
+        if state.seen == found {
+            return;
+        }
+        let config = match &found {
+            Ok(text) => Config::of_file(path, text.as_deref()).map_err(|e| RefusedConfig::from(&e)),
+            Err(why) => Err(RefusedConfig { message: why.clone(), line: None, key: None }),
+        };
+        match config {
+            Ok(config) => {
+                tracing::info!(file = %path.display(), "the configuration was read again");
+                state.catalog = state.catalog.renewed(config);
+                state.read_at = clock::now();
+                state.refused = None;
+            }
+            Err(refused) => {
+                tracing::error!(
+                    "the new configuration is refused, the one before stays: {}",
+                    refused.message
+                );
+                state.refused = Some(refused);
+            }
+        }
+        state.seen = found;
+    }
+}
+
+impl From<&ConfigError> for RefusedConfig {
+    fn from(error: &ConfigError) -> Self {
+        let problem = error.problem();
+        Self {
+            message: error.to_string(),
+            line: problem.and_then(|p| p.line).and_then(|line| u32::try_from(line).ok()),
+            key: problem.and_then(|p| p.key.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! `config.toml` is read again when it changes. A file that is not understood is refused and leaves what was in force.
+
+use abide_client::protocol::task::{AgentTask, Status};
+use abide_tests::{
+    daemon::Config,
+    model_server::{Gate, Turn},
+    world::World,
+};
+use std::fs;
+
+/// Starts a task by the command line, and waits for its end.
+async fn run(world: &World, key: &str) -> AgentTask {
+    world.model.script(key, [Turn::done("Done.")]);
+    let prompt = format!("[k:{key}] Do what the script says.");
+    world.daemon.cli().ok(&["run", "--detach", &prompt]).await;
+    let task = world.begun(&prompt).await;
+    world.wait_end(task).await
+}
+
+#[tokio::test]
+async fn a_change_is_there_for_the_next_task_and_a_running_one_keeps_what_it_has() {
+    let world = World::start().await;
+    let gate = Gate::new("the middle of a reply");
+    let running =
+        world.run("running", [Turn::say("Half").gate(&gate).text(" and half."), Turn::done("Done.")]).await;
+    gate.reached().await;
+
+    let url = world.model.openai_url();
+    world.daemon.configure(
+        &Config::with(&world.model)
+            .provider("second", "openai-chat", &url, "")
+            .default_model("second/scripted-1")
+            .task("max_steps = 7"),
+    );
+    let listed = world.daemon.cli().json(&["models"]).await;
+    assert_eq!(listed["default"]["model"], "second/scripted-1", "{listed}");
+    let next = run(&world, "next").await;
+    assert_eq!((next.model.as_str(), next.limits.max_steps), ("second/scripted-1", 7));
+
+    gate.open();
+    let running = world.wait_end(running).await;
+    assert_eq!(running.status, Status::Completed);
+    assert_eq!((running.model.as_str(), running.limits.max_steps), ("test/scripted-1", 50));
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_understood_is_refused_everywhere_and_what_was_in_force_stays() {
+    let world = World::start().await;
+    let file = world.daemon.home().config_file();
+    let good = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("[task]\nmax_stepps = 3\n{good}")).unwrap();
+    let is_said = |words: &str| {
+        let says = |part: &str| words.contains(part);
+        says(&file.display().to_string()) && says("line 2") && says("task.max_stepps") && says("stays in force")
+    };
+
+    let cli = world.daemon.cli();
+    let status = cli.json(&["daemon", "status"]).await;
+    let refused = &status["config"]["refused"];
+    assert_eq!((&refused["line"], &refused["key"]), (&2.into(), &"task.max_stepps".into()), "{status}");
+    let said = cli.ok(&["daemon", "status"]).await;
+    assert!(is_said(&said), "{said}");
+    let doctor = cli.run(&["doctor"]).await;
+    assert!(doctor.code == Some(1) && is_said(&doctor.stdout), "{doctor:?}");
+    for command in [&["models"][..], &["run", "--detach", "[k:old] Do what the script says."]] {
+        world.model.script("old", [Turn::done("Done.")]);
+        let output = cli.run(command).await;
+        assert!(output.code == Some(0) && is_said(&output.stderr), "{output:?}");
+    }
+    let task = world.begun("[k:old] Do what the script says.").await;
+    assert_eq!(world.wait_end(task).await.model, "test/scripted-1");
+
+    fs::write(&file, &good).unwrap();
+    let status = cli.json(&["daemon", "status"]).await;
+    assert_eq!(status["config"]["refused"], serde_json::Value::Null);
+    let models = cli.run(&["models"]).await;
+    assert!(!models.stderr.contains("config.toml"), "{models:?}");
+}
