@@ -7,7 +7,7 @@ mod task;
 
 pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
-    daemon::{CompletionsArgs, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ModelsArgs},
+    daemon::{CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ModelsArgs},
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{AgentArgs, ChatArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, TaskArgs, WatchArgs},
 };
@@ -105,6 +105,9 @@ pub(crate) enum Command {
     Daemon(DaemonCommand),
     /// Check that everything is well: home, database, configuration, providers, notifications
     Doctor(DoctorArgs),
+    /// Check the configuration, or print what can be in it
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Open the window
     Gui,
     /// Print a completion script for a shell

@@ -4,6 +4,7 @@ pub(crate) mod answer;
 pub(crate) mod approve;
 mod chat;
 mod completions;
+mod config;
 pub(crate) mod conversations;
 mod daemon;
 mod demo;
@@ -53,6 +54,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Key(command) => key::key(command, json).await,
         Command::Daemon(command) => daemon::daemon(command, json).await,
         Command::Doctor(args) => doctor::doctor(&args, json),
+        Command::Config(command) => config::config(&command),
         Command::Gui => gui::gui(),
         Command::Completions(args) => completions::completions(&args),
     }

@@ -1,11 +1,22 @@
 //! Becoming another program of Abide, so that what it says is seen here and its exit code is ours.
 
 use crate::{error::CommandError, exit::Exit};
+use abide_client::program;
 use std::{
     ffi::OsStr,
     path::Path,
     process::{Command, ExitStatus},
 };
+
+/// Runs the daemon's program in place of this one.
+pub(crate) fn become_daemon(arguments: &[&OsStr]) -> Result<Exit, CommandError> {
+    let Some(program) = program::daemon() else {
+        let words =
+            "cannot find the daemon's program `abided`: it is neither beside this program nor in PATH";
+        return Err(CommandError::failed(words).hinted("set ABIDE_DAEMON to its path"));
+    };
+    replace(&program, arguments)
+}
 
 /// Runs that program in place of this one.
 #[expect(clippy::disallowed_methods, reason = "this process becomes the other: none is left to look after")]

@@ -3,9 +3,11 @@
 mod check;
 mod error;
 mod price;
+mod reference;
 
 pub use error::{ConfigError, Problem};
 pub use price::Price;
+pub use reference::reference;
 
 use abide_model::{Api, Prices};
 use abide_protocol::task::{Limits, Mode, RestartPolicy};

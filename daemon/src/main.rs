@@ -1,5 +1,6 @@
 //! The `abided` process: arguments, log, runtime, signals.
 
+mod config_command;
 mod doctor_command;
 
 use abide_client::home::Home;
@@ -15,6 +16,7 @@ const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is need
 
 Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
+       abided config check | reference
 
   --foreground   log to stderr too
   --version      say the version
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
     match arguments.as_slice() {
         [TOOL_HELPER] => abide_tools::helper::main(),
         ["doctor", ..] => doctor_command::run(std::env::args_os().skip(2)),
+        ["config", what] => config_command::run(what),
         ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),
         ["--help"] => say(USAGE),
         [] => run(false),

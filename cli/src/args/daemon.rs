@@ -29,6 +29,14 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Read it as the daemon does, and say what is wrong with it
+    Check,
+    /// Print every key with its type, default and meaning
+    Reference,
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
     /// Store a key; it is asked for without echo, or read from standard input
     #[command(after_help = "\

@@ -31,6 +31,8 @@ fn every_command_is_understood() {
         "abide messages 1 -n 5 --before 9",
         "abide search cargo test --conversation 1 -n 5 --before 9",
         "abide gui",
+        "abide config check",
+        "abide config reference",
         "abide doctor",
         "abide doctor --rebuild --json",
         "abide doctor --backup copy.db",

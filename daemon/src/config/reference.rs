@@ -1,0 +1,294 @@
+//! The reference of the file: every key with its type, default and meaning. A test holds it against what the parser accepts.
+
+use std::fmt::Write as _;
+
+/// A table of the file.
+struct Table {
+    /// As it is written, with a name of the user's own in capitals.
+    header: &'static str,
+    meaning: &'static str,
+    /// When a change is there.
+    applies: &'static str,
+    keys: &'static [Key],
+}
+
+/// A key of a table.
+struct Key {
+    name: &'static str,
+    /// Type and unit.
+    kind: &'static str,
+    /// As it is written, where it is a value.
+    default: &'static str,
+    /// As it is written.
+    example: &'static str,
+    meaning: &'static str,
+}
+
+const NEXT_TASK: &str = "with the next task; a task that has started keeps what it started with";
+const NEXT_CALL: &str = "with the next model call, also of tasks that run";
+
+const TABLES: &[Table] = &[
+    Table {
+        header: "model",
+        meaning: "Which model is asked.",
+        applies: NEXT_TASK,
+        keys: &[Key {
+            name: "default",
+            kind: "text, PROVIDER/MODEL",
+            default: "none",
+            example: "\"local/smollm2\"",
+            meaning: "The model of tasks and conversations that name none. Without it, the first that is there: Anthropic \
+                or OpenAI if the daemon has a key, an Ollama or llama-server on this machine, the scripted `demo`.",
+        }],
+    },
+    Table {
+        header: "providers.NAME",
+        meaning: "Where models are. NAME is the part of PROVIDER/MODEL before the slash, of the characters `a-z A-Z 0-9 - _ .`; \
+            `openai`, `anthropic`, `ollama`, `llama-server` and `demo` replace the built-in ones.",
+        applies: NEXT_CALL,
+        keys: &[
+            Key {
+                name: "api",
+                kind: "`\"openai-chat\"`, `\"anthropic\"` or `\"scripted\"`",
+                default: "required",
+                example: "\"openai-chat\"",
+                meaning: "What it speaks: OpenAI Chat Completions, which most servers do; Anthropic Messages; or a file of \
+                    replies.",
+            },
+            Key {
+                name: "base_url",
+                kind: "text, an http or https address",
+                default: "required for `openai-chat`, but for the provider `openai`",
+                example: "\"http://127.0.0.1:8089/v1\"",
+                meaning: "What the API's paths are appended to: `/chat/completions`, or `/v1/messages`. No name or \
+                    password in it. Not for `scripted`.",
+            },
+            Key {
+                name: "api_key_env",
+                kind: "text, the name of a variable",
+                default: "none",
+                example: "\"LOCAL_API_KEY\"",
+                meaning: "The variable of the daemon's environment that holds the key; it goes before one that \
+                    `abide key set NAME` has stored. The daemon's environment is that of the shell that started it: a \
+                    variable that is set later is not there before `abide daemon restart` in that shell.",
+            },
+            Key {
+                name: "max_parallel",
+                kind: "whole number, 1 or more",
+                default: "8",
+                example: "2",
+                meaning: "Model calls at the same time; more wait. (256 for `scripted`, 4 for a server that was found on \
+                    this machine.)",
+            },
+            Key {
+                name: "script",
+                kind: "text, a path",
+                default: "required for `scripted`",
+                example: "\"/home/me/replies.json\"",
+                meaning: "The file of replies, for `scripted` only. It is read once: after a change of it, \
+                    `abide daemon restart`.",
+            },
+            Key {
+                name: "stall_timeout_secs",
+                kind: "whole number of seconds, 1 or more",
+                default: "180",
+                example: "600",
+                meaning: "How long nothing may come before an attempt counts as stalled. (600 for a server that was found \
+                    on this machine.)",
+            },
+        ],
+    },
+    Table {
+        header: "task",
+        meaning: "What a task is given if the request says nothing else. 0 means no limit.",
+        applies: NEXT_TASK,
+        keys: &[
+            Key {
+                name: "max_steps",
+                kind: "whole number of steps",
+                default: "50",
+                example: "100",
+                meaning: "A step is one pass of the agent: a model call and the tool calls that it asks for.",
+            },
+            Key {
+                name: "max_duration_secs",
+                kind: "whole number of seconds",
+                default: "1800",
+                example: "3600",
+                meaning: "Work only: time in which the task waits for you, is paused, or the daemon is away does not count.",
+            },
+            Key {
+                name: "step_delay_ms",
+                kind: "whole number of ms",
+                default: "0",
+                example: "250",
+                meaning: "A pause before each step but the first.",
+            },
+            Key {
+                name: "max_tokens",
+                kind: "whole number of tokens",
+                default: "0",
+                example: "2000000",
+                meaning: "Of all model calls together, in and out. At four fifths you are told, at the limit the task pauses \
+                    and asks.",
+            },
+            Key {
+                name: "max_cost_micros",
+                kind: "whole number of micro-dollars",
+                default: "0",
+                example: "5000000",
+                meaning: "The same in money; 1000000 is one dollar. Counts what has a price, see `[prices]`.",
+            },
+            Key {
+                name: "question_timeout_secs",
+                kind: "whole number of seconds",
+                default: "0",
+                example: "86400",
+                meaning: "How long a question may stay unanswered before the task is cancelled.",
+            },
+            Key {
+                name: "restart",
+                kind: "`\"resume\"`, `\"ask\"` or `\"pause\"`",
+                default: "\"resume\"",
+                example: "\"ask\"",
+                meaning: "What becomes of a task that was at work when the daemon ended, at its next start.",
+            },
+        ],
+    },
+    Table {
+        header: "notify",
+        meaning: "Desktop notifications.",
+        applies: "with the next notification",
+        keys: &[Key {
+            name: "enabled",
+            kind: "`true` or `false`",
+            default: "true",
+            example: "false",
+            meaning: "Whether the daemon notifies you of questions, approvals and ends that no window shows.",
+        }],
+    },
+    Table {
+        header: "prices.\"PROVIDER/MODEL\"",
+        meaning: "What a model costs, over the built-in list prices of Anthropic's and OpenAI's own addresses. A model without \
+            a price has no known cost: none is shown, and it does not count towards `max_cost_micros`.",
+        applies: NEXT_CALL,
+        keys: &[
+            Key {
+                name: "input",
+                kind: "dollars per million tokens",
+                default: "required",
+                example: "0.15",
+                meaning: "What is sent, but for what a cache has.",
+            },
+            Key {
+                name: "output",
+                kind: "dollars per million tokens",
+                default: "required",
+                example: "0.6",
+                meaning: "What comes back, reasoning included.",
+            },
+            Key {
+                name: "cache_read",
+                kind: "dollars per million tokens",
+                default: "as `input`",
+                example: "0.075",
+                meaning: "What the provider has read from its cache.",
+            },
+            Key {
+                name: "cache_write",
+                kind: "dollars per million tokens",
+                default: "as `input`",
+                example: "0.15",
+                meaning: "What the provider has put into its cache.",
+            },
+        ],
+    },
+    Table {
+        header: "personas.NAME",
+        meaning: "A system prompt and a list of tools under a name, for conversations that ask for it (`persona` of \
+            `startTask` and `createConversation`).",
+        applies: NEXT_TASK,
+        keys: &[
+            Key {
+                name: "prompt",
+                kind: "text, not empty",
+                default: "required",
+                example: "\"You review code and change nothing.\"",
+                meaning: "Goes before the daemon's own instructions.",
+            },
+            Key {
+                name: "tools",
+                kind: "list of tool names",
+                default: "all tools",
+                example: "[\"read\", \"list\"]",
+                meaning: "The tools that it may use; those that end a task or ask you are always among them.",
+            },
+        ],
+    },
+];
+
+const INTRODUCTION: &str = "\
+# The configuration
+
+`~/.config/abide/config.toml`, or `$ABIDE_HOME/config/config.toml`; `abide daemon status` shows which. It is
+[TOML](https://toml.io/), every key is optional unless it says otherwise, and no file is the same as an empty one.
+
+The daemon reads it again when it has changed: no restart is needed. A file that is not understood is refused with its line and
+key, and what was read before stays in force; `abide daemon status`, `abide doctor`, `abide models` and `abide run` say so.
+`abide config check` reads it without the daemon. API keys do not belong here: `abide key set PROVIDER` keeps them.
+
+This page is what `abide config reference` prints.
+";
+
+/// The page, as Markdown.
+#[must_use]
+pub fn reference() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    for table in TABLES {
+        let _ = write!(
+            page,
+            "\n## `[{}]`\n\n{}\nA change applies {}.\n\n",
+            table.header, table.meaning, table.applies
+        );
+        page.push_str("| key | type | default | meaning |\n|---|---|---|---|\n");
+        for Key { name, kind, default, meaning, .. } in table.keys {
+            let is_value = toml::from_str::<toml::Table>(&format!("v = {default}")).is_ok();
+            let default = if is_value { format!("`{default}`") } else { (*default).to_owned() };
+            let _ = writeln!(page, "| `{name}` | {kind} | {default} | {meaning} |");
+        }
+    }
+    let _ = write!(page, "\n## All of it\n\n```toml\n{}```\n", example());
+    page
+}
+
+/// A file with every key in it.
+fn example() -> String {
+    let mut file = String::new();
+    for table in TABLES {
+        // One provider is either at an address or a script.
+        for scripted in [false, true] {
+            let is_script = |key: &&Key| key.name == "script";
+            if scripted && !table.keys.iter().any(|key| is_script(&key)) {
+                continue;
+            }
+            let name = if scripted { "tape" } else { "local" };
+            let header = table.header.replace("PROVIDER/MODEL", "local/smollm2");
+            let header = match header.split_once(".NAME") {
+                Some(("personas", _)) => "personas.reviewer".to_owned(),
+                Some((table, _)) => format!("{table}.{name}"),
+                None => header,
+            };
+            let _ = writeln!(file, "{}[{header}]", if file.is_empty() { "" } else { "\n" });
+            for key in
+                table.keys.iter().filter(|key| is_script(key) == scripted || (scripted && key.name == "api"))
+            {
+                let value = if scripted && key.name == "api" { "\"scripted\"" } else { key.example };
+                let _ = writeln!(file, "{} = {value}", key.name);
+            }
+        }
+    }
+    file
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+use super::*;
+use crate::config::{Config, ModelConfig, NotifyConfig, Persona, Price, Provider, TaskConfig};
+use abide_model::{Api, ProviderConfig};
+use abide_protocol::task::{Limits, Mode, RestartPolicy};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Visitor, value::Error},
+    forward_to_deserialize_any,
+};
+use std::{collections::BTreeSet, fs, path::PathBuf};
+
+/// Notes the keys that a struct asks its deserializer for, and gives none.
+#[derive(Default)]
+struct Keys(BTreeSet<&'static str>);
+
+impl<'de> Deserializer<'de> for &mut Keys {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(serde::de::Error::custom("not a struct"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.0.extend(fields);
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+fn accepted<'de, T: Deserialize<'de>>() -> BTreeSet<&'static str> {
+    let mut keys = Keys::default();
+    assert!(T::deserialize(&mut keys).is_err());
+    keys.0
+}
+
+fn table(name: &str) -> &'static Table {
+    TABLES.iter().find(|table| table.header.split('.').next() == Some(name)).expect(name)
+}
+
+fn default(of: &str, key: &str) -> &'static str {
+    table(of).keys.iter().find(|k| k.name == key).expect(key).default
+}
+
+#[test]
+fn every_key_that_the_parser_accepts_is_in_the_reference_and_no_other() {
+    let tables: BTreeSet<_> = TABLES.iter().filter_map(|table| table.header.split('.').next()).collect();
+    assert_eq!(tables, accepted::<Config>());
+    for (name, accepted) in [
+        ("model", accepted::<ModelConfig>()),
+        ("providers", accepted::<Provider>()),
+        ("task", accepted::<TaskConfig>()),
+        ("notify", accepted::<NotifyConfig>()),
+        ("prices", accepted::<Price>()),
+        ("personas", accepted::<Persona>()),
+    ] {
+        let told: BTreeSet<_> = table(name).keys.iter().map(|key| key.name).collect();
+        assert_eq!(told, accepted, "[{name}]");
+    }
+}
+
+#[test]
+fn the_example_is_a_configuration_and_none_of_it_is_a_default() {
+    Config::parse(&example()).unwrap_or_else(|e| panic!("{e}\n{}", example()));
+    for key in TABLES.iter().flat_map(|table| table.keys) {
+        assert_ne!(key.example, key.default, "{}", key.name);
+    }
+}
+
+#[test]
+fn the_defaults_are_those_of_the_code() {
+    let lines: String =
+        table("task").keys.iter().map(|key| format!("{} = {}\n", key.name, key.default)).collect();
+    let task = Config::parse(&format!("[task]\n{lines}")).unwrap().task;
+    assert_eq!(task.limits(Mode::Agent), Limits::default());
+    assert_eq!(task.restart, Some(RestartPolicy::default()));
+    let notify = format!("[notify]\nenabled = {}\n", default("notify", "enabled"));
+    assert_eq!(Config::parse(&notify).unwrap(), Config::default());
+    let provider = ProviderConfig::new("x", Api::OpenAiChat, "", "");
+    assert_eq!(default("providers", "max_parallel"), provider.max_parallel.to_string());
+    assert_eq!(default("providers", "stall_timeout_secs"), provider.stall_timeout.as_secs().to_string());
+    let price: Price = toml::from_str("input = 3\noutput = 1\n").unwrap();
+    let price = abide_model::Price::from(price);
+    assert_eq!((price.cache_read, price.cache_write), (price.input, price.input));
+}
+
+/// `ABIDE_BLESS=1` writes the page anew.
+#[test]
+fn the_page_is_what_the_reference_says() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/configuration.md");
+    if std::env::var_os("ABIDE_BLESS").is_some_and(|value| value == "1") {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, reference()).unwrap();
+    }
+    let page = fs::read_to_string(&path).unwrap_or_default();
+    assert!(page == reference(), "{} is not what the code says: ABIDE_BLESS=1 writes it", path.display());
+}

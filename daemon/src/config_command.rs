@@ -1,0 +1,34 @@
+//! `abided config`: reads the configuration beside a daemon that may run, or prints what can be in it.
+
+use crate::{complain, say, usage};
+use abide_client::home::Home;
+use abide_daemon::{
+    config::{self, Config},
+    keys::KeyStore,
+};
+use std::process::ExitCode;
+
+pub(crate) fn run(what: &str) -> ExitCode {
+    match what {
+        "reference" => say(config::reference().trim_end()),
+        "check" => match check() {
+            Ok(words) => say(&words),
+            Err(error) => {
+                complain(&format!("error: {error}"));
+                ExitCode::FAILURE
+            }
+        },
+        _ => usage(),
+    }
+}
+
+/// Reads what a start reads first. An error keeps a daemon from starting.
+fn check() -> anyhow::Result<String> {
+    let home = Home::from_env()?;
+    let file = home.config_file();
+    let text = Config::read(&file)?;
+    Config::of_file(&file, text.as_deref())?;
+    KeyStore::open(&home.key_file())?;
+    let file = file.display();
+    Ok(if text.is_some() { format!("{file} is well") } else { format!("there is no {file}: the defaults") })
+}
