@@ -27,10 +27,10 @@ pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, Command
         json::document(&reply)?;
     } else {
         let place = text::one_line(&reply.stored_in);
-        let words = if removed {
-            format!("{name}: key removed; stored now: {place}\n")
-        } else {
-            format!("{name}: key stored in {place}\n")
+        let words = match (removed, reply.had_key) {
+            (false, _) => format!("{name}: key stored in {place}\n"),
+            (true, true) => format!("{name}: key removed; stored now: {place}\n"),
+            (true, false) => format!("{name}: no key was stored, none is removed; stored now: {place}\n"),
         };
         screen::print(&words)?;
     }

@@ -80,3 +80,14 @@ async fn the_log_has_no_prompt_and_no_reply() {
         assert!(!world.daemon.output().contains(words));
     }
 }
+
+#[tokio::test]
+async fn a_key_that_is_not_there_is_not_said_to_be_removed() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    let words = cli.ok(&["key", "unset", "openai"]).await;
+    assert_eq!(words, "openai: no key was stored, none is removed; stored now: nowhere\n");
+    cli.run_with_input(&["key", "set", "openai"], "sk-canary").await;
+    let words = cli.ok(&["key", "unset", "openai"]).await;
+    assert_eq!(words, "openai: key removed; stored now: nowhere\n");
+}
