@@ -5,7 +5,7 @@ use crate::{
     config::ConfigError,
     events::Hub,
     instance::{Instance, InstanceError, private_folder},
-    ipc::{self, Connections, Service},
+    ipc::{self, Connections, Drained, Service},
     keys::{KeyError, KeyStore},
     memory,
     notify::{Feed, Notifier, SystemDesktop},
@@ -15,6 +15,10 @@ use crate::{
     supervisor::Supervisor,
 };
 use abide_client::home::{Home, HomeError};
+use abide_protocol::{
+    ErrorKind,
+    method::daemon::{CutOff, CutWork, ShutdownReply},
+};
 use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
 use abide_tools::{Options as ToolOptions, Tools};
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
@@ -104,6 +108,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     let sessions =
         Sessions::new(store.clone(), hub.clone(), runner, supervisor.clone(), alarm.clone(), ending.clone());
 
+    let drained = Arc::new(watch::channel(None).0);
     let (socket, database) = (home.socket()?, home.database());
     let listener = instance.listen(&socket, env!("CARGO_PKG_VERSION"))?;
     tracing::info!(socket = %socket.display(), version = env!("CARGO_PKG_VERSION"), "listening");
@@ -119,6 +124,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
         connections: Connections::default(),
         started_at: clock::now(),
         ending: ending.clone(),
+        drained: drained.clone(),
     };
     supervisor.spawn("ipc", ipc::serve(listener, service));
     supervisor.spawn("storage state", watch_storage(store.clone(), hub.clone(), supervisor.clone()));
@@ -149,6 +155,11 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
             Ok(()) = endings.changed() => why = wait(&mut endings).await,
         }
     }
+    if matches!(why, Ending::Asked { .. }) {
+        drained.send_replace(Some(account(&sessions, &store).await));
+        // Whoever asked for it is told before connections are closed.
+        let _ = tokio::time::timeout(END, drained.closed()).await;
+    }
     supervisor.end(END).await;
     let _ = tokio::task::spawn_blocking(move || tools.close()).await;
     store.close().await;
@@ -156,6 +167,26 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     match why {
         Ending::Asked { .. } => Ok(()),
         Ending::StoreFailed { reason } => Err(Error::StoreFailed(reason)),
+    }
+}
+
+/// What is left behind: read now that nothing is written any more.
+async fn account(sessions: &Sessions, store: &Store) -> Drained {
+    let cut = sessions.cut_off();
+    for CutOff { task_id, work, .. } in &cut {
+        let what = match work {
+            CutWork::ModelCall => "model call",
+            CutWork::ToolCall(call) => &call.tool,
+        };
+        tracing::warn!(task = %task_id, what, "cut off: it did not come to a boundary in time");
+    }
+    match store.counts().await {
+        Ok(counts) => {
+            let tasks = counts.tasks;
+            let unfinished = tasks.running + tasks.waiting + tasks.paused;
+            Ok(ShutdownReply { unfinished, tasks, cut })
+        }
+        Err(e) => Err(abide_protocol::Error::new(ErrorKind::Storage, e.to_string())),
     }
 }
 

@@ -3,9 +3,10 @@
 mod connection;
 mod handlers;
 mod service;
+mod shutdown;
 mod subscription;
 
-pub use service::{Connections, Service};
+pub use service::{Connections, Drained, Service};
 
 use crate::instance;
 use abide_protocol::limits::MAX_CONNECTIONS;

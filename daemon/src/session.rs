@@ -12,7 +12,7 @@ pub use alarm::Alarm;
 
 use crate::{daemon::Ending, events::Hub, runner::Runner, supervisor::Supervisor};
 use abide_engine::{Input, Refusal};
-use abide_protocol::{ConversationId, task::AgentTask};
+use abide_protocol::{ConversationId, method::daemon::CutOff, task::AgentTask};
 use abide_store::Store;
 use actor::Actor;
 use mailbox::{Lane, Mailbox, Message};
@@ -25,6 +25,10 @@ use std::{
     time::Duration,
 };
 use tokio::sync::{Notify, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+/// How long actors may take to go once their work is cut off.
+const CUT: Duration = Duration::from_secs(3);
 
 /// Why a command was not carried out.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +70,10 @@ struct Inner {
     alarm: Alarm,
     open: Mutex<HashMap<ConversationId, Mailbox>>,
     draining: AtomicBool,
+    /// Cancelled when work that has not come to a boundary is cut off.
+    cutting: CancellationToken,
+    /// What was.
+    cut: Mutex<Vec<CutOff>>,
     /// An actor has gone.
     gone: Notify,
     ending: Arc<watch::Sender<Option<Ending>>>,
@@ -89,6 +97,8 @@ impl Sessions {
             alarm,
             open: Mutex::default(),
             draining: AtomicBool::new(false),
+            cutting: CancellationToken::new(),
+            cut: Mutex::default(),
             gone: Notify::new(),
             ending,
         };
@@ -186,8 +196,22 @@ impl Sessions {
         self.inner.ending.send_replace(Some(Ending::StoreFailed { reason: reason.to_owned() }));
     }
 
-    /// An actor goes: from here on messages start its successor. What its mailbox still holds is its own to pass on.
-    fn retire(&self, conversation: ConversationId) {
+    /// Resolves when work is cut off wherever it stands.
+    async fn cutting(&self) {
+        tokio::select! {
+            () = self.inner.cutting.cancelled() => {}
+            () = self.inner.supervisor.ending() => {}
+        }
+    }
+
+    fn is_cutting(&self) -> bool {
+        self.inner.cutting.is_cancelled() || self.inner.supervisor.is_ending()
+    }
+
+    /// An actor goes, and with it the work that it still had: from here on messages start its successor. What its mailbox still
+    /// holds is its own to pass on.
+    fn retire(&self, conversation: ConversationId, cut: Vec<CutOff>) {
+        self.inner.cut.lock().unwrap_or_else(PoisonError::into_inner).extend(cut);
         self.open().remove(&conversation);
         self.inner.gone.notify_waiters();
     }
@@ -198,23 +222,34 @@ impl Sessions {
     }
 
     /// Begins nothing new and waits until what runs has come to a boundary; what has not by the deadline is cut off, and found
-    /// interrupted at the next start.
+    /// interrupted at the next start. Then nothing is written any more.
     pub async fn drain(&self, deadline: Duration) {
         self.inner.draining.store(true, Ordering::Release);
         for mailbox in self.open().values() {
             mailbox.nudge();
         }
-        let all_gone = async {
-            loop {
-                let gone = self.inner.gone.notified();
-                if self.is_empty() {
-                    return;
-                }
-                gone.await;
+        if tokio::time::timeout(deadline, self.all_gone()).await.is_ok() {
+            return;
+        }
+        self.inner.cutting.cancel();
+        if tokio::time::timeout(CUT, self.all_gone()).await.is_err() {
+            tracing::warn!(conversations = self.len(), "some conversations are still in memory");
+        }
+    }
+
+    /// What was cut off by [`Self::drain`].
+    #[must_use]
+    pub fn cut_off(&self) -> Vec<CutOff> {
+        self.inner.cut.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn all_gone(&self) {
+        loop {
+            let gone = self.inner.gone.notified();
+            if self.is_empty() {
+                return;
             }
-        };
-        if tokio::time::timeout(deadline, all_gone).await.is_err() {
-            tracing::warn!(conversations = self.len(), "the deadline came before all work was at a boundary");
+            gone.await;
         }
     }
 }

@@ -144,7 +144,7 @@ methods! {
 
     80 "listModels" ListModels(daemon::ListModelsParams) -> daemon::ListModelsReply;
     81 "status" Status(daemon::StatusParams) -> daemon::StatusReply;
-    /// Drains to a boundary, then the daemon ends.
+    /// Lets what runs come to a boundary, cuts off what does not in time, then answers; then the daemon ends.
     82 "shutdown" Shutdown(daemon::ShutdownParams) -> daemon::ShutdownReply;
     /// Stores or removes a provider's key.
     83 "setKey" SetKey(daemon::SetKeyParams) -> daemon::SetKeyReply;

@@ -6,7 +6,9 @@ use crate::{
     output::{json, measure, screen, status},
 };
 use abide_client::{
-    Home, home,
+    Home,
+    autostart::{self, Start},
+    home,
     protocol::method::{
         Shutdown, Status,
         daemon::{ShutdownParams, ShutdownReply, StatusParams},
@@ -15,33 +17,76 @@ use abide_client::{
 use std::time::Duration;
 use tokio::time::{Instant, interval};
 
-/// Longer than the daemon itself gives its tasks.
+/// How long tasks get to come to a boundary, in ms.
+const PATIENCE_MS: u64 = 5_000;
+/// How long the process may take to end once nothing runs any more.
 const STOP_DEADLINE: Duration = Duration::from_secs(15);
 /// The lock can only be looked at, nobody tells when it is let go.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, CommandError> {
     match command {
-        DaemonCommand::Start => tell(&mut Daemon::started().await?, json).await,
+        DaemonCommand::Start => {
+            if !json && home::is_held(&Home::from_env()?) {
+                screen::note("it is running already")?;
+            }
+            tell(&mut Daemon::started().await?, json).await
+        }
         DaemonCommand::Stop => {
-            let reply = stop(&mut Daemon::running().await?).await?;
-            if json {
-                json::document(&reply)?;
-            } else {
-                let tasks = measure::counted(reply.unfinished, "unfinished task");
-                screen::print(&format!("stopped; {tasks} will go on at the next start\n"))?;
+            let stopped = stop_if_running(json).await?;
+            match (json, &stopped) {
+                (true, _) => json::document(&stopped)?,
+                (false, Some(left)) => screen::print(&status::stopped(left))?,
+                (false, None) => screen::print("it was not running\n")?,
             }
             Ok(Exit::Done)
         }
         DaemonCommand::Restart => {
-            if home::is_held(&Home::from_env()?) {
-                stop(&mut Daemon::running().await?).await?;
+            let home = Home::from_env()?;
+            // A daemon that would not start again is not stopped.
+            if let Err(error) = autostart::check(&home, &Start::default()).await {
+                let error = CommandError::failed(error.to_string());
+                let is_running = home::is_held(&home);
+                return Err(if is_running {
+                    error.hinted("the daemon that runs was left alone")
+                } else {
+                    error
+                });
+            }
+            if let Some(left) = stop_if_running(json).await?
+                && !json
+            {
+                screen::note(status::stopped(&left).trim_end())?;
             }
             tell(&mut Daemon::started().await?, json).await
         }
         DaemonCommand::Status => tell(&mut Daemon::running().await?, json).await,
         DaemonCommand::Logs(args) => super::logs::logs(&args, json).await,
     }
+}
+
+/// `None`: there was nothing to stop.
+async fn stop_if_running(json: bool) -> Result<Option<ShutdownReply>, CommandError> {
+    let home = Home::from_env()?;
+    let mut daemon = match Daemon::running().await {
+        Ok(daemon) => daemon,
+        Err(_) if !home::is_held(&home) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !json {
+        let status = daemon.call::<Status>(StatusParams::default()).await?;
+        if status.config.refused.is_some() {
+            screen::note(
+                "the next start will fail: `abide config check` says what is wrong with the configuration",
+            )?;
+        }
+        if status.tasks.running > 0 {
+            let tasks = measure::counted(status.tasks.running, "task");
+            let patience = measure::duration(PATIENCE_MS);
+            screen::note(&format!("{tasks} at work: up to {patience} to come to a boundary"))?;
+        }
+    }
+    stop(&mut daemon).await.map(Some)
 }
 
 async fn tell(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandError> {
@@ -56,7 +101,7 @@ async fn tell(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandError> {
 
 /// Returns when the daemon is gone, so that another can begin at once.
 async fn stop(daemon: &mut Daemon) -> Result<ShutdownReply, CommandError> {
-    let reply = daemon.call::<Shutdown>(ShutdownParams::default()).await?;
+    let reply = daemon.call::<Shutdown>(ShutdownParams { deadline_ms: Some(PATIENCE_MS) }).await?;
     let deadline = Instant::now() + STOP_DEADLINE;
     let mut look = interval(LOOK_EVERY);
     while home::is_held(daemon.home()) {

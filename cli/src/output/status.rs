@@ -2,14 +2,16 @@
 
 use crate::output::{
     measure,
-    style::{BAD, FAINT, NEEDS_YOU, PLAIN},
+    style::{BAD, FAINT, NEEDS_YOU, PLAIN, paint},
     table::{cell, table},
     text,
 };
 use abide_client::protocol::{
-    method::daemon::{RefusedConfig, StatusReply},
+    method::daemon::{CutWork, RefusedConfig, ShutdownReply, StatusReply, TaskCounts},
     notification::DaemonUpdate,
+    transcript::EffectClass,
 };
+use std::fmt::Write as _;
 
 pub(crate) fn daemon(status: &StatusReply) -> String {
     let tasks = status.tasks;
@@ -57,6 +59,48 @@ fn config(status: &StatusReply) -> String {
     }
 }
 
+/// What a daemon that has stopped leaves behind.
+pub(crate) fn stopped(left: &ShutdownReply) -> String {
+    let mut out = "stopped".to_owned();
+    let TaskCounts { running, waiting, paused } = left.tasks;
+    let tasks = [
+        (running, "goes on", "go on"),
+        (waiting, "waits for you", "wait for you"),
+        (paused, "is paused", "are paused"),
+    ];
+    let tasks: Vec<String> = tasks
+        .into_iter()
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, one, many)| format!("{} {}", measure::count(n), if n == 1 { one } else { many }))
+        .collect();
+    if !tasks.is_empty() {
+        let _ = write!(out, "; at the next start, of the unfinished tasks: {}", tasks.join(", "));
+    }
+    out.push('\n');
+    for cut in &left.cut {
+        let (what, then) = cut_off(&cut.work);
+        let title = text::one_line(&cut.title);
+        let _ = writeln!(out, "{} {} {title}: {what}", paint(BAD, "cut off:"), cut.task_id.short());
+        let _ = writeln!(out, "  {}", paint(FAINT, then));
+    }
+    out
+}
+
+/// What it was, and what becomes of it.
+fn cut_off(work: &CutWork) -> (String, &'static str) {
+    let CutWork::ToolCall(call) = work else {
+        return ("a model call".to_owned(), "the model is asked again at the next start");
+    };
+    let then = match call.effect {
+        EffectClass::Pure | EffectClass::Control => "it runs again at the next start",
+        EffectClass::Verifiable => "the next start looks whether it was done, and does it if not",
+        EffectClass::Unsafe => {
+            "it was killed and is not run again by itself; what it did is unknown, and the model is told so"
+        }
+    };
+    (format!("{} {}", text::one_line(&call.tool), text::one_line(&call.summary)), then)
+}
+
 /// What is wrong with the configuration, and what holds meanwhile.
 pub(crate) fn refused_config(refused: &RefusedConfig) -> String {
     let message = text::one_line(&refused.message);
@@ -76,9 +120,42 @@ mod tests {
     use super::*;
     use crate::output::fixture;
     use abide_client::protocol::{
-        method::daemon::{ConfigStatus, TaskCounts},
-        notification::DaemonUpdate,
+        CallId, ConversationId, TaskId,
+        method::daemon::{ConfigStatus, CutCall, CutOff},
     };
+    use uuid::Uuid;
+
+    #[test]
+    fn what_was_cut_off_is_named_with_what_becomes_of_it() {
+        let cut = |work| CutOff {
+            conversation_id: ConversationId(Uuid::from_u128(1)),
+            title: "Tidy up".into(),
+            task_id: TaskId(Uuid::from_u128(0x5f2c_81d0)),
+            work,
+        };
+        let call = CutCall {
+            call_id: CallId(Uuid::from_u128(3)),
+            tool: "shell".into(),
+            summary: "make \u{1b}[2Jall".into(),
+            effect: EffectClass::Unsafe,
+        };
+        let left = ShutdownReply {
+            unfinished: 3,
+            tasks: TaskCounts { running: 2, waiting: 1, paused: 0 },
+            cut: vec![cut(CutWork::ToolCall(call)), cut(CutWork::ModelCall)],
+        };
+        let shown = anstream::adapter::strip_str(&stopped(&left)).to_string();
+        assert_eq!(
+            shown,
+            "stopped; at the next start, of the unfinished tasks: 2 go on, 1 waits for you\n\
+             cut off: 5f2c81d0 Tidy up: shell make \\x1b[2Jall\n  \
+             it was killed and is not run again by itself; what it did is unknown, and the model is told so\n\
+             cut off: 5f2c81d0 Tidy up: a model call\n  \
+             the model is asked again at the next start\n"
+        );
+        let nothing = ShutdownReply { unfinished: 0, tasks: TaskCounts::default(), cut: vec![] };
+        assert_eq!(stopped(&nothing), "stopped\n");
+    }
 
     #[test]
     fn status_names_what_a_person_asks_for() {

@@ -2,7 +2,7 @@
 //! up the rest; a client that does not read what it asked for is asked for nothing more.
 
 use super::{
-    Service, handlers,
+    Service, handlers, shutdown,
     subscription::{self, Subscriptions},
 };
 use crate::events::{Focus, Outbox};
@@ -177,6 +177,10 @@ impl Connection {
             Ok(Request::Subscribe(params)) => {
                 let work = subscription::begin(self.clone(), id.clone(), params);
                 self.carry_out(id, MAX_REQUESTS, work).await;
+            }
+            Ok(Request::Shutdown(params)) => {
+                let work = shutdown::shutdown(self.clone(), id.clone(), params);
+                self.carry_out(id, MAX_URGENT_REQUESTS, work).await;
             }
             Ok(request) => {
                 let most = if is_urgent(&request) { MAX_URGENT_REQUESTS } else { MAX_REQUESTS };

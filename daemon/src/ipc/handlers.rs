@@ -52,16 +52,17 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
         Request::MarkRead(params) => Reply::MarkRead(conversation::mark_read(service, &params).await?),
         Request::Focus(params) => Reply::Focus(conversation::focus(connection, params)),
         Request::Search(params) => Reply::Search(search::search(service, params).await?),
-        // Answered by its own task, which this connection has begun already.
-        Request::Subscribe(_) => return Err(Error::new(ErrorKind::Internal, "subscribe was not dispatched")),
+        // Answered by tasks of their own, which the connection has begun already.
+        Request::Subscribe(_) | Request::Shutdown(_) => {
+            return Err(Error::new(ErrorKind::Internal, format!("{} was not dispatched", request.name())));
+        }
         Request::Unsubscribe(params) => {
             Reply::Unsubscribe(subscription::end(connection, params.subscription_id))
         }
         Request::ListModels(params) => {
             Reply::ListModels(service.settings.now().await.list(params.offline).await)
-        },
+        }
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
-        Request::Shutdown(params) => Reply::Shutdown(daemon::shutdown(service, params).await?),
         Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
     })
 }

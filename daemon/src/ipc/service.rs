@@ -1,8 +1,6 @@
-use crate::{
-    daemon::Ending, events::Hub, session::Sessions, settings::Settings, supervisor::Supervisor,
-};
+use crate::{daemon::Ending, events::Hub, session::Sessions, settings::Settings, supervisor::Supervisor};
 use abide_client::home::Home;
-use abide_protocol::Timestamp;
+use abide_protocol::{Error, Timestamp, method::daemon::ShutdownReply};
 use abide_store::Store;
 use abide_tools::Tools;
 use std::{
@@ -29,7 +27,12 @@ pub struct Service {
     pub started_at: Timestamp,
     /// Set to ask the daemon to end.
     pub ending: Arc<watch::Sender<Option<Ending>>>,
+    /// Set when nothing runs any more.
+    pub drained: Arc<watch::Sender<Option<Drained>>>,
 }
+
+/// What the daemon leaves behind, or why it cannot tell.
+pub type Drained = Result<ShutdownReply, Error>;
 
 /// Counts connections. Cheap to clone.
 #[derive(Debug, Clone, Default)]

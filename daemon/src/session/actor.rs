@@ -10,7 +10,12 @@ use super::{
 use crate::clock;
 use abide_engine::{Effect, History, Input, Refusal, accept, advance, handle, is_at_work, view, wake_at};
 use abide_model::Written;
-use abide_protocol::{ConversationId, TaskId, record::NewRecord, transcript::ToolSpec};
+use abide_protocol::{
+    ConversationId, TaskId,
+    method::daemon::{CutCall, CutOff, CutWork},
+    record::NewRecord,
+    transcript::ToolSpec,
+};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
@@ -74,8 +79,8 @@ impl Actor {
                     None => return,
                 },
                 () = nudged.notified() => {}
-                // What still runs is cut off, and found interrupted at the next start.
-                () = self.sessions.inner.supervisor.ending() => return,
+                // What still runs is found interrupted at the next start.
+                () = self.sessions.cutting() => return self.leave(),
                 () = tokio::time::sleep(linger), if self.may_go() => return self.go(mail).await,
             }
             if let Some(why) = self.lost.take() {
@@ -91,15 +96,41 @@ impl Actor {
 
     /// What came in at the last moment is for the next actor.
     async fn go(self, mail: Mail) {
-        self.sessions.retire(self.id);
+        self.leave();
         for message in mail.rest().await {
             // Only what comes by the other lane can be refused.
             let _ = self.sessions.deliver(self.id, Lane::Urgent, message).await;
         }
     }
 
+    fn leave(&self) {
+        self.sessions.retire(self.id, if self.sessions.is_cutting() { self.under_way() } else { Vec::new() });
+    }
+
+    /// What runs, in words that a person understands.
+    fn under_way(&self) -> Vec<CutOff> {
+        let title = self.history.conversation.as_ref().map(|c| c.facts.title.clone()).unwrap_or_default();
+        let work = |effect: &Effect| match *effect {
+            Effect::Model { .. } => Some(CutWork::ModelCall),
+            Effect::Tool { task, call, .. } => {
+                let call = self.history.task(task)?.call(call)?;
+                let summary = call.planned.as_ref().map_or(&call.block.tool, |planned| &planned.summary);
+                Some(CutWork::ToolCall(CutCall {
+                    call_id: call.block.id,
+                    tool: call.block.tool.clone(),
+                    summary: summary.clone(),
+                    effect: call.effect(),
+                }))
+            }
+        };
+        let running = self.running.keys().filter_map(|effect| Some((effect.task(), work(effect)?)));
+        running
+            .map(|(task_id, work)| CutOff { conversation_id: self.id, title: title.clone(), task_id, work })
+            .collect()
+    }
+
     async fn refuse_all(self, mail: Mail, why: &str) {
-        self.sessions.retire(self.id);
+        self.leave();
         for message in mail.rest().await {
             let error = CommandError::Load(why.to_owned());
             match message {

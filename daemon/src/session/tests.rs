@@ -1,9 +1,7 @@
 //! Actors with a real store, but without a model or a tool that ever begins.
 
 use super::{Alarm, CommandError, Lane, Message, Sessions};
-use crate::{
-    events::Hub, keys::KeyStore, runner::Runner, settings::Settings, supervisor::Supervisor,
-};
+use crate::{events::Hub, keys::KeyStore, runner::Runner, settings::Settings, supervisor::Supervisor};
 use abide_engine::{History, Input, Mint, Refusal, Start, handle, view};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,

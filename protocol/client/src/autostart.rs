@@ -40,6 +40,8 @@ pub enum StartError {
     Log { path: PathBuf, source: io::Error },
     #[error("the daemon ended while starting ({status}); its log is {log}{said}", log = log.display(), said = said(last_lines))]
     Exited { status: ExitStatus, log: PathBuf, last_lines: String },
+    #[error("the daemon would not start: {said}")]
+    Refused { said: String },
     #[error("the daemon did not answer within {} ms ({last}); its log is {log}", waited.as_millis(), log = log.display())]
     Deadline { waited: Duration, last: String, log: PathBuf },
 }
@@ -62,6 +64,14 @@ pub async fn connect_or_start(home: &Home, options: Options) -> Result<Client, C
 /// See [`ConnectError`].
 pub async fn start(home: &Home, options: Options, start: &Start) -> Result<(), ConnectError> {
     connect_with(home, options, start).await.map(drop)
+}
+
+/// Has the program read its configuration and keys as a start does, beside a daemon that may run.
+///
+/// # Errors
+/// There is no program, or it would not start.
+pub async fn check(home: &Home, start: &Start) -> Result<(), StartError> {
+    spawn::check(home, start).await
 }
 
 /// [`connect_or_start`], with a word on how to start.

@@ -1,7 +1,8 @@
 use crate::{
-    Timestamp,
+    CallId, ConversationId, TaskId, Timestamp,
     notification::DaemonUpdate,
     provider::{DefaultModel, ProviderInfo},
+    transcript::EffectClass,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -47,11 +48,12 @@ pub struct StatusReply {
     pub socket: String,
     /// Names (not values) of the API keys the daemon has.
     pub keys: Vec<String>,
+    #[serde(default)]
     pub config: ConfigStatus,
 }
 
 /// The configuration in force.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigStatus {
     /// The file it is read from, which need not exist.
@@ -90,11 +92,49 @@ pub struct ShutdownParams {
     pub deadline_ms: Option<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Comes when nothing runs any more, just before the daemon ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShutdownReply {
-    /// Tasks that have not ended; they go on at the next start.
+    /// Tasks that have not ended.
     pub unfinished: u64,
+    /// The same by where they stand. Those that run go on at the next start.
+    #[serde(default)]
+    pub tasks: TaskCounts,
+    /// What had not come to its end by the deadline.
+    #[serde(default)]
+    pub cut: Vec<CutOff>,
+}
+
+/// Work that was cut off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CutOff {
+    pub conversation_id: ConversationId,
+    pub title: String,
+    pub task_id: TaskId,
+    pub work: CutWork,
+}
+
+/// What was cut off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutWork {
+    /// The model is asked again at the next start.
+    ModelCall,
+    /// A tool that was running, and its processes.
+    ToolCall(CutCall),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CutCall {
+    pub call_id: CallId,
+    pub tool: String,
+    /// What it does, in one line.
+    pub summary: String,
+    /// What becomes of it at the next start.
+    pub effect: EffectClass,
 }
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,5 +157,6 @@ pub struct SetKeyReply {
     /// Where it is kept now, in words.
     pub stored_in: String,
     /// A key of this provider had been stored before, and was replaced or removed.
+    #[serde(default)]
     pub had_key: bool,
 }

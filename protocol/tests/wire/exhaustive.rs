@@ -10,7 +10,7 @@ use abide_protocol::{
     event::{Event, EventKind},
     inbox::{Decision, Pending, PendingId, QuestionKind},
     message::{CallOutcome, Message, MessageKind, Role},
-    method::{Request, subscription::Scope},
+    method::{Request, daemon::CutWork, subscription::Scope},
     notification::{DeltaItem, DeltaKind, Notification},
     provider::KeyState,
     record::{ModelErrorKind, NoticeKind, Permission, RecordBody},
@@ -123,7 +123,7 @@ macro_rules! list_enums {
 #[test]
 fn variants_keep_their_places() {
     let enums = list_enums![
-        Approvals Block CallOutcome CallState Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind KeyState MessageKind
+        Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind KeyState MessageKind
         Mode ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
         Risk Role Scope Status StopReason Tier
     ];

@@ -52,3 +52,32 @@ async fn a_tool_that_ends_in_time_is_let_finish() {
     let told = world.model.requests("short").pop().unwrap().text();
     assert!(told.contains("ended") && !told.contains("nterrupted"), "{told}");
 }
+
+#[tokio::test]
+async fn what_a_stop_cuts_off_is_said_and_a_second_stop_has_nothing_to_do() {
+    let mut world = World::start().await;
+    let witness = world.witness();
+    let gate = Gate::new("the reply after the cut");
+    let script = [Turn::shell(&witness.command_that_hangs("tool")), Turn::say("Half").gate(&gate)];
+    let task = world.run("cut", script).await;
+    let mut watcher = world.watch(task).await;
+    watcher.hears("output of tool").await;
+    let cli = world.daemon.cli();
+    let stopped = cli.run(&["daemon", "stop"]).await;
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    assert!(stopped.stderr.contains("1 task at work: up to 5 s"), "{stopped:?}");
+    let says = |part: &str| stopped.stdout.contains(part);
+    assert!(says(&format!("cut off: {}", task.task_id.short())) && says("shell"), "{stopped:?}");
+    assert!(says("what it did is unknown") && says("1 goes on"), "{stopped:?}");
+    assert!(world.daemon.ended().await.success());
+    let again = cli.run(&["daemon", "stop"]).await;
+    assert!(again.code == Some(0) && again.stdout.contains("not running"), "{again:?}");
+
+    world.daemon.up().await;
+    world.client = world.daemon.client().await;
+    gate.reached().await;
+    let stopped = cli.json(&["daemon", "stop"]).await;
+    assert_eq!(stopped["cut"][0]["work"], "model_call", "{stopped}");
+    assert_eq!(stopped["tasks"], serde_json::json!({ "running": 1, "waiting": 0, "paused": 0 }));
+    assert!(world.daemon.ended().await.success());
+}

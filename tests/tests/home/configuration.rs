@@ -48,16 +48,21 @@ async fn a_file_that_is_not_understood_is_refused_everywhere_and_what_was_in_for
     let world = World::start().await;
     let file = world.daemon.home().config_file();
     let good = fs::read_to_string(&file).unwrap();
-    fs::write(&file, format!("[task]\nmax_stepps = 3\n{good}")).unwrap();
+    let broken = good.replace("[task]\n", "[task]\nmax_stepps = 3\n");
+    fs::write(&file, &broken).unwrap();
+    let line = broken.lines().position(|line| line.starts_with("max_stepps")).unwrap() + 1;
     let is_said = |words: &str| {
         let says = |part: &str| words.contains(part);
-        says(&file.display().to_string()) && says("line 2") && says("task.max_stepps") && says("stays in force")
+        says(&file.display().to_string())
+            && says(&format!("line {line}"))
+            && says("task.max_stepps")
+            && says("stays in force")
     };
 
     let cli = world.daemon.cli();
     let status = cli.json(&["daemon", "status"]).await;
     let refused = &status["config"]["refused"];
-    assert_eq!((&refused["line"], &refused["key"]), (&2.into(), &"task.max_stepps".into()), "{status}");
+    assert_eq!((&refused["line"], &refused["key"]), (&line.into(), &"task.max_stepps".into()), "{status}");
     let said = cli.ok(&["daemon", "status"]).await;
     assert!(is_said(&said), "{said}");
     let doctor = cli.run(&["doctor"]).await;
@@ -75,4 +80,30 @@ async fn a_file_that_is_not_understood_is_refused_everywhere_and_what_was_in_for
     assert_eq!(status["config"]["refused"], serde_json::Value::Null);
     let models = cli.run(&["models"]).await;
     assert!(!models.stderr.contains("config.toml"), "{models:?}");
+}
+
+#[tokio::test]
+async fn a_restart_that_would_fail_leaves_the_daemon_that_runs() {
+    let world = World::start().await;
+    let file = world.daemon.home().config_file();
+    fs::write(&file, "[task]\nmax_stepps = 3\n").unwrap();
+    let cli = world.daemon.cli();
+    let refused = cli.run(&["daemon", "restart"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("line 2: `task.max_stepps`"), "{refused:?}");
+    assert!(refused.stderr.contains("left alone"), "{refused:?}");
+    assert_eq!(cli.json(&["daemon", "status"]).await["pid"], world.daemon.pid());
+    let checked = cli.run(&["config", "check"]).await;
+    assert!(checked.code == Some(1) && checked.stderr.contains("line 2"), "{checked:?}");
+    fs::remove_file(&file).unwrap();
+    cli.ok(&["config", "check"]).await;
+}
+
+#[tokio::test]
+async fn a_default_model_without_its_provider_is_no_good_finding() {
+    let world = World::start().await;
+    world.daemon.configure(&Config::with(&world.model).default_model("gone/model"));
+    let doctor = world.daemon.cli().run(&["doctor"]).await;
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    assert!(doctor.stdout.contains("✗ default model: gone/model"), "{doctor:?}");
 }

@@ -1,15 +1,9 @@
 use super::storage;
-use crate::{clock, daemon::Ending, ipc::Service};
+use crate::{clock, ipc::Service};
 use abide_protocol::{
     Error, ErrorKind,
-    method::daemon::{SetKeyParams, SetKeyReply, ShutdownParams, ShutdownReply, StatusReply},
+    method::daemon::{SetKeyParams, SetKeyReply, StatusReply},
 };
-use std::time::Duration;
-
-/// How long a shutdown waits for a boundary, if nobody says, in ms.
-const DRAIN: u64 = 5_000;
-/// The longest anybody may ask for, in ms.
-const MAX_DRAIN: u64 = 600_000;
 
 pub(super) async fn status(service: &Service) -> Result<StatusReply, Error> {
     let counts = service.store.counts().await.map_err(storage)?;
@@ -43,13 +37,6 @@ fn resident_bytes() -> Option<u64> {
 #[cfg(not(target_os = "linux"))]
 fn resident_bytes() -> Option<u64> {
     None
-}
-
-pub(super) async fn shutdown(service: &Service, params: ShutdownParams) -> Result<ShutdownReply, Error> {
-    let counts = service.store.counts().await.map_err(storage)?.tasks;
-    let drain = Duration::from_millis(params.deadline_ms.unwrap_or(DRAIN).min(MAX_DRAIN));
-    service.ending.send_replace(Some(Ending::Asked { drain }));
-    Ok(ShutdownReply { unfinished: counts.running + counts.waiting + counts.paused })
 }
 
 pub(super) async fn set_key(service: &Service, params: SetKeyParams) -> Result<SetKeyReply, Error> {

@@ -4,10 +4,9 @@ use super::{Actor, Prefix, Reply};
 use crate::{
     runner::{Job, ModelJob, ToolJob},
     session::{
-        CommandError,
+        CommandError, Sessions,
         mailbox::{Lane, Mail, Message},
     },
-    supervisor::Supervisor,
 };
 use abide_engine::{Effect, Input, Refusal, effects, view, wake_at};
 use abide_fail_point::{Point, pass};
@@ -41,7 +40,7 @@ impl Actor {
         pass(Point::Append);
         let (gate, _) = watch::channel(false);
         let sessions = self.sessions.clone();
-        let (store, supervisor) = (&sessions.inner.store, &sessions.inner.supervisor);
+        let store = &sessions.inner.store;
         let mut state = store.state();
         let mut pressed = Vec::new();
         let (stored, later) = loop {
@@ -51,7 +50,7 @@ impl Actor {
             let message = tokio::select! {
                 biased;
                 stored = store.append(append) => break (stored, later),
-                message = pressing(&mut state, mail, supervisor), if !urgent => message,
+                message = pressing(&mut state, mail, &sessions), if !urgent => message,
             };
             let Some(message) = message else {
                 self.lost = Some(CommandError::ShuttingDown.to_string());
@@ -220,7 +219,7 @@ impl Actor {
 async fn pressing(
     state: &mut watch::Receiver<StorageState>,
     mail: &mut Mail,
-    supervisor: &Supervisor,
+    sessions: &Sessions,
 ) -> Option<Message> {
     loop {
         if state.wait_for(|state| state.full).await.is_err() {
@@ -231,7 +230,7 @@ async fn pressing(
             // There is room again: what waits goes in by itself.
             _ = state.wait_for(|state| !state.full) => {}
             message = mail.pressing() => return Some(message),
-            () = supervisor.ending() => return None,
+            () = sessions.cutting() => return None,
         }
     }
 }

@@ -15,6 +15,26 @@ const MAX_LOG: u64 = 256 * 1024;
 const SHOWN_BYTES: u64 = 4096;
 const SHOWN_LINES: usize = 20;
 
+/// Exit code of a program that does not know the argument: an older one, which cannot be asked.
+const USAGE: i32 = 2;
+
+pub(super) async fn check(home: &Home, start: &Start) -> Result<(), StartError> {
+    let program = start.program.clone().or_else(program::daemon).ok_or(StartError::NotFound)?;
+    let mut command = command(&program, home, Stdio::piped());
+    command.args(["config", "check"]);
+    let failed = |source| StartError::Spawn { program: program.clone(), source };
+    let run = tokio::task::spawn_blocking(move || command.output());
+    let output = run.await.map_err(io::Error::other).and_then(|run| run).map_err(failed)?;
+    if output.status.success() || output.status.code() == Some(USAGE) {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.trim();
+    Err(StartError::Refused {
+        said: text::visible(said.strip_prefix("error: ").unwrap_or(said)).into_owned(),
+    })
+}
+
 /// A daemon that was started and may not answer yet.
 pub(super) struct Child {
     /// Comes when the process ends: a thread waits for it, so that no zombie is left behind.
@@ -58,7 +78,7 @@ impl Child {
 
 /// Detached: a session of its own, no terminal, no folder kept busy.
 #[expect(clippy::disallowed_methods, reason = "the daemon is the one process that a client starts")]
-fn command(program: &Path, home: &Home, stderr: File) -> Command {
+fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr).current_dir("/");
     match home.root() {

@@ -9,7 +9,8 @@ use abide_protocol::{
             ConversationReply, DeleteConversationReply, FocusReply, ListConversationsReply, ListMessagesReply,
         },
         daemon::{
-            ConfigStatus, ListModelsReply, RefusedConfig, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
+            ConfigStatus, CutCall, CutOff, CutWork, ListModelsReply, RefusedConfig, SetKeyReply,
+            ShutdownReply, StatusReply, TaskCounts,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
         search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
@@ -18,6 +19,7 @@ use abide_protocol::{
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
+    transcript::EffectClass,
 };
 
 pub(super) fn all() -> Vec<Reply> {
@@ -105,9 +107,25 @@ fn rest() -> Vec<Reply> {
         Reply::Unsubscribe(UnsubscribeReply { was_subscribed: true }),
         Reply::ListModels(ListModelsReply { providers: vec![provider], default }),
         Reply::Status(status()),
-        Reply::Shutdown(ShutdownReply { unfinished: 2 }),
+        Reply::Shutdown(shutdown()),
         Reply::SetKey(SetKeyReply { stored_in: "the keyring".to_owned(), had_key: true }),
     ]
+}
+
+fn shutdown() -> ShutdownReply {
+    let cut =
+        |work| CutOff { conversation_id: id(0x11), title: "Tidy up".to_owned(), task_id: id(0x21), work };
+    let call = CutCall {
+        call_id: id(0x41),
+        tool: "shell".to_owned(),
+        summary: "make".to_owned(),
+        effect: EffectClass::Unsafe,
+    };
+    ShutdownReply {
+        unfinished: 6,
+        tasks: TaskCounts { running: 1, waiting: 2, paused: 3 },
+        cut: vec![cut(CutWork::ModelCall), cut(CutWork::ToolCall(call))],
+    }
 }
 
 fn status() -> StatusReply {
