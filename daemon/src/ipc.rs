@@ -2,6 +2,7 @@
 
 mod connection;
 mod handlers;
+mod headers;
 mod service;
 mod shutdown;
 mod subscription;

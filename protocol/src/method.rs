@@ -113,7 +113,9 @@ methods! {
     2 "stopTask" StopTask(task::TaskParams) -> task::TaskReply;
     /// Lets what runs finish and begins nothing new.
     3 "pauseTask" PauseTask(task::TaskParams) -> task::TaskReply;
+    /// Lets a paused task go on; the answer to what the pause has asked, too.
     4 "resumeTask" ResumeTask(task::TaskParams) -> task::TaskReply;
+    /// A page of tasks.
     5 "listTasks" ListTasks(task::ListTasksParams) -> task::ListTasksReply;
     /// A task whole, with its prompt, scratchpad and calls.
     6 "getTask" GetTask(task::TaskParams) -> task::GetTaskReply;
@@ -125,24 +127,35 @@ methods! {
     /// All that waits for a person.
     22 "inbox" Inbox(inbox::InboxParams) -> inbox::InboxReply;
 
+    /// Makes a conversation without a task.
     40 "createConversation" CreateConversation(conversation::CreateConversationParams) -> conversation::ConversationReply;
+    /// A page of conversations.
     41 "listConversations" ListConversations(conversation::ListConversationsParams) -> conversation::ListConversationsReply;
+    /// A conversation's own facts.
     42 "getConversation" GetConversation(conversation::ConversationParams) -> conversation::ConversationReply;
+    /// A page of what was said, with the calls and events among it.
     43 "listMessages" ListMessages(conversation::ListMessagesParams) -> conversation::ListMessagesReply;
+    /// Changes title, workspace or defaults; what is absent stays as it is.
     44 "updateConversation" UpdateConversation(conversation::UpdateConversationParams) -> conversation::ConversationReply;
+    /// Puts it away, or takes it out again.
     45 "archiveConversation" ArchiveConversation(conversation::ArchiveConversationParams) -> conversation::ConversationReply;
     /// Deletes its records for good; a running task is stopped first.
     46 "deleteConversation" DeleteConversation(conversation::ConversationParams) -> conversation::DeleteConversationReply;
+    /// Everything up to a seq has been read.
     47 "markRead" MarkRead(conversation::MarkReadParams) -> conversation::ConversationReply;
     /// What this client's person is looking at: no notification for that.
     48 "focus" Focus(conversation::FocusParams) -> conversation::FocusReply;
     /// Finds words in messages and titles.
     49 "search" Search(search::SearchParams) -> search::SearchReply;
 
+    /// Answers with how things stand; what happens from then on follows as notifications.
     60 "subscribe" Subscribe(subscription::SubscribeParams) -> subscription::SubscribeReply;
+    /// Ends a subscription.
     61 "unsubscribe" Unsubscribe(subscription::UnsubscribeParams) -> subscription::UnsubscribeReply;
 
+    /// Providers with their models, and which model is the default and why.
     80 "listModels" ListModels(daemon::ListModelsParams) -> daemon::ListModelsReply;
+    /// What runs, and how the daemon is.
     81 "status" Status(daemon::StatusParams) -> daemon::StatusReply;
     /// Lets what runs come to a boundary, cuts off what does not in time, then answers; then the daemon ends.
     82 "shutdown" Shutdown(daemon::ShutdownParams) -> daemon::ShutdownReply;

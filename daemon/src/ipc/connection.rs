@@ -2,7 +2,7 @@
 //! up the rest; a client that does not read what it asked for is asked for nothing more.
 
 use super::{
-    Service, handlers, shutdown,
+    Service, handlers, headers, shutdown,
     subscription::{self, Subscriptions},
 };
 use crate::events::{Focus, Outbox};
@@ -11,7 +11,7 @@ use abide_fail_point::{Point, pass};
 use abide_protocol::{
     Error, ErrorKind,
     codec::{Codec, Incoming, Outgoing, RequestId, json},
-    hello::{self, HelloParams, HelloReply, PeerInfo},
+    hello::{self, HelloParams, HelloReply, MAX_FRAME, PeerInfo},
     limits::{HELLO_TIME_MS, MAX_REQUESTS, MAX_URGENT_REQUESTS},
     method::{Reply, Request},
 };
@@ -24,7 +24,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio_util::{
     codec::{Encoder as _, FramedRead},
     sync::CancellationToken,
@@ -34,6 +34,8 @@ use tokio_util::{
 const HELLO_TIME: Duration = Duration::from_millis(HELLO_TIME_MS);
 /// How long a client that is being closed may take to read what is left.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
+/// How long a client that was refused may go on writing.
+const LINGER: Duration = Duration::from_millis(250);
 /// How long a request keeps those after it waiting.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// What is encoded before it is written, in bytes.
@@ -64,6 +66,15 @@ where
     };
     let Ok(Some(hello)) = hello else { return };
     let (id, answer) = match hello {
+        Ok(line) if json::is_header(&line) => {
+            let refusal = tokio::time::timeout(HELLO_TIME, headers::refusal(&line, &mut requests)).await;
+            if let Ok(Ok(refusal)) = refusal
+                && write.write_all(&refusal).await.is_ok()
+            {
+                part(requests).await;
+            }
+            return;
+        }
         Ok(line) => greet(&line, allowed),
         Err(e) => (
             RequestId::Other("null".to_owned()),
@@ -74,10 +85,19 @@ where
     if write.write_all(&bytes).await.is_err() {
         return;
     }
-    let Some(codec) = answer.ok().and_then(|reply| Codec::named(&reply.codec)) else { return };
+    let Some(codec) = answer.ok().and_then(|reply| Codec::named(&reply.codec)) else {
+        return part(requests).await;
+    };
     *requests.decoder_mut() = Framing::of(codec);
     // Boxed: what has not said hello yet is not to cost what one that has may need.
     Box::pin(converse(requests, write, codec, service)).await;
+}
+
+/// Ends a connection that was refused. A client that still writes would not read why if its writing failed.
+async fn part<S: AsyncRead>(requests: FramedRead<ReadHalf<S>, Framing>) {
+    let (mut rest, mut nowhere) = (requests.into_inner().take(MAX_FRAME as u64), tokio::io::sink());
+    // It has been told; how its writing goes on does not matter.
+    let _ = tokio::time::timeout(LINGER, tokio::io::copy(&mut rest, &mut nowhere)).await;
 }
 
 /// After hello.

@@ -137,6 +137,22 @@ pub fn decode_hello_reply(bytes: &[u8]) -> Result<Result<HelloReply, Error>, Dec
     }
 }
 
+/// The line is a header of the Language Server Protocol, which many JSON-RPC libraries frame messages by.
+#[must_use]
+pub fn is_header(line: &[u8]) -> bool {
+    let begins =
+        |name: &str| line.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()));
+    begins("Content-Length:") || begins("Content-Type:")
+}
+
+/// What such a library is told.
+#[must_use]
+pub fn no_headers() -> Error {
+    let words = "messages are newline-delimited JSON here, one message a line, without `Content-Length` headers; set the JSON-RPC \
+        library to lines (protocol/README.md says how)";
+    Error::new(ErrorKind::Parse, words)
+}
+
 fn read_line(bytes: &[u8]) -> Result<Line<'_>, Error> {
     if bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'[') {
         return Err(Error::new(
@@ -145,7 +161,9 @@ fn read_line(bytes: &[u8]) -> Result<Line<'_>, Error> {
         ));
     }
     serde_json::from_slice(bytes).map_err(|e| {
-        if e.is_data() {
+        if is_header(bytes) {
+            no_headers()
+        } else if e.is_data() {
             Error::new(ErrorKind::InvalidRequest, format!("not a JSON-RPC 2.0 request: {e}"))
         } else {
             Error::new(ErrorKind::Parse, format!("the line is not JSON: {e}"))

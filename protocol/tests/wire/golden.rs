@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
-fn is_blessed() -> bool {
+pub(crate) fn is_blessed() -> bool {
     std::env::var_os("ABIDE_BLESS").is_some_and(|value| value == "1")
 }
 

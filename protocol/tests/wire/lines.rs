@@ -8,6 +8,7 @@ use abide_protocol::{
     method::{
         Reply, Request,
         conversation::FocusReply,
+        daemon::{SetKeyReply, ShutdownReply, StatusReply},
         subscription::{Scope, SubscribeParams},
         task::{ListTasksParams, StartTaskParams},
     },
@@ -24,6 +25,30 @@ fn refused(line: &str) -> (Option<RequestId>, ErrorKind) {
 
 fn null() -> Option<RequestId> {
     Some(RequestId::Other("null".to_owned()))
+}
+
+/// `abide daemon restart` has to work after an upgrade: it asks the older daemon, in JSON.
+#[test]
+fn what_an_older_daemon_leaves_out_of_a_reply_has_a_default() {
+    let shutdown: ShutdownReply = serde_json::from_str(r#"{"unfinished":2}"#).unwrap();
+    assert_eq!((shutdown.unfinished, shutdown.cut.len()), (2, 0));
+    let status = r#"{"version":"0.1.0","pid":1,"startedAt":1,"uptimeMs":1,"memoryBytes":1,"connections":1,"sessions":0,
+        "tasks":{"running":0,"waiting":0,"paused":0},"inbox":0,"daemon":{"storageFull":false,"shuttingDown":false},
+        "dataDir":"/d","socket":"/s","keys":[]}"#;
+    assert_eq!(serde_json::from_str::<StatusReply>(status).unwrap().config.refused, None);
+    assert!(!serde_json::from_str::<SetKeyReply>(r#"{"storedIn":"nowhere"}"#).unwrap().had_key);
+}
+
+#[test]
+fn headers_of_the_language_server_protocol_are_known() {
+    for line in ["Content-Length: 12\r", "content-length:12", "Content-Type: application/vscode-jsonrpc"] {
+        let (_, hello) = json::decode_hello(line.as_bytes());
+        for error in [hello.unwrap_err(), read(line).request.unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Parse);
+            assert!(error.message.contains("newline-delimited JSON"), "{error}");
+        }
+    }
+    assert!(!read("Content").request.unwrap_err().message.contains("newline-delimited"));
 }
 
 #[test]

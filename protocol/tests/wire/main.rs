@@ -7,4 +7,5 @@ mod frames;
 mod golden;
 mod lines;
 mod random;
+mod reference;
 mod samples;

@@ -87,6 +87,42 @@ async fn a_malformed_line_gets_an_error_and_the_connection_stays() {
     );
 }
 
+/// What vscode-jsonrpc and its like send unless they are told otherwise: a header, and in a second write the message.
+#[tokio::test]
+async fn a_library_that_sends_content_length_is_told_so_in_its_own_frame() {
+    let world = World::start().await;
+    let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
+    socket.write_all(format!("Content-Length: {}\r\n\r\n", HELLO.len()).as_bytes()).await.unwrap();
+    socket.write_all(HELLO.as_bytes()).await.unwrap();
+    let mut header = String::new();
+    let mut answer = BufReader::new(&mut socket);
+    wait::within("a header", answer.read_line(&mut header)).await.unwrap();
+    // What the library writes before it has read the answer does not fail.
+    answer.write_all(b"Content-Length: 2\r\n\r\n{}").await.unwrap();
+    let mut body = String::new();
+    wait::within("the daemon to close", answer.read_to_string(&mut body)).await.unwrap();
+    let body = body.strip_prefix("\r\n").unwrap();
+    assert_eq!(header, format!("Content-Length: {}\r\n", body.len()));
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!((&body["id"], &body["error"]["code"]), (&json!(0), &json!(-32700)));
+    let words = body["error"]["message"].as_str().unwrap();
+    assert!(words.contains("newline-delimited JSON") && words.contains("`Content-Length`"), "{words}");
+}
+
+#[tokio::test]
+async fn a_shutdown_is_answered_before_the_connection_closes() {
+    let mut world = World::start().await;
+    let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
+    let shutdown = json!({ "jsonrpc": "2.0", "id": 7, "method": "shutdown" });
+    socket.write_all(format!("{HELLO}\n{shutdown}\n").as_bytes()).await.unwrap();
+    socket.shutdown().await.unwrap();
+    let mut text = String::new();
+    wait::within("the daemon to close", socket.read_to_string(&mut text)).await.unwrap();
+    let answer: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!((&answer["id"], &answer["result"]["cut"]), (&json!(7), &json!([])), "{text}");
+    assert!(world.daemon.ended().await.success());
+}
+
 #[tokio::test]
 async fn a_whole_task_with_subscription_in_lines_of_json() {
     let world = World::start().await;
