@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_search.sql"),
     include_str!("../migrations/0003_checksum.sql"),
     include_str!("../migrations/0004_rules.sql"),
+    include_str!("../migrations/0005_timeline.sql"),
 ];
 
 /// The first schema in which a record may have a checksum.
@@ -83,6 +84,7 @@ mod tests {
         "ccc18f59110a73d1d0d038875c51a288cd9d094888fc764072b7cdf098321c01",
         "dbb807467859fdf5d34564643a2129a4837eeecc7c4e4ceec029ea9344b2c2d9",
         "dc91c790550c047a08a9bfc44170a7f7bb1f9986a7013739e9abc044deaeee60",
+        "c6b7db8a2d42da2f2f0f55f3744d1ebac515a47b171ca978b35b76a290a088f4",
     ];
 
     #[test]

@@ -6,6 +6,7 @@ mod inbox;
 mod rows;
 mod task;
 
+pub(crate) use call::forget_calls;
 pub(crate) use conversation::finish;
 pub(crate) use inbox::close_items;
 pub(crate) use rows::rows;
@@ -95,22 +96,16 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::Restarted(_) => {}
     }
     if let Some(said) = record.message() {
-        message(connection, &said, changes)?;
+        message(&said, changes);
     }
     Ok(())
 }
 
-fn message(connection: &Connection, message: &Message, changes: &mut Changes) -> Result<(), Fault> {
-    let seq = seq_to_sql(message.seq);
-    let own = message.role == Role::User;
-    connection
-        .prepare_cached("INSERT INTO messages (conversation, seq, own) VALUES (?1, ?2, ?3)")?
-        .execute(params![message.conversation_id.0, seq, own])?;
-    if !own && seq > changes.read_up_to {
+fn message(message: &Message, changes: &mut Changes) {
+    if message.role != Role::User && seq_to_sql(message.seq) > changes.read_up_to {
         changes.unread += 1;
     }
     changes.touch(message.at);
-    Ok(())
 }
 
 fn client_message_used(connection: &Connection, record: &Record, used: &ClientMessage) -> Result<(), Fault> {

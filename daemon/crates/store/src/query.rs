@@ -15,8 +15,9 @@ pub use lookup::{Lookup, PendingRef};
 pub use rule::ClientMessageUse;
 pub use status::Counts;
 
-pub(crate) use conversation::conversation;
+pub(crate) use conversation::{conversation, touch_conversation};
 pub(crate) use inbox::open_items;
+pub(crate) use message::{last_message, messages_of_others, messages_up_to};
 pub(crate) use record::{changed_records, each_record};
 pub(crate) use rule::client_message;
 pub(crate) use search::{Progress, each_message, search_progress};

@@ -6,7 +6,7 @@ use crate::{
     work::Fault,
 };
 use abide_protocol::{
-    CallId,
+    CallId, ConversationId,
     record::{CallFinished, CallPlanned, CallStarted, Record},
     task::CallState,
 };
@@ -18,16 +18,21 @@ fn execute(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<
 }
 
 pub(super) fn planned(connection: &Connection, record: &Record, body: &CallPlanned) -> Result<(), Fault> {
+    // Else no task would show it.
+    task_of(record)?;
     execute(
         connection,
-        "INSERT INTO calls (id, conversation, task, seq, state, attempt) VALUES (?1, ?2, ?3, ?4, ?5, 0)",
-        params![
-            body.call_id.0,
-            record.conversation_id.0,
-            task_of(record)?.0,
-            seq_to_sql(record.seq),
-            Word(CallState::Queued)
-        ],
+        "INSERT INTO calls (seq, id, state, attempt) VALUES (?1, ?2, ?3, 0)",
+        params![seq_to_sql(record.seq), body.call_id.0, Word(CallState::Queued)],
+    )
+}
+
+/// Of all calls of a conversation, as long as its records are there.
+pub(crate) fn forget_calls(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
+    execute(
+        connection,
+        "DELETE FROM calls WHERE seq IN (SELECT seq FROM records WHERE conversation = ?1 AND kind = 'call_planned')",
+        params![id.0],
     )
 }
 

@@ -94,20 +94,14 @@ pub(crate) fn finish(
     id: ConversationId,
     changes: Changes,
 ) -> Result<(Option<InboxUpdate>, Option<ConversationUpdate>), Fault> {
-    if let Some(at) = changes.touched {
-        ledger
-            .connection
-            .prepare_cached(
-                "UPDATE conversations SET unread = unread + ?2, updated_at = max(updated_at, ?3) WHERE id = ?1",
-            )?
-            .execute(params![id.0, changes.unread.cast_signed(), at.0])?;
-    }
     let inbox_changed = !changes.inbox_added.is_empty() || !changes.inbox_removed.is_empty();
     let looks_different = changes.touched.is_some() || changes.restyled;
-    if !inbox_changed && !looks_different {
-        return Ok((None, None));
-    }
-    let conversation = query::conversation(ledger.connection, id)?.ok_or(Refusal::Gone(id))?;
+    let conversation = match changes.touched {
+        Some(at) => query::touch_conversation(ledger.connection, id, changes.unread, at)?,
+        None if inbox_changed || looks_different => query::conversation(ledger.connection, id)?,
+        None => return Ok((None, None)),
+    };
+    let conversation = conversation.ok_or(Refusal::Gone(id))?;
     let inbox = inbox_changed.then(|| InboxUpdate {
         added: changes
             .inbox_added

@@ -4,8 +4,8 @@ use rusqlite::{Connection, types::Value};
 /// Everything that is derived of a conversation's records, each table in the order of its key.
 const TABLES: &[&str] = &[
     "SELECT * FROM conversations WHERE id = ?1",
-    "SELECT * FROM messages WHERE conversation = ?1 ORDER BY seq",
-    "SELECT * FROM calls WHERE conversation = ?1 ORDER BY id",
+    "SELECT c.* FROM records r JOIN calls c ON c.seq = r.seq
+     WHERE r.conversation = ?1 AND r.kind = 'call_planned' ORDER BY c.seq",
     "SELECT * FROM tasks WHERE conversation = ?1 ORDER BY id",
     "SELECT x.* FROM task_texts x JOIN tasks t ON t.id = x.task WHERE t.conversation = ?1 ORDER BY x.task",
     "SELECT * FROM inbox WHERE conversation = ?1 ORDER BY id",

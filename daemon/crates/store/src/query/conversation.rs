@@ -7,7 +7,7 @@ use crate::{
     error::ReadError,
 };
 use abide_protocol::{
-    ConversationId, TaskId,
+    ConversationId, TaskId, Timestamp,
     conversation::{Conversation, LatestTask},
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -40,6 +40,23 @@ pub(crate) fn conversation(
     id: ConversationId,
 ) -> rusqlite::Result<Option<Conversation>> {
     connection.prepare_cached(&format!("{SELECT} WHERE c.id = ?1"))?.query_row([id.0], from_row).optional()
+}
+
+/// Adds to the unread messages of a conversation that was changed at that moment; as it is then.
+pub(crate) fn touch_conversation(
+    connection: &Connection,
+    id: ConversationId,
+    unread: u64,
+    at: Timestamp,
+) -> rusqlite::Result<Option<Conversation>> {
+    connection
+        .prepare_cached(
+            "UPDATE conversations SET unread = unread + ?2, updated_at = max(updated_at, ?3) WHERE id = ?1
+             RETURNING id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread, task,
+                 (SELECT status FROM tasks WHERE tasks.id = conversations.task)",
+        )?
+        .query_row(params![id.0, unread.cast_signed(), at.0], from_row)
+        .optional()
 }
 
 /// Last changed first, and where the next page begins.

@@ -2,16 +2,19 @@
 
 use super::{
     page_size,
-    record::{COLUMNS, record_at, records},
+    record::{COLUMNS, record, record_at, records},
 };
 use crate::{
     Store,
-    column::{Word, seq, seq_to_sql},
+    column::{Word, seq_from_sql, seq_to_sql},
     error::ReadError,
 };
 use abide_protocol::{
-    CallId, ConversationId, Seq, TaskId, event::Event, message::CallView,
-    method::conversation::ListMessagesReply, record::RecordBody,
+    CallId, ConversationId, Seq, TaskId, Timestamp,
+    event::Event,
+    message::{CallView, Message, Role},
+    method::conversation::ListMessagesReply,
+    record::{Record, RecordBody},
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -20,6 +23,34 @@ const PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// What an entry takes besides its texts, and the event that came with it.
 const ENTRY_BYTES: usize = 512;
 
+/// What a timeline shows.
+enum Entry {
+    Message(Message),
+    Call(CallView),
+}
+
+impl Entry {
+    /// Of a record; a reply without words is not shown.
+    fn of(connection: &Connection, record: Record) -> Result<Option<Self>, ReadError> {
+        if let Some(message) = record.message() {
+            return Ok(Some(Self::Message(message)));
+        }
+        Ok(call_view(connection, record)?.map(Self::Call))
+    }
+
+    fn bytes(&self) -> usize {
+        ENTRY_BYTES
+            + match self {
+                Self::Message(message) => {
+                    message.text.len() + message.reasoning.as_ref().map_or(0, String::len)
+                }
+                Self::Call(call) => {
+                    call.arguments.len() + call.result.as_ref().map_or(0, |result| result.text().len())
+                }
+            }
+    }
+}
+
 /// The last `limit` messages before that one, with all calls among them.
 pub(super) fn page(
     connection: &Connection,
@@ -27,34 +58,30 @@ pub(super) fn page(
     before: Option<Seq>,
     limit: usize,
 ) -> Result<ListMessagesReply, ReadError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT seq, NULL FROM messages WHERE conversation = ?1 AND seq < ?2
-         UNION ALL SELECT seq, id FROM calls WHERE conversation = ?1 AND seq < ?2
-         ORDER BY seq DESC, 2 DESC",
-    )?;
+    let kinds = Message::RECORDS.join("', '");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM records
+         WHERE conversation = ?1 AND seq < ?2 AND kind IN ('call_planned', '{kinds}') ORDER BY seq DESC"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(params![id.0, before.map_or(i64::MAX, seq_to_sql)])?;
     let mut page =
         ListMessagesReply { messages: Vec::new(), calls: Vec::new(), events: Vec::new(), before: None };
     let mut oldest = None;
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
-        let seq = seq(row, 0)?;
-        if (page.messages.len() == limit || bytes > PAGE_BYTES) && oldest.is_some_and(|oldest| oldest != seq)
-        {
+        let record = record(row)?;
+        let seq = record.seq;
+        let Some(entry) = Entry::of(connection, record)? else { continue };
+        if oldest.is_some() && (page.messages.len() == limit || bytes > PAGE_BYTES) {
             page.before = oldest;
             break;
         }
         oldest = Some(seq);
-        if let Some(call) = row.get(1)? {
-            if let Some(call) = call_view(connection, CallId(call))? {
-                bytes += ENTRY_BYTES
-                    + call.arguments.len()
-                    + call.result.as_ref().map_or(0, |result| result.text().len());
-                page.calls.push(call);
-            }
-        } else if let Some(message) = record_at(connection, seq)?.and_then(|record| record.message()) {
-            bytes += ENTRY_BYTES + message.text.len() + message.reasoning.as_ref().map_or(0, String::len);
-            page.messages.push(message);
+        bytes += entry.bytes();
+        match entry {
+            Entry::Message(message) => page.messages.push(message),
+            Entry::Call(call) => page.calls.push(call),
         }
     }
     page.messages.reverse();
@@ -79,39 +106,35 @@ fn events(
     Ok(records(connection, &sql, params)?.iter().filter_map(Event::of).collect())
 }
 
-/// A call, put together from where it stands and the records that tell of it.
-fn call_view(connection: &Connection, id: CallId) -> Result<Option<CallView>, ReadError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT conversation, task, seq, finished, state, attempt, started_at FROM calls WHERE id = ?1",
-    )?;
+/// The call that a record plans, put together from how far it is and the record that ends it.
+fn call_view(connection: &Connection, record: Record) -> Result<Option<CallView>, ReadError> {
+    let (RecordBody::CallPlanned(planned), Some(task_id)) = (record.body, record.task_id) else {
+        return Ok(None);
+    };
+    let mut statement =
+        connection.prepare_cached("SELECT finished, state, attempt, started_at FROM calls WHERE seq = ?1")?;
     let read = |row: &Row<'_>| {
         let view = CallView {
-            call_id: id,
-            seq: seq(row, 2)?,
-            conversation_id: ConversationId(row.get(0)?),
-            task_id: TaskId(row.get(1)?),
-            tool: String::new(),
-            summary: String::new(),
-            arguments: String::new(),
-            preview: None,
-            state: row.get::<_, Word<_>>(4)?.0,
-            attempt: row.get(5)?,
-            started_at: row.get::<_, Option<i64>>(6)?.map(abide_protocol::Timestamp),
+            call_id: planned.call_id,
+            seq: record.seq,
+            conversation_id: record.conversation_id,
+            task_id,
+            tool: planned.tool,
+            summary: planned.summary,
+            arguments: planned.arguments,
+            preview: planned.preview,
+            state: row.get::<_, Word<_>>(1)?.0,
+            attempt: row.get(2)?,
+            started_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
             ended_at: None,
             outcome: None,
             result: None,
         };
-        let finished = row.get::<_, Option<i64>>(3)?.map(|_| seq(row, 3)).transpose()?;
+        let finished = row.get::<_, Option<i64>>(0)?.map(seq_from_sql);
         Ok((view, finished))
     };
-    let Some((mut view, finished)) = statement.query_row([id.0], read).optional()? else { return Ok(None) };
-    if let Some(RecordBody::CallPlanned(planned)) = record_at(connection, view.seq)?.map(|record| record.body)
-    {
-        view.tool = planned.tool;
-        view.summary = planned.summary;
-        view.arguments = planned.arguments;
-        view.preview = planned.preview;
-    }
+    let stands = statement.query_row([seq_to_sql(record.seq)], read).optional()?;
+    let Some((mut view, finished)) = stands else { return Ok(None) };
     if let Some(record) = finished.map(|seq| record_at(connection, seq)).transpose()?.flatten() {
         view.ended_at = Some(record.at);
         if let RecordBody::CallFinished(finished) = record.body {
@@ -120,6 +143,55 @@ fn call_view(connection: &Connection, id: CallId) -> Result<Option<CallView>, Re
         }
     }
     Ok(Some(view))
+}
+
+/// The conversation's last message up to that seq.
+pub(crate) fn last_message(
+    connection: &Connection,
+    id: ConversationId,
+    to: Seq,
+) -> Result<Option<Seq>, ReadError> {
+    let kinds = Message::RECORDS.join("', '");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND seq <= ?2 AND kind IN ('{kinds}') ORDER BY seq DESC"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![id.0, seq_to_sql(to)])?;
+    while let Some(row) = rows.next()? {
+        let record = record(row)?;
+        if record.message().is_some() {
+            return Ok(Some(record.seq));
+        }
+    }
+    Ok(None)
+}
+
+/// How many of the conversation's messages after that seq are not the person's own.
+pub(crate) fn messages_of_others(
+    connection: &Connection,
+    id: ConversationId,
+    after: Seq,
+) -> Result<u64, ReadError> {
+    let kinds = Message::RECORDS.join("', '");
+    let sql =
+        format!("SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND seq > ?2 AND kind IN ('{kinds}')");
+    let records = records(connection, &sql, params![id.0, seq_to_sql(after)])?;
+    let others = records.iter().filter_map(Record::message).filter(|message| message.role != Role::User);
+    Ok(others.count() as u64)
+}
+
+/// How many of the conversation's records up to that seq may be messages; beyond `enough` they are not counted.
+pub(crate) fn messages_up_to(
+    connection: &Connection,
+    id: ConversationId,
+    to: Seq,
+    enough: i64,
+) -> rusqlite::Result<i64> {
+    let kinds = Message::RECORDS.join("', '");
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT 1 FROM records WHERE conversation = ?1 AND seq <= ?2 AND kind IN ('{kinds}') LIMIT ?3)"
+    );
+    connection.prepare_cached(&sql)?.query_row(params![id.0, seq_to_sql(to), enough], |row| row.get(0))
 }
 
 impl Store {
@@ -152,12 +224,16 @@ impl Store {
     /// All calls of a task, in order.
     pub async fn task_calls(&self, id: TaskId) -> Result<Vec<CallView>, ReadError> {
         self.read(move |connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT id FROM calls WHERE task = ?1 ORDER BY seq, id")?;
+            let sql = format!(
+                "SELECT {COLUMNS} FROM records
+                 WHERE conversation = (SELECT conversation FROM tasks WHERE id = ?1) AND kind = 'call_planned' AND task = ?1
+                 ORDER BY seq"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query([id.0])?;
             let mut calls = Vec::new();
             while let Some(row) = rows.next()? {
-                calls.extend(call_view(connection, CallId(row.get(0)?))?);
+                calls.extend(call_view(connection, record(row)?)?);
             }
             Ok(calls)
         })

@@ -44,12 +44,7 @@ impl Delete {
 /// instead: the next search builds it anew, at some 30,000 messages a second.
 fn forget_words(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
     let searched_to = query::search_progress(connection)?.searched_to;
-    let count =
-        "SELECT count(*) FROM (SELECT 1 FROM messages WHERE conversation = ?1 AND seq <= ?2 LIMIT ?3)";
-    let indexed: i64 = connection
-        .prepare_cached(count)?
-        .query_row(params![id.0, seq_to_sql(searched_to), FEW + 1], |row| row.get(0))?;
-    if indexed > FEW {
+    if query::messages_up_to(connection, id, searched_to, FEW + 1)? > FEW {
         connection.execute_batch(
             "INSERT INTO search (search) VALUES ('delete-all'); UPDATE search_progress SET seq = 0;",
         )?;
@@ -75,6 +70,7 @@ impl Work for Delete {
         if delete("DELETE FROM conversations WHERE id = ?1")? == 0 {
             return Err(Refusal::Gone(id).into());
         }
+        project::forget_calls(ledger.connection, id)?;
         delete("DELETE FROM read_marks WHERE conversation = ?1")?;
         self.removed = delete("DELETE FROM records WHERE conversation = ?1")? as u64;
         self.tombstone.body = RecordBody::ConversationDeleted(ConversationDeleted { records: self.removed });

@@ -24,23 +24,20 @@ impl Work for MarkRead {
         let connection = ledger.connection;
         let id = self.conversation;
         // Not beyond the last message: what is still to come is not read.
-        self.changed = connection
-            .prepare_cached(
-                "INSERT INTO read_marks (conversation, seq)
-                 SELECT ?1, max(seq) FROM messages WHERE conversation = ?1 AND seq <= ?2 HAVING max(seq) IS NOT NULL
-                 ON CONFLICT (conversation) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > seq",
-            )?
-            .execute(params![id.0, seq_to_sql(self.seq)])?
-            > 0;
-        if self.changed {
-            connection
+        if let Some(last) = query::last_message(connection, id, self.seq)? {
+            self.changed = connection
                 .prepare_cached(
-                    "UPDATE conversations SET unread = (
-                         SELECT count(*) FROM messages WHERE conversation = ?1 AND NOT own
-                         AND seq > (SELECT seq FROM read_marks WHERE conversation = ?1))
-                     WHERE id = ?1",
+                    "INSERT INTO read_marks (conversation, seq) VALUES (?1, ?2)
+                     ON CONFLICT (conversation) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > seq",
                 )?
-                .execute([id.0])?;
+                .execute(params![id.0, seq_to_sql(last)])?
+                > 0;
+            if self.changed {
+                let unread = query::messages_of_others(connection, id, last)?;
+                connection
+                    .prepare_cached("UPDATE conversations SET unread = ?2 WHERE id = ?1")?
+                    .execute(params![id.0, unread.cast_signed()])?;
+            }
         }
         let now = query::conversation(connection, id)?.ok_or(Refusal::Gone(id))?;
         self.now = Some(now);

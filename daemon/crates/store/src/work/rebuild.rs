@@ -34,6 +34,7 @@ impl Work for Rebuild {
         let id = self.conversation;
         let before = project::rows(ledger.connection, id)?;
         project::close_items(ledger, id)?;
+        project::forget_calls(ledger.connection, id)?;
         ledger.connection.prepare_cached("DELETE FROM conversations WHERE id = ?1")?.execute([id.0])?;
         // Only those that come again of its records.
         ledger

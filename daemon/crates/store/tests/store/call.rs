@@ -4,7 +4,7 @@ use abide_protocol::{
     inbox::Decision,
     message::{CallOutcome, CallView},
     record::{ApprovalDecided, RecordBody},
-    task::CallState,
+    task::{CallState, Status},
     transcript::ToolResult,
 };
 
@@ -12,7 +12,8 @@ use abide_protocol::{
 async fn a_call_is_seen_at_every_stage() {
     let home = Home::new();
     let store = home.open();
-    let id = begin(&store, 1, 1).await;
+    let id = begin(&store, 1, 100).await;
+    start(&store, id, 1, Status::Running).await;
     let mut n = 1;
     let mut after = async |body| {
         n += 1;

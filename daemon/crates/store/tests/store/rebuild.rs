@@ -13,17 +13,9 @@ use std::path::Path;
 fn projections(path: &Path) -> Vec<String> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let mut rows = Vec::new();
-    for table in [
-        "conversations",
-        "messages",
-        "calls",
-        "tasks",
-        "task_texts",
-        "inbox",
-        "rules",
-        "client_messages",
-        "read_marks",
-    ] {
+    for table in
+        ["conversations", "calls", "tasks", "task_texts", "inbox", "rules", "client_messages", "read_marks"]
+    {
         let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
         let columns = statement.column_count();
         let values = statement
@@ -96,7 +88,7 @@ async fn what_is_derived_again_is_what_was_derived_along_the_way() {
     assert_eq!(home.told(), []);
     assert_eq!(store.inbox(None).await.unwrap(), inbox);
 
-    let change = "UPDATE conversations SET title = 'changed'; DELETE FROM messages WHERE seq = 3;";
+    let change = "UPDATE conversations SET title = 'changed'; DELETE FROM calls;";
     Connection::open(home.path()).unwrap().execute_batch(change).unwrap();
     assert_eq!(store.replace_projections(id, vec![projection(whole.clone())]).await, Ok(true));
     assert_eq!(projections(&home.path()), before);
