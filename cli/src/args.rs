@@ -9,7 +9,7 @@ pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
     daemon::{CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ModelsArgs},
     person::{AnswerArgs, DecideArgs, RejectArgs},
-    task::{AgentArgs, ChatArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, TaskArgs, WatchArgs},
+    task::{AgentArgs, ChatArgs, MODES, OutputArgs, PsArgs, RunArgs, ShowArgs, TaskArgs, WatchArgs},
 };
 
 use clap::{Parser, Subcommand, ValueEnum};

@@ -19,7 +19,7 @@ use abide_client::{
         ConversationId, Seq, TaskId,
         event::EventKind,
         inbox::PendingId,
-        method::{Focus, conversation::FocusParams, subscription::Scope},
+        method::{Focus, StopTask, conversation::FocusParams, subscription::Scope, task::TaskParams},
     },
     view::{Change, ConversationView, Entry},
 };
@@ -48,6 +48,16 @@ pub(crate) struct What {
     pub(crate) extent: Extent,
     pub(crate) json: bool,
     pub(crate) who: Who,
+    pub(crate) interrupt: Interrupt,
+}
+
+/// What Ctrl-C does to the task that is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// Nothing: the person leaves.
+    Detaches,
+    /// It is stopped, and its end awaited; a second Ctrl-C leaves.
+    Stops,
 }
 
 /// Who answers what the task asks.
@@ -82,6 +92,8 @@ pub(crate) struct Follow<'d> {
     settled: HashSet<PendingId>,
     /// The record of the task's end is in the view.
     saw_end: bool,
+    /// The person has stopped the task.
+    is_stopping: bool,
     tick: Interval,
 }
 
@@ -100,6 +112,7 @@ impl<'d> Follow<'d> {
             progress: Progress::default(),
             settled: HashSet::new(),
             saw_end: false,
+            is_stopping: false,
             tick,
             daemon,
             live,
@@ -122,7 +135,7 @@ impl<'d> Follow<'d> {
             if let Some(ending) = self.ending().await? {
                 return Ok(ending);
             }
-            if let Some(open) = self.open_item() {
+            if let Some(open) = self.open_item().filter(|_| !self.is_stopping) {
                 if let Some(ending) = self.settle(open).await? {
                     return Ok(ending);
                 }
@@ -135,10 +148,42 @@ impl<'d> Follow<'d> {
                     self.tell()?;
                 }
                 _ = self.tick.tick() => {}
-                _ = tokio::signal::ctrl_c() => return Ok(self.detached()),
+                _ = tokio::signal::ctrl_c() => {
+                    if let Some(ending) = self.interrupted().await? {
+                        return Ok(ending);
+                    }
+                }
             }
             self.show_progress()?;
         }
+    }
+
+    /// Ctrl-C: leaves, or stops the task and waits for its end.
+    async fn interrupted(&mut self) -> Result<Option<Ending>, CommandError> {
+        let Some(task) =
+            self.what.task.filter(|_| self.what.interrupt == Interrupt::Stops && !self.is_stopping)
+        else {
+            return Ok(Some(self.detached()));
+        };
+        self.is_stopping = true;
+        let stopped = tokio::select! {
+            stopped = self.daemon.call_again::<StopTask>(TaskParams { task_id: task.to_string() }) => stopped,
+            _ = tokio::signal::ctrl_c() => return Ok(Some(self.detached())),
+        };
+        match stopped {
+            Ok(_) => Ok(None),
+            // Its end was under way.
+            Err(_) if self.saw_end || self.has_ended(task) => Ok(None),
+            Err(error) => {
+                self.is_stopping = false;
+                error.show();
+                Ok(None)
+            }
+        }
+    }
+
+    fn has_ended(&self, task: TaskId) -> bool {
+        self.view.task(task).is_some_and(|task| task.status.has_ended())
     }
 
     /// Folds an update in; what it changed waits to be told.
@@ -151,8 +196,7 @@ impl<'d> Follow<'d> {
         let is_lost = matches!(update, Update::Disconnected { .. });
         let changes = self.view.apply(update);
         if is_snapshot && self.what.since.is_none() {
-            let has_ended =
-                self.what.task.and_then(|id| self.view.task(id)).is_some_and(|t| t.status.has_ended());
+            let has_ended = self.what.task.is_some_and(|id| self.has_ended(id));
             self.saw_end |= has_ended || self.what.is_over;
         }
         self.saw_end |= changes.iter().any(|change| self.is_end(change));

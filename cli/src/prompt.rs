@@ -1,16 +1,31 @@
 //! What a person types. One reader at a time; a read that is dropped leaves the terminal as it was found.
 
 #[cfg(unix)]
+mod editor;
+mod history;
+#[cfg(unix)]
 mod unix;
 #[cfg(unix)]
-pub(crate) use unix::Terminal;
+pub(crate) use self::{editor::Editor, unix::Terminal};
 
 #[cfg(not(unix))]
 mod none;
 #[cfg(not(unix))]
-pub(crate) use none::Terminal;
+pub(crate) use none::{Editor, Terminal};
+
+pub(crate) use history::History;
 
 use abide_client::protocol::inbox::{Question, QuestionKind};
+
+/// What an edited line came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Edited {
+    Line(String),
+    /// Ctrl-C on an empty line.
+    Interrupted,
+    /// Ctrl-D on an empty line, or the terminal is gone.
+    End,
+}
 
 /// What a key means at an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

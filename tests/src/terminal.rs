@@ -83,6 +83,12 @@ impl Terminal {
         self.ask(&["send-keys", "-l", text]).await;
     }
 
+    /// Pastes text, marked as pasted if the program has asked for that.
+    pub async fn paste(&self, text: &str) {
+        self.ask(&["set-buffer", "--", text]).await;
+        self.ask(&["paste-buffer", "-p", "-d"]).await;
+    }
+
     /// Waits until the program has ended; its exit code.
     ///
     /// # Panics

@@ -112,6 +112,7 @@ mod window {
 }
 mod cli {
     mod answers;
+    mod chat;
     mod exit_codes;
     mod lists;
     mod output;

@@ -5,9 +5,12 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 
+/// The modes that can be named.
+pub(crate) const MODES: [Mode; 2] = [Mode::Chat, Mode::Agent];
+
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new([Mode::Chat.name(), Mode::Agent.name()])
-        .map(|name| if name == Mode::Chat.name() { Mode::Chat } else { Mode::Agent })
+    PossibleValuesParser::new(MODES.map(Mode::name))
+        .try_map(|name| MODES.into_iter().find(|mode| mode.name() == name).ok_or("no such mode"))
 }
 
 /// How much of a tool's output is shown.
@@ -71,9 +74,19 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line is a message; a pasted block is one message. Ctrl-D or /exit leaves, the conversation stays.
-The mode is `chat` unless another is named: nothing but talk. With `--mode agent` it uses tools.")]
+At a terminal: Enter sends, Alt-Enter begins another line, and a pasted text is one message. Ctrl-C stops a reply,
+Ctrl-D or /exit leaves; the conversation stays. /help lists the commands: /model /mode /stop /new /exit.
+From a pipe each line is a message.
+The mode is `chat` unless another is named: nothing but talk. With `--mode agent` it uses tools.
+
+Examples:
+  abide chat
+  abide chat --continue                  go on with the newest conversation of this folder
+  abide chat --model local/smollm2 --mode agent")]
 pub(crate) struct ChatArgs {
+    /// Do not keep what is typed for the arrow keys of later chats, and offer nothing of earlier ones
+    #[arg(long)]
+    pub(crate) no_history: bool,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
 }

@@ -4,7 +4,7 @@ use crate::{
     error::CommandError,
     exit::Exit,
     output::{json, pending, screen, text},
-    prompt::{Terminal, Typed},
+    prompt::{Edited, Terminal, Typed},
 };
 use abide_client::protocol::{
     inbox::{InboxItem, Pending, Question},
@@ -13,10 +13,14 @@ use abide_client::protocol::{
         inbox::{InboxParams, UserResponseParams, UserResponseReply},
     },
 };
-use std::io::{self, Read as _};
+use std::{
+    io::{self, Read as _},
+    sync::atomic::AtomicBool,
+};
 
 /// A longer answer belongs into a file.
 const MAX_ANSWER: u64 = 1024 * 1024;
+const LABEL: &str = "answer: ";
 
 pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
@@ -77,12 +81,15 @@ async fn ask(question: &Question) -> Result<String, CommandError> {
     if let Some(terminal) = Terminal::open() {
         let mut screen = screen::Screen::new();
         screen.note(&pending::question(question))?;
-        screen.prompt("answer: ")?;
-        return Ok(tokio::select! {
-            line = terminal.line() => line?,
-            _ = tokio::signal::ctrl_c() => None,
-        }
-        .unwrap_or_default());
+        let began = AtomicBool::new(false);
+        let edited = tokio::select! {
+            edited = terminal.edit(LABEL, &began) => edited?,
+            _ = tokio::signal::ctrl_c() => Edited::Interrupted,
+        };
+        return Ok(match edited {
+            Edited::Line(line) => line,
+            Edited::Interrupted | Edited::End => String::new(),
+        });
     }
     let mut piped = String::new();
     io::stdin().lock().take(MAX_ANSWER).read_to_string(&mut piped)?;

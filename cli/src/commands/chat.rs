@@ -1,51 +1,111 @@
+//! `abide chat`: a conversation, message by message.
+
+mod slash;
+mod source;
+
 use crate::{
-    args::ChatArgs,
+    args::{AgentArgs, ChatArgs},
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Ending, Follow, What, Who},
-    output::{
-        call::Extent,
-        screen::{self, Screen},
-        style::{STRONG, paint},
-    },
-    prompt::Terminal,
+    follow::{Ending, Follow, Interrupt, What, Who},
+    output::{call::Extent, screen, text},
     request,
 };
-use abide_client::protocol::{ConversationId, task::Mode};
-use std::io;
+use abide_client::protocol::{
+    ConversationId, TaskId,
+    conversation::Conversation,
+    method::{
+        GetConversation, ListModels, StopTask, UpdateConversation,
+        conversation::{ConversationParams, UpdateConversationParams},
+        daemon::ListModelsParams,
+        task::TaskParams,
+    },
+    task::Mode,
+};
+use slash::{Command, Typed};
+use source::Person;
 
-/// Messages come from the terminal, or a line each from a pipe.
-enum Source {
-    Person(Terminal),
-    Pipe,
-}
+const GREETING: &str = "/help says what there is; Ctrl-D leaves, and the conversation stays.";
 
 pub(crate) async fn chat(args: ChatArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     daemon.warn().await?;
-    let mut conversation = request::conversation(&mut daemon, &args.agent).await?;
-    // A conversation that goes on keeps its mode.
-    let default_mode = if conversation.is_none() { Some(Mode::Chat) } else { None };
-    let source = Terminal::open().map_or(Source::Pipe, Source::Person);
-    if matches!(source, Source::Person(_)) {
-        screen::note("Ctrl-D or /exit leaves; the conversation stays.")?;
+    let conversation = request::conversation(&mut daemon, &args.agent).await?;
+    let person = Person::at_terminal(&mut daemon, !args.no_history).await?;
+    let mut chat = Chat { daemon, agent: args.agent, conversation, json };
+    match person {
+        Some(person) => chat.with_person(person).await,
+        None => chat.with_pipe().await,
     }
-    while let Some(message) = source.next().await? {
-        if message.trim().is_empty() {
-            continue;
-        }
-        let params = request::params(&args.agent, message, conversation, default_mode)?;
-        let started = match (request::start(&mut daemon, params).await, &source) {
-            (Ok(started), _) => started,
-            // A person can do something about it and say it again.
-            (Err(error), Source::Person(_)) => {
-                error.show();
-                continue;
+}
+
+struct Chat {
+    daemon: Daemon,
+    /// What the next message asks for.
+    agent: AgentArgs,
+    /// `None`: the next message begins one.
+    conversation: Option<ConversationId>,
+    json: bool,
+}
+
+/// Whether to ask for another message.
+enum Next {
+    Message,
+    Leave,
+}
+
+impl Chat {
+    async fn with_person(&mut self, mut person: Person) -> Result<Exit, CommandError> {
+        screen::note(GREETING)?;
+        while let Some(text) = person.next().await? {
+            let next = match Typed::of(&text) {
+                Typed::Nothing => Ok(Next::Message),
+                Typed::Refused(why) => {
+                    screen::note(&text::block(&why))?;
+                    Ok(Next::Message)
+                }
+                Typed::Command(command) => self.command(command).await,
+                Typed::Message(message) => match self.send(message, Interrupt::Stops).await {
+                    Ok((Ending::Detached { .. }, exit)) => return Ok(exit),
+                    Ok(_) => Ok(Next::Message),
+                    Err(error) => Err(error),
+                },
+            };
+            match next {
+                Ok(Next::Message) => {}
+                Ok(Next::Leave) => break,
+                // A person can do something about it and say it again.
+                Err(error) => error.show(),
             }
-            (Err(error), Source::Pipe) => return Err(error),
-        };
-        conversation = Some(started.conversation_id);
+        }
+        if let Some(id) = self.conversation {
+            screen::note(&format!("to go on later: abide chat --conversation {}", id.short()))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Each line is a message. The first that does not go well ends it.
+    async fn with_pipe(&mut self) -> Result<Exit, CommandError> {
+        while let Some(line) = source::piped().await? {
+            match line.trim() {
+                "" => continue,
+                "/exit" | "/quit" => break,
+                _ => {}
+            }
+            let (ending, exit) = self.send(line, Interrupt::Detaches).await?;
+            if exit != Exit::Done || matches!(ending, Ending::Detached { .. }) {
+                return Ok(exit);
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Sends a message and follows the reply.
+    async fn send(&mut self, message: String, interrupt: Interrupt) -> Result<(Ending, Exit), CommandError> {
+        let params = request::params(&self.agent, message, self.conversation, self.default_mode())?;
+        let started = request::start(&mut self.daemon, params).await?;
+        self.conversation = Some(started.conversation_id);
         let what = What {
             conversation: started.conversation_id,
             task: Some(started.task_id),
@@ -53,21 +113,122 @@ pub(crate) async fn chat(args: ChatArgs, json: bool) -> Result<Exit, CommandErro
             since: None,
             with_prompts: false,
             extent: Extent::Tail,
-            json,
-            who: Who::person_or(json, Who::Nobody),
+            json: self.json,
+            who: Who::person_or(self.json, Who::Nobody),
+            interrupt,
         };
-        let ending = Follow::open(&mut daemon, what).await?.run().await?;
-        let exit = told(&ending, started.conversation_id, json)?;
-        let leaves = matches!(ending, Ending::Detached { .. })
-            || (exit != Exit::Done && matches!(source, Source::Pipe));
-        if leaves {
-            return Ok(exit);
+        let ending = Follow::open(&mut self.daemon, what).await?.run().await?;
+        if matches!(ending, Ending::Deleted) {
+            self.conversation = None;
+        }
+        let exit = told(&ending, started.conversation_id, self.json)?;
+        Ok((ending, exit))
+    }
+
+    async fn command(&mut self, command: Command) -> Result<Next, CommandError> {
+        match command {
+            Command::Help => screen::note(&slash::help())?,
+            Command::Model(None) => self.say_model().await?,
+            Command::Model(Some(model)) => self.change_model(model).await?,
+            Command::Mode(None) => self.say_mode().await?,
+            Command::Mode(Some(mode)) => self.change_mode(mode).await?,
+            Command::Stop => self.stop().await?,
+            Command::New => {
+                let before = self.current().await?;
+                self.agent.mode = Some(self.mode().await?);
+                self.agent.model =
+                    self.agent.model.take().or(before.and_then(|conversation| conversation.model));
+                self.conversation = None;
+                screen::note("the next message begins a new conversation")?;
+            }
+            Command::Exit => return Ok(Next::Leave),
+        }
+        Ok(Next::Message)
+    }
+
+    async fn say_model(&mut self) -> Result<(), CommandError> {
+        let of_conversation = self.current().await?.and_then(|conversation| conversation.model);
+        let (model, why) = match self.agent.model.clone().or(of_conversation) {
+            Some(model) => (model, String::new()),
+            None => {
+                let params = ListModelsParams { offline: true };
+                let default = self.daemon.call::<ListModels>(params).await?.default;
+                (default.model, format!(" ({})", default.why))
+            }
+        };
+        Ok(screen::note(&text::one_line(&format!("model: {model}{why}")))?)
+    }
+
+    async fn change_model(&mut self, model: String) -> Result<(), CommandError> {
+        let change = |params: &mut UpdateConversationParams| params.model = Some(model.clone());
+        self.update(change).await?;
+        self.agent.model = Some(model);
+        self.say_model().await
+    }
+
+    async fn say_mode(&mut self) -> Result<(), CommandError> {
+        let mode = self.mode().await?;
+        Ok(screen::note(&format!("mode: {}", mode.name()))?)
+    }
+
+    async fn change_mode(&mut self, mode: Mode) -> Result<(), CommandError> {
+        self.update(|params| params.mode = Some(mode)).await?;
+        self.agent.mode = Some(mode);
+        self.say_mode().await
+    }
+
+    /// Changes the conversation, if it has begun; else its first message says what it is to be.
+    async fn update(
+        &mut self,
+        change: impl FnOnce(&mut UpdateConversationParams),
+    ) -> Result<(), CommandError> {
+        let Some(id) = self.conversation else { return Ok(()) };
+        let mut params = UpdateConversationParams {
+            conversation_id: id.to_string(),
+            title: None,
+            workspace: None,
+            mode: None,
+            model: None,
+            persona: None,
+        };
+        change(&mut params);
+        self.daemon.call::<UpdateConversation>(params).await?;
+        Ok(())
+    }
+
+    /// Stops what runs in the conversation, whoever started it.
+    async fn stop(&mut self) -> Result<(), CommandError> {
+        let latest = self.current().await?.and_then(|conversation| conversation.task);
+        match latest.filter(|task| !task.status.has_ended()) {
+            Some(task) => self.stop_task(task.id).await,
+            None => Ok(screen::note("nothing runs in this conversation")?),
         }
     }
-    if let (Some(id), Source::Person(_)) = (conversation, &source) {
-        screen::note(&format!("to go on later: abide chat --conversation {}", id.short()))?;
+
+    async fn stop_task(&mut self, id: TaskId) -> Result<(), CommandError> {
+        self.daemon.call::<StopTask>(TaskParams { task_id: id.to_string() }).await?;
+        Ok(screen::note(&format!("task {} is stopped", id.short()))?)
     }
-    Ok(Exit::Done)
+
+    /// How the next message is worked on.
+    async fn mode(&mut self) -> Result<Mode, CommandError> {
+        if let Some(mode) = self.agent.mode.or(self.default_mode()) {
+            return Ok(mode);
+        }
+        // A conversation that names none works as the daemon does by default.
+        Ok(self.current().await?.and_then(|conversation| conversation.mode).unwrap_or(Mode::Agent))
+    }
+
+    /// A new conversation only talks unless told otherwise; one that goes on keeps its mode.
+    const fn default_mode(&self) -> Option<Mode> {
+        if self.conversation.is_none() { Some(Mode::Chat) } else { None }
+    }
+
+    async fn current(&mut self) -> Result<Option<Conversation>, CommandError> {
+        let Some(id) = self.conversation else { return Ok(None) };
+        let params = ConversationParams { conversation_id: id.to_string() };
+        Ok(Some(self.daemon.call::<GetConversation>(params).await?.conversation))
+    }
 }
 
 /// In a talk, only what went otherwise than it should is worth a word.
@@ -78,34 +239,4 @@ fn told(ending: &Ending, conversation: ConversationId, json: bool) -> Result<Exi
         return Ok(Exit::Done);
     }
     ending.tell(&conversation.short(), json)
-}
-
-impl Source {
-    async fn next(&self) -> Result<Option<String>, CommandError> {
-        let line = match self {
-            Self::Person(terminal) => {
-                let mut screen = Screen::new();
-                screen.prompt(&paint(STRONG, "> "))?;
-                let typed = tokio::select! {
-                    typed = terminal.block() => typed?,
-                    _ = tokio::signal::ctrl_c() => None,
-                };
-                if typed.is_none() {
-                    screen.note("")?;
-                }
-                typed
-            }
-            Self::Pipe => tokio::select! {
-                line = tokio::task::spawn_blocking(piped_line) => line.map_err(io::Error::other)??,
-                _ = tokio::signal::ctrl_c() => None,
-            },
-        };
-        Ok(line.filter(|line| !matches!(line.trim(), "/exit" | "/quit")))
-    }
-}
-
-fn piped_line() -> io::Result<Option<String>> {
-    let mut line = String::new();
-    let n = io::stdin().read_line(&mut line)?;
-    Ok((n > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
 }

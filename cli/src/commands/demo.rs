@@ -2,7 +2,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Follow, What, Who},
+    follow::{Follow, Interrupt, What, Who},
     output::{call::Extent, screen},
     request,
 };
@@ -48,6 +48,7 @@ pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
         extent: Extent::Tail,
         json,
         who,
+        interrupt: Interrupt::Detaches,
     };
     let ending = Follow::open(&mut daemon, what).await?.run().await?;
     ending.tell(&started.task_id.short(), json)

@@ -3,7 +3,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Follow, What, Who},
+    follow::{Follow, Interrupt, What, Who},
     output::{json, screen},
     request,
 };
@@ -34,6 +34,7 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
         extent: args.output.extent(),
         json,
         who: Who::person_or(json, Who::Nobody),
+        interrupt: Interrupt::Detaches,
     };
     let ending = Follow::open(&mut daemon, what).await?.run().await?;
     ending.tell(&started.task_id.short(), json)

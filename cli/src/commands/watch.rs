@@ -3,7 +3,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Follow, What, Who},
+    follow::{Follow, Interrupt, What, Who},
     output::call::Extent,
 };
 use abide_client::protocol::{
@@ -46,5 +46,6 @@ async fn what(daemon: &mut Daemon, id: &str) -> Result<What, CommandError> {
         extent: Extent::Tail,
         json: false,
         who: Who::Onlooker,
+        interrupt: Interrupt::Detaches,
     })
 }

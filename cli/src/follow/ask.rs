@@ -9,7 +9,7 @@ use crate::{
         style::{FAINT, paint},
         text,
     },
-    prompt::{ApprovalKey, Typed},
+    prompt::{ApprovalKey, Edited, Typed},
 };
 use abide_client::protocol::{
     TaskId,
@@ -19,7 +19,10 @@ use abide_client::protocol::{
         inbox::{DecideApprovalParams, UserResponseParams},
     },
 };
-use std::io;
+use std::{
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// An open item and the task that waits for it.
 pub(super) struct Open {
@@ -32,8 +35,8 @@ enum Heard<T> {
     Typed(T),
     /// Another client was first.
     Withdrawn,
-    /// The person leaves.
-    Detach,
+    /// Ctrl-C.
+    Interrupted,
 }
 
 /// Who dealt with an item that a person was asked about.
@@ -43,12 +46,15 @@ enum Asked {
     Elsewhere,
     /// Nobody: the person leaves.
     Left,
+    /// Nobody: Ctrl-C.
+    Interrupted,
 }
 
 #[derive(Clone, Copy)]
-enum Input {
+enum Input<'a> {
     Key,
-    Line,
+    /// After this label.
+    Line(&'a str),
 }
 
 enum Keys {
@@ -98,6 +104,7 @@ impl Follow<'_> {
                     Asked::Here => {}
                     Asked::Elsewhere => return Ok(None),
                     Asked::Left => return Ok(Some(self.detached())),
+                    Asked::Interrupted => return self.interrupted().await,
                 }
             }
         }
@@ -114,9 +121,8 @@ impl Follow<'_> {
         self.say(&pending::question(question))?;
         let label = if question.choices.is_empty() { "answer" } else { "answer or number" };
         loop {
-            self.screen.prompt(&format!("{label} (Ctrl-D declines): "))?;
-            let line = match self.hear(id, Input::Line).await? {
-                Heard::Detach => return Ok(Asked::Left),
+            let line = match self.hear(id, Input::Line(&format!("{label} (Ctrl-D declines): "))).await? {
+                Heard::Interrupted => return Ok(Asked::Interrupted),
                 Heard::Withdrawn => return self.withdrawn(),
                 Heard::Typed(Keys::Line(line)) => line,
                 Heard::Typed(Keys::Key(_)) => continue,
@@ -147,7 +153,7 @@ impl Follow<'_> {
         self.screen.prompt(ApprovalKey::LABEL)?;
         let key = loop {
             match self.hear(id, Input::Key).await? {
-                Heard::Detach => return Ok(Asked::Left),
+                Heard::Interrupted => return Ok(Asked::Interrupted),
                 Heard::Withdrawn => return self.withdrawn(),
                 Heard::Typed(Keys::Key(key)) => {
                     if let Some(key) = ApprovalKey::of(key) {
@@ -163,9 +169,8 @@ impl Follow<'_> {
             ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None).await?,
             ApprovalKey::Always => self.decide(approval, Decision::AllowAlways, None).await?,
             ApprovalKey::Reject => {
-                self.screen.prompt("why? (Enter for no reason): ")?;
-                let note = match self.hear(id, Input::Line).await? {
-                    Heard::Detach => return Ok(Asked::Left),
+                let note = match self.hear(id, Input::Line("why? (Enter for no reason): ")).await? {
+                    Heard::Interrupted => return Ok(Asked::Interrupted),
                     Heard::Withdrawn => return self.withdrawn(),
                     Heard::Typed(Keys::Line(Some(reason))) => Some(reason).filter(|r| !r.trim().is_empty()),
                     Heard::Typed(_) => None,
@@ -176,24 +181,33 @@ impl Follow<'_> {
         Ok(Asked::Here)
     }
 
-    /// Waits for what is typed; meanwhile what the daemon tells is folded in, and told when the prompt is gone.
-    async fn hear(&mut self, id: PendingId, input: Input) -> Result<Heard<Keys>, CommandError> {
-        let Who::Person(terminal) = &self.what.who else { return Ok(Heard::Detach) };
+    /// Waits for what is typed; meanwhile what the daemon tells is folded in, and told when the prompt is gone. An item that is
+    /// settled elsewhere is withdrawn, unless the person has begun to write about it: nobody's text is taken away.
+    async fn hear(&mut self, id: PendingId, input: Input<'_>) -> Result<Heard<Keys>, CommandError> {
+        let Who::Person(terminal) = &self.what.who else { return Ok(Heard::Interrupted) };
         let terminal = *terminal;
+        let began = AtomicBool::new(false);
         let typed = async {
             match input {
-                Input::Key => terminal.key().await.map(Keys::Key),
-                Input::Line => terminal.line().await.map(Keys::Line),
+                Input::Key => terminal.key().await.map(|key| Heard::Typed(Keys::Key(key))),
+                Input::Line(label) => Ok(match terminal.edit(label, &began).await? {
+                    Edited::Line(line) => Heard::Typed(Keys::Line(Some(line))),
+                    Edited::End => Heard::Typed(Keys::Line(None)),
+                    Edited::Interrupted => Heard::Interrupted,
+                }),
             }
         };
+        // The editor shows its label itself.
+        self.screen.prompt("")?;
         tokio::pin!(typed);
         loop {
             tokio::select! {
-                typed = &mut typed => return Ok(Heard::Typed(typed?)),
-                _ = tokio::signal::ctrl_c() => return Ok(Heard::Detach),
+                typed = &mut typed => return Ok(typed?),
+                _ = tokio::signal::ctrl_c() => return Ok(Heard::Interrupted),
                 update = self.live.next() => self.take(update).await?,
             }
-            if self.saw_end || self.view.is_deleted() || !self.is_open(id) {
+            let is_settled = self.saw_end || self.view.is_deleted() || !self.is_open(id);
+            if is_settled && !began.load(Ordering::Relaxed) {
                 return Ok(Heard::Withdrawn);
             }
         }

@@ -1,6 +1,6 @@
 //! No terminal input on this platform yet: commands say how to answer from elsewhere instead.
 
-use std::io;
+use std::{io, sync::atomic::AtomicBool};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Terminal(std::convert::Infallible);
@@ -14,7 +14,7 @@ impl Terminal {
         match self.0 {}
     }
 
-    pub(crate) async fn block(&self) -> io::Result<Option<String>> {
+    pub(crate) async fn edit(&self, _: &str, _: &AtomicBool) -> io::Result<super::Edited> {
         match self.0 {}
     }
 
@@ -27,6 +27,18 @@ impl Terminal {
     }
 
     pub(crate) fn forget_typed(&self) -> io::Result<()> {
+        match self.0 {}
+    }
+}
+
+pub(crate) struct Editor(std::convert::Infallible);
+
+impl Editor {
+    pub(crate) fn open(terminal: Terminal, _: Vec<String>) -> io::Result<Self> {
+        match terminal.0 {}
+    }
+
+    pub(crate) async fn line(&mut self, _: &str, _: &[String]) -> io::Result<super::Edited> {
         match self.0 {}
     }
 }

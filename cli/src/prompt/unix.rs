@@ -1,8 +1,10 @@
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    termios::{LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr},
+    event::{PollFd, PollFlags, poll},
+    termios::{
+        InputModes, LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcsetattr,
+    },
 };
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// More than the kernel hands out at once of a line.
 const CHUNK: usize = 8192;
@@ -34,26 +36,15 @@ impl Terminal {
         }
     }
 
-    /// A line and whatever is there with it: a pasted block is one.
-    pub(crate) async fn block(&self) -> io::Result<Option<String>> {
-        let Some(mut block) = self.line().await? else { return Ok(None) };
-        while is_ready()? {
-            let Some(line) = self.line().await? else { break };
-            block.push('\n');
-            block.push_str(&line);
-        }
-        Ok(Some(block))
-    }
-
     /// A line that is not shown.
     pub(crate) async fn secret(&self) -> io::Result<Option<String>> {
-        let _echo = Without::modes(LocalModes::ECHO)?;
+        let _mode = InputMode::without(LocalModes::ECHO)?;
         self.line().await
     }
 
     /// One key, without Enter. Ctrl-C still interrupts.
     pub(crate) async fn key(&self) -> io::Result<u8> {
-        let _line = Without::modes(LocalModes::ICANON | LocalModes::ECHO)?;
+        let _mode = InputMode::without(LocalModes::ICANON | LocalModes::ECHO)?;
         let keys = chunk().await?;
         match keys[..] {
             [] => Ok(super::END_OF_INPUT),
@@ -69,43 +60,78 @@ impl Terminal {
     }
 }
 
-/// The terminal's modes, back as they were when this goes.
-struct Without(Termios);
+/// Another mode of the terminal's input; the one before is restored when this is dropped, also by a panic or a signal.
+pub(super) struct InputMode {
+    before: Termios,
+    /// The terminal was told to mark where a pasted text begins and ends.
+    marks_pastes: bool,
+}
 
-impl Without {
-    fn modes(modes: LocalModes) -> io::Result<Self> {
+impl InputMode {
+    fn without(local: LocalModes) -> io::Result<Self> {
+        Self::changed(|modes| modes.local_modes.remove(local))
+    }
+
+    fn changed(change: impl FnOnce(&mut Termios)) -> io::Result<Self> {
         let before = tcgetattr(io::stdin())?;
         let mut changed = before.clone();
-        changed.local_modes.remove(modes);
+        change(&mut changed);
         tcsetattr(io::stdin(), OptionalActions::Now, &changed)?;
-        Ok(Self(before))
+        Ok(Self { before, marks_pastes: false })
+    }
+
+    /// Keys are kept for the editor as they come; Ctrl-C still interrupts until the editor has begun.
+    pub(super) fn of_editor() -> io::Result<Self> {
+        let mut mode = Self::changed(|modes| {
+            modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
+            // Ctrl-C would take what was typed and what is not shown yet with it.
+            modes.local_modes.insert(LocalModes::NOFLSH);
+            // Enter is a carriage return, and so differs from Ctrl-J.
+            modes.input_modes.remove(InputModes::ICRNL);
+        })?;
+        mode.marks_pastes = true;
+        mode.mark_pastes()?;
+        Ok(mode)
+    }
+
+    /// Once more, after an edited line has ended it.
+    pub(super) fn mark_pastes(&self) -> io::Result<()> {
+        io::stderr().write_all(b"\x1b[?2004h")
     }
 }
 
-impl Drop for Without {
+impl Drop for InputMode {
     fn drop(&mut self) {
         // A terminal that is gone needs nothing back.
-        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+        if self.marks_pastes {
+            let _ = io::stderr().write_all(b"\x1b[?2004l");
+        }
     }
 }
 
 /// What the terminal has, once it has something; empty at the end. Dropped, it takes nothing from the terminal.
 async fn chunk() -> io::Result<Vec<u8>> {
+    readable().await?;
+    read_now()
+}
+
+/// Waits until the terminal has something to read, or has ended.
+pub(super) async fn readable() -> io::Result<()> {
     // Dropping the sender ends the wait of the thread: a plain read could not be called off.
     let (called_off, _sender) = io::pipe()?;
-    let read = tokio::task::spawn_blocking(move || {
+    let wait = tokio::task::spawn_blocking(move || {
         let stdin = io::stdin();
         let mut events = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&called_off, PollFlags::IN)];
         loop {
             match poll(&mut events, None) {
                 Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(e.into()),
-                Ok(_) if !events[1].revents().is_empty() => return Ok(Vec::new()),
-                Ok(_) => return read_now(),
+                Ok(_) => return Ok(()),
             }
         }
     });
-    read.await.map_err(io::Error::other)?
+    wait.await.map_err(io::Error::other)?
 }
 
 /// Not through `std::io::stdin`'s buffer, which would hide from `poll` what it holds.
@@ -114,10 +140,4 @@ fn read_now() -> io::Result<Vec<u8>> {
     let n = rustix::io::retry_on_intr(|| rustix::io::read(rustix::stdio::stdin(), &mut bytes[..]))?;
     bytes.truncate(n);
     Ok(bytes)
-}
-
-fn is_ready() -> io::Result<bool> {
-    let stdin = io::stdin();
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    Ok(poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&now))? > 0)
 }

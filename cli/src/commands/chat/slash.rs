@@ -1,0 +1,164 @@
+//! Lines that begin with a slash are for `abide chat` itself.
+
+use crate::args::MODES;
+use abide_client::protocol::task::Mode;
+use std::fmt::Write as _;
+
+/// What a typed text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Typed {
+    Nothing,
+    Message(String),
+    Command(Command),
+    /// A slash and no command, or a command with what it does not take; why, in words.
+    Refused(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Command {
+    Help,
+    /// Says which model is in force, or changes it.
+    Model(Option<String>),
+    Mode(Option<Mode>),
+    Stop,
+    New,
+    Exit,
+}
+
+/// The commands with what they take and do, as `/help` shows them.
+const COMMANDS: [(&str, &str, &str); 6] = [
+    ("/help", "", "show this"),
+    ("/model", "[PROVIDER/MODEL]", "say which model answers, or change it for this conversation"),
+    ("/mode", "[chat|agent]", "say how the agent works, or change it: chat only talks, agent uses tools"),
+    ("/stop", "", "stop the task that runs in this conversation"),
+    ("/new", "", "begin a new conversation with the next message; model and mode stay"),
+    ("/exit", "", "leave; the conversation stays"),
+];
+
+const KEYS: &str = "  Enter sends; Alt-Enter, Ctrl-J or a backslash at the end of a line begins another line
+  Arrow up and Ctrl-R bring earlier messages back; Tab completes commands and models
+  Ctrl-C stops a reply, or clears the line; twice on an empty line, or Ctrl-D, leaves
+  //text sends a message that begins with a slash
+";
+
+impl Typed {
+    pub(super) fn of(text: &str) -> Self {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Self::Nothing;
+        }
+        if let Some(message) = trimmed.strip_prefix("//") {
+            return Self::Message(format!("/{message}"));
+        }
+        if !trimmed.starts_with('/') {
+            return Self::Message(text.trim_end().to_owned());
+        }
+        let (name, argument) = trimmed.split_once(char::is_whitespace).unwrap_or((trimmed, ""));
+        let argument = Some(argument.trim()).filter(|argument| !argument.is_empty());
+        match Command::of(name, argument) {
+            Ok(command) => Self::Command(command),
+            Err(why) => Self::Refused(why),
+        }
+    }
+}
+
+impl Command {
+    fn of(name: &str, argument: Option<&str>) -> Result<Self, String> {
+        match (name, argument) {
+            ("/model", model) => Ok(Self::Model(model.map(str::to_owned))),
+            ("/mode", None) => Ok(Self::Mode(None)),
+            ("/mode", Some(named)) => {
+                let mode = MODES.into_iter().find(|mode| mode.name() == named);
+                mode.map(|mode| Self::Mode(Some(mode))).ok_or_else(|| {
+                    format!("there is no mode {named}; modes: {}", MODES.map(Mode::name).join(", "))
+                })
+            }
+            ("/help", None) => Ok(Self::Help),
+            ("/stop", None) => Ok(Self::Stop),
+            ("/new", None) => Ok(Self::New),
+            ("/exit" | "/quit", None) => Ok(Self::Exit),
+            ("/help" | "/stop" | "/new" | "/exit" | "/quit", Some(_)) => {
+                Err(format!("{name} takes nothing more"))
+            }
+            _ => {
+                let known = COMMANDS.map(|(name, ..)| name).join(" ");
+                Err(format!(
+                    "there is no command {name}; commands: {known}\nto send a text that begins with /: //text"
+                ))
+            }
+        }
+    }
+}
+
+/// What `/help` says.
+pub(super) fn help() -> String {
+    let mut out = String::new();
+    for (name, takes, does) in COMMANDS {
+        let _ = writeln!(out, "  {:<24}  {does}", format!("{name} {takes}"));
+    }
+    out + KEYS
+}
+
+/// All that Tab can complete to.
+pub(super) fn lines(models: &[String]) -> Vec<String> {
+    let plain = COMMANDS.iter().filter(|(_, takes, _)| takes.is_empty()).map(|(name, ..)| (*name).to_owned());
+    let modes = MODES.iter().map(|mode| format!("/mode {}", mode.name()));
+    // A model's name is a provider's word; completing writes it to the terminal.
+    let plain_name = |model: &&String| !model.chars().any(|c| c.is_control() || c.is_whitespace());
+    let models = models.iter().filter(plain_name).map(|model| format!("/model {model}"));
+    plain.chain(modes).chain(models).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_begins_with_one_slash_is_a_command() {
+        let message = |text: &str| Typed::Message(text.to_owned());
+        let table = [
+            ("hello\n", message("hello")),
+            ("  indented", message("  indented")),
+            ("a /help", message("a /help")),
+            ("//usr/bin", message("/usr/bin")),
+            ("two\n/help", message("two\n/help")),
+            ("  \n", Typed::Nothing),
+            ("/help", Typed::Command(Command::Help)),
+            (" /exit ", Typed::Command(Command::Exit)),
+            ("/quit", Typed::Command(Command::Exit)),
+            ("/model", Typed::Command(Command::Model(None))),
+            ("/model  demo/demo ", Typed::Command(Command::Model(Some("demo/demo".into())))),
+            ("/mode agent", Typed::Command(Command::Mode(Some(Mode::Agent)))),
+            ("/mode", Typed::Command(Command::Mode(None))),
+        ];
+        for (text, typed) in table {
+            assert_eq!(Typed::of(text), typed, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_command_is_refused_with_the_list() {
+        for (text, words) in [
+            ("/usr/bin/x is broken", "there is no command /usr/bin/x; commands: /help /model"),
+            ("/", "there is no command /;"),
+            ("/mode roa", "there is no mode roa; modes: chat, agent"),
+            ("/stop it", "/stop takes nothing more"),
+        ] {
+            let Typed::Refused(why) = Typed::of(text) else { panic!("{text} was taken") };
+            assert!(why.starts_with(words), "{why}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_understood_shown_and_completed() {
+        let (help, lines) = (help(), lines(&["demo/demo".into(), "bad\u{1b}[2J".into()]));
+        for (name, ..) in COMMANDS {
+            assert!(matches!(Typed::of(name), Typed::Command(_)), "{name}");
+            assert!(help.contains(&format!("  {name} ")), "{help}");
+            assert!(lines.iter().any(|line| line.starts_with(name)), "{lines:?}");
+        }
+        assert!(
+            lines.contains(&"/model demo/demo".to_owned()) && lines.iter().all(|l| !l.contains('\u{1b}'))
+        );
+    }
+}

@@ -1,0 +1,254 @@
+//! A line that is edited with arrow keys, history, completion and pasted texts. `rustyline` does the editing, on a thread of its own,
+//! since it blocks.
+
+use super::{
+    Edited, Terminal,
+    unix::{InputMode, readable},
+};
+use crate::output::style::{STRONG, paint};
+use rustyline::{
+    Behavior, Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Event, EventContext,
+    EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
+    completion::{Completer, Pair},
+    config::BellStyle,
+    error::ReadlineError,
+    highlight::Highlighter,
+    hint::Hinter,
+    history::{History as _, MemHistory},
+    validate::Validator,
+};
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal as _, Write as _},
+    sync::atomic::{AtomicBool, Ordering},
+};
+use tokio::signal::unix::{SignalKind, signal};
+
+type Reader = rustyline::Editor<Dialect, MemHistory>;
+
+/// The editor of a dialogue: what is typed between two of its lines is kept for the next one.
+pub(crate) struct Editor {
+    terminal: Terminal,
+    /// `None` where the terminal cannot move its cursor: the kernel's own editing has to do. Also while the thread has it.
+    reader: Option<Reader>,
+    /// What is typed while no line is read does not mix with what is written.
+    mode: Option<InputMode>,
+}
+
+impl Editor {
+    /// `lines` are what Tab completes to, word by word.
+    pub(crate) fn open(terminal: Terminal, lines: Vec<String>) -> io::Result<Self> {
+        if is_dumb() {
+            return Ok(Self { terminal, reader: None, mode: None });
+        }
+        let mode = Some(InputMode::of_editor()?);
+        Ok(Self { terminal, reader: Some(reader(lines).map_err(failed)?), mode })
+    }
+
+    /// A line, or several: Alt-Enter, Ctrl-J or a backslash at the end make another. Arrow up and Ctrl-R offer `history`, oldest
+    /// first. Dropped, it leaves a thread that reads the terminal.
+    pub(crate) async fn line(&mut self, label: &str, history: &[String]) -> io::Result<Edited> {
+        let Some(mut reader) = self.reader.take() else { return plain(self.terminal, label).await };
+        remember(&mut reader, history).map_err(failed)?;
+        let (reader, edited) = read(reader, label.to_owned()).await?;
+        self.reader = Some(reader);
+        if let Some(mode) = &self.mode {
+            mode.mark_pastes()?;
+        }
+        edited
+    }
+}
+
+impl Terminal {
+    /// One edited line. It can be dropped without a trace until `began` is set, with the first key: reading cannot be called off.
+    pub(crate) async fn edit(&self, label: &str, began: &AtomicBool) -> io::Result<Edited> {
+        if is_dumb() {
+            return plain(*self, label).await;
+        }
+        let _mode = InputMode::of_editor()?;
+        // Only now: who sees it may type, and no key is to be taken in the old mode.
+        show(label)?;
+        readable().await?;
+        began.store(true, Ordering::Relaxed);
+        read(reader(Vec::new()).map_err(failed)?, label.to_owned()).await?.1
+    }
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term == "dumb")
+}
+
+async fn plain(terminal: Terminal, label: &str) -> io::Result<Edited> {
+    show(label)?;
+    tokio::select! {
+        line = terminal.line() => Ok(line?.map_or(Edited::End, Edited::Line)),
+        _ = tokio::signal::ctrl_c() => Ok(Edited::Interrupted),
+    }
+}
+
+fn show(label: &str) -> io::Result<()> {
+    let mut terminal = anstream::stderr();
+    write!(terminal, "{}", paint(STRONG, label))?;
+    terminal.flush()
+}
+
+async fn read(mut reader: Reader, label: String) -> io::Result<(Reader, io::Result<Edited>)> {
+    // The runtime's handler comes before the reader's own, which puts back the one that it found.
+    drop(signal(SignalKind::interrupt())?);
+    let reading = tokio::task::spawn_blocking(move || {
+        let edited = match reader.readline(&(label.as_str(), paint(STRONG, &label))) {
+            Ok(line) => Ok(Edited::Line(line)),
+            Err(ReadlineError::Eof) => Ok(Edited::End),
+            Err(ReadlineError::Interrupted) => Ok(Edited::Interrupted),
+            // Bytes that are no UTF-8 were typed: there is no line, but the terminal is well.
+            Err(ReadlineError::Io(e)) if e.kind() == io::ErrorKind::InvalidData => {
+                Ok(Edited::Line(String::new()))
+            }
+            Err(error) => Err(failed(error)),
+        };
+        (reader, edited)
+    });
+    reading.await.map_err(io::Error::other)
+}
+
+fn remember(reader: &mut Reader, entries: &[String]) -> Result<(), ReadlineError> {
+    let history = reader.history_mut();
+    history.clear()?;
+    history.set_max_len(entries.len())?;
+    entries.iter().try_for_each(|entry| history.add(entry).map(drop))
+}
+
+fn reader(lines: Vec<String>) -> Result<Reader, ReadlineError> {
+    // Standard output may be a file while there is a terminal.
+    let behavior = if io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
+    let color = match anstream::AutoStream::choice(&io::stderr()) {
+        anstream::ColorChoice::Never => ColorMode::Disabled,
+        _ => ColorMode::Forced,
+    };
+    let config = Config::builder()
+        .completion_type(CompletionType::List)
+        .completion_show_all_if_ambiguous(true)
+        .bell_style(BellStyle::None)
+        .color_mode(color)
+        .behavior(behavior)
+        .build();
+    let history = MemHistory::with_config(&config);
+    let mut reader = Reader::with_history(config, history)?;
+    reader.set_helper(Some(Dialect { lines }));
+    for key in [KeyEvent::ctrl('J'), KeyEvent(KeyCode::Enter, Modifiers::ALT)] {
+        reader.bind_sequence(key, Cmd::Newline);
+    }
+    let conditional = |handler: Binding| EventHandler::Conditional(Box::new(handler));
+    reader.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::NONE), conditional(Binding::Enter));
+    reader.bind_sequence(KeyEvent::ctrl('C'), conditional(Binding::CtrlC));
+    Ok(reader)
+}
+
+fn failed(error: ReadlineError) -> io::Error {
+    match error {
+        ReadlineError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// Keys that mean something else depending on the line.
+enum Binding {
+    /// After a backslash at the end of the text: another line instead of the end.
+    Enter,
+    /// With some text: clears it (Ctrl-Y brings it back) instead of interrupting.
+    CtrlC,
+}
+
+impl ConditionalEventHandler for Binding {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        let (line, position) = (context.line(), context.pos());
+        match self {
+            // `Cmd::Replace` would leave the cursor before what it inserts.
+            Self::Enter if is_continued(line, position) => Some(Cmd::Complete),
+            Self::CtrlC if !line.is_empty() => Some(Cmd::Kill(Movement::WholeBuffer)),
+            Self::Enter | Self::CtrlC => None,
+        }
+    }
+}
+
+/// A backslash before the cursor, at the end of the text, stands for a line end.
+fn is_continued(line: &str, position: usize) -> bool {
+    position == line.len() && line.ends_with('\\')
+}
+
+/// What is special about our lines: how they complete, and that the prompt is coloured.
+struct Dialect {
+    /// The lines that can be completed to.
+    lines: Vec<String>,
+}
+
+impl Completer for Dialect {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        position: usize,
+        _: &rustyline::Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        if is_continued(line, position) {
+            let newline = Pair { display: String::new(), replacement: "\n".to_owned() };
+            return Ok((position - 1, vec![newline]));
+        }
+        let typed = line.get(..position).unwrap_or_default();
+        Ok((0, candidates(typed, &self.lines)))
+    }
+}
+
+/// What `typed` can be completed to, up to the end of a word.
+fn candidates(typed: &str, lines: &[String]) -> Vec<Pair> {
+    let mut found: Vec<Pair> = Vec::new();
+    for line in lines {
+        let Some(rest) = line.strip_prefix(typed).filter(|rest| !rest.is_empty() && !typed.is_empty()) else {
+            continue;
+        };
+        let end = rest.find(' ').map_or(line.len(), |space| typed.len() + space + 1);
+        let replacement = &line[..end];
+        if found.iter().all(|pair| pair.replacement != replacement) {
+            let display =
+                replacement.split(' ').rfind(|word| !word.is_empty()).unwrap_or_default().to_owned();
+            found.push(Pair { display, replacement: replacement.to_owned() });
+        }
+    }
+    found
+}
+
+impl Highlighter for Dialect {
+    /// The coloured prompt is given beside the plain one; while the history is searched there is only a plain one.
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
+        Cow::Borrowed(prompt)
+    }
+}
+
+impl Hinter for Dialect {
+    type Hint = String;
+}
+
+impl Validator for Dialect {}
+impl Helper for Dialect {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_completed_word_by_word() {
+        let lines = ["/help", "/mode chat", "/model demo/demo", "/model demo/slow"];
+        let lines = lines.map(str::to_owned);
+        let complete = |typed: &str| -> Vec<String> {
+            candidates(typed, &lines).into_iter().map(|pair| pair.replacement).collect()
+        };
+        assert_eq!(complete("/he"), ["/help"]);
+        assert_eq!(complete("/mo"), ["/mode ", "/model "]);
+        assert_eq!(complete("/model d"), ["/model demo/demo", "/model demo/slow"]);
+        assert_eq!(complete("/mode "), ["/mode chat"]);
+        for nothing in ["", "/help", "hello", "/x"] {
+            assert_eq!(complete(nothing), [""; 0], "{nothing:?}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! `abide chat` in a real terminal.
+
+use abide_client::protocol::{
+    message::Role,
+    method::{ListConversations, ListTasks, conversation::ListConversationsParams, task::ListTasksParams},
+    task::{EndReason, Mode, Status},
+};
+use abide_tests::{
+    model_server::{Gate, Turn},
+    skip::skip,
+    terminal::Terminal,
+    world::World,
+};
+use rustix::process::{Pid, Signal, kill_process};
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+/// Ctrl-C reaches the shell of the test's terminal as well, which is to go on.
+const CHAT: &str = "trap : INT; abide chat";
+/// A prompt on a line of its own.
+const PROMPT: &str = "\n>";
+
+/// The person's messages in the conversation that began with this key.
+async fn said(world: &World, key: &str) -> Vec<String> {
+    let listed = world.client.call::<ListConversations>(ListConversationsParams::default()).await.unwrap();
+    let conversation = listed.conversations.iter().find(|c| c.title.contains(&format!("[k:{key}]"))).unwrap();
+    let (messages, _) = world.messages(conversation.id).await;
+    messages.into_iter().filter(|m| m.role == Role::User).map(|m| m.text).collect()
+}
+
+#[tokio::test]
+async fn a_line_is_edited_a_paste_is_one_message_and_commands_are_not_sent() {
+    if !Terminal::exists().await {
+        return skip("a_line_is_edited", "tmux is not installed");
+    }
+    let world = World::start().await;
+    world.model.script("chat", [Turn::say("Reply one."), Turn::say("Reply two."), Turn::say("Reply three.")]);
+    world.model.script("other", [Turn::done("Reply four.")]);
+    let terminal = Terminal::run(&world.daemon, "abide chat").await;
+    terminal.shows(PROMPT).await;
+    terminal.type_text("[k:chat] helo").await;
+    terminal.press(&["Left"]).await;
+    terminal.type_text("l").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply one.").await;
+    terminal.paste("a\n/help\nb").await;
+    terminal.shows("\nb").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply two.").await;
+    for command in ["/nope", "/help", "/mode agent"] {
+        terminal.type_text(command).await;
+        terminal.press(&["Enter"]).await;
+    }
+    let screen = terminal.shows("mode: agent").await;
+    assert!(screen.contains("there is no command /nope; commands: /help /model"), "{screen}");
+    assert!(screen.contains("/model [PROVIDER/MODEL]"), "{screen}");
+    let listed = world.client.call::<ListConversations>(ListConversationsParams::default()).await.unwrap();
+    assert_eq!(listed.conversations[0].mode, Some(Mode::Agent));
+    terminal.type_text("/mode chat").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("mode: chat").await;
+    terminal.type_text("c").await;
+    terminal.press(&["M-Enter"]).await;
+    terminal.type_text("d\\").await;
+    terminal.press(&["Enter"]).await;
+    terminal.type_text("/e").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply three.").await;
+    assert_eq!(said(&world, "chat").await, ["[k:chat] hello", "a\n/help\nb", "c\nd\n/e"]);
+
+    // Completed to `/mode agent`.
+    terminal.type_text("/mode a").await;
+    terminal.press(&["Tab", "Enter"]).await;
+    terminal.type_text("/new").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("begins a new conversation").await;
+    terminal.type_text("[k:other] hi").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply four.").await;
+    let listed = world.client.call::<ListConversations>(ListConversationsParams::default()).await.unwrap();
+    let modes: Vec<_> = listed.conversations.iter().map(|c| c.mode).collect();
+    assert_eq!(modes, [Some(Mode::Agent), Some(Mode::Agent)], "the mode goes on into the new conversation");
+    terminal.press(&["C-d"]).await;
+    assert_eq!(terminal.ended().await, 0);
+    world.model.assert_no_violations();
+}
+
+#[tokio::test]
+async fn earlier_messages_come_back_in_a_later_chat_unless_told_otherwise() {
+    if !Terminal::exists().await {
+        return skip("earlier_messages_come_back", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let replies = ["Reply one.", "Reply two.", "Reply three.", "Reply four."].map(Turn::say);
+    world.model.script("chat", replies);
+    let file = world.daemon.home().state_dir.join("chat-history");
+    let terminal = Terminal::run(&world.daemon, "abide chat --no-history").await;
+    terminal.shows(PROMPT).await;
+    terminal.type_text("[k:chat] in private").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply one.").await;
+    terminal.press(&["C-d"]).await;
+    terminal.ended().await;
+    assert!(!file.exists());
+
+    let terminal = Terminal::run(&world.daemon, "abide chat --continue").await;
+    terminal.shows(PROMPT).await;
+    terminal.paste("kept\nlines").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply two.").await;
+    terminal.press(&["C-d"]).await;
+    terminal.ended().await;
+    assert_eq!(fs::read_to_string(&file).unwrap(), "\"kept\\nlines\"\n");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let terminal = Terminal::run(&world.daemon, "abide chat --continue").await;
+    terminal.shows(PROMPT).await;
+    terminal.press(&["Up", "Enter"]).await;
+    terminal.shows("Reply three.").await;
+    terminal.press(&["C-r"]).await;
+    terminal.type_text("kept").await;
+    terminal.shows("(reverse-i-search)`kept'").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply four.").await;
+    assert_eq!(
+        said(&world, "chat").await,
+        ["[k:chat] in private", "kept\nlines", "kept\nlines", "kept\nlines"]
+    );
+}
+
+#[tokio::test]
+async fn ctrl_c_stops_the_reply_clears_a_line_and_twice_leaves() {
+    if !Terminal::exists().await {
+        return skip("ctrl_c_stops_the_reply", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let gate = Gate::new("the rest of a reply");
+    world.model.script("chat", [Turn::say("Begun").gate(&gate).text(" and ended"), Turn::say("Reply two.")]);
+    let terminal = Terminal::run(&world.daemon, CHAT).await;
+    terminal.shows(PROMPT).await;
+    terminal.type_text("[k:chat] go").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Begun").await;
+    terminal.press(&["C-c"]).await;
+    terminal.shows("stopped ·").await;
+    let tasks = ListTasksParams { all: true, ..ListTasksParams::default() };
+    let tasks = world.client.call::<ListTasks>(tasks).await.unwrap().tasks;
+    assert_eq!((tasks[0].status, tasks[0].end_reason), (Status::Cancelled, Some(EndReason::Stopped)));
+
+    terminal.type_text("half").await;
+    terminal.shows("> half").await;
+    terminal.press(&["C-c"]).await;
+    terminal.type_text("whole").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("Reply two.\n>").await;
+    assert_eq!(said(&world, "chat").await, ["[k:chat] go", "whole"]);
+    terminal.press(&["C-c"]).await;
+    terminal.shows("Ctrl-C again (or Ctrl-D) leaves\n>").await;
+    terminal.press(&["C-c"]).await;
+    assert_eq!(terminal.ended().await, 0);
+}
+
+#[tokio::test]
+async fn a_question_is_answered_with_arrow_keys_or_settled_elsewhere() {
+    if !Terminal::exists().await {
+        return skip("a_question_is_answered_with_arrow_keys", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let script = [Turn::ask("Who goes?"), Turn::ask("Which colour?"), Turn::done("All is done.")];
+    world.model.script("chat", script);
+    let terminal = Terminal::run(&world.daemon, "abide chat --mode agent").await;
+    terminal.shows(PROMPT).await;
+    terminal.type_text("[k:chat] ask me").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("declines):").await;
+    let inbox = world.daemon.cli().json(&["inbox"]).await;
+    let task = inbox[0]["taskId"].as_str().expect("a task").to_owned();
+    world.daemon.cli().ok(&["answer", &task, "the others"]).await;
+    terminal.shows("Which colour?").await;
+    terminal.type_text("ble").await;
+    terminal.press(&["Left"]).await;
+    terminal.type_text("u").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("All is done.").await;
+    let answered = world.model.last_request("chat").unwrap().text();
+    assert!(answered.contains("the others") && answered.contains("blue"), "{answered}");
+    assert!(terminal.screen().await.contains("settled elsewhere"));
+}
+
+#[tokio::test]
+async fn a_chat_that_is_told_to_end_leaves_the_terminal_as_it_was() {
+    if !Terminal::exists().await {
+        return skip("a_chat_that_is_told_to_end", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let command = "sh -c 'echo pid=$$; exec abide chat'; echo code=$?; stty -a; true";
+    let terminal = Terminal::run(&world.daemon, command).await;
+    let screen = terminal.shows(PROMPT).await;
+    terminal.type_text("being typed").await;
+    terminal.shows("> being typed").await;
+    let pid = screen.split_once("pid=").and_then(|(_, rest)| rest.lines().next()?.trim().parse().ok());
+    let pid = pid.and_then(Pid::from_raw).expect("the shell says its number");
+    kill_process(pid, Signal::TERM).unwrap();
+    terminal.ended().await;
+    let screen = terminal.screen().await;
+    assert!(screen.contains("code=143"), "{screen}");
+    let modes: Vec<_> = screen.split_whitespace().collect();
+    for mode in ["icanon", "echo", "isig", "icrnl"] {
+        assert!(modes.contains(&mode), "no {mode} in:\n{screen}");
+    }
+}
+
+#[tokio::test]
+async fn from_a_pipe_each_line_is_a_message() {
+    let world = World::start().await;
+    world.model.script("pipe", [Turn::say("Reply one."), Turn::say("Reply two."), Turn::say("never")]);
+    let cli = world.daemon.cli();
+    let chat = cli.run_with_input(&["chat"], "[k:pipe] one\n\n/help\n/exit\nthree\n").await;
+    assert_eq!((chat.code, chat.stdout.as_str()), (Some(0), "Reply one.\nReply two.\n"), "{chat:?}");
+    assert_eq!(said(&world, "pipe").await, ["[k:pipe] one", "/help"]);
+    assert!(!world.daemon.home().state_dir.join("chat-history").exists());
+}
