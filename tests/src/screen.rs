@@ -8,9 +8,14 @@ pub use window::{Launched, Window};
 
 use crate::{daemon::TestDaemon, process, skip::skip, wait};
 use rustix::process::{Pid, Signal, kill_process};
-use std::{env, ffi::OsString, path::PathBuf, process::Stdio, time::Duration};
+use std::{
+    env,
+    ffi::OsString,
+    path::PathBuf,
+    process::{Output, Stdio},
+    time::Duration,
+};
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     process::{Child, Command},
     sync::{Semaphore, SemaphorePermit},
 };
@@ -54,30 +59,27 @@ impl Screen {
             return None;
         }
         let turn = TURN.acquire().await.expect("nobody closes it");
+        let log = process::Log::new();
         let mut server = process::program("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "2600x1600x24", "-nolisten", "tcp", "-noreset"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log.pipe())
             .spawn()
             .expect("Xvfb can be started");
-        let mut number = String::new();
-        let mut output = BufReader::new(server.stdout.take().expect("a pipe"));
-        wait::within("the number of the display", output.read_line(&mut number)).await.expect("it tells");
-        let display = format!(":{}", number.trim());
+        let number = log.first_line("the number of the display", &mut server).await;
+        let display = format!(":{number}");
         let manager = process::program("openbox")
             .env("DISPLAY", &display)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(log.pipe())
             .spawn()
             .expect("openbox can be started");
         let screen = Self { display, server, _manager: manager, _turn: turn };
-        wait::wait_until("the window manager", async || {
-            screen
-                .ask("xprop", &["-root", "_NET_SUPPORTING_WM_CHECK"])
-                .await
-                .is_some_and(|said| said.contains("window id"))
+        wait::wait_seeing("the window manager", async || {
+            let check = screen.ask("xprop", &["-root", "_NET_SUPPORTING_WM_CHECK"]).await;
+            check.filter(|said| said.contains("window id")).ok_or_else(|| log.text())
         })
         .await;
         Some(screen)
@@ -123,7 +125,7 @@ impl Screen {
         let id: u32 = window.parse().expect("a window's id");
         let id = format!("0x{id:x}");
         wait::wait_until("the window manager to let go of the window", async || {
-            let managed = self.must("xprop", &["-root", "_NET_CLIENT_LIST"]).await;
+            let managed = said(&self.must("xprop", &["-root", "_NET_CLIENT_LIST"]).await);
             !managed.split([' ', ',']).any(|one| one == id)
         })
         .await;
@@ -136,38 +138,38 @@ impl Screen {
         command
     }
 
+    async fn run(&self, program: &str, arguments: &[&str]) -> Output {
+        let output = process::finished(&mut self.command(program, arguments)).await;
+        output.unwrap_or_else(|e| panic!("{program} cannot be run: {e}"))
+    }
+
     /// What a program says, if it ends well.
     async fn ask(&self, program: &str, arguments: &[&str]) -> Option<String> {
-        let said = self.bytes(program, arguments).await?;
-        Some(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
+        let output = self.run(program, arguments).await;
+        output.status.success().then(|| said(&output.stdout))
     }
 
-    async fn bytes(&self, program: &str, arguments: &[&str]) -> Option<Vec<u8>> {
-        let mut command = self.command(program, arguments);
-        let what = format!("{program} {arguments:?}");
-        let output = wait::within(&what, command.stdout(Stdio::piped()).output()).await;
-        let output = output.unwrap_or_else(|e| panic!("{program} cannot be run: {e}"));
-        output.status.success().then_some(output.stdout)
-    }
-
-    /// [`Self::ask`] where it must end well.
-    async fn must(&self, program: &str, arguments: &[&str]) -> String {
-        let said = self.ask(program, arguments).await;
-        said.unwrap_or_else(|| panic!("`{program} {}` failed", arguments.join(" ")))
+    /// [`Self::run`] where it must end well.
+    async fn must(&self, program: &str, arguments: &[&str]) -> Vec<u8> {
+        let output = self.run(program, arguments).await;
+        let words = || format!("`{program} {}` failed: {}", arguments.join(" "), said(&output.stderr));
+        assert!(output.status.success(), "{}", words());
+        output.stdout
     }
 
     async fn set_clipboard(&self, text: &str) {
-        let mut command = self.command("xclip", &["-selection", "clipboard", "-in"]);
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("xclip can be started");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        stdin.write_all(text.as_bytes()).await.expect("xclip reads");
-        drop(stdin);
-        wait::within("xclip to have the clipboard", child.wait()).await.expect("xclip can be waited for");
+        let mut xclip = self.command("xclip", &["-selection", "clipboard", "-in"]);
+        let output = process::finished(xclip.stdin(process::input(text))).await;
+        assert!(output.expect("xclip can be run").status.success(), "xclip does not take the clipboard");
     }
 
     async fn clipboard(&self) -> Option<String> {
         self.ask("xclip", &["-selection", "clipboard", "-out"]).await
     }
+}
+
+fn said(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).trim_end_matches('\n').to_owned()
 }
 
 /// Where pictures of windows are kept: `ABIDE_TEST_PICTURES`, or `pictures` in the target folder.

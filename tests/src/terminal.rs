@@ -5,10 +5,14 @@ use std::{
     path::PathBuf,
     process::Stdio,
     sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
 };
 
 /// Before the exit code of the program, once it has ended.
 const ENDED: &str = "[ended: ";
+
+/// How long tmux may take to go.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Tells terminals apart.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -42,15 +46,15 @@ impl Terminal {
             .env("PATH", path)
             .env("SHELL", "/bin/sh")
             .current_dir(daemon.workspace());
-        let output = wait::within("tmux to start", tmux.output()).await.expect("tmux can be started");
+        let output = process::finished(&mut tmux).await.expect("tmux can be started");
         assert!(output.status.success(), "tmux: {}", String::from_utf8_lossy(&output.stderr));
         terminal
     }
 
     /// Whether there is a tmux.
     pub async fn exists() -> bool {
-        let mut tmux = process::program("tmux");
-        tmux.arg("-V").stdout(Stdio::null()).status().await.is_ok_and(|s| s.success())
+        let output = process::finished(process::program("tmux").arg("-V")).await;
+        output.is_ok_and(|output| output.status.success())
     }
 
     /// All lines, those that have scrolled away too.
@@ -63,14 +67,11 @@ impl Terminal {
     /// # Panics
     /// None does in time.
     pub async fn shows(&self, text: &str) -> String {
-        let look = async || {
+        wait::wait_seeing(&format!("{text:?} in the terminal"), async || {
             let screen = self.screen().await;
-            screen.contains(text).then_some(screen)
-        };
-        match tokio::time::timeout(wait::limit(), wait::wait_for("the screen", look)).await {
-            Ok(screen) => screen,
-            Err(_) => panic!("the terminal never showed {text:?}; it shows:\n{}", self.screen().await),
-        }
+            if screen.contains(text) { Ok(screen) } else { Err(screen) }
+        })
+        .await
     }
 
     /// Presses keys, as tmux names them: `Enter`, `y`, `C-c`.
@@ -103,8 +104,7 @@ impl Terminal {
     }
 
     async fn ask(&self, arguments: &[&str]) -> String {
-        let output =
-            wait::within("tmux to answer", self.tmux(arguments).output()).await.expect("tmux can be run");
+        let output = process::finished(&mut self.tmux(arguments)).await.expect("tmux can be run");
         assert!(output.status.success(), "tmux {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
@@ -119,7 +119,9 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         let mut tmux = process::blocking_program("tmux");
-        tmux.arg("-S").arg(&self.socket).arg("kill-server").stdin(Stdio::null()).stderr(Stdio::null());
-        drop(tmux.status());
+        tmux.arg("-S").arg(&self.socket).arg("kill-server").stdin(Stdio::null());
+        if let Err(words) = process::finished_blocking(&mut tmux, LAST_WORDS) {
+            eprintln!("the terminal is left behind: {words}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Waits that name what they wait for.
 
 use std::{env, time::Duration};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 /// Between two looks at something that cannot be awaited.
 const LOOK_AGAIN: Duration = Duration::from_millis(15);
@@ -28,35 +28,42 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
 ///
 /// # Panics
 /// It does not happen in time.
-pub async fn wait_for<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let end = Instant::now() + limit();
+pub async fn wait_for<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> T {
+    within(what, found(look)).await
+}
+
+/// [`wait_for`], where a look that finds nothing says what there is instead: the last of that is in the failure.
+///
+/// # Panics
+/// It does not happen in time.
+pub async fn wait_seeing<T>(what: &str, mut look: impl AsyncFnMut() -> Result<T, String>) -> T {
+    let mut instead = String::new();
+    let looking = found(async || look().await.map_err(|seen| instead = seen).ok());
+    match timeout(limit(), looking).await {
+        Ok(found) => found,
+        Err(_) => panic!("waited {} s in vain for: {what}; there is:\n{instead}", limit().as_secs()),
+    }
+}
+
+/// [`wait_for`], for a test that has more to say than that it waited in vain.
+pub async fn within_or<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
+    let found = timeout(limit(), found(look)).await;
+    found.inspect_err(|_| eprintln!("waited {} s in vain for: {what}", limit().as_secs())).ok()
+}
+
+/// Looks again and again; whoever awaits it bounds it, and with it a look that hangs.
+async fn found<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     loop {
         if let Some(found) = look().await {
             return found;
         }
-        assert!(Instant::now() < end, "waited {} s in vain for: {what}", limit().as_secs());
-        sleep(LOOK_AGAIN).await;
+        look_again().await;
     }
 }
 
 /// A moment later: for a look of one's own, where [`wait_for`] cannot be had.
 pub async fn look_again() {
     sleep(LOOK_AGAIN).await;
-}
-
-/// [`wait_for`], for a test that has more to say than that it waited in vain.
-pub async fn within_or<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
-    let end = Instant::now() + limit();
-    loop {
-        match look().await {
-            None if Instant::now() < end => sleep(LOOK_AGAIN).await,
-            None => {
-                eprintln!("waited {} s in vain for: {what}", limit().as_secs());
-                return None;
-            }
-            found => return found,
-        }
-    }
 }
 
 /// [`wait_for`] a condition.

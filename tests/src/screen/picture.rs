@@ -1,3 +1,11 @@
+use std::ops::Range;
+
+/// The ground of what waits for a person, dark and light, and the pixels that a card of it has at least.
+const CARDS: [u32; 2] = [0x2a_2318, 0xfd_f3df];
+const CARD: usize = 5_000;
+/// The frame of what has the keyboard or was found, dark and light.
+const ACCENTS: [u32; 2] = [0x7a_a2f7, 0x2f_5fc4];
+
 /// What a window looks like.
 pub struct Picture {
     width: usize,
@@ -38,6 +46,20 @@ impl Picture {
     #[must_use]
     pub fn count(&self, wanted: u32) -> usize {
         self.rgb.chunks_exact(3).filter(|pixel| colour(pixel) == wanted).count()
+    }
+
+    /// Whether something waits for a person.
+    #[must_use]
+    pub fn has_card(&self) -> bool {
+        CARDS.into_iter().any(|ground| self.count(ground) > CARD)
+    }
+
+    /// Whether there is the upper or lower edge of an accented frame, most of the way across this part.
+    #[must_use]
+    pub fn has_frame(&self, across: Range<usize>, down: Range<usize>) -> bool {
+        let is_accent = |x, y| self.at(x, y).is_some_and(|colour| ACCENTS.contains(&colour));
+        let row = |y| across.clone().filter(|&x| is_accent(x, y)).count();
+        down.into_iter().any(|y| row(y) > across.len() / 2)
     }
 }
 

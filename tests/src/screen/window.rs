@@ -1,10 +1,11 @@
-use super::{Picture, Screen, pictures};
+use super::{Picture, Screen, pictures, said};
 use crate::{daemon::TestDaemon, process, wait};
 use std::{
     fs::{self, File},
     path::PathBuf,
     process::{ExitStatus, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
 };
 use tokio::process::Child;
 
@@ -12,6 +13,9 @@ use tokio::process::Child;
 const GROUNDS: [u32; 2] = [0x14_1517, 0xfb_faf8];
 /// A point in the page that has nothing but its ground.
 const EMPTY: (usize, usize) = (640, 3);
+
+/// How long the picture of a window whose test has failed may take.
+const LAST_PICTURE: Duration = Duration::from_secs(10);
 
 /// Tells windows apart.
 static WINDOWS: AtomicUsize = AtomicUsize::new(0);
@@ -174,7 +178,7 @@ impl Window<'_> {
     }
 
     pub async fn title(&self) -> String {
-        self.screen.must("xdotool", &["getwindowname", &self.id]).await
+        said(&self.screen.must("xdotool", &["getwindowname", &self.id]).await)
     }
 
     /// Waits until its title is as `is_so` says.
@@ -188,7 +192,7 @@ impl Window<'_> {
 
     /// Whether it asks the window manager to point at it.
     pub async fn is_urgent(&self) -> bool {
-        self.screen.must("xprop", &["-id", &self.id, "WM_HINTS"]).await.contains("urgency")
+        said(&self.screen.must("xprop", &["-id", &self.id, "WM_HINTS"]).await).contains("urgency")
     }
 
     /// What it looks like now.
@@ -196,9 +200,8 @@ impl Window<'_> {
     /// # Panics
     /// It is not there.
     pub async fn picture(&self) -> Picture {
-        let ppm =
-            self.screen.bytes("import", &["-silent", "-window", &self.id, "-depth", "8", "ppm:-"]).await;
-        ppm.as_deref().and_then(Picture::parse).expect("a picture of the window")
+        let ppm = self.screen.must("import", &["-silent", "-window", &self.id, "-depth", "8", "ppm:-"]).await;
+        Picture::parse(&ppm).expect("a picture of the window")
     }
 
     /// Waits until it looks as `is_so` says.
@@ -239,15 +242,30 @@ impl Window<'_> {
     /// # Panics
     /// It does not in time.
     pub async fn reads(&self, text: &str) -> String {
-        let mut all = String::new();
-        let look = wait::wait_until(text, async || {
-            all = self.text().await;
-            all.contains(text)
-        });
-        if tokio::time::timeout(wait::limit() * 9 / 10, look).await.is_err() {
-            panic!("the window never showed {text:?}; it shows:\n{all}");
-        }
+        wait::wait_seeing(&format!("{text:?} in the window"), async || {
+            let all = self.text().await;
+            if all.contains(text) { Ok(all) } else { Err(all) }
+        })
+        .await
+    }
+
+    /// Waits until a card that needs a person is drawn, and says `text`; all that the conversation shows.
+    ///
+    /// # Panics
+    /// None does in time.
+    pub async fn asks(&self, text: &str) -> String {
+        let all = self.reads(text).await;
+        self.wait_picture(&format!("the card that says {text:?}"), |picture| picture.has_card()).await;
         all
+    }
+
+    /// Allows the call of this tool that waits for a person, once its card can be seen.
+    ///
+    /// # Panics
+    /// None does in time.
+    pub async fn approve(&self, tool: &str) {
+        self.asks(&format!("Approve {tool}?")).await;
+        self.press(&["a"]).await;
     }
 
     /// What it has written to its log.
@@ -286,11 +304,24 @@ impl Drop for Window<'_> {
         if !std::thread::panicking() {
             return;
         }
+        if !matches!(self.child.try_wait(), Ok(None)) {
+            // Asked for the picture of a window that is gone, `import` waits for somebody to click on another.
+            return eprintln!(
+                "--- the window had ended by itself, or with its daemon; its log ---\n{}",
+                self.log()
+            );
+        }
         let file = pictures().join(format!("failed-{}.png", self.id));
         let mut import = process::blocking_program("import");
-        import.args(["-silent", "-window", &self.id]).arg(&file).env("DISPLAY", &self.screen.display);
-        let is_kept = fs::create_dir_all(pictures()).is_ok() && import.status().is_ok_and(|s| s.success());
-        let picture = if is_kept { file.display().to_string() } else { "not to be had".to_owned() };
+        import.args(["-silent", "-window", &self.id]).arg(&file).stdin(Stdio::null());
+        let kept = fs::create_dir_all(pictures()).and_then(|()| {
+            process::finished_blocking(import.env("DISPLAY", &self.screen.display), LAST_PICTURE)
+        });
+        let picture = match kept {
+            Ok(output) if output.status.success() => file.display().to_string(),
+            Ok(output) => format!("not to be had: {}", said(&output.stderr)),
+            Err(words) => format!("not to be had: {words}"),
+        };
         eprintln!("--- the window's picture: {picture}; its log ---\n{}", self.log());
     }
 }

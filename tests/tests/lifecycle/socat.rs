@@ -1,8 +1,7 @@
 //! A script needs nothing but a socket and lines of JSON.
 
-use abide_tests::{model_server::Turn, skip::skip, wait, world::World};
+use abide_tests::{model_server::Turn, process, skip::skip, wait, world::World};
 use serde_json::{Value, json};
-use std::process::Stdio;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::UnixStream,
@@ -16,22 +15,16 @@ async fn a_hello_and_a_list_through_socat() {
     let task = world.run("socat", [Turn::done("Done.")]).await;
     world.wait_end(task).await;
     let address = format!("UNIX-CONNECT:{}", world.daemon.socket().display());
-    #[expect(clippy::disallowed_methods, reason = "what a script does")]
-    let socat = tokio::process::Command::new("socat")
-        .args(["-t", "30", "-", &address])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn();
-    let Ok(mut socat) = socat else {
-        return skip("a_hello_and_a_list_through_socat", "socat is not installed");
-    };
     let lines = format!(
         "{HELLO}\n{}\n",
         json!({ "jsonrpc": "2.0", "id": "a", "method": "listTasks", "params": { "all": true } })
     );
-    socat.stdin.take().unwrap().write_all(lines.as_bytes()).await.unwrap();
-    let output = wait::within("socat to end by itself", socat.wait_with_output()).await.unwrap();
+    let mut socat = process::program("socat");
+    let output =
+        process::finished(socat.args(["-t", "30", "-", &address]).stdin(process::input(&lines))).await;
+    let Ok(output) = output else {
+        return skip("a_hello_and_a_list_through_socat", "socat is not installed");
+    };
     let answers: Vec<Value> = output
         .stdout
         .split(|b| *b == b'\n')

@@ -9,6 +9,7 @@ use abide_tests::{
     daemon::{Config, TestDaemon},
     ledger,
     model_server::{ModelServer, Turn},
+    process,
     seed::{Seed, times},
     skip::skip,
     tap::Tap,
@@ -22,15 +23,16 @@ use std::path::{Path, PathBuf};
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
 
-#[expect(clippy::disallowed_methods, reason = "the compiler is one of the machine's")]
 fn compiled(folder: &Path) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/storage/shim/fail_io.c");
     let library = folder.join("fail_io.so");
-    let mut cc = std::process::Command::new("cc");
-    let status =
-        cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl").status().ok()?;
-    assert!(status.success(), "the shim compiles");
-    Some(library)
+    let mut cc = process::blocking_program("cc");
+    cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl");
+    match process::finished_blocking(&mut cc, wait::limit()) {
+        Ok(output) if output.status.success() => Some(library),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+        failed => panic!("the shim does not compile: {failed:?}"),
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

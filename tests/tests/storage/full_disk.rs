@@ -8,6 +8,7 @@ use abide_client::protocol::{
 use abide_tests::{
     ledger,
     model_server::{Gate, Script, Turn},
+    process,
     skip::skip,
     tap::Tap,
     wait,
@@ -24,16 +25,16 @@ use std::{
 const NAMESPACE: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
 const LOAD: usize = 16;
 
-#[expect(clippy::disallowed_methods, reason = "a file system is a process's own")]
 fn command(words: &[&str]) -> std::process::Command {
-    let mut command = std::process::Command::new(words[0]);
+    let mut command = process::blocking_program(words[0]);
     command.args(&words[1..]);
     command
 }
 
 #[test]
 fn stops_and_answers_work_and_everything_goes_on_by_itself() {
-    if !command(&[NAMESPACE, &["true"]].concat()).status().is_ok_and(|status| status.success()) {
+    let tried = process::finished_blocking(&mut command(&[NAMESPACE, &["true"]].concat()), wait::limit());
+    if !tried.is_ok_and(|output| output.status.success()) {
         return skip("full_disk", "this machine has no user namespaces to mount a small disk in");
     }
     let folder = tempfile::Builder::new().prefix("abide-").tempdir_in("/tmp").unwrap();
@@ -44,7 +45,10 @@ fn stops_and_answers_work_and_everything_goes_on_by_itself() {
         NAMESPACE,
         &["sh", "-c", script, "sh", exe.to_str().unwrap(), "--ignored", "--exact", "--nocapture", test],
     ];
-    let output = command(&words.concat()).env("ABIDE_TEST_DIR", folder.path()).output().unwrap();
+    let mut inside = command(&words.concat());
+    // It has waits of its own, one after the other.
+    let output = process::finished_blocking(inside.env("ABIDE_TEST_DIR", folder.path()), 5 * wait::limit());
+    let output = output.unwrap_or_else(|words| panic!("{words}"));
     let said = String::from_utf8_lossy(&output.stdout);
     println!("{}", said.lines().filter(|line| line.contains("full disk:")).collect::<Vec<_>>().join("\n"));
     assert!(

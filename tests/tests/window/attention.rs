@@ -44,7 +44,7 @@ async fn it_calls_only_who_looks_elsewhere() {
 
     first.open();
     world.wait_status(task, Status::WaitingUser).await;
-    window.reads("Question for you: Seen at once?").await;
+    window.asks("Question for you: Seen at once?").await;
     assert!(!window.is_urgent().await, "the window has the keyboard");
     window.type_text("yes").await;
     window.press(&["Return"]).await;

@@ -30,12 +30,14 @@ async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
     window.keep_picture("first-run").await;
     window.click(DEMO.0, DEMO.1).await;
     let world = World { client, daemon, model: ModelServer::start().await };
+    // Dropped before the daemon, which takes everything with it that belongs to its home.
+    let window = window;
     let task = world.begun("Show me what you can do.").await;
     world.wait_status(task, Status::WaitingUser).await;
-    window.reads("Question for you:").await;
+    window.asks("Question for you:").await;
     window.press(&["Escape", "2"]).await;
     world.wait_status(task, Status::WaitingApproval).await;
-    window.press(&["a"]).await;
+    window.approve("write").await;
     world.wait_end(task).await;
     window.reads("— complete").await;
 

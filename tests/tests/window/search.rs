@@ -6,10 +6,6 @@ use abide_tests::{
     world::World,
 };
 use serde_json::json;
-use std::ops::Range;
-
-/// Of what a person does, in the light theme.
-const ACCENT: u32 = 0x2f_5fc4;
 
 #[tokio::test]
 async fn a_word_of_another_conversation_is_found_and_shown() {
@@ -32,20 +28,14 @@ async fn a_word_of_another_conversation_is_found_and_shown() {
     let window = screen.open(&world.daemon).await;
     window.press(&["ctrl+k"]).await;
     window
-        .wait_picture("the search box to have the keyboard", |picture| has_line(picture, 10..236, 8..50))
+        .wait_picture("the search box to have the keyboard", |picture| picture.has_frame(10..236, 8..50))
         .await;
     window.type_text("zebrafish").await;
     window.press(&["Return"]).await;
     let shown = window.reads("Here lives a zebrafish.").await;
-    let is_framed = |picture: &Picture| has_line(picture, 400..1170, 70..650);
+    let is_framed = |picture: &Picture| picture.has_frame(400..1170, 70..650);
     window.wait_picture("what was found in view, in its frame", is_framed).await;
     window.keep_picture("found").await;
     assert!(shown.contains("Line 149 of many."), "all that lies between is here too");
     assert_eq!(shown.matches("Line 20 of many.").count(), 1);
-}
-
-/// Whether there is a line of that colour, most of the way across.
-fn has_line(picture: &Picture, across: Range<usize>, down: Range<usize>) -> bool {
-    let row = |y| across.clone().filter(|&x| picture.at(x, y) == Some(ACCENT)).count();
-    down.into_iter().any(|y| row(y) > across.len() / 2)
 }

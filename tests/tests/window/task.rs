@@ -10,6 +10,10 @@ use abide_tests::{
     world::World,
 };
 use serde_json::json;
+use std::ops::Range;
+
+/// Where the conversation is, across and down; the composer, which can have the keyboard too, is below it.
+const TIMELINE: (Range<usize>, Range<usize>) = (400..1170, 70..650);
 
 /// Of the page, where nothing lies over it.
 const GROUND: u32 = 0xfb_faf8;
@@ -40,15 +44,15 @@ async fn typed_streamed_answered_approved_and_complete() {
     window.keep_picture("streaming").await;
     gate.open();
     world.wait_status(task, Status::WaitingUser).await;
-    window.reads("Question for you: Which colour?").await;
+    window.asks("Question for you: Which colour?").await;
     window.keep_picture("question").await;
     // Escape leaves the input; then digits choose.
     window.press(&["Escape", "2"]).await;
     world.wait_status(task, Status::WaitingApproval).await;
-    window.reads("Approve shell?").await;
+    window.asks("Approve shell?").await;
     window.keep_picture("approval").await;
     assert_eq!(witness.count("painted"), 0);
-    window.press(&["a"]).await;
+    window.approve("shell").await;
     assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed));
     assert_eq!(witness.count("painted"), 1);
     let shown = window.reads("— complete\nAll is painted.").await;
@@ -91,9 +95,12 @@ async fn a_reason_is_typed_and_the_agent_reads_it() {
     let window = screen.open(&world.daemon).await;
     // From the page for a new conversation to the one that waits.
     window.press(&["ctrl+j"]).await;
-    window.reads("Approve shell?").await;
+    window.asks("Approve shell?").await;
     // Letters that come before the reason's field has the keyboard must not decide: this is an `a`.
     window.press(&["r", "a"]).await;
+    window
+        .wait_picture("the reason's field to have the keyboard", |p| p.has_frame(TIMELINE.0, TIMELINE.1))
+        .await;
     window.keep_picture("rejecting").await;
     window.type_text("not on a Friday").await;
     window.press(&["Return"]).await;

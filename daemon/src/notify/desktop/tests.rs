@@ -80,7 +80,9 @@ async fn a_server_gets_what_it_should_and_nothing_more() {
     let address = format!("unix:path={}", path.display());
     let mut child = tokio::task::spawn_blocking(move || {
         #[expect(clippy::disallowed_methods, reason = "this very test, once more")]
-        std::process::Command::new(std::env::current_exe().unwrap())
+        std::process::Command::new("timeout")
+            .args(["--kill-after=5", "120"])
+            .arg(std::env::current_exe().unwrap())
             .args(["told_by_a_process_of_its_own", "--ignored"])
             .env("DBUS_SESSION_BUS_ADDRESS", address)
             .output()

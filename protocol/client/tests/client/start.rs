@@ -19,11 +19,19 @@ use std::{
 };
 use tokio::sync::{Mutex, MutexGuard};
 
+/// Between two looks at what a script does.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+/// Much longer than a script takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 struct Place {
     dir: tempfile::TempDir,
     home: Home,
     _alone: MutexGuard<'static, ()>,
 }
+
+/// A script's end: it runs for as long as the test's folder, in which it lies, is there.
+const RUNS_ON: &str = "while [ -e \"$0\" ]; do sleep 0.05; done";
 
 /// One at a time: a process that one test forks would hold another's script open for writing, and so keep it from running.
 static ALONE: Mutex<()> = Mutex::const_new(());
@@ -39,7 +47,7 @@ impl Place {
         let program = self.dir.path().join("abided");
         fs::write(&program, format!("#!/bin/sh\n{body}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
-        Start { program: Some(program), deadline: Duration::from_secs(10) }
+        Start { program: Some(program), deadline: PATIENCE }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -59,19 +67,25 @@ impl Place {
 
 /// Returns when there is such a file: the script writes it by renaming, so it is whole.
 async fn appears(path: &Path) -> String {
-    loop {
-        if let Ok(text) = fs::read_to_string(path) {
-            return text;
+    let look = async {
+        loop {
+            match fs::read_to_string(path) {
+                Ok(text) => return text,
+                Err(_) => tokio::time::sleep(LOOK_AGAIN).await,
+            }
         }
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
+    };
+    tokio::time::timeout(PATIENCE, look).await.unwrap()
 }
 
 /// Returns when there is no such file any more.
 async fn vanishes(path: &Path) {
-    while path.exists() {
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
+    let look = async {
+        while path.exists() {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, look).await.unwrap();
 }
 
 #[tokio::test]
@@ -101,7 +115,7 @@ async fn what_cannot_be_started_is_named() {
 #[tokio::test]
 async fn a_daemon_that_never_answers_is_given_up() {
     let place = Place::new().await;
-    let start = Start { deadline: Duration::from_millis(300), ..place.script("exec sleep 2") };
+    let start = Start { deadline: Duration::from_millis(300), ..place.script(RUNS_ON) };
     let error = place.start(&start).await.unwrap_err();
     assert!(matches!(error, ConnectError::Start(StartError::Deadline { .. })), "{error:?}");
 }
@@ -112,7 +126,7 @@ async fn the_daemon_starts_in_a_session_of_its_own_and_in_this_home() {
     let place = Place::new().await;
     let told = place.path("told");
     let script = format!(
-        "set -- $(cat /proc/self/stat); echo \"$ABIDE_HOME $(pwd) $$ $6\" > {0}.new; mv {0}.new {0}; exec sleep 1",
+        "set -- $(cat /proc/self/stat); echo \"$ABIDE_HOME $(pwd) $$ $6\" > {0}.new; mv {0}.new {0}; {RUNS_ON}",
         told.display()
     );
     let start = place.script(&script);

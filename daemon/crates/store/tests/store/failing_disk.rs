@@ -14,10 +14,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// With a file system of its own.
 const NAMESPACE: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
 
+/// It is killed if it takes longer than anything here may.
 #[expect(clippy::disallowed_methods, reason = "the limits are those of a process")]
 fn command(words: &[&str]) -> std::process::Command {
-    let mut command = std::process::Command::new(words[0]);
-    command.args(&words[1..]);
+    let mut command = std::process::Command::new("timeout");
+    command.args(["--kill-after=5", &(2 * PATIENCE.as_secs()).to_string()]).args(words);
     command
 }
 

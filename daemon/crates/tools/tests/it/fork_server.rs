@@ -2,6 +2,7 @@
 
 use crate::ground::{Ground, data, processes, token, wait_until};
 use abide_protocol::message::CallOutcome;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::Path;
 
@@ -13,6 +14,8 @@ async fn its_death_frees_no_command_and_hinders_none() {
     let (ground, token) = (Ground::new(), token());
     let running = ground.start(&format!("{SERVER}; kill -9 $server; sleep {token}"));
     wait_until("the first to run on", || processes(&token).len() == 1).await;
+    // The command prints before it sleeps, and what it printed arrives when it arrives.
+    wait_until("the server's number to arrive", || running.output().ends_with('\n')).await;
     let killed: u32 = running.output().trim().parse().unwrap();
     wait_until("the server to be dead", || has_ended(killed)).await;
     let next = ground.call("shell", json!({ "command": SERVER })).await;
@@ -53,7 +56,7 @@ async fn a_helper_that_is_killed_while_it_waits_hinders_none() {
         )
         .await;
         killed = children(server).remove(0);
-        kill("-KILL", &killed);
+        kill_process(Pid::from_raw(killed.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
         wait_until("it to be dead", || children(server).is_empty()).await;
     }
 }
@@ -63,6 +66,7 @@ async fn when_it_is_halted_another_takes_its_place() {
     let (ground, token) = (Ground::new(), token());
     let running = ground.start(&format!("{SERVER}; kill -STOP $server; sleep {token}"));
     wait_until("it to be halted", || processes(&token).len() == 1).await;
+    wait_until("the server's number to arrive", || running.output().ends_with('\n')).await;
     let halted = running.output();
     // The first of them may find a helper that was asked for before.
     let mut last = halted.clone();
@@ -81,11 +85,6 @@ fn children(pid: &str) -> Vec<String> {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let runs = |child: &&str| !has_ended(child.parse().unwrap());
     children.split_whitespace().filter(runs).map(str::to_owned).collect()
-}
-
-#[expect(clippy::disallowed_methods, reason = "what befalls the process under test")]
-fn kill(signal: &str, pid: &str) {
-    assert!(std::process::Command::new("kill").args([signal, pid]).status().unwrap().success());
 }
 
 fn has_ended(pid: u32) -> bool {

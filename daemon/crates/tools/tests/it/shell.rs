@@ -127,7 +127,7 @@ async fn time_is_limited() {
     let command = format!("echo begun; setsid sleep {token} & sleep {token}");
     let began = Instant::now();
     let finished = ground.call("shell", json!({"command": command, "timeout_secs": 1})).await;
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(30), "it would have slept for hours");
     assert_eq!((finished.outcome, finished.result.ok), (CallOutcome::Done, false));
     assert_eq!(finished.result.message, "timed out after 1 s and was ended; what it did until then is done");
     assert_eq!(data(&finished)["stdout"], "begun\n");
@@ -147,7 +147,7 @@ async fn a_flood_is_bounded() {
     let call = call_id();
     // 500 MB of it, with an end.
     let command = "yes abcdefghijklmnopqrstuvwxyz | head -c 500000000; echo; echo the end; yes err | head -c 1000000 >&2";
-    let status = Daemon::start(&ground, call, command).wait();
+    let status = Daemon::start(&ground, call, command).wait().await;
     assert!(status.success());
     let report: Value =
         serde_json::from_str(&fs::read_to_string(ground.root().join("finished.json")).unwrap()).unwrap();

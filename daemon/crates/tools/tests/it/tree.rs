@@ -132,8 +132,14 @@ impl Daemon {
     /// As `kill -9` does.
     pub(crate) fn kill(self) {}
 
-    pub(crate) fn wait(mut self) -> ExitStatus {
-        self.0.wait().unwrap()
+    pub(crate) async fn wait(mut self) -> ExitStatus {
+        let mut status = None;
+        wait_until("the command to end", || {
+            status = self.0.try_wait().unwrap();
+            status.is_some()
+        })
+        .await;
+        status.unwrap()
     }
 }
 
