@@ -1,5 +1,7 @@
 //! Bytes that arrive must not make us allocate much more than they are.
 
+#![expect(unsafe_code, reason = "an allocator is unsafe to write")]
+
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
@@ -37,7 +39,7 @@ unsafe impl GlobalAlloc for Meter {
 static METER: Meter = Meter;
 
 /// Reads something, and sees that it takes no more memory than it may.
-pub fn measured<T>(read: impl FnOnce() -> T) -> T {
+pub(crate) fn measured<T>(read: impl FnOnce() -> T) -> T {
     LIVE.set(0);
     PEAK.set(0);
     let read = read();

@@ -72,11 +72,22 @@ impl<'a> Launched<'a> {
     /// # Panics
     /// It does not come so far.
     pub async fn window(self) -> Window<'a> {
-        let Self { screen, child, log } = self;
+        let Self { screen, mut child, log } = self;
         let pid = child.id().expect("it runs").to_string();
-        let id = wait::wait_for("the window", async || {
-            let found = screen.ask("xdotool", &["search", "--onlyvisible", "--pid", &pid]).await?;
-            found.lines().last().filter(|id| !id.is_empty()).map(str::to_owned)
+        let id = wait::wait_seeing("the window", async || {
+            let found = screen.ask("xdotool", &["search", "--onlyvisible", "--pid", &pid]).await;
+            let found = found.and_then(|found| found.lines().last().map(str::to_owned));
+            match found.filter(|id| !id.is_empty()) {
+                Some(id) => Ok(id),
+                None => {
+                    let all = screen.ask("xdotool", &["search", "--pid", &pid]).await;
+                    let said = fs::read_to_string(&log).unwrap_or_default();
+                    Err(format!(
+                        "ended: {:?}; windows, hidden ones too: {all:?}; its log:\n{said}",
+                        child.try_wait()
+                    ))
+                }
+            }
         })
         .await;
         let window = Window { screen, child, id, log };

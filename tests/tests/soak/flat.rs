@@ -27,7 +27,7 @@ const WAITING: usize = 64;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn descriptors_and_threads_do_not_grow() {
     let seed = Seed::drawn("soak");
-    let seconds = times("ABIDE_TEST_SOAK_SECS", 120) as u64;
+    let seconds = times("ABIDE_TEST_SOAK_SECS", 20) as u64;
     let model = Arc::new(ModelServer::start().await);
     let mut daemon = TestDaemon::new(&Config::with(&model));
     std::fs::write(daemon.workspace().join("shared.txt"), "for all to read\n").unwrap();

@@ -222,7 +222,7 @@ async fn live(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_refuses_in_words_or_works_and_the_originals_stay() {
     let mut seed = Seed::drawn("damaged files");
-    let offsets = times("ABIDE_TEST_OFFSETS", 60);
+    let offsets = times("ABIDE_TEST_OFFSETS", 30);
     let mut outcomes = Outcomes::default();
     for is_closed in [false, true] {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What reads an answer, without the network: for fuzz targets, and only built for them.
+//! What reads an answer, without the network: for `tests/fuzz`.
 
 use crate::{
     anthropic,

@@ -15,7 +15,7 @@ mod config;
 mod demo;
 mod error;
 mod fields;
-#[cfg(fuzzing)]
+#[doc(hidden)]
 pub mod fuzzing;
 mod http;
 mod local;

@@ -1,4 +1,4 @@
-//! How a record's body is stored and read: for fuzz targets, and only built for them.
+//! How a record's body is stored and read: for `tests/fuzz`.
 
 use crate::{error::ReadError, stored_form};
 use abide_protocol::{Seq, record::RecordBody};

@@ -18,7 +18,7 @@ mod column;
 mod committed;
 mod error;
 mod examine;
-#[cfg(fuzzing)]
+#[doc(hidden)]
 pub mod fuzzing;
 mod high_water;
 mod loss;

@@ -1,10 +1,8 @@
-//! The first line of a connection, as each side reads it.
-#![no_main]
-
-use abide_fuzz::{first_line, measured};
+use crate::{message::first_line, meter::measured};
 use abide_protocol::codec::json::{decode_hello, decode_hello_reply, encode_hello, encode_hello_reply};
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+/// The first line of a connection, as each side reads it.
+pub fn hello(bytes: &[u8]) {
     let bytes = first_line(bytes);
     let (id, hello) = measured(|| decode_hello(bytes));
     if let Ok(params) = &hello {
@@ -20,4 +18,4 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         let line = encode_hello_reply(&id, &Ok(reply.clone())).expect("what was read can be written");
         assert_eq!(decode_hello_reply(&line).expect("it is a reply"), Ok(reply));
     }
-});
+}

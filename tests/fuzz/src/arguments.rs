@@ -1,22 +1,26 @@
-//! A tool's name and the arguments that a model wrote: the schema, then the plan. First line: the name.
-#![no_main]
-
 use abide_protocol::{CallId, record::Permission, task::Approvals, transcript::CallBlock};
 use abide_tools::{Options, Scope, Tools};
-use std::{fs, path::PathBuf, sync::OnceLock};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Longer than this nobody reads what a call is about.
 const MAX_SUMMARY: usize = 2000;
 
-struct Place {
+/// Tools, and a workspace for them.
+pub struct Place {
     tools: Tools,
     workspace: PathBuf,
 }
 
-fn place() -> &'static Place {
-    static PLACE: OnceLock<Place> = OnceLock::new();
-    PLACE.get_or_init(|| {
-        let root = std::env::temp_dir().join(format!("abide-fuzz-{}", std::process::id()));
+impl Place {
+    /// In an empty folder.
+    ///
+    /// # Panics
+    /// It cannot be written.
+    #[must_use]
+    pub fn new(root: &Path) -> Self {
         let workspace = root.join("workspace");
         fs::create_dir_all(&workspace).expect("a workspace");
         fs::write(workspace.join("a"), "one\ntwo\n").expect("a file");
@@ -24,14 +28,15 @@ fn place() -> &'static Place {
             helper: vec!["false".into()],
             spool_dir: root.join("spool"),
             own_dirs: vec![root.join("own")],
-            home: root.clone(),
+            home: root.to_owned(),
         };
-        Place { tools: Tools::new(options).expect("tools"), workspace }
-    })
+        Self { tools: Tools::new(options).expect("tools"), workspace }
+    }
 }
 
-libfuzzer_sys::fuzz_target!(|text: &str| {
-    let Place { tools, workspace } = place();
+/// A tool's name and the arguments that a model wrote: the schema, then the plan. First line: the name.
+pub fn arguments(place: &Place, text: &str) {
+    let Place { tools, workspace } = place;
     let (tool, arguments) = text.split_once('\n').unwrap_or((text, ""));
     let call = CallBlock {
         id: CallId(Default::default()),
@@ -63,4 +68,4 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         }
         assert_eq!(tools.plan(&scope, &calls), plans, "the same call has the same plan");
     }
-});
+}

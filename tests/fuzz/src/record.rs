@@ -1,15 +1,13 @@
-//! Records as they lie in the database: `kind body`, a line each. What can be read is folded, and never brings anything down.
-#![no_main]
-
+use crate::meter::measured;
 use abide_engine::{History, Input, Mint, effects, handle, view, wake_at};
-use abide_fuzz::measured;
 use abide_protocol::{ConversationId, RecordId, TaskId, Timestamp, record::NewRecord};
 use abide_store::fuzzing::{read, stored};
 
 /// More than this takes long and finds nothing new.
 const MAX_RECORDS: usize = 64;
 
-libfuzzer_sys::fuzz_target!(|text: &str| {
+/// Records as they lie in the database: `kind body`, a line each. What can be read is folded, and never brings anything down.
+pub fn stored_record(text: &str) {
     let (task, at) = (TaskId(Default::default()), Timestamp(1_700_000_000_000));
     let mut history = History::default();
     for line in text.lines().take(MAX_RECORDS) {
@@ -30,4 +28,4 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         let _ = handle(&mut history, Input::Stop { task, shown: String::new() }, &mut mint);
         assert!(history.live().next().is_none(), "a stop ends a task");
     }
-});
+}

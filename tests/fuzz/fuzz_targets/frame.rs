@@ -1,7 +1,0 @@
-//! A frame, as each side reads it.
-#![no_main]
-
-use abide_fuzz::both_ways;
-use abide_protocol::codec::Codec;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| both_ways(Codec::Binary, bytes));

@@ -1,0 +1,46 @@
+use crate::meter::measured;
+use abide_model::{Api, ModelEvent, fuzzing::read};
+use abide_protocol::transcript::{Block, Reply};
+use std::sync::OnceLock;
+use tokio::runtime::{Builder, Runtime};
+
+/// A streamed answer of OpenAI Chat Completions.
+pub fn sse_openai(body: &[u8]) {
+    answer(Api::OpenAiChat, body);
+}
+
+/// A streamed answer of Anthropic Messages.
+pub fn sse_anthropic(body: &[u8]) {
+    answer(Api::Anthropic, body);
+}
+
+/// Reads a streamed answer. However it is cut into pieces on its way, it says the same, and what was shown of it is what it says.
+fn answer(api: Api, body: &[u8]) {
+    let whole = answered(api, body, body.len());
+    let pieces = answered(api, body, 7);
+    // An answer that breaks off breaks off somewhere: only whole ones can be compared.
+    if let (Some(whole), Some(pieces)) = (&whole, &pieces) {
+        assert_eq!(format!("{:?}", whole.blocks), format!("{:?}", pieces.blocks));
+        assert_eq!((whole.stop_reason, whole.usage), (pieces.stop_reason, pieces.usage));
+    }
+}
+
+fn answered(api: Api, body: &[u8], piece: usize) -> Option<Reply> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    let runtime =
+        RUNTIME.get_or_init(|| Builder::new_current_thread().enable_time().build().expect("a runtime"));
+    let mut shown = String::new();
+    let mut on_event = |event: ModelEvent| {
+        if let ModelEvent::TextDelta(text) = event {
+            shown.push_str(&text);
+        }
+    };
+    let reply = measured(|| runtime.block_on(read(api, body, piece, &mut on_event))).ok()?;
+    let text: String = reply
+        .blocks
+        .iter()
+        .filter_map(|block| if let Block::Text(text) = block { Some(text.text.as_str()) } else { None })
+        .collect();
+    assert_eq!(shown, text, "what was shown is what it says");
+    Some(reply)
+}
