@@ -20,8 +20,26 @@ pub struct ErrorData {
     pub kind: ErrorKind,
     /// The same request may succeed later.
     pub retryable: bool,
-    /// The id it is about: of the running task for `task_running`, of the existing task for `conflict`.
+    /// The id it is about: of the running task for `task_running`, of the existing task for `conflict`; the newest `Seq` for a
+    /// subscription that wants to go on after a later one.
     pub id: Option<String>,
+    /// For `ambiguous`: what the id fits, at most [`MAX_CANDIDATES`] of them.
+    #[serde(default)]
+    pub candidates: Vec<Candidate>,
+}
+
+/// How many candidates an error names.
+pub const MAX_CANDIDATES: usize = 10;
+
+/// A task, conversation, question or approval that an ambiguous id fits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Candidate {
+    pub id: String,
+    /// The conversation's title, or what is asked.
+    pub title: String,
+    /// The status of the task that it is or belongs to, as the wire names it; empty for a conversation without tasks.
+    pub status: String,
 }
 
 /// The closed list of what can go wrong.
@@ -121,7 +139,7 @@ impl Error {
         Self {
             code: kind.code(),
             message: message.into(),
-            data: ErrorData { kind, retryable: kind.retryable(), id: None },
+            data: ErrorData { kind, retryable: kind.retryable(), id: None, candidates: Vec::new() },
         }
     }
 
@@ -130,6 +148,13 @@ impl Error {
     #[expect(clippy::needless_pass_by_value, reason = "ids are small, and `about(id)` reads better")]
     pub fn about(mut self, id: impl ToString) -> Self {
         self.data.id = Some(id.to_string());
+        self
+    }
+
+    /// Says what the id fits.
+    #[must_use]
+    pub fn among(mut self, candidates: Vec<Candidate>) -> Self {
+        self.data.candidates = candidates;
         self
     }
 

@@ -28,7 +28,7 @@ pub mod task;
 mod time;
 pub mod transcript;
 
-pub use error::{Error, ErrorKind};
+pub use error::{Candidate, Error, ErrorKind, MAX_CANDIDATES};
 pub use ids::{
     ApprovalId, CallId, ConversationId, ParseIdError, QuestionId, RecordId, Seq, SubscriptionId, TaskId,
 };

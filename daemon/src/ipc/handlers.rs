@@ -1,5 +1,6 @@
 //! One function a method; this file only dispatches.
 
+mod candidate;
 mod conversation;
 mod daemon;
 mod inbox;
@@ -11,7 +12,7 @@ use super::{connection::Connection, subscription};
 use crate::session::CommandError;
 use abide_engine::Refusal;
 use abide_protocol::{
-    ConversationId, Error, ErrorKind, TaskId,
+    Candidate, ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
     method::{Reply, Request},
 };
@@ -119,25 +120,36 @@ fn refused(error: &CommandError) -> Error {
     Error::new(kind, error.to_string())
 }
 
-fn found<T>(lookup: Lookup<T>, what: &str, typed: &str) -> Result<T, Error> {
+/// The one that an id fits; of several, `candidates` says what they are.
+async fn found<T>(
+    lookup: Lookup<T>,
+    what: &str,
+    typed: &str,
+    candidates: impl AsyncFnOnce(Vec<T>) -> Result<Vec<Candidate>, ReadError>,
+) -> Result<T, Error> {
     match lookup {
         Lookup::One(id) => Ok(id),
-        Lookup::None => {
-            Err(Error::new(ErrorKind::NotFound, format!("there is no {what} {typed:?}")).about(typed))
-        }
-        Lookup::Many => {
+        Lookup::None => Err(not_found(what, typed)),
+        Lookup::Many(fitting) => {
             let words = format!("{typed:?} fits more than one {what}; give more of its id");
-            Err(Error::new(ErrorKind::Ambiguous, words).about(typed))
+            let candidates = candidates(fitting).await.map_err(storage)?;
+            Err(Error::new(ErrorKind::Ambiguous, words).about(typed).among(candidates))
         }
     }
 }
 
+fn not_found(what: &str, typed: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no {what} {typed:?}")).about(typed)
+}
+
 async fn find_task(store: &Store, typed: &str) -> Result<TaskId, Error> {
-    found(store.find_task(typed).await.map_err(storage)?, "task", typed)
+    let lookup = store.find_task(typed).await.map_err(storage)?;
+    found(lookup, "task", typed, async |ids| candidate::tasks(store, &ids).await).await
 }
 
 async fn find_conversation(store: &Store, typed: &str) -> Result<ConversationId, Error> {
-    found(store.find_conversation(typed).await.map_err(storage)?, "conversation", typed)
+    let lookup = store.find_conversation(typed).await.map_err(storage)?;
+    found(lookup, "conversation", typed, async |ids| candidate::conversations(store, &ids).await).await
 }
 
 /// The conversation of that id.

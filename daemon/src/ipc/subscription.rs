@@ -52,8 +52,7 @@ pub(super) async fn begin(connection: Arc<Connection>, request: Option<RequestId
             return connection.answer(request, Err(error));
         }
     };
-    // A client that knows more than there is has seen another database.
-    let cursor = since.map_or(snapshot.seq, |since| since.min(snapshot.seq));
+    let cursor = since.unwrap_or(snapshot.seq);
     connection.answer(request, Ok(Reply::Subscribe(SubscribeReply { subscription_id: id, snapshot })));
     let supervisor = connection.service.supervisor.clone();
     supervisor.spawn("subscription", async move {
@@ -88,6 +87,12 @@ async fn open(
         super::handlers::existing(store, conversation).await?;
     }
     let mut snapshot = store.snapshot(scope, since).await.map_err(super::handlers::storage)?;
+    // A client that knows more than there is has seen another database, or made a mistake: what it would get has a gap.
+    if let Some(since) = since.filter(|since| *since > snapshot.seq) {
+        let Seq(newest) = snapshot.seq;
+        let words = format!("there is no record {}: the newest is {newest}", since.0);
+        return Err(Error::new(ErrorKind::InvalidParams, words).about(newest));
+    }
     // What has been recorded between the two reads is in the snapshot, or follows.
     snapshot.partials = hub.still_live(partials);
     snapshot.daemon = hub.daemon_state();

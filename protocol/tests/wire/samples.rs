@@ -7,7 +7,7 @@ mod requests;
 mod things;
 
 use abide_protocol::{
-    Error, ErrorKind, Timestamp,
+    Candidate, Error, ErrorKind, Timestamp,
     codec::{Outgoing, RequestId},
     method::{Reply, Request},
     notification::Notification,
@@ -42,6 +42,15 @@ pub(crate) fn all() -> Vec<Sample> {
     });
     let errors = ErrorKind::ALL.into_iter().map(|kind| {
         let error = Error::new(kind, format!("about {kind:?}: \"quoted\", ünïcode")).about("0198");
+        let candidate = |id: &str| Candidate {
+            id: id.to_owned(),
+            title: format!("title of {id}"),
+            status: "thinking".to_owned(),
+        };
+        let error = match kind {
+            ErrorKind::Ambiguous => error.among(["0198a", "0198b"].map(candidate).to_vec()),
+            _ => error,
+        };
         let name = format!("error.{kind:?}");
         Sample::Outgoing(name, Outgoing::Reply { id: RequestId::Number(ID), reply: Err(error) })
     });

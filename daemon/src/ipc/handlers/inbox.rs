@@ -1,8 +1,8 @@
-use super::{find_task, found, refused, storage, task};
+use super::{candidate, find_task, found, not_found, refused, storage, task};
 use crate::{ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal};
 use abide_protocol::{
-    ApprovalId, ConversationId, Error, ErrorKind, QuestionId,
+    ApprovalId, ConversationId, Error, ErrorKind, MAX_CANDIDATES, QuestionId,
     inbox::{Pending, PendingId},
     limits::MAX_RESPONSE,
     method::inbox::{
@@ -49,7 +49,9 @@ pub(super) async fn respond(
 }
 
 async fn question(service: &Service, typed: &str) -> Result<QuestionId, Error> {
-    match found(service.store.find_pending(typed).await.map_err(storage)?, "question", typed)?.id {
+    let store = &service.store;
+    let lookup = store.find_pending(typed).await.map_err(storage)?;
+    match found(lookup, "question", typed, async |items| candidate::items(store, &items).await).await?.id {
         PendingId::Question(id) => Ok(id),
         PendingId::Approval(_) => Err(Error::new(
             ErrorKind::InvalidParams,
@@ -59,13 +61,13 @@ async fn question(service: &Service, typed: &str) -> Result<QuestionId, Error> {
 }
 
 fn only_question(task: Option<&AgentTask>, typed: &str) -> Result<QuestionId, Error> {
-    let open: Vec<QuestionId> = task
+    let open: Vec<(QuestionId, &Pending)> = task
         .iter()
         .flat_map(|t| &t.pending)
-        .filter_map(|p| if let Pending::Question(q) = p { Some(q.id) } else { None })
+        .filter_map(|p| if let Pending::Question(q) = p { Some((q.id, p)) } else { None })
         .collect();
     match open.as_slice() {
-        [one] => Ok(*one),
+        [(one, _)] => Ok(*one),
         [] => {
             Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open question"))
                 .about(typed))
@@ -73,7 +75,8 @@ fn only_question(task: Option<&AgentTask>, typed: &str) -> Result<QuestionId, Er
         _ => {
             let words =
                 format!("task {typed:?} has {} open questions: say which one is answered", open.len());
-            Err(Error::new(ErrorKind::Ambiguous, words).about(typed))
+            let candidates = open.iter().take(MAX_CANDIDATES).map(|(_, item)| candidate::open(item));
+            Err(Error::new(ErrorKind::Ambiguous, words).about(typed).among(candidates.collect()))
         }
     }
 }
@@ -109,28 +112,31 @@ async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, Convers
                 ));
             }
         },
-        Lookup::Many => return found(Lookup::Many, "approval", typed),
+        many @ Lookup::Many(_) => {
+            let item =
+                found(many, "approval", typed, async |items| candidate::items(&service.store, &items).await);
+            return item.await.and_then(|_| Err(not_found("approval", typed)));
+        }
         Lookup::None => {}
     }
     let Lookup::One(task) = service.store.find_task(typed).await.map_err(storage)? else {
-        return found(Lookup::None, "approval", typed);
+        return Err(not_found("approval", typed));
     };
     let items = service.store.inbox(Some(task)).await.map_err(storage)?;
     let open: Vec<_> = items
         .iter()
-        .filter_map(|i| {
-            if let Pending::Approval(a) = &i.pending { Some((a.id, i.conversation_id)) } else { None }
-        })
+        .filter_map(|i| if let Pending::Approval(a) = &i.pending { Some((a.id, i)) } else { None })
         .collect();
     match open.as_slice() {
-        [one] => Ok(*one),
+        [(id, item)] => Ok((*id, item.conversation_id)),
         [] => {
             Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open approval"))
                 .about(typed))
         }
         _ => {
             let words = format!("task {typed:?} has {} open approvals: say which one is decided", open.len());
-            Err(Error::new(ErrorKind::Ambiguous, words).about(typed))
+            let candidates = open.iter().take(MAX_CANDIDATES).map(|(_, i)| candidate::open(&i.pending));
+            Err(Error::new(ErrorKind::Ambiguous, words).about(typed).among(candidates.collect()))
         }
     }
 }

@@ -1,16 +1,17 @@
 //! Finding things by what people type: any unique prefix or suffix of an id.
 
 use crate::{Store, error::ReadError};
-use abide_protocol::{ApprovalId, ConversationId, QuestionId, TaskId, inbox::PendingId};
+use abide_protocol::{ApprovalId, ConversationId, MAX_CANDIDATES, QuestionId, TaskId, inbox::PendingId};
 use rusqlite::{Connection, Row};
 use uuid::Uuid;
 
 /// What a prefix or suffix fits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup<T> {
     One(T),
     None,
-    Many,
+    /// Two or more: the newest of them, at most [`MAX_CANDIDATES`].
+    Many(Vec<T>),
 }
 
 /// A question or approval, and where it belongs.
@@ -44,16 +45,20 @@ fn find<T>(
             statement.query_map([id], &read)?.collect::<Result<Vec<_>, _>>()?
         }
         Err(_) => {
-            let sql =
-                format!("SELECT {columns_from} (hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1) LIMIT 2");
+            let sql = format!(
+                "SELECT {columns_from} (hex(id) LIKE ?1 || '%' OR hex(id) LIKE '%' || ?1) ORDER BY id DESC LIMIT {MAX_CANDIDATES}"
+            );
             let mut statement = connection.prepare_cached(&sql)?;
             statement.query_map([digits], &read)?.collect::<Result<Vec<_>, _>>()?
         }
     };
-    Ok(match (found.pop(), found.pop()) {
-        (None, _) => Lookup::None,
-        (Some(one), None) => Lookup::One(one),
-        (Some(_), Some(_)) => Lookup::Many,
+    Ok(match found.pop() {
+        None => Lookup::None,
+        Some(one) if found.is_empty() => Lookup::One(one),
+        Some(last) => {
+            found.push(last);
+            Lookup::Many(found)
+        }
     })
 }
 

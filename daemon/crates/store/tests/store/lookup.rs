@@ -23,10 +23,10 @@ async fn any_unique_prefix_or_suffix_is_enough() {
         ("0000BEEF", Lookup::One(a)),
         ("0000-be-ef", Lookup::One(a)),
         ("  01234567-89AB-7cde-8f01 ", Lookup::One(a)),
-        ("0123", Lookup::Many),
-        ("eef", Lookup::Many),
+        ("0123", Lookup::Many(vec![b, a])),
+        ("eef", Lookup::Many(vec![b, a])),
         // The end of one, the beginning of another.
-        ("beef", Lookup::Many),
+        ("beef", Lookup::Many(vec![c, a])),
         ("beef4", Lookup::One(c)),
         ("7cde", Lookup::None),
         ("01234567-89ab-7cde-8f01-00000000bee0", Lookup::None),
@@ -57,17 +57,19 @@ async fn open_items_come_before_closed_ones() {
         let tasks = vec![projection(task(id, 2, Status::WaitingUser, pending))];
         store.append(Append { tasks, ..append(id, vec![record(n, Some(2), notice("x"))]) }).await.unwrap();
     };
-    wait(2, vec![ask(1), ask(2)]).await;
-    assert_eq!(store.find_pending("abcd").await.unwrap(), Lookup::Many);
-    wait(3, vec![ask(2)]).await;
-    let two = PendingRef {
-        id: PendingId::Question(ask(2).id),
+    let found = |head, open| PendingRef {
+        id: PendingId::Question(ask(head).id),
         task_id: task_id(2),
         conversation_id: id,
-        open: true,
+        open,
     };
+    wait(2, vec![ask(1), ask(2)]).await;
+    let both = |open| Lookup::Many(vec![found(2, open), found(1, open)]);
+    assert_eq!(store.find_pending("abcd").await.unwrap(), both(true));
+    wait(3, vec![ask(2)]).await;
+    let two = found(2, true);
     assert_eq!(store.find_pending("abcd").await.unwrap(), Lookup::One(two));
     wait(4, vec![]).await;
-    assert_eq!(store.find_pending("abcd").await.unwrap(), Lookup::Many);
+    assert_eq!(store.find_pending("abcd").await.unwrap(), both(false));
     assert_eq!(store.find_pending("abc").await.unwrap(), Lookup::None);
 }

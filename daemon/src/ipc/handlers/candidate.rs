@@ -1,0 +1,83 @@
+//! What an ambiguous id fits, in words that tell the candidates apart.
+
+use abide_protocol::{
+    Candidate, ConversationId, TaskId,
+    inbox::{Pending, PendingId},
+    task::Status,
+};
+use abide_store::{PendingRef, ReadError, Store};
+
+/// Characters of a question that tell it from others.
+const MAX_TITLE: usize = 80;
+
+pub(super) async fn tasks(store: &Store, ids: &[TaskId]) -> Result<Vec<Candidate>, ReadError> {
+    let mut candidates = Vec::new();
+    for id in ids {
+        // One that was deleted a moment ago is no candidate.
+        let Some(task) = store.task(*id).await? else { continue };
+        candidates.push(Candidate {
+            id: id.to_string(),
+            title: title(store, task.conversation_id).await?,
+            status: task.status.name().to_owned(),
+        });
+    }
+    Ok(candidates)
+}
+
+pub(super) async fn conversations(
+    store: &Store,
+    ids: &[ConversationId],
+) -> Result<Vec<Candidate>, ReadError> {
+    let mut candidates = Vec::new();
+    for id in ids {
+        let Some(conversation) = store.conversation(*id).await? else { continue };
+        let status = conversation.task.map_or("", |task| task.status.name());
+        candidates.push(Candidate {
+            id: id.to_string(),
+            title: conversation.title,
+            status: status.to_owned(),
+        });
+    }
+    Ok(candidates)
+}
+
+/// Questions and approvals, open or not.
+pub(super) async fn items(store: &Store, items: &[PendingRef]) -> Result<Vec<Candidate>, ReadError> {
+    let mut candidates = Vec::new();
+    for item in items {
+        let Some(task) = store.task(item.task_id).await? else { continue };
+        candidates.push(match task.pending.iter().find(|pending| pending.id() == item.id) {
+            Some(pending) => open(pending),
+            None => Candidate {
+                id: id(item.id),
+                title: title(store, item.conversation_id).await?,
+                status: task.status.name().to_owned(),
+            },
+        });
+    }
+    Ok(candidates)
+}
+
+/// A question or approval that waits.
+pub(super) fn open(pending: &Pending) -> Candidate {
+    let (title, status) = match pending {
+        Pending::Question(question) => (&question.text, Status::WaitingUser),
+        Pending::Approval(approval) => (&approval.summary, Status::WaitingApproval),
+    };
+    Candidate {
+        id: id(pending.id()),
+        title: title.chars().take(MAX_TITLE).collect(),
+        status: status.name().to_owned(),
+    }
+}
+
+fn id(pending: PendingId) -> String {
+    match pending {
+        PendingId::Question(id) => id.to_string(),
+        PendingId::Approval(id) => id.to_string(),
+    }
+}
+
+async fn title(store: &Store, id: ConversationId) -> Result<String, ReadError> {
+    Ok(store.conversation(id).await?.map(|conversation| conversation.title).unwrap_or_default())
+}
