@@ -6,7 +6,10 @@ use crate::{
 };
 use abide_client::{
     AtHome, CallError, Client, Home, Options, autostart,
-    protocol::method::{Method, Status, daemon::StatusParams},
+    protocol::{
+        method::{Method, Status, daemon::StatusParams},
+        notification::DaemonUpdate,
+    },
 };
 
 /// API keys that shells usually have, and whose they are.
@@ -35,6 +38,14 @@ impl Daemon {
 
     pub(crate) const fn home(&self) -> &Home {
         &self.home
+    }
+
+    /// The daemon is gone. Unless it was told to go, it is started again: its tasks go on by themselves.
+    pub(crate) async fn revive(&self, last: DaemonUpdate) {
+        if !last.shutting_down {
+            // What fails here is seen by the subscription, which goes on trying and says so.
+            drop(autostart::connect_or_start(&self.home, options()).await);
+        }
     }
 
     /// Asks once: what a cut connection leaves unknown is said, not tried again.

@@ -10,7 +10,11 @@ mod teller;
 use crate::{
     connection::{self, Daemon},
     error::CommandError,
-    output::{call::Extent, json, screen::Screen},
+    output::{
+        call::Extent,
+        json,
+        screen::{self, Screen},
+    },
     prompt::Terminal,
 };
 use abide_client::{
@@ -19,11 +23,16 @@ use abide_client::{
         ConversationId, Seq, TaskId,
         event::EventKind,
         inbox::PendingId,
-        method::{Focus, StopTask, conversation::FocusParams, subscription::Scope, task::TaskParams},
+        method::{
+            Focus, MarkRead, StopTask,
+            conversation::{FocusParams, MarkReadParams},
+            subscription::Scope,
+            task::TaskParams,
+        },
     },
-    view::{Change, ConversationView, Entry},
+    view::{Change, Connection, ConversationView, Entry},
 };
-pub(crate) use end::Ending;
+pub(crate) use end::{Ending, is_stuck};
 use progress::Progress;
 use std::{collections::HashSet, time::Duration};
 use teller::{Asking, Teller};
@@ -125,9 +134,21 @@ impl<'d> Follow<'d> {
     /// Follows to the end, or until the person leaves.
     pub(crate) async fn run(mut self) -> Result<Ending, CommandError> {
         let ending = self.follow().await;
-        self.screen.end_line()?;
-        self.screen.hide_live()?;
+        self.screen.close()?;
+        self.mark_read().await;
         ending
+    }
+
+    /// What a person saw is not unread any more.
+    async fn mark_read(&mut self) {
+        let is_seen = !self.what.json && screen::is_seen();
+        // A daemon that is gone is not started for this.
+        if is_seen && *self.view.connection() == Connection::Live {
+            let conversation_id = self.what.conversation.to_string();
+            let params = MarkReadParams { conversation_id, seq: self.view.cursor() };
+            // Failing, it stays unread: no harm is done.
+            drop(self.daemon.call::<MarkRead>(params).await);
+        }
     }
 
     async fn follow(&mut self) -> Result<Ending, CommandError> {
@@ -202,7 +223,7 @@ impl<'d> Follow<'d> {
         self.saw_end |= changes.iter().any(|change| self.is_end(change));
         self.untold.extend(changes);
         if is_lost {
-            self.lost().await;
+            self.daemon.revive(self.view.daemon()).await;
         }
         if is_reconnected {
             self.look().await;
@@ -230,18 +251,8 @@ impl<'d> Follow<'d> {
         if self.what.json {
             return Ok(());
         }
-        match self.progress.words(&self.view, self.what.task) {
-            Some(words) => Ok(self.screen.live(&words)?),
-            None => Ok(self.screen.hide_live()?),
-        }
-    }
-
-    /// The daemon is gone. If nobody told it to go, it is started again: its tasks go on by themselves.
-    async fn lost(&mut self) {
-        if !self.view.daemon().shutting_down {
-            // What fails here is seen by the subscription, which goes on trying and says so.
-            drop(Daemon::started().await);
-        }
+        let room = self.screen.room();
+        Ok(self.screen.live(self.progress.lines(&self.view, self.what.task, room))?)
     }
 
     /// Tells the daemon that a person is looking, so that it sends no notifications about this.

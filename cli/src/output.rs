@@ -5,6 +5,7 @@
 pub(crate) mod call;
 pub(crate) mod conversation;
 pub(crate) mod json;
+pub(crate) mod markdown;
 pub(crate) mod measure;
 pub(crate) mod message;
 pub(crate) mod models;

@@ -29,12 +29,22 @@ impl Terminal {
     /// # Panics
     /// tmux does not start.
     pub async fn run(daemon: &TestDaemon, command: &str) -> Self {
+        Self::sized(daemon, command, 110, 45).await
+    }
+
+    /// [`Self::run`] in a terminal of another size.
+    ///
+    /// # Panics
+    /// tmux does not start.
+    pub async fn sized(daemon: &TestDaemon, command: &str, columns: u16, rows: u16) -> Self {
         // A server of its own: one that is just going would take the new one's place.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let terminal = Self { socket: daemon.root().join(format!("tmux-{number}")) };
         // tmux's own word on a program's end may never come; and a program's last words are to stay on the screen.
-        let command = format!("{command}; printf '\\n{ENDED}%s]\\n' $?; exec cat");
-        let size = ["-x", "110", "-y", "45"];
+        // Ctrl-C is for the program, not for the shell around it.
+        let command = format!("trap : INT; {command}; printf '\\n{ENDED}%s]\\n' $?; exec cat");
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let size = ["-x", &columns, "-y", &rows];
         let mut tmux =
             terminal.tmux(&[&["-f", "/dev/null", "new-session", "-d"], &size[..], &[&command]].concat());
         let binaries = process::built("abide");
@@ -60,6 +70,16 @@ impl Terminal {
     /// All lines, those that have scrolled away too.
     pub async fn screen(&self) -> String {
         self.ask(&["capture-pane", "-p", "-S", "-", "-J"]).await
+    }
+
+    /// All lines with their styles.
+    pub async fn styled_screen(&self) -> String {
+        self.ask(&["capture-pane", "-e", "-p", "-S", "-", "-J"]).await
+    }
+
+    /// Changes its size.
+    pub async fn resize(&self, columns: u16, rows: u16) {
+        self.ask(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]).await;
     }
 
     /// Waits until a line of it contains `text`; the whole screen.

@@ -8,7 +8,10 @@ use crate::{
 };
 use abide_client::protocol::{
     Seq,
-    method::{ListMessages, conversation::ListMessagesParams},
+    method::{
+        ListMessages, MarkRead,
+        conversation::{ListMessagesParams, MarkReadParams},
+    },
 };
 
 pub(crate) async fn messages(args: MessagesArgs, json: bool) -> Result<Exit, CommandError> {
@@ -17,14 +20,23 @@ pub(crate) async fn messages(args: MessagesArgs, json: bool) -> Result<Exit, Com
         before: args.before.map(Seq),
         limit: Some(args.limit),
     };
-    let reply = Daemon::started().await?.call::<ListMessages>(params).await?;
+    let mut daemon = Daemon::started().await?;
+    let reply = daemon.call::<ListMessages>(params.clone()).await?;
     if json {
         json::document(&reply)?;
         return Ok(Exit::Done);
     }
-    let look =
-        message::Look { extent: args.output.extent(), now: clock::now(), width: text::terminal_width() };
+    let look = message::Look {
+        extent: args.output.extent(),
+        now: clock::now(),
+        width: text::terminal_width(),
+        is_rich: screen::is_rich(),
+    };
     screen::print(&message::conversation(&reply.messages, &reply.calls, &look))?;
+    let newest = reply.messages.iter().map(|message| message.seq).max();
+    if let Some(seq) = newest.filter(|_| screen::is_seen()) {
+        daemon.call::<MarkRead>(MarkReadParams { conversation_id: params.conversation_id, seq }).await?;
+    }
     if let Some(Seq(before)) = reply.before {
         screen::note(&format!("older messages: --before {before}"))?;
     }

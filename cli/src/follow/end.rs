@@ -106,7 +106,8 @@ impl Follow<'_> {
         }
         let Some(id) = self.what.task else { return Ok(None) };
         if self.saw_end || (self.what.is_over && self.is_quiet().await?) {
-            let task = self.last_word(id).await?;
+            let mut task = self.last_word(id).await?;
+            task.error_message = task.error_message.filter(|error| !self.teller.has_told(error));
             if !self.what.json {
                 // Of a task that had ended before, the messages may be all that was told.
                 self.teller.summary(task.summary.as_deref(), &mut self.screen)?;
@@ -131,7 +132,7 @@ impl Follow<'_> {
 }
 
 /// Paused by something other than a person, who would also resume it; a question, if there is one, says more.
-fn is_stuck(task: &AgentTask) -> bool {
+pub(crate) fn is_stuck(task: &AgentTask) -> bool {
     task.status == Status::Paused && task.pause_reason != Some(PauseReason::User) && task.pending.is_empty()
 }
 

@@ -1,68 +1,131 @@
-use crate::output::{measure, ps};
+//! What goes on right now, for the lines at the bottom of a terminal.
+
+use crate::output::{
+    call, measure, ps,
+    screen::Size,
+    style::{FAINT, paint},
+    text,
+};
 use abide_client::{
     protocol::{
         TaskId,
-        task::{AgentTask, Status},
+        notification::{DeltaItem, DeltaKind},
+        task::{AgentTask, CallState, Status},
     },
-    view::{Connection, ConversationView},
+    view::{Connection, ConversationView, Stream},
 };
 use tokio::time::Instant;
 
-/// The live line: what goes on, and for how long.
+/// Lines of a running command's output.
+const OUTPUT_LINES: usize = 5;
+/// Of a running command's output that is looked through for those lines, in bytes.
+const OUTPUT_BYTES: usize = 4096;
+
+/// Knows for how long the same has been going on.
 #[derive(Default)]
 pub(super) struct Progress {
     shown: Option<(String, Instant)>,
 }
 
 impl Progress {
-    /// `thinking · step 3 · 12 s`; `None` when there is nothing to wait for.
-    pub(super) fn words(&mut self, view: &ConversationView, task: Option<TaskId>) -> Option<String> {
-        let words = now(view, task)?;
+    /// The calls that run, each with the newest lines of its output, and a line that says what goes on. Nothing when there is nothing
+    /// to wait for, or no room.
+    pub(super) fn lines(&mut self, view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<String> {
+        let Some(line) = self.line(view, task) else { return Vec::new() };
+        let mut lines = calls(view, task, Size { rows: (room.rows / 2).saturating_sub(1), ..room });
+        lines.push(paint(FAINT, &text::fit(&line, room.columns)));
+        lines
+    }
+
+    /// `thinking 12 s · step 3 of 50 · 1,234 tokens · $0.0042`
+    fn line(&mut self, view: &ConversationView, task: Option<TaskId>) -> Option<String> {
+        let Now { activity, about } = now(view, task)?;
         let since = match &self.shown {
-            Some((before, since)) if *before == words => *since,
+            Some((before, since)) if *before == activity => *since,
             _ => Instant::now(),
         };
-        self.shown = Some((words.clone(), since));
+        self.shown = Some((activity.clone(), since));
         let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Some(if ms < 1000 { words } else { format!("{words} · {}", measure::duration(ms)) })
+        let activity = if ms < 1000 { activity } else { format!("{activity} {}", measure::duration(ms)) };
+        Some(std::iter::once(activity).chain(about).collect::<Vec<_>>().join(" · "))
     }
 }
 
-fn now(view: &ConversationView, task: Option<TaskId>) -> Option<String> {
+struct Now {
+    activity: String,
+    about: Vec<String>,
+}
+
+fn now(view: &ConversationView, task: Option<TaskId>) -> Option<Now> {
+    let only = |words: &str| Some(Now { activity: words.to_owned(), about: Vec::new() });
     if let Connection::Lost { .. } = view.connection() {
-        return Some("no connection to the daemon, trying again".to_owned());
+        return only("no connection to the daemon, trying again");
     }
     if view.daemon().storage_full {
-        return Some("the disk is full: everything waits for room".to_owned());
+        return only("the disk is full: everything waits for room");
     }
-    let task = match task {
-        Some(id) => view.task(id),
-        None => view.tasks().rev().find(|task| !task.status.has_ended()),
-    };
-    task.and_then(of_task)
+    current(view, task).and_then(of_task)
 }
 
-fn of_task(task: &AgentTask) -> Option<String> {
+/// The task that is followed, or the newest that has not ended.
+fn current(view: &ConversationView, task: Option<TaskId>) -> Option<&AgentTask> {
+    match task {
+        Some(id) => view.task(id),
+        None => view.tasks().rev().find(|task| !task.status.has_ended()),
+    }
+}
+
+fn of_task(task: &AgentTask) -> Option<Now> {
+    let activity = ps::status(task).0;
     match task.status {
         Status::Completed | Status::Cancelled | Status::Error => None,
-        Status::Paused | Status::WaitingUser | Status::WaitingApproval => Some(ps::status(task).0),
+        Status::Paused | Status::WaitingUser | Status::WaitingApproval => {
+            Some(Now { activity, about: Vec::new() })
+        }
         Status::Running | Status::Thinking | Status::ToolExecuting | Status::WaitingChildren => {
-            Some(format!("{} · step {}", ps::status(task).0, task.step_count.max(1)))
+            let step = match task.limits.max_steps {
+                0 => format!("step {}", task.step_count.max(1)),
+                max => format!("step {} of {max}", task.step_count.max(1)),
+            };
+            let about = std::iter::once(step).chain(measure::spent(&task.usage)).collect();
+            Some(Now { activity, about })
         }
     }
 }
 
+/// The calls that run now.
+fn calls(view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<String> {
+    let Some(task) = current(view, task) else { return Vec::new() };
+    let running: Vec<_> = task
+        .active_calls
+        .iter()
+        .filter(|active| active.state == CallState::Running)
+        .filter_map(|active| view.call(active.call_id))
+        .filter(|call| !call::is_control(call))
+        .collect();
+    let each = (room.rows / running.len().max(1)).min(1 + OUTPUT_LINES);
+    let mut lines = Vec::new();
+    for call in running {
+        let live = view.live_item(DeltaItem::Call(call.call_id));
+        let output = live.and_then(|live| live.stream(DeltaKind::Output));
+        let output = output.map_or("", |stream: &Stream| stream.tail(OUTPUT_BYTES));
+        lines.extend(call::running(call, output, room.columns, each));
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
-    use super::of_task;
+    use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::task::{AgentTask, Status};
 
     #[test]
-    fn the_live_line_says_what_goes_on() {
-        let words = |status| of_task(&AgentTask { status, ..fixture::task() });
-        assert_eq!(words(Status::Thinking).as_deref(), Some("thinking · step 3"));
-        assert_eq!(words(Status::WaitingUser).as_deref(), Some("needs you: answer"));
+    fn the_line_says_what_goes_on_and_what_it_has_cost() {
+        let words = |status| {
+            of_task(&AgentTask { status, ..fixture::task() }).map(|now| (now.activity, now.about.join(" · ")))
+        };
+        assert_eq!(words(Status::Thinking), Some(("thinking".into(), "step 3 of 50 · 1,234 tokens".into())));
+        assert_eq!(words(Status::WaitingUser), Some(("needs you: answer".into(), String::new())));
         assert_eq!(words(Status::Completed), None);
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Teller {
     /// Entries up to here are told; calls are told when they have finished.
     told: Seq,
     finished: HashSet<Seq>,
+    /// The last word of the system, which is how a task that fails says why.
+    last_notice: String,
     /// What the agent said last: its summary is often the same.
     last_words: String,
 }
@@ -62,6 +64,7 @@ impl Teller {
             current: None,
             told: Seq(0),
             finished: HashSet::new(),
+            last_notice: String::new(),
             last_words: String::new(),
         }
     }
@@ -156,14 +159,14 @@ impl Teller {
                     screen.paragraph()?;
                 }
                 match rest(&written, &m.text) {
-                    Some(rest) => screen.words(&text::block(rest))?,
+                    Some(rest) => screen.words(rest)?,
                     None => {
                         screen.paragraph()?;
-                        screen.words(&text::block(&m.text))?;
+                        screen.words(&m.text)?;
                     }
                 }
                 m.text.trim().clone_into(&mut self.last_words);
-                screen.end_line()
+                screen.end_words()
             }
             (Role::Agent, MessageKind::Question) => {
                 // One that is not answered is shown by a prompt, soon if not yet.
@@ -178,8 +181,17 @@ impl Teller {
                 if here { Ok(()) } else { screen.note(&message::aside(m)) }
             }
             (Role::User, _) if !self.with_prompts => Ok(()),
+            (Role::System, _) => {
+                m.text.clone_into(&mut self.last_notice);
+                screen.note(&message::aside(m))
+            }
             _ => screen.note(&message::aside(m)),
         }
+    }
+
+    /// Whether these words were the last that the system said.
+    pub(super) fn has_told(&self, words: &str) -> bool {
+        self.last_notice == words
     }
 
     /// What came of the task, in the agent's words, unless it has said so already.
@@ -187,19 +199,21 @@ impl Teller {
         let summary = summary.unwrap_or_default().trim();
         if !summary.is_empty() && summary != self.last_words {
             screen.paragraph()?;
-            screen.words(&text::block(summary))?;
+            screen.words(summary)?;
             summary.clone_into(&mut self.last_words);
         }
-        screen.end_line()
+        screen.end_words()
     }
 
     fn event(&mut self, event: &Event, screen: &mut Screen) -> io::Result<()> {
         match &event.kind {
             EventKind::TaskEnded(ended) => self.summary(ended.summary.as_deref(), screen),
-            EventKind::ModelFailed(failed) => {
-                let again = if failed.retry_at.is_some() { "; it is tried again" } else { "" };
-                screen.note(&format!("{} {}{again}", paint(BAD, "model:"), text::one_line(&failed.message)))
+            EventKind::ModelFailed(failed) if failed.retry_at.is_some() => {
+                let words = text::one_line(&failed.message);
+                screen.note(&format!("{} {words}; it is tried again", paint(BAD, "model:")))
             }
+            // The task ends with it, and says so.
+            EventKind::ModelFailed(_) => Ok(()),
             EventKind::Resumed(_) => screen.note(&paint(FAINT, "goes on")),
             EventKind::Restarted => screen.note(&paint(FAINT, "the daemon was restarted; the task goes on")),
             EventKind::Compacted(outputs) => screen.note(&paint(
@@ -241,7 +255,7 @@ impl Teller {
         if is_new && !rest.is_empty() {
             screen.paragraph()?;
         }
-        screen.words(&text::block(rest))?;
+        screen.words(rest)?;
         self.current = Some(Reply { item, written: now.into_owned(), recorded: None });
         Ok(())
     }
@@ -255,7 +269,7 @@ impl Teller {
             }
             Some(_) => {
                 self.current = None;
-                screen.end_line()
+                screen.end_words()
             }
         }
     }

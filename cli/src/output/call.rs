@@ -18,6 +18,8 @@ use anstyle::Style;
 /// A person reads it at a glance; what the call put out stands below.
 const MAX_RESULT: usize = 120;
 const MAX_SUMMARY: usize = 160;
+/// Columns that a call's tool and summary have in any case.
+const MIN_HEAD: usize = 24;
 
 /// Its doing is a message, or the end of the task, and told as that.
 pub(crate) fn is_control(call: &CallView) -> bool {
@@ -26,26 +28,43 @@ pub(crate) fn is_control(call: &CallView) -> bool {
 
 /// The call's line and what is shown of its output below, each line with its end. `width` is the terminal's.
 pub(crate) fn told(call: &CallView, extent: Extent, width: Option<usize>) -> String {
-    format!("{}\n{}", line(call), output::below(call, extent, width))
+    format!("{}\n{}", line(call, width), output::below(call, extent, width))
 }
 
-pub(crate) fn line(call: &CallView) -> String {
+/// A call that runs, and the last lines of its output so far: at most `lines` lines, of at most `columns` columns.
+pub(crate) fn running(call: &CallView, output: &str, columns: usize, lines: usize) -> Vec<String> {
+    let mut shown = vec![head(call, columns)];
+    shown.extend(output::newest(output, columns, lines.saturating_sub(1)));
+    shown.truncate(lines);
+    shown
+}
+
+/// How it went, which tool, what it does.
+fn head(call: &CallView, columns: usize) -> String {
     let (mark, style) = mark(call);
     let tool = text::one_line(&call.tool);
     let summary = text::one_line(&call.summary);
     // Most summaries begin with the tool's name.
     let what = summary.strip_prefix(&tool).and_then(|rest| rest.trim_start_matches(':').strip_prefix(' '));
-    let what = what.unwrap_or(&summary);
-    let mut line =
-        format!("{} {} {}", paint(style, mark), paint(STRONG, &tool), text::fit(what, MAX_SUMMARY));
+    let room = columns.saturating_sub(text::width(mark) + text::width(&tool) + 2).min(MAX_SUMMARY);
+    let what = text::fit(what.unwrap_or(&summary), room);
+    format!("{} {} {what}", paint(style, mark), paint(STRONG, &tool))
+}
+
+/// On one row of a terminal of `width` columns, if there is one.
+fn line(call: &CallView, width: Option<usize>) -> String {
+    let mut rest = String::new();
     let said = said(call);
     if !said.is_empty() {
-        line.push_str(&paint(FAINT, &format!(" → {}", text::fit(&said, MAX_RESULT))));
+        rest.push_str(&format!(" → {}", text::fit(&said, MAX_RESULT)));
     }
     if let (Some(started), Some(ended)) = (call.started_at, call.ended_at) {
-        line.push_str(&paint(FAINT, &format!(" ({})", measure::took(ended.since(started)))));
+        rest.push_str(&format!(" ({})", measure::took(ended.since(started))));
     }
-    line
+    // What came of it counts more than what it was.
+    let columns =
+        width.map_or(usize::MAX, |width| width.saturating_sub(1 + text::width(&rest)).max(MIN_HEAD));
+    format!("{}{}", head(call, columns), paint(FAINT, &rest))
 }
 
 fn mark(call: &CallView) -> (&'static str, Style) {
@@ -87,7 +106,7 @@ mod tests {
     use abide_client::protocol::transcript::ToolResult;
 
     fn plain(call: &CallView) -> String {
-        anstream::adapter::strip_str(&line(call)).to_string()
+        anstream::adapter::strip_str(&line(call, None)).to_string()
     }
 
     #[test]
@@ -110,6 +129,10 @@ mod tests {
             ..call.clone()
         };
         assert_eq!(plain(&rejected), "– read src/main.rs → rejected: not now");
+
+        let long = CallView { summary: "a long summary that goes on".into(), ..call.clone() };
+        let fitted = anstream::adapter::strip_str(&line(&long, Some(50))).to_string();
+        assert_eq!(fitted, "✓ read a long summary that g… → 120 lines (12 ms)");
 
         let interrupted = CallView {
             outcome: Some(CallOutcome::Interrupted),

@@ -80,6 +80,14 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
+/// `1,234 tokens · $0.0042`; nothing where the provider does not tell.
+pub(crate) fn spent(usage: &Usage) -> Option<String> {
+    let tokens = Some(usage.tokens()).filter(|tokens| *tokens > 0).map(|tokens| counted(tokens, "token"));
+    let cost = usage.cost_micros.map(money);
+    let parts: Vec<_> = tokens.into_iter().chain(cost).collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
 /// `1,234 tokens in 3 model calls · $0.0042`
 pub(crate) fn usage(usage: &Usage) -> String {
     let cost = usage.cost_micros.map(|c| format!(" · {}", money(c))).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use crate::output::{
     call::{self, Extent},
-    measure,
+    markdown, measure,
     style::{BUSY, FAINT, GOOD, NEEDS_YOU, PLAIN, STRONG, paint},
     text,
 };
@@ -18,6 +18,8 @@ pub(crate) struct Look {
     pub(crate) now: Timestamp,
     /// The terminal's columns; `None` where there is none.
     pub(crate) width: Option<usize>,
+    /// Whether the agent's Markdown is rendered.
+    pub(crate) is_rich: bool,
 }
 
 /// Messages and calls in the order in which they came.
@@ -42,7 +44,7 @@ pub(crate) fn conversation(messages: &[Message], calls: &[CallView], look: &Look
             out.push('\n');
         }
         match item {
-            Item::Message(m) => out.push_str(&message(m, look.now)),
+            Item::Message(m) => out.push_str(&message(m, look)),
             Item::Call(c) => out.push_str(&call::told(c, look.extent, look.width)),
         }
         after_call = is_call;
@@ -50,7 +52,7 @@ pub(crate) fn conversation(messages: &[Message], calls: &[CallView], look: &Look
     out
 }
 
-fn message(message: &Message, now: Timestamp) -> String {
+fn message(message: &Message, look: &Look) -> String {
     let (who, style) = match (message.role, message.kind) {
         (Role::User, MessageKind::Answer) => ("you (answer)", GOOD),
         (Role::User, _) => ("you", GOOD),
@@ -60,12 +62,12 @@ fn message(message: &Message, now: Timestamp) -> String {
         (Role::Agent, _) => ("agent", BUSY),
         (Role::System, _) => ("abide", FAINT),
     };
-    format!(
-        "{} {}\n{}\n",
-        paint(style, who),
-        paint(FAINT, &measure::ago(message.at, now)),
-        text::block(&message.text).trim_end()
-    )
+    let words = match look.width {
+        Some(width) if look.is_rich && message.role == Role::Agent => markdown::whole(&message.text, width),
+        _ => text::block(&message.text).into_owned(),
+    };
+    let at = paint(FAINT, &measure::ago(message.at, look.now));
+    format!("{} {at}\n{}\n", paint(style, who), words.trim_end())
 }
 
 /// A message other than the agent's words, as `run` and `watch` tell it beside them.
@@ -104,7 +106,7 @@ mod tests {
     }
 
     fn look(age_ms: u64) -> Look {
-        Look { extent: Extent::Tail, now: fixture::START.plus(age_ms), width: None }
+        Look { extent: Extent::Tail, now: fixture::START.plus(age_ms), width: None, is_rich: false }
     }
 
     #[test]

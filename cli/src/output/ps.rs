@@ -95,13 +95,13 @@ fn needs_you(task: &AgentTask, one: &str) -> String {
 fn ended(task: &AgentTask) -> (String, Style) {
     let (words, style) = match task.end_reason {
         Some(EndReason::Completed) => ("completed", GOOD),
-        Some(EndReason::StepLimit) => ("ended: step limit", NEEDS_YOU),
-        Some(EndReason::TimeLimit) => ("ended: time limit", NEEDS_YOU),
-        Some(EndReason::Stopped) => ("stopped", FAINT),
-        Some(EndReason::Deleted) => ("deleted", FAINT),
+        Some(EndReason::StepLimit) => ("completed: step limit", NEEDS_YOU),
+        Some(EndReason::TimeLimit) => ("completed: time limit", NEEDS_YOU),
+        Some(EndReason::Stopped) => ("cancelled: stopped", FAINT),
+        Some(EndReason::Deleted) => ("cancelled: deleted", FAINT),
         Some(EndReason::QuestionTimeout) => ("cancelled: no answer", FAINT),
         Some(EndReason::Budget) => ("cancelled: budget", FAINT),
-        Some(EndReason::Error) => ("failed", BAD),
+        Some(EndReason::Error) => ("error", BAD),
         None => (task.status.name(), PLAIN),
     };
     (words.to_owned(), style)

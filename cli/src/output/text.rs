@@ -14,6 +14,11 @@ pub(crate) fn one_line(raw: &str) -> String {
     visible(raw).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Words in a line, with the spaces between them as they are; what would end the line is made visible.
+pub(crate) fn one_row(raw: &str) -> String {
+    visible_line(raw).into_owned()
+}
+
 /// Columns from one tab stop to the next.
 const TAB: usize = 8;
 

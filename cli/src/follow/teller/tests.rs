@@ -263,3 +263,19 @@ fn hostile_words_are_made_safe_in_every_way_they_come() {
     assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
     assert!(shown.contains("[2Jb"), "{shown:?}");
 }
+
+#[test]
+fn a_failure_is_said_once() {
+    let mut stage = Stage::new();
+    let failed = ModelFailed {
+        item: RecordId(Uuid::from_u128(9)),
+        attempt: 1,
+        kind: ModelErrorKind::Auth,
+        message: "the key is wrong".into(),
+        retry_at: None,
+    };
+    assert_eq!(stage.record(2, RecordBody::ModelFailed(failed)), "");
+    assert_eq!(stage.message(3, 11, MessageKind::Notice, "the key is wrong"), "| abide: the key is wrong\n");
+    assert!(stage.teller.has_told("the key is wrong"), "the last line of the command leaves it out");
+    assert!(!stage.teller.has_told("something else"));
+}

@@ -63,6 +63,18 @@ fn tail(output: &str, width: Option<usize>, style: Style) -> String {
     out
 }
 
+/// The last lines of what a running command has put out.
+pub(super) fn newest(output: &str, columns: usize, lines: usize) -> Vec<String> {
+    let all: Vec<&str> = output.trim_end().lines().collect();
+    let newest = &all[all.len().saturating_sub(lines)..];
+    let room = columns.saturating_sub(MARGIN).max(1);
+    let margin = " ".repeat(MARGIN);
+    newest
+        .iter()
+        .map(|line| format!("{margin}{}", paint(FAINT, &text::fit(&text::row(line), room))))
+        .collect()
+}
+
 /// The parts of a result that are output, one after the other.
 fn kept(call: &CallView, extent: Extent) -> String {
     let Some(result) = &call.result else { return String::new() };

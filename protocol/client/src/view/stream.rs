@@ -38,6 +38,13 @@ impl Stream {
         }
     }
 
+    /// The last `bytes` bytes at most, back to a gap if there is one among them.
+    #[must_use]
+    pub fn tail(&self, bytes: usize) -> &str {
+        let newest = self.pieces.last_key_value().map_or("", |(_, piece)| piece);
+        &newest[newest.ceil_char_boundary(newest.len().saturating_sub(bytes))..]
+    }
+
     /// Nothing is missing from the beginning to the end.
     #[must_use]
     pub fn is_whole(&self) -> bool {
