@@ -9,10 +9,13 @@ pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
     daemon::{CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ModelsArgs},
     person::{AnswerArgs, DecideArgs, RejectArgs},
-    task::{AgentArgs, ChatArgs, MODES, OutputArgs, PsArgs, RunArgs, ShowArgs, TaskArgs, WatchArgs},
+    task::{
+        AgentArgs, ChatArgs, MODES, OutputArgs, PsArgs, RunArgs, ShowArgs, TaskArgs, WaitArgs, WatchArgs,
+    },
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +26,12 @@ Examples:
   abide inbox                         the questions and approvals that wait
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon, 4 waits for you and there is no terminal,
-5 step, time or budget limit, 130 cancelled.";
+5 step, time or budget limit, 124 time is over (wait --timeout), 130 cancelled.";
+
+/// Whether `--json` is among arguments that could not be parsed.
+pub(crate) fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json")
+}
 
 /// Agents that go on when the window closes
 ///
@@ -32,7 +40,8 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon, 4 waits for you and there is
 #[derive(Debug, Parser)]
 #[command(name = "abide", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Print JSON: one document, or a line for each thing told where a command follows something
+    /// Print JSON: one document, or a line for each thing told where a command follows something; an error is one line of JSON on
+    /// standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// When to use colours (NO_COLOR is respected)
@@ -75,6 +84,8 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Follow a task or a conversation
     Watch(WatchArgs),
+    /// Wait until tasks have ended
+    Wait(WaitArgs),
     /// Print a conversation
     Messages(MessagesArgs),
     /// Find words in messages and titles

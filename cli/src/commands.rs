@@ -23,6 +23,7 @@ mod run;
 mod search;
 mod show;
 mod stop;
+mod wait;
 mod watch;
 
 use crate::{
@@ -37,9 +38,10 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Run(args) => Box::pin(run::run(args, json)).await,
         Command::Chat(args) => Box::pin(chat::chat(args, json)).await,
         Command::Demo => Box::pin(demo::demo(json)).await,
-        Command::Ps(args) => ps::ps(&args, json).await,
+        Command::Ps(args) => Box::pin(ps::ps(args, json)).await,
         Command::Show(args) => show::show(args, json).await,
         Command::Watch(args) => Box::pin(watch::watch(args, json)).await,
+        Command::Wait(args) => Box::pin(wait::wait(args, json)).await,
         Command::Messages(args) => messages::messages(args, json).await,
         Command::Search(args) => search::search(args, json).await,
         Command::Inbox => inbox::inbox(json).await,

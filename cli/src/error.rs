@@ -4,16 +4,18 @@ use crate::{
     exit::Exit,
     output::{
         screen,
-        style::{BAD, FAINT, paint},
+        style::{BAD, FAINT, PLAIN, STRONG, paint},
+        table::{cell, table},
         text,
     },
 };
 use abide_client::{
     CallError, ConnectError, LiveError,
     home::HomeError,
-    protocol::{self, ErrorKind},
+    protocol::{self, Candidate, ErrorKind},
 };
-use std::{io, process::ExitCode};
+use serde_json::json;
+use std::{fmt, io, process::ExitCode};
 
 /// Whose turn it is now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +23,8 @@ enum Kind {
     Failed,
     Usage,
     NoDaemon,
+    /// The time that was given is over.
+    TimedOut,
     /// Who read our output has gone: nothing to say, and nobody to say it to.
     BrokenPipe,
 }
@@ -30,17 +34,29 @@ pub(crate) struct CommandError {
     kind: Kind,
     error: anyhow::Error,
     hint: Option<String>,
+    /// The daemon's own words, if it is its refusal.
+    refusal: Option<Box<protocol::Error>>,
 }
 
 impl CommandError {
     /// What was typed makes no sense.
     pub(crate) fn usage(words: impl Into<String>) -> Self {
-        Self { kind: Kind::Usage, error: anyhow::Error::msg(words.into()), hint: None }
+        Self::of(Kind::Usage, anyhow::Error::msg(words.into()), None)
     }
 
     /// It could not be done.
     pub(crate) fn failed(words: impl Into<String>) -> Self {
-        Self { kind: Kind::Failed, error: anyhow::Error::msg(words.into()), hint: None }
+        Self::of(Kind::Failed, anyhow::Error::msg(words.into()), None)
+    }
+
+    /// It was not done in the time that was given for it.
+    pub(crate) fn timed_out(words: impl Into<String>) -> Self {
+        Self::of(Kind::TimedOut, anyhow::Error::msg(words.into()), None)
+    }
+
+    /// Whether it is a refusal of the daemon for this reason.
+    pub(crate) fn is(&self, kind: ErrorKind) -> bool {
+        self.refusal.as_ref().is_some_and(|refusal| refusal.kind() == kind)
     }
 
     pub(crate) fn hinted(mut self, hint: impl Into<String>) -> Self {
@@ -49,7 +65,7 @@ impl CommandError {
     }
 
     fn of(kind: Kind, error: impl Into<anyhow::Error>, hint: Option<&str>) -> Self {
-        Self { kind, error: error.into(), hint: hint.map(str::to_owned) }
+        Self { kind, error: error.into(), hint: hint.map(str::to_owned), refusal: None }
     }
 
     pub(crate) const fn exit(&self) -> Exit {
@@ -57,6 +73,7 @@ impl CommandError {
             Kind::Failed => Exit::Failed,
             Kind::Usage => Exit::Usage,
             Kind::NoDaemon => Exit::NoDaemon,
+            Kind::TimedOut => Exit::TimedOut,
             Kind::BrokenPipe => Exit::Done,
         }
     }
@@ -69,19 +86,80 @@ impl CommandError {
         }
     }
 
+    /// Tells standard error in one line of JSON: `{"error":{"kind","message","hint","exitCode","retryable","id","candidates"}}`.
+    pub(crate) fn show_json(&self) {
+        if self.kind != Kind::BrokenPipe {
+            // If standard error is gone too, the exit code has to do.
+            let _ = screen::note(&self.document().to_string());
+        }
+    }
+
+    fn document(&self) -> serde_json::Value {
+        let refusal = self.refusal.as_ref().map(|refusal| &refusal.data);
+        let kind = match (refusal, self.kind) {
+            (Some(data), _) => json!(data.kind),
+            (None, Kind::Usage) => json!("usage"),
+            (None, Kind::NoDaemon) => json!("no_daemon"),
+            (None, Kind::TimedOut) => json!("timed_out"),
+            (None, Kind::Failed | Kind::BrokenPipe) => json!("failed"),
+        };
+        json!({"error": {
+            "kind": kind,
+            "message": self.to_string(),
+            "hint": self.hint,
+            "exitCode": self.exit().code(),
+            "retryable": refusal.is_some_and(|data| data.retryable),
+            "id": refusal.and_then(|data| data.id.as_ref()),
+            "candidates": refusal.map(|data| data.candidates.as_slice()).unwrap_or_default(),
+        }})
+    }
+
     fn rendered(&self) -> String {
-        let mut out = format!("{} {}", paint(BAD, "error:"), text::block(&format!("{:#}", self.error)));
+        let mut out = format!("{} {}", paint(BAD, "error:"), text::block(&self.to_string()));
         if let Some(hint) = &self.hint {
             out.push_str(&format!("\n{} {}", paint(FAINT, "hint:"), text::block(hint)));
+        }
+        if let Some(refusal) = self.refusal.as_ref().filter(|refusal| !refusal.data.candidates.is_empty()) {
+            out.push('\n');
+            out.push_str(&candidates(&refusal.data.candidates));
         }
         out
     }
 }
 
+impl fmt::Display for CommandError {
+    /// With all that led to it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.error)
+    }
+}
+
+/// A line for each.
+fn candidates(candidates: &[Candidate]) -> String {
+    let row = |candidate: &Candidate| {
+        let tail = candidate.id.len().saturating_sub(8);
+        [
+            cell(STRONG, candidate.id.get(tail..).unwrap_or(&candidate.id)),
+            cell(PLAIN, &candidate.status),
+            cell(PLAIN, &candidate.title),
+        ]
+    };
+    let rows: Vec<_> = candidates.iter().map(row).collect();
+    table(["", "", ""], &rows, None)
+}
+
 /// What clap has to say: help and versions are no errors.
-pub(crate) fn show_usage(said: &clap::Error) -> ExitCode {
-    // If nobody reads it, there is nobody to tell.
-    let _ = said.print();
+pub(crate) fn show_usage(said: &clap::Error, json: bool) -> ExitCode {
+    if json && said.use_stderr() {
+        let words = said.render().to_string();
+        // The first paragraph says what is wrong, the others how it should be.
+        let (wrong, right) = words.split_once("\n\n").unwrap_or((&words, ""));
+        let wrong = CommandError::usage(wrong.trim_start_matches("error: ").trim());
+        wrong.hinted(right.split_whitespace().collect::<Vec<_>>().join(" ")).show_json();
+    } else {
+        // If nobody reads it, there is nobody to tell.
+        let _ = said.print();
+    }
     if said.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
 }
 
@@ -166,7 +244,8 @@ impl From<protocol::Error> for CommandError {
             _ => None,
         };
         let kind = if error.kind() == ErrorKind::InvalidParams { Kind::Usage } else { Kind::Failed };
-        Self::of(kind, error, hint.as_deref())
+        let refusal = Some(Box::new(error.clone()));
+        Self { refusal, ..Self::of(kind, error, hint.as_deref()) }
     }
 }
 
@@ -186,6 +265,7 @@ mod tests {
             (CommandError::usage("x"), 2),
             (CommandError::failed("x"), 1),
             (io::Error::from(io::ErrorKind::BrokenPipe).into(), 0),
+            (CommandError::timed_out("x"), 124),
             (io::Error::from(io::ErrorKind::NotFound).into(), 1),
             (ConnectError::NotRunning { socket: "/s".into() }.into(), 3),
             (CallError::Disconnected(Disconnect::Closed).into(), 3),
@@ -206,6 +286,50 @@ mod tests {
             "error: this conversation has a running task\n\
              hint: `abide watch 5f2c81d0` shows it, `abide stop 5f2c81d0` ends it; or begin a new conversation"
         );
+    }
+
+    #[test]
+    fn what_an_id_fits_is_listed() {
+        let candidate = |id: &str, title: &str, status: &str| Candidate {
+            id: id.into(),
+            title: title.into(),
+            status: status.into(),
+        };
+        let error = protocol::Error::new(ErrorKind::Ambiguous, "\"be\" fits more than one task").among(vec![
+            candidate("0198c0de-0000-7000-8000-00005f2c81be", "Fix the \u{1b}[2Jtest", "waiting_user"),
+            candidate("be", "Look", "error"),
+        ]);
+        assert_eq!(
+            shown(&error.clone().into()),
+            "error: \"be\" fits more than one task\nhint: give more digits of the id\n\
+             5f2c81be  waiting_user  Fix the \\x1b[2Jtest\nbe        error         Look\n"
+        );
+        let document = CommandError::from(error).document();
+        assert_eq!(
+            document["error"]["candidates"][1],
+            json!({"id": "be", "title": "Look", "status": "error"})
+        );
+    }
+
+    #[test]
+    fn programs_get_an_error_as_a_document() {
+        let error = protocol::Error::new(ErrorKind::NotFound, "there is no task \"x\"").about("x");
+        assert_eq!(
+            CommandError::from(error).document(),
+            json!({"error": {
+                "kind": "not_found",
+                "message": "there is no task \"x\"",
+                "hint": "`abide ps --all` and `abide conversations` list what there is",
+                "exitCode": 1,
+                "retryable": false,
+                "id": "x",
+                "candidates": [],
+            }})
+        );
+        let usage = CommandError::usage("no").document();
+        assert_eq!((&usage["error"]["kind"], &usage["error"]["exitCode"]), (&json!("usage"), &json!(2)));
+        let down = CommandError::from(ConnectError::NotRunning { socket: "/s".into() }).document();
+        assert_eq!(down["error"]["kind"], "no_daemon");
     }
 
     #[test]

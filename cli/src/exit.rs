@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     NeedsPerson,
     /// A step, time or budget limit ended the task.
     Limit,
+    /// The time that was given is over.
+    TimedOut,
     /// The task was stopped.
     Cancelled,
     /// This program was told to end.
@@ -30,6 +32,7 @@ impl Exit {
             Self::NoDaemon => 3,
             Self::NeedsPerson => 4,
             Self::Limit => 5,
+            Self::TimedOut => 124,
             Self::Cancelled => 130,
             Self::Terminated => 143,
         }
@@ -94,8 +97,9 @@ mod tests {
             assert_eq!(Exit::of(reason).code(), code, "{reason:?}");
         }
         assert_eq!(
-            [Exit::Usage, Exit::NoDaemon, Exit::NeedsPerson, Exit::Terminated].map(Exit::code),
-            [2, 3, 4, 143]
+            [Exit::Usage, Exit::NoDaemon, Exit::NeedsPerson, Exit::TimedOut, Exit::Terminated]
+                .map(Exit::code),
+            [2, 3, 4, 124, 143]
         );
     }
 }

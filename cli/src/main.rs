@@ -26,13 +26,18 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(usage) => return error::show_usage(&usage),
+        Err(usage) => return error::show_usage(&usage, args::asks_for_json(std::env::args_os())),
     };
     cli.color.write_global();
+    let json = cli.json;
     let exit = match run(cli) {
         Ok(exit) => exit,
         Err(failed) => {
-            failed.show();
+            if json {
+                failed.show_json();
+            } else {
+                failed.show();
+            }
             failed.exit()
         }
     };

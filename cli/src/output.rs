@@ -4,6 +4,7 @@
 
 pub(crate) mod call;
 pub(crate) mod conversation;
+pub(crate) mod format;
 pub(crate) mod json;
 pub(crate) mod markdown;
 pub(crate) mod measure;

@@ -100,6 +100,7 @@ mod desktop {
 }
 mod terminal {
     mod demo;
+    mod look;
 }
 mod window {
     mod attention;
@@ -113,10 +114,12 @@ mod window {
 mod cli {
     mod answers;
     mod chat;
+    mod errors;
     mod exit_codes;
     mod lists;
     mod output;
     mod search;
+    mod tasks;
 }
 
 /// A file that no module names would never run.

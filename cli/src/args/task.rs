@@ -1,9 +1,10 @@
 use crate::output::call::Extent;
-use abide_client::protocol::task::Mode;
+use abide_client::protocol::task::{Mode, Status};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
+use std::time::Duration;
 
 /// The modes that can be named.
 pub(crate) const MODES: [Mode; 2] = [Mode::Chat, Mode::Agent];
@@ -11,6 +12,28 @@ pub(crate) const MODES: [Mode; 2] = [Mode::Chat, Mode::Agent];
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(MODES.map(Mode::name))
         .try_map(|name| MODES.into_iter().find(|mode| mode.name() == name).ok_or("no such mode"))
+}
+
+fn status_parser() -> impl clap::builder::TypedValueParser<Value = Status> {
+    PossibleValuesParser::new(Status::ALL.map(Status::name)).try_map(|name| {
+        Status::ALL.into_iter().find(|status| status.name() == name).ok_or("there is no such status")
+    })
+}
+
+/// Seconds, or a number with `s`, `m` or `h`.
+fn time(typed: &str) -> Result<Duration, String> {
+    let (number, unit) = match typed.strip_suffix(['s', 'm', 'h']) {
+        Some(number) => (number, &typed[number.len()..]),
+        None => (typed, "s"),
+    };
+    let seconds = match unit {
+        "h" => 3600,
+        "m" => 60,
+        _ => 1,
+    };
+    let number: u32 =
+        number.parse().map_err(|_| "a time is a number of seconds, or one with s, m or h".to_owned())?;
+    Ok(Duration::from_secs(u64::from(number) * seconds))
 }
 
 /// How much of a tool's output is shown.
@@ -92,10 +115,44 @@ pub(crate) struct ChatArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  abide ps --status waiting_user,waiting_approval
+  abide ps --all --format '{id} {status} {usage.output}'    fields as --json names them
+  abide ps --watch                                          until Ctrl-C")]
 pub(crate) struct PsArgs {
     /// Ended tasks too
     #[arg(long, short = 'a')]
     pub(crate) all: bool,
+    /// Only tasks of these statuses; those that say an end take ended tasks too
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status_parser())]
+    pub(crate) status: Vec<Status>,
+    /// A line for each task, with its fields in braces; {{ and }} are braces themselves
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    pub(crate) format: Option<String>,
+    /// Go on showing the tasks that have not ended as they change, until Ctrl-C
+    #[arg(long, short = 'w', conflicts_with_all = ["all", "format", "json"])]
+    pub(crate) watch: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each task's end is told as it comes. The exit code is that of the worst: 1 one failed, 4 one waits for you,
+5 one reached a limit, 130 one was cancelled, 0 all are done.
+
+Examples:
+  id=$(abide run --detach --yes fix the failing test); abide wait $id && git push
+  abide wait --or-waiting --timeout 30m 5f2c81d0 77b01d4e")]
+pub(crate) struct WaitArgs {
+    /// The tasks' ids
+    #[arg(required = true, value_name = "TASK")]
+    pub(crate) tasks: Vec<String>,
+    /// A task that waits for you, or was paused by something else than you, is waited for no longer
+    #[arg(long)]
+    pub(crate) or_waiting: bool,
+    /// Give up after so long, with exit code 124: 90 (seconds), 30m, 2h
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) timeout: Option<Duration>,
 }
 
 #[derive(Debug, Args)]

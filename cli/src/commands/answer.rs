@@ -7,11 +7,13 @@ use crate::{
     prompt::{Edited, Terminal, Typed},
 };
 use abide_client::protocol::{
+    self, Candidate, ErrorKind, MAX_CANDIDATES,
     inbox::{InboxItem, Pending, Question},
     method::{
         Inbox, UserResponse,
         inbox::{InboxParams, UserResponseParams, UserResponseReply},
     },
+    task::Status,
 };
 use std::{
     io::{self, Read as _},
@@ -47,14 +49,23 @@ fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<(&'a InboxItem, &'a Ques
         Pending::Question(q) => Some((item, q)),
         Pending::Approval(_) => None,
     });
-    let mut fitting =
-        questions.filter(|(item, q)| fits(&q.id.to_string(), id) || fits(&item.task_id.to_string(), id));
-    match (fitting.next(), fitting.next()) {
-        (Some(one), None) => Ok(one),
-        (Some(_), Some(_)) => Err(CommandError::failed(format!("{id} fits several open questions"))
-            .hinted("`abide inbox` lists them")),
-        (None, _) => Err(CommandError::failed(format!("no open question is {id}, nor of a task {id}"))
+    let fitting: Vec<_> = questions
+        .filter(|(item, q)| fits(&q.id.to_string(), id) || fits(&item.task_id.to_string(), id))
+        .collect();
+    match fitting[..] {
+        [one] => Ok(one),
+        [] => Err(CommandError::failed(format!("no open question is {id}, nor of a task {id}"))
             .hinted("`abide inbox` lists what waits; an approval takes `abide approve` or `abide reject`")),
+        _ => {
+            let candidate = |(_, question): &(_, &Question)| Candidate {
+                id: question.id.to_string(),
+                title: question.text.clone(),
+                status: Status::WaitingUser.name().to_owned(),
+            };
+            let candidates = fitting.iter().take(MAX_CANDIDATES).map(candidate).collect();
+            let words = format!("{id:?} fits several open questions");
+            Err(protocol::Error::new(ErrorKind::Ambiguous, words).about(id).among(candidates).into())
+        }
     }
 }
 

@@ -30,7 +30,9 @@ const GREETING: &str = "/help says what there is; Ctrl-D leaves, and the convers
 
 pub(crate) async fn chat(args: ChatArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    daemon.warn().await?;
+    if !json {
+        daemon.warn().await?;
+    }
     let conversation = request::conversation(&mut daemon, &args.agent).await?;
     let person = Person::at_terminal(&mut daemon, !args.no_history).await?;
     let mut chat = Chat { daemon, agent: args.agent, conversation, json };

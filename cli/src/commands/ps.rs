@@ -1,10 +1,12 @@
+mod watch;
+
 use crate::{
     args::PsArgs,
     clock,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{json, ps, screen, text},
+    output::{format::Format, json, ps, screen, text},
 };
 use abide_client::protocol::{
     ConversationId,
@@ -13,20 +15,47 @@ use abide_client::protocol::{
         conversation::{ConversationParams, ListConversationsParams},
         task::ListTasksParams,
     },
-    task::AgentTask,
+    task::{AgentTask, Status},
 };
 use std::collections::{HashMap, HashSet};
 
 /// The largest page.
 const PAGE: u32 = 1000;
 
-pub(crate) async fn ps(args: &PsArgs, json: bool) -> Result<Exit, CommandError> {
+/// Which tasks are shown.
+#[derive(Debug, Default)]
+struct Choice {
+    all: bool,
+    /// Empty: any.
+    statuses: Vec<Status>,
+}
+
+impl Choice {
+    fn takes(&self, task: &AgentTask) -> bool {
+        self.statuses.is_empty() || self.statuses.contains(&task.status)
+    }
+
+    fn takes_ended(&self) -> bool {
+        self.all || self.statuses.iter().any(|status| status.has_ended())
+    }
+}
+
+pub(crate) async fn ps(args: PsArgs, json: bool) -> Result<Exit, CommandError> {
+    let format = args.format.as_deref().map(Format::parse).transpose()?;
+    let choice = Choice { all: args.all, statuses: args.status };
     let mut daemon = Daemon::started().await?;
-    let tasks = tasks(&mut daemon, args.all).await?;
+    if args.watch {
+        return watch::watch(&daemon, &choice).await;
+    }
+    let tasks = tasks(&mut daemon, &choice).await?;
     if json {
         json::document(&tasks)?;
+    } else if let Some(format) = format {
+        for task in &tasks {
+            screen::print(&format!("{}\n", format.line(task)?))?;
+        }
     } else if tasks.is_empty() {
-        screen::print(ps::nothing(args.all))?;
+        screen::print(ps::nothing(choice.takes_ended()))?;
     } else {
         let titles = titles(&mut daemon, &tasks).await?;
         screen::print(&ps::tasks(&tasks, &titles, clock::now(), text::terminal_width()))?;
@@ -34,12 +63,13 @@ pub(crate) async fn ps(args: &PsArgs, json: bool) -> Result<Exit, CommandError> 
     Ok(Exit::Done)
 }
 
-async fn tasks(daemon: &mut Daemon, all: bool) -> Result<Vec<AgentTask>, CommandError> {
+async fn tasks(daemon: &mut Daemon, choice: &Choice) -> Result<Vec<AgentTask>, CommandError> {
     let mut tasks = Vec::new();
-    let mut params = ListTasksParams { all, limit: Some(PAGE), ..ListTasksParams::default() };
+    let mut params =
+        ListTasksParams { all: choice.takes_ended(), limit: Some(PAGE), ..ListTasksParams::default() };
     loop {
         let page = daemon.call::<ListTasks>(params.clone()).await?;
-        tasks.extend(page.tasks);
+        tasks.extend(page.tasks.into_iter().filter(|task| choice.takes(task)));
         match page.next_cursor {
             Some(cursor) => params.cursor = Some(cursor),
             None => return Ok(tasks),

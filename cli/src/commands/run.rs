@@ -13,7 +13,9 @@ use std::io::{self, IsTerminal as _, Read as _};
 pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError> {
     let prompt = prompt(&args.prompt)?;
     let mut daemon = Daemon::started().await?;
-    daemon.warn().await?;
+    if !json {
+        daemon.warn().await?;
+    }
     let conversation = request::conversation(&mut daemon, &args.agent).await?;
     let params = request::params(&args.agent, prompt, conversation, None)?;
     let started = request::start(&mut daemon, params).await?;

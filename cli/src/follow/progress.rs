@@ -99,9 +99,9 @@ fn calls(view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<Strin
     let running: Vec<_> = task
         .active_calls
         .iter()
-        .filter(|active| active.state == CallState::Running)
         .filter_map(|active| view.call(active.call_id))
-        .filter(|call| !call::is_control(call))
+        // The record of a call's end comes before the update of its task.
+        .filter(|call| call.state == CallState::Running && !call::is_control(call))
         .collect();
     let each = (room.rows / running.len().max(1)).min(1 + OUTPUT_LINES);
     let mut lines = Vec::new();

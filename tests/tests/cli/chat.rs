@@ -151,7 +151,7 @@ async fn ctrl_c_stops_the_reply_clears_a_line_and_twice_leaves() {
     terminal.press(&["C-c"]).await;
     terminal.type_text("whole").await;
     terminal.press(&["Enter"]).await;
-    terminal.shows("Reply two.\n>").await;
+    terminal.shows("Reply two.\n\n>").await;
     assert_eq!(said(&world, "chat").await, ["[k:chat] go", "whole"]);
     terminal.press(&["C-c"]).await;
     terminal.shows("Ctrl-C again (or Ctrl-D) leaves\n>").await;

@@ -31,7 +31,7 @@ impl Table {
         let is_head = self.rows.is_empty();
         let mut row = std::mem::take(&mut self.row);
         for span in row.iter_mut().flatten().filter(|_| is_head) {
-            span.style = span.style | STRONG.get_effects();
+            span.style |= STRONG.get_effects();
         }
         self.rows.push(row);
     }

@@ -1,0 +1,170 @@
+use crate::{
+    args::WaitArgs,
+    connection::{self, Daemon},
+    error::CommandError,
+    exit::Exit,
+    follow,
+    output::{json, ps, screen},
+};
+use abide_client::{
+    Live, LiveOptions, Update,
+    protocol::{
+        ErrorKind,
+        method::{GetTask, subscription::Scope, task::TaskParams},
+        task::{AgentTask, EndReason},
+    },
+    view::{Connection, OverviewView},
+};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// When nobody sets a limit: longer than any terminal lives.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+pub(crate) async fn wait(args: WaitArgs, json: bool) -> Result<Exit, CommandError> {
+    let deadline = Instant::now() + args.timeout.unwrap_or(FOREVER);
+    let mut daemon = Daemon::started().await?;
+    let mut wait = Wait { tasks: Vec::new(), or_waiting: args.or_waiting, json };
+    for id in args.tasks {
+        let task = daemon.call::<GetTask>(TaskParams { task_id: id }).await?.task;
+        if wait.tasks.iter().all(|waited| waited.task.id != task.id) {
+            wait.tasks.push(Waited { task, exit: None });
+        }
+    }
+    let connector = connection::connector(daemon.home());
+    let mut live = Live::open(connector, Scope::Overview, None, LiveOptions::default()).await?;
+    let mut view = OverviewView::default();
+    loop {
+        tokio::select! {
+            update = live.next() => {
+                let is_lost = matches!(update, Update::Disconnected { .. });
+                view.apply(update);
+                if is_lost {
+                    daemon.revive(view.daemon()).await;
+                }
+            }
+            () = sleep_until(deadline) => return wait.timed_out(),
+            // Whoever waits here wants to do something afterwards: that must not look like success.
+            _ = tokio::signal::ctrl_c() => return Ok(Exit::Cancelled),
+        }
+        match view.connection() {
+            Connection::Live => wait.look(&view, &mut daemon).await?,
+            Connection::Ended { reason } => {
+                return Err(CommandError::failed(format!("lost the daemon: {reason}")));
+            }
+            Connection::Opening | Connection::Lost { .. } => {}
+        }
+        if wait.tasks.iter().all(|waited| waited.exit.is_some()) {
+            return wait.over();
+        }
+    }
+}
+
+struct Wait {
+    /// In the order in which they were named, each once.
+    tasks: Vec<Waited>,
+    or_waiting: bool,
+    json: bool,
+}
+
+struct Waited {
+    /// As it was when it was looked at last.
+    task: AgentTask,
+    /// What its end means, or that it waits for a person.
+    exit: Option<Exit>,
+}
+
+impl Wait {
+    /// Looks at all that have not ended.
+    async fn look(&mut self, view: &OverviewView, daemon: &mut Daemon) -> Result<(), CommandError> {
+        for waited in self.tasks.iter_mut().filter(|waited| waited.exit.is_none()) {
+            match view.task(waited.task.id) {
+                Some(task) => waited.task = task.clone(),
+                // It is over: the task itself says how.
+                None => waited.task = last_word(daemon, &waited.task).await?,
+            }
+            waited.exit = exit(&waited.task, self.or_waiting);
+            if waited.exit.is_some() && !self.json {
+                let (status, _) = ps::status(&waited.task);
+                screen::print(&format!("{} {status}\n", waited.task.id.short()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn over(&self) -> Result<Exit, CommandError> {
+        if self.json {
+            json::document(&self.tasks.iter().map(|waited| &waited.task).collect::<Vec<_>>())?;
+        }
+        Ok(worst(self.tasks.iter().filter_map(|waited| waited.exit)))
+    }
+
+    fn timed_out(&self) -> Result<Exit, CommandError> {
+        let open = self.tasks.iter().filter(|waited| waited.exit.is_none());
+        let open: Vec<String> = open.map(|waited| waited.task.id.short()).collect();
+        Err(CommandError::timed_out(format!("the time is over, and not ended are: {}", open.join(" "))))
+    }
+}
+
+/// The task as it stands; one that was deleted has ended as deleted.
+async fn last_word(daemon: &mut Daemon, known: &AgentTask) -> Result<AgentTask, CommandError> {
+    match daemon.call::<GetTask>(TaskParams { task_id: known.id.to_string() }).await {
+        Ok(reply) => Ok(reply.task),
+        Err(error) if error.is(ErrorKind::NotFound) => {
+            let reason = EndReason::Deleted;
+            Ok(AgentTask { status: reason.status(), end_reason: Some(reason), ..known.clone() })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn exit(task: &AgentTask, or_waiting: bool) -> Option<Exit> {
+    let waits = or_waiting && (task.status.needs_person() || follow::is_stuck(task));
+    Exit::of_task(task).or(waits.then_some(Exit::NeedsPerson))
+}
+
+/// What matters most to the one who waited.
+fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
+    let weight = |exit: &Exit| match exit {
+        Exit::Done => 0,
+        Exit::Cancelled => 1,
+        Exit::Limit => 2,
+        Exit::NeedsPerson => 3,
+        _ => 4,
+    };
+    exits.max_by_key(weight).unwrap_or(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+    use abide_client::protocol::task::{PauseReason, Status};
+
+    #[test]
+    fn a_task_is_waited_for_until_it_ends_or_on_demand_needs_a_person() {
+        let status = |status| AgentTask { status, ..fixture::task() };
+        let ended = AgentTask { end_reason: Some(EndReason::StepLimit), ..status(Status::Completed) };
+        let stuck = AgentTask { pause_reason: Some(PauseReason::CrashLoop), ..status(Status::Paused) };
+        let resting = AgentTask { pause_reason: Some(PauseReason::User), ..status(Status::Paused) };
+        let table = [
+            (status(Status::Thinking), None, None),
+            (status(Status::WaitingUser), None, Some(Exit::NeedsPerson)),
+            (stuck, None, Some(Exit::NeedsPerson)),
+            (resting, None, None),
+            (ended, Some(Exit::Limit), Some(Exit::Limit)),
+        ];
+        for (task, plain, or_waiting) in table {
+            assert_eq!((exit(&task, false), exit(&task, true)), (plain, or_waiting), "{task:?}");
+        }
+    }
+
+    #[test]
+    fn the_worst_end_decides() {
+        use Exit::{Cancelled, Done, Failed, Limit, NeedsPerson};
+        assert_eq!(worst([Done, Done].into_iter()), Done);
+        assert_eq!(worst([Done, Cancelled, Limit].into_iter()), Limit);
+        assert_eq!(worst([NeedsPerson, Failed, Cancelled].into_iter()), Failed);
+        assert_eq!(worst([NeedsPerson, Limit].into_iter()), NeedsPerson);
+    }
+}

@@ -1,0 +1,82 @@
+//! Lists of tasks that are chosen and formatted, and waiting for their ends.
+
+use abide_client::protocol::task::Status;
+use abide_tests::{
+    model_server::{Gate, Turn},
+    world::World,
+};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_list_has_the_statuses_and_fields_that_are_asked_for() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    let done = world.run("done", [Turn::done("Done.")]).await;
+    world.wait_end(done).await;
+    let asks = world.run("asks", [Turn::ask("Which?"), Turn::done("Done.")]).await;
+    world.wait_status(asks, Status::WaitingUser).await;
+
+    let format = "{id} {status} {usage.modelCalls}{{}}";
+    let line = |id: String, status: &str| format!("{id} {status} 1{{}}\n");
+    let asking = line(asks.task_id.to_string(), "waiting_user");
+    let ended = line(done.task_id.to_string(), "completed");
+    assert_eq!(cli.ok(&["ps", "--format", format]).await, asking);
+    assert_eq!(cli.ok(&["ps", "--status", "completed,error", "--format", format]).await, ended);
+    assert_eq!(cli.ok(&["ps", "--all", "--format", format]).await, format!("{asking}{ended}"));
+    assert_eq!(cli.json(&["ps", "--status", "paused"]).await, json!([]));
+
+    for (arguments, words) in [
+        (&["ps", "--format", "{title}"][..], "activeCalls, "),
+        (&["ps", "--status", "done"], "waiting_user"),
+        (&["ps", "--watch"], "needs a terminal"),
+    ] {
+        let wrong = cli.run(arguments).await;
+        assert_eq!(wrong.code, Some(2), "{wrong:?}");
+        assert!(wrong.stderr.contains(words), "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn wait_ends_with_the_last_task_and_the_worst_code() {
+    let mut world = World::start().await;
+    let gate = Gate::new("the long task");
+    let long = world.run("long", [Turn::say("Working").gate(&gate), Turn::done("Done.")]).await;
+    let done = world.run("done", [Turn::done("Done.")]).await;
+    let (long_id, done_id) = (long.task_id.short(), done.task_id.short());
+    let cli = world.daemon.cli();
+    let mut wait = cli.start(&["wait", &long_id, &done_id, &long.task_id.to_string()]);
+    assert_eq!(wait.line().await, Some(format!("{done_id} completed")));
+    gate.reached().await;
+
+    let late = cli.run(&["wait", "--timeout", "0s", &long_id]).await;
+    assert_eq!(late.code, Some(124), "{late:?}");
+    assert!(late.stderr.contains(&long_id), "{late:?}");
+
+    // Nobody told the daemon to go: who waits starts it again.
+    world.daemon.kill();
+    gate.open();
+    assert_eq!(wait.line().await, Some(format!("{long_id} completed")));
+    assert_eq!(wait.line().await, None, "each task is waited for once");
+    assert_eq!(wait.code().await, Some(0));
+    cli.ok(&["daemon", "stop"]).await;
+}
+
+#[tokio::test]
+async fn wait_says_how_tasks_ended_and_on_demand_that_they_wait() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    let done = world.run("done", [Turn::done("Done.")]).await;
+    let asks = world.run("asks", [Turn::ask("Which?")]).await;
+    world.wait_end(done).await;
+    let (done_id, asks_id) = (done.task_id.short(), asks.task_id.short());
+    let waits = cli.run(&["wait", "--or-waiting", &done_id, &asks_id]).await;
+    assert_eq!(waits.code, Some(4), "{waits:?}");
+    assert_eq!(waits.stdout, format!("{done_id} completed\n{asks_id} needs you: answer\n"));
+
+    let wait = cli.start(&["wait", &asks_id, "--json"]);
+    cli.ok(&["stop", &asks_id]).await;
+    assert_eq!(wait.code().await, Some(130));
+    let all = cli.run(&["wait", &done_id, &asks_id, "--json"]).await;
+    let ended: serde_json::Value = serde_json::from_str(&all.stdout).unwrap();
+    assert_eq!((&ended[0]["status"], &ended[1]["endReason"]), (&json!("completed"), &json!("stopped")));
+}
