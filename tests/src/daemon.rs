@@ -79,7 +79,7 @@ impl TestDaemon {
         self.umask = Some(umask.to_owned());
     }
 
-    /// Writes the configuration; the daemon reads it when it starts.
+    /// Writes the configuration; the daemon reads it when it next needs it.
     ///
     /// # Panics
     /// It cannot be written.

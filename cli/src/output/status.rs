@@ -55,6 +55,7 @@ fn config(status: &StatusReply) -> String {
     let now = status.started_at.plus(status.uptime_ms);
     match &status.config.refused {
         Some(refused) => refused_config(refused),
+        None if status.config.path.is_empty() => "this older daemon does not say".to_owned(),
         None => format!("{}, read {}", status.config.path, measure::ago(status.config.read_at, now)),
     }
 }
