@@ -77,8 +77,7 @@ const TABLES: &[Table] = &[
                 kind: "whole number, 1 or more",
                 default: "8",
                 example: "2",
-                meaning: "Model calls at the same time; more wait. (256 for `scripted`, 4 for a server that was found on \
-                    this machine.)",
+                meaning: "Model calls at the same time; more wait. The default for `scripted` is 256.",
             },
             Key {
                 name: "script",
@@ -93,8 +92,7 @@ const TABLES: &[Table] = &[
                 kind: "whole number of seconds, 1 or more",
                 default: "180",
                 example: "600",
-                meaning: "How long nothing may come before an attempt counts as stalled. (600 for a server that was found \
-                    on this machine.)",
+                meaning: "How long nothing may come before an attempt counts as stalled.",
             },
         ],
     },

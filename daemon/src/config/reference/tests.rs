@@ -46,8 +46,12 @@ fn table(name: &str) -> &'static Table {
     TABLES.iter().find(|table| table.header.split('.').next() == Some(name)).expect(name)
 }
 
-fn default(of: &str, key: &str) -> &'static str {
-    table(of).keys.iter().find(|k| k.name == key).expect(key).default
+fn key(of: &str, name: &str) -> &'static Key {
+    table(of).keys.iter().find(|key| key.name == name).expect(name)
+}
+
+fn default(of: &str, name: &str) -> &'static str {
+    key(of, name).default
 }
 
 #[test]
@@ -87,6 +91,8 @@ fn the_defaults_are_those_of_the_code() {
     let provider = ProviderConfig::new("x", Api::OpenAiChat, "", "");
     assert_eq!(default("providers", "max_parallel"), provider.max_parallel.to_string());
     assert_eq!(default("providers", "stall_timeout_secs"), provider.stall_timeout.as_secs().to_string());
+    let scripted = ProviderConfig::scripted("x", None, "").max_parallel;
+    assert!(key("providers", "max_parallel").meaning.ends_with(&format!(" for `scripted` is {scripted}.")));
     let price: Price = toml::from_str("input = 3\noutput = 1\n").unwrap();
     let price = abide_model::Price::from(price);
     assert_eq!((price.cache_read, price.cache_write), (price.input, price.input));
