@@ -11,7 +11,7 @@ pub(crate) use file::MAX_FILE;
 use cap_std::{ambient_authority, fs::Dir};
 use std::{
     fs, io,
-    os::fd::AsRawFd as _,
+    os::{fd::AsRawFd as _, unix::ffi::OsStrExt as _},
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
@@ -82,6 +82,10 @@ impl Workspace {
             }
         };
         rest.reverse();
+        // There may be a file of such a name; none is made.
+        if rest.iter().any(|name| name.as_os_str().as_bytes().contains(&b'\\')) {
+            return Err(PathError::Backslash(wanted));
+        }
         if rest.contains(&Component::ParentDir) {
             return Err(PathError::Missing(wanted));
         }
@@ -109,6 +113,9 @@ impl Workspace {
         }
         if path == "~" || path.starts_with("~/") {
             return Err(PathError::Home);
+        }
+        if is_foreign(path) {
+            return Err(PathError::Foreign(path.into()));
         }
         let path = Path::new(path);
         if !path.is_absolute() {
@@ -149,6 +156,15 @@ impl Workspace {
             Ok(now) if now == real => Ok(()),
             _ => Err(PathError::Moved(shown.to_owned())),
         }
+    }
+}
+
+/// Whether this is an absolute path of Windows (`C:\x`, `C:/x`, `\\host\share`, `\\?\x`, `\x`), which here would be taken as a name.
+fn is_foreign(path: &str) -> bool {
+    match path.as_bytes() {
+        [b'\\', ..] | [b'a'..=b'z' | b'A'..=b'Z', b':'] => true,
+        [b'a'..=b'z' | b'A'..=b'Z', b':', separator, ..] => matches!(separator, b'\\' | b'/'),
+        _ => false,
     }
 }
 

@@ -16,6 +16,13 @@ pub(crate) enum PathError {
     Nul,
     #[error("`~` is not expanded; give a path beneath the workspace")]
     Home,
+    #[error(
+        "{} is a path of another system (a drive or a share); give one beneath the workspace, separated by `/`",
+        shown(.0)
+    )]
+    Foreign(PathBuf),
+    #[error("{} does not exist, and names are separated by `/` here, not by `\\`", shown(.0))]
+    Backslash(PathBuf),
     #[error("{} leads out of the workspace; only what lies beneath it can be used", shown(.0))]
     Outside(PathBuf),
     #[error("{} is closed to tools", shown(.0))]

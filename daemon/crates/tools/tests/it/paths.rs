@@ -65,6 +65,17 @@ fn nothing_leads_out() {
         ("to-db", "is closed to tools"),
         ("./own/../own/new", "is closed to tools"),
         ("~/x", "`~` is not expanded"),
+        (r"C:\x", "a path of another system"),
+        (r"c:\", "a path of another system"),
+        ("C:", "a path of another system"),
+        ("C:/Users/me/x", "a path of another system"),
+        (r"\\host\share\x", "a path of another system"),
+        (r"\\?\C:\x", "a path of another system"),
+        (r"\\.\pipe\x", "a path of another system"),
+        (r"\x", "a path of another system"),
+        ("//host/share", "leads out of the workspace"),
+        (r"sub\new", "separated by `/`"),
+        (r"sub/..\..\secret", "separated by `/`"),
         ("a\0b", "NUL"),
         ("dangling", "leads to nothing"),
         ("loop", "symbolic links"),
@@ -196,4 +207,18 @@ async fn a_list_is_sorted_and_stays_inside() {
     let many = ground.call("list", json!({"path": "sub"})).await;
     assert_eq!(entries(&many).len(), 1000);
     assert_eq!(many.result.diagnostics, ["there is more; list a folder further down or use a narrower glob"]);
+}
+
+/// On Linux these are names like any other, once somebody has given them to a file.
+#[test]
+fn names_that_only_look_foreign_are_names() {
+    let ground = trapped();
+    for name in [r"a\b", "C:x", "CC:", "1:", "~file", r"sub\file"] {
+        fs::write(ground.path(name), "a").unwrap();
+        assert_eq!(refusal(&ground, "read", name), None, "{name}");
+        assert_eq!(refusal(&ground, "patch", name), None, "{name}");
+    }
+    let whole = ground.workspace() + "/sub/file";
+    assert_eq!(refusal(&ground, "read", &whole), None, "an absolute path beneath the root");
+    assert_eq!(refusal(&ground, "write", "C:new"), None, "not a drive's root: a name");
 }
