@@ -62,16 +62,8 @@ async fn plan(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<Cal
         return Vec::new();
     }
     let (tools, store) = (runner.tools.clone(), runner.store.clone());
-    let runtime = tokio::runtime::Handle::current();
     let planned = tokio::task::spawn_blocking(move || {
-        let remembered = |rule: &Rule| {
-            let found = runtime.block_on(store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace));
-            // Not knowing is not a permission: the tier decides.
-            found.unwrap_or_else(|e| {
-                tracing::error!("cannot look up remembered decisions: {e}");
-                None
-            })
-        };
+        let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
         let scope = Scope {
             workspace: &head.workspace,
             allowed: &head.tools,

@@ -28,6 +28,7 @@ mod project;
 mod query;
 mod reader;
 mod reserve;
+mod rule_book;
 mod store;
 mod stored_form;
 mod work;

@@ -5,6 +5,7 @@ use crate::{
     error::{AppendError, OpenError, ReadError, WriteError},
     open,
     reader::Readers,
+    rule_book::RuleBook,
     work,
     writer::{self, Lane, Queue},
 };
@@ -29,6 +30,7 @@ pub struct Options {
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) queue: Queue,
+    pub(crate) rules: RuleBook,
     readers: Arc<Readers>,
     state: watch::Receiver<StorageState>,
 }
@@ -42,8 +44,9 @@ impl Store {
         let reader_connections =
             (0..readers.max(1)).map(|_| open::reader(&path)).collect::<Result<Vec<_>, _>>()?;
         let readers = Readers::start(&path, reader_connections)?;
-        let (queue, state) = writer::start(&path, reserve_bytes, writer_connection, sink)?;
-        Ok(Self { queue, readers: Arc::new(readers), state })
+        let rules = RuleBook::default();
+        let (queue, state) = writer::start(&path, reserve_bytes, writer_connection, rules.clone(), sink)?;
+        Ok(Self { queue, rules, readers: Arc::new(readers), state })
     }
 
     /// Stores records and what they make of the conversation and its tasks, all or nothing.

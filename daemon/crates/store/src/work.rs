@@ -51,6 +51,11 @@ pub(crate) trait Work: Send {
     /// Nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
 
+    /// Changes which decisions are remembered. Asked before [`Self::committed`].
+    fn changes_rules(&self) -> bool {
+        false
+    }
+
     /// Leaves something in the log that must not stay there.
     fn erases(&self) -> bool {
         false

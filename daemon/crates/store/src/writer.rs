@@ -14,6 +14,7 @@ use crate::{
     open::refused,
     query::open_items,
     reserve::{Reserve, Restored},
+    rule_book::RuleBook,
     work::{Refusal, Sums},
 };
 use abide_fail_point::{Point, pass};
@@ -45,8 +46,10 @@ pub(crate) fn start(
     path: &Path,
     reserve_bytes: u64,
     connection: Connection,
+    rules: RuleBook,
     sink: Sink,
 ) -> Result<(Queue, watch::Receiver<StorageState>), OpenError> {
+    rules.load(&connection).map_err(|e| refused(path, &e))?;
     let sums = || Ok(Sums { open_items: open_items(&connection)?, newest: newest(&connection)? });
     let sums = sums().map_err(|e| refused(path, &e))?;
     let transactions = Arc::new(AtomicU64::new(0));
@@ -54,6 +57,7 @@ pub(crate) fn start(
     let (state, watched) = watch::channel(StorageState { full: false });
     let mut writer = Writer {
         book: Book { connection, sums, high_water: HighWater::beside(path, sums.newest), transactions },
+        rules,
         sink,
         reserve: Reserve::beside(path, reserve_bytes),
         condition: Condition::Good,
@@ -74,6 +78,7 @@ pub(crate) fn start(
 
 struct Writer {
     book: Book,
+    rules: RuleBook,
     sink: Sink,
     reserve: Reserve,
     condition: Condition,
@@ -242,13 +247,18 @@ impl Writer {
 
     /// It is on disk: first the sink hears of all, then those who asked of theirs.
     fn publish(&mut self, mut batch: Vec<Queued>, outcomes: Vec<Result<(), Refusal>>) {
+        let mut changes_rules = false;
         for (queued, outcome) in batch.iter_mut().zip(&outcomes) {
             if outcome.is_ok() {
+                changes_rules |= queued.work.changes_rules();
                 self.log_holds_erased |= queued.work.erases();
                 if let Some(committed) = queued.work.committed() {
                     (self.sink)(&committed);
                 }
             }
+        }
+        if changes_rules && let Err(error) = self.rules.load(&self.book.connection) {
+            self.break_down(Vec::new(), &error);
         }
         if self.log_holds_erased {
             self.empty_log();

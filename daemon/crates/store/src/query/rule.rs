@@ -1,6 +1,6 @@
 //! What was decided or asked before.
 
-use crate::{Store, canonical::rule_digest, error::ReadError};
+use crate::{Store, error::ReadError};
 use abide_protocol::{ConversationId, TaskId};
 use rusqlite::OptionalExtension as _;
 
@@ -14,20 +14,11 @@ pub struct ClientMessageUse {
 }
 
 impl Store {
-    /// The newest remembered decision on this tool with these arguments (JSON) in this workspace: whether it allows.
-    pub async fn rule(
-        &self,
-        tool: &str,
-        arguments: &str,
-        workspace: &str,
-    ) -> Result<Option<bool>, ReadError> {
-        let Some(digest) = rule_digest(tool, arguments, workspace) else { return Ok(None) };
-        self.read_outside(move |connection| {
-            let mut statement = connection
-                .prepare_cached("SELECT allow FROM rules WHERE digest = ?1 ORDER BY seq DESC LIMIT 1")?;
-            Ok(statement.query_row([digest], |row| row.get(0)).optional()?)
-        })
-        .await
+    /// The newest remembered decision on this tool with these arguments (JSON) in this workspace: whether it allows. Answered from
+    /// memory; a decision counts from the moment when its append is answered.
+    #[must_use]
+    pub fn rule(&self, tool: &str, arguments: &str, workspace: &str) -> Option<bool> {
+        self.rules.look_up(tool, arguments, workspace)
     }
 
     /// The task that a request with this client message id has started, if one has.

@@ -101,6 +101,10 @@ impl Work for Append {
         let _ = answer.send(outcome.and_then(|()| committed.ok_or(Refusal::Closed)));
     }
 
+    fn changes_rules(&self) -> bool {
+        self.records.iter().any(|record| matches!(record.body, RecordBody::RuleRemembered(_)))
+    }
+
     fn is_urgent(&self) -> bool {
         self.urgent
     }

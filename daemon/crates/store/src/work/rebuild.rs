@@ -62,6 +62,10 @@ impl Work for Rebuild {
         let _ = self.answer.send(outcome.map(|()| self.differed));
     }
 
+    fn changes_rules(&self) -> bool {
+        true
+    }
+
     fn is_abandoned(&self) -> bool {
         self.answer.is_closed()
     }

@@ -124,7 +124,7 @@ async fn nothing_of_a_deleted_conversation_is_left_but_a_tombstone() {
     assert_eq!(store.task(task_id(2)).await.unwrap(), None);
     assert_eq!(store.inbox(None).await.unwrap(), []);
     assert_eq!(store.client_message(SECRET).await.unwrap(), None);
-    let decision = store.rule("shell", &format!("{{\"a\":\"{SECRET}\"}}"), "/w").await.unwrap();
+    let decision = store.rule("shell", &format!("{{\"a\":\"{SECRET}\"}}"), "/w");
     assert_eq!(decision, Some(true), "a remembered decision outlives its conversation, as a digest");
     assert_eq!(store.find_pending(&question_id(7).to_string()).await.unwrap(), Lookup::None);
     let (left, _) = store.conversations(false, None, 10).await.unwrap();

@@ -5,6 +5,13 @@ use abide_protocol::{
 };
 use abide_store::Store;
 
+const ARGUMENTS: &str = r#"{"command":"make","env":{"A":"1","B":"2"}}"#;
+
+async fn remember(store: &Store, n: u64, allow: bool) {
+    let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow });
+    store.append(append(conversation(1), vec![record(n, Some(1), body)])).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_decision_outlives_the_conversation_in_which_it_was_remembered() {
     let home = Home::new();
@@ -16,45 +23,85 @@ async fn a_decision_outlives_the_conversation_in_which_it_was_remembered() {
         store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
     }
     store.delete_conversation(first, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
-    let decisions = async |store: &Store| {
-        [
-            store.rule("shell", r#"{"command":"make 3"}"#, "/w").await.unwrap(),
-            store.rule("shell", r#"{"command":"make 4"}"#, "/w").await.unwrap(),
-        ]
+    let decisions = |store: &Store| {
+        [r#"{"command":"make 3"}"#, r#"{"command":"make 4"}"#]
+            .map(|command| store.rule("shell", command, "/w"))
     };
-    assert_eq!(decisions(&store).await, [Some(false), Some(true)]);
+    assert_eq!(decisions(&store), [Some(false), Some(true)]);
     // A rebuild leaves alone what it cannot derive.
     assert_eq!(store.recorded_conversations().await.unwrap(), [second]);
     for id in [first, second] {
         assert_eq!(store.replace_projections(id, Vec::new()).await, Ok(false));
     }
-    assert_eq!(decisions(&store).await, [Some(false), Some(true)]);
+    assert_eq!(decisions(&store), [Some(false), Some(true)]);
     store.close().await;
-    assert_eq!(decisions(&home.open()).await, [Some(false), Some(true)]);
+    assert_eq!(decisions(&home.open()), [Some(false), Some(true)]);
 }
 
 #[tokio::test]
 async fn the_newest_decision_on_the_very_same_call_counts() {
     let home = Home::new();
     let store = home.open();
-    let id = begin(&store, 1, 1).await;
-    let remember = async |n, allow| {
-        let rule = rule(r#"{"command":"make","env":{"A":"1","B":"2"}}"#);
-        let body = RecordBody::RuleRemembered(RuleRemembered { rule, allow });
-        store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
-    };
+    begin(&store, 1, 1).await;
     let reordered = r#"{ "env": {"B": "2", "A": "1"}, "command": "make" }"#;
-    assert_eq!(store.rule("shell", reordered, "/w").await.unwrap(), None);
-    remember(2, true).await;
-    assert_eq!(store.rule("shell", reordered, "/w").await.unwrap(), Some(true));
-    remember(3, false).await;
-    assert_eq!(store.rule("shell", reordered, "/w").await.unwrap(), Some(false));
+    assert_eq!(store.rule("shell", reordered, "/w"), None);
+    remember(&store, 2, true).await;
+    assert_eq!(store.rule("shell", reordered, "/w"), Some(true));
+    remember(&store, 3, false).await;
+    assert_eq!(store.rule("shell", reordered, "/w"), Some(false));
     for (tool, arguments, workspace) in [
         ("read", reordered, "/w"),
         ("shell", reordered, "/w/x"),
         ("shell", r#"{"command":"make","env":{"A":"2","B":"1"}}"#, "/w"),
         ("shell", "not json", "/w"),
     ] {
-        assert_eq!(store.rule(tool, arguments, workspace).await.unwrap(), None);
+        assert_eq!(store.rule(tool, arguments, workspace), None);
     }
+}
+
+#[tokio::test]
+async fn a_store_that_is_opened_again_knows_what_was_decided() {
+    let home = Home::new();
+    let store = home.open();
+    begin(&store, 1, 1).await;
+    remember(&store, 2, true).await;
+    remember(&store, 3, false).await;
+    store.close().await;
+    assert_eq!(home.open().rule("shell", ARGUMENTS, "/w"), Some(false));
+}
+
+/// Whatever is decided or deleted side by side: who has the answer to an append finds it in the book.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_remembered_at_once_counts_when_it_is_answered() {
+    const CONVERSATIONS: u64 = 8;
+    let home = Home::new();
+    let store = home.open();
+    let mut lives = tokio::task::JoinSet::new();
+    for n in 1..=CONVERSATIONS {
+        let store = store.clone();
+        lives.spawn(async move {
+            let id = begin(&store, n, n).await;
+            let command = format!(r#"{{"command":"make {n}"}}"#);
+            for (turn, allow) in [true, false, true, false].into_iter().enumerate() {
+                let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(&command), allow });
+                let number = 1000 * n + u64::try_from(turn).unwrap();
+                store.append(append(id, vec![record(number, Some(n), body)])).await.unwrap();
+                assert_eq!(store.rule("shell", &command, "/w"), Some(allow));
+            }
+            if n % 2 == 0 {
+                let tombstone = RecordId(uuid(0, 1000 * n + 999));
+                store.delete_conversation(id, Timestamp(9), tombstone).await.unwrap();
+            }
+        });
+    }
+    while let Some(ended) = lives.join_next().await {
+        ended.unwrap();
+    }
+    let decided = |store: &Store| -> Vec<Option<bool>> {
+        let of = |n| store.rule("shell", &format!(r#"{{"command":"make {n}"}}"#), "/w");
+        (1..=CONVERSATIONS).map(of).collect()
+    };
+    let in_memory = decided(&store);
+    store.close().await;
+    assert_eq!(decided(&home.open()), in_memory, "the book says what the table says");
 }

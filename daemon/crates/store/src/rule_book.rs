@@ -1,0 +1,31 @@
+//! Remembered decisions, in memory: planning a call asks for them and does not wait for a reader thread.
+
+use crate::canonical::rule_digest;
+use rusqlite::Connection;
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+/// By the digest of what was decided about: whether the newest decision allows. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RuleBook(Arc<RwLock<HashMap<[u8; 32], bool>>>);
+
+impl RuleBook {
+    /// Takes over what the table says. The writer does this before it answers whoever changed the table.
+    pub(crate) fn load(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut statement = connection.prepare_cached("SELECT digest, allow FROM rules ORDER BY seq")?;
+        let rules = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rules = rules.collect::<rusqlite::Result<_>>()?;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = rules;
+        Ok(())
+    }
+
+    pub(crate) fn look_up(&self, tool: &str, arguments: &str, workspace: &str) -> Option<bool> {
+        let rules = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if rules.is_empty() {
+            return None;
+        }
+        rules.get(&rule_digest(tool, arguments, workspace)?).copied()
+    }
+}
