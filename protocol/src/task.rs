@@ -258,6 +258,8 @@ pub struct AgentTask {
     pub end_reason: Option<EndReason>,
     pub pause_reason: Option<PauseReason>,
     pub original_prompt: String,
+    /// What the task has learnt, a line of at most 200 characters each ("Tool X: …", "User answered: …"), the newest 200; oldest
+    /// first. In the reply to `getTask` only.
     pub scratchpad: Vec<String>,
     pub step_count: u32,
     pub phase: Option<Phase>,

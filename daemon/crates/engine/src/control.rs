@@ -16,6 +16,11 @@ pub const REQUEST_INPUT: &str = "request_input";
 /// Tells the user something.
 pub const SEND_UPDATE: &str = "send_update";
 
+/// Whether a tool of this name is carried out by the engine.
+pub(crate) fn is_control(tool: &str) -> bool {
+    matches!(tool, TASK_COMPLETE | ASK_USER | REQUEST_INPUT | SEND_UPDATE)
+}
+
 /// The control tools that a task in mode `agent` has.
 #[must_use]
 pub fn specs() -> Vec<ToolSpec> {

@@ -3,7 +3,8 @@
 //! * [`History::fold`] builds a conversation's state from its records, and nothing else changes it;
 //! * [`accept`] turns an [`Input`] (a command or an outcome) into records, or refuses it;
 //! * [`advance`] asks a task's mode what comes next, again and again until the task waits;
-//! * [`effects`] says what should be under way now: model calls and tool calls, each with its attempt.
+//! * [`effects`] says what should be under way now: model calls and tool calls, each with its attempt;
+//! * [`scratchpad`] says in lines what a task has learnt.
 //!
 //! Recovery is the same path: load, fold, accept [`Input::Restarted`], advance.
 
@@ -19,6 +20,7 @@ mod mint;
 mod mode;
 pub mod prompt;
 mod schedule;
+mod scratchpad;
 mod status;
 mod task;
 mod view;
@@ -30,6 +32,7 @@ pub use effects::{Effect, effects, wake_at};
 pub use history::{Conversation, History};
 pub use input::{Finding, Input, ModelFailure, Refusal, Start};
 pub use mint::Mint;
+pub use scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad};
 pub use status::{is_at_work, is_legal, status};
 pub use task::{Call, CallStage, Stage, Task};
 pub use view::view;

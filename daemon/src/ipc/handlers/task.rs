@@ -1,6 +1,6 @@
 use super::{find_task, refused, storage};
 use crate::{clock, ipc::Service, session::CommandError};
-use abide_engine::{Input, Refusal};
+use abide_engine::{Input, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     method::task::{GetTaskReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply},
@@ -83,9 +83,11 @@ pub(super) async fn list(service: &Service, params: ListTasksParams) -> Result<L
 pub(super) async fn get(service: &Service, params: &TaskParams) -> Result<GetTaskReply, Error> {
     let (id, conversation) = place(service, &params.task_id).await?;
     let gone = || Error::new(ErrorKind::NotFound, "the task is gone");
-    let task = service.store.task(id).await.map_err(storage)?.ok_or_else(gone)?;
+    let mut task = service.store.task(id).await.map_err(storage)?.ok_or_else(gone)?;
+    let answers = service.store.task_answers(conversation, id, SCRATCHPAD_LINES).await.map_err(storage)?;
     let conversation = service.store.conversation(conversation).await.map_err(storage)?.ok_or_else(gone)?;
     let calls = service.store.task_calls(id).await.map_err(storage)?;
+    task.scratchpad = scratchpad(&calls, &answers);
     Ok(GetTaskReply {
         task,
         conversation_title: conversation.title,

@@ -221,6 +221,25 @@ impl Store {
         .await
     }
 
+    /// The newest `limit` answers that a person gave to a task's questions, oldest first.
+    pub async fn task_answers(
+        &self,
+        conversation: ConversationId,
+        task: TaskId,
+        limit: usize,
+    ) -> Result<Vec<Message>, ReadError> {
+        self.read(move |connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND kind = 'question_answered' AND task = ?2
+                 ORDER BY seq DESC LIMIT ?3"
+            );
+            let params = params![conversation.0, task.0, i64::try_from(limit).unwrap_or(i64::MAX)];
+            let newest = records(connection, &sql, params)?;
+            Ok(newest.iter().rev().filter_map(Record::message).collect())
+        })
+        .await
+    }
+
     /// All calls of a task, in order.
     pub async fn task_calls(&self, id: TaskId) -> Result<Vec<CallView>, ReadError> {
         self.read(move |connection| {
