@@ -96,6 +96,10 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     let store =
         Store::open(StoreOptions { path: home.database(), reserve_bytes: RESERVE, readers: READERS }, sink)?;
     let tools = open_tools(&home, helper)?;
+    let kept = tools.kept().unwrap_or_else(|e| {
+        tracing::warn!("the kept output of tools cannot be listed, so none of it is dropped: {e}");
+        Vec::new()
+    });
 
     let runner = Runner {
         settings: settings.clone(),
@@ -139,7 +143,7 @@ pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -
     });
     let damaged = |e: ReadError| OpenError::Damaged { path: database.clone(), reason: e.to_string() };
     sessions.recover().await.map_err(damaged)?;
-    supervisor.spawn("kept output", sessions.clone().drop_settled_output());
+    supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
     supervisor.spawn("integrity", look_for_damage(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
     supervisor.spawn("memory", memory::give_back(sessions.clone(), supervisor.clone()));

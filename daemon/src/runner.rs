@@ -15,7 +15,8 @@ use std::{future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Opened when what led to the work is committed; closed unopened if that failed.
+/// Opened when what led to the work is committed; closed unopened if that failed. Before it is open no tool does anything, and
+/// nothing of a model call is shown.
 pub type Gate = watch::Receiver<bool>;
 
 /// Takes an outcome to its conversation.

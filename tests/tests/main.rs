@@ -45,6 +45,7 @@ mod control {
 mod crash {
     mod approval_open;
     mod between_steps;
+    mod call_prepared;
     mod graceful;
     mod model_streaming;
     mod question_open;

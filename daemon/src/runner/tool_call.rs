@@ -9,7 +9,7 @@ use abide_protocol::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Runs a call whose start is committed.
+/// Prepares a call while the record of its start is being committed, and runs it once that is on disk.
 pub(super) async fn run(
     runner: &Runner,
     job: ToolJob,
@@ -17,12 +17,20 @@ pub(super) async fn run(
     cancel: CancellationToken,
 ) -> Option<Input> {
     let ToolJob { conversation, task, call, attempt, run } = job;
-    gate.wait_for(|open| *open).await.ok()?;
+    let prepared = runner.tools.prepare(run).await;
+    let starts = tokio::select! {
+        biased;
+        () = cancel.cancelled() => false,
+        open = gate.wait_for(|open| *open) => open.is_ok(),
+    };
+    if !starts {
+        prepared.discard().await;
+        return None;
+    }
     pass(Point::ToolStart);
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Call(call), attempt);
     let output = coalescer.clone();
-    let work =
-        runner.tools.run(run, cancel.clone(), Box::new(move |text| output.push(DeltaKind::Output, text)));
+    let work = prepared.run(cancel.clone(), Box::new(move |text| output.push(DeltaKind::Output, text)));
     let finished = coalescer.drive(gate, work).await?;
     pass(Point::ToolFinished);
     if cancel.is_cancelled() {

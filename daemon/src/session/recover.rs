@@ -41,12 +41,11 @@ fn finding(call: CallId, found: abide_tools::Finding) -> Finding {
 }
 
 impl Sessions {
-    /// Drops the kept output of calls whose result is on disk: the last daemon died before it came to that.
-    pub async fn drop_settled_output(self) {
+    /// Drops what the last daemon kept of calls whose result is on disk, or whose start never was: it died before it came to that.
+    /// `kept` was listed before any call was prepared in this daemon, since nobody knows such a call either before its commit.
+    pub async fn drop_settled_output(self, kept: Vec<CallId>) {
         let (tools, store) = (self.inner.runner.tools.clone(), &self.inner.store);
-        let look = tools.clone();
         let dropped = async {
-            let kept = tokio::task::spawn_blocking(move || look.kept()).await??;
             let settled = store.settled_calls(kept).await?.into_iter().collect();
             tokio::task::spawn_blocking(move || tools.drop_kept(&settled)).await??;
             anyhow::Ok(())

@@ -9,7 +9,7 @@ mod start;
 pub(crate) use fork_server::ForkServer;
 pub(crate) use live::Live;
 pub(crate) use spool::{Place, kept, remove};
-pub(crate) use start::{Link, Start, shell};
+pub(crate) use start::{Link, Start, Waiting, shell};
 
 use crate::{
     helper::{Ending, Report, STOP},

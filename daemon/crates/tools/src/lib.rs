@@ -1,7 +1,7 @@
 //! Tools: what they are, whether a call may run, running it, and finding out what became of it. The only place that starts a process.
 //!
-//! A call is planned ([`Tools::plan`]: schema, paths, permission, preview), then run ([`Tools::run`]), or after a crash looked at
-//! ([`Tools::inspect`]).
+//! A call is planned ([`Tools::plan`]: schema, paths, permission, preview), prepared ([`Tools::prepare`]) and run
+//! ([`Prepared::run`]), or after a crash looked at ([`Tools::inspect`]).
 //!
 //! * Files: beneath the workspace only, by descriptor; an edit is made against the very content that it was planned with, and as a
 //!   whole or not at all.
@@ -33,5 +33,6 @@ mod workspace;
 
 pub use abide_protocol::record::EditState;
 pub use error::Error;
+pub use run::Prepared;
 pub use sandbox::Sandbox;
 pub use tools::{Finding, Finished, Options, Run, Scope, Tools};

@@ -8,9 +8,9 @@ pub(crate) use change::mark;
 
 use crate::{
     Finished, Run,
-    command::{ForkServer, Live},
+    command::{ForkServer, Live, Waiting},
     plan::{Refusal, parse},
-    tool::Call,
+    tool::{Call, Shell},
     workspace::{Closed, PathError, Workspace},
 };
 use abide_protocol::{message::CallOutcome, record::Permission, transcript::ToolResult};
@@ -29,10 +29,32 @@ pub(crate) struct Runner {
 
 type Show = Box<dyn FnMut(&str) + Send>;
 
-impl Runner {
-    pub(crate) async fn run(self: Arc<Self>, run: Run, cancel: CancellationToken, show: Show) -> Finished {
+/// A planned call of which everything is ready, and nothing has begun.
+pub struct Prepared {
+    runner: Arc<Runner>,
+    run: Run,
+    /// Or its result, if it cannot run.
+    ready: Result<Ready, (CallOutcome, ToolResult)>,
+}
+
+enum Ready {
+    Command(Shell, Waiting),
+    Other(Call),
+}
+
+impl Prepared {
+    /// Runs the call to its end. Every failure is a result.
+    ///
+    /// `output` gets what a command prints, as it comes. A cancelled command is ended with all that it started before this returns;
+    /// one whose future is dropped is ended by its helper.
+    pub async fn run(self, cancel: CancellationToken, output: Show) -> Finished {
         let began = Instant::now();
-        let (outcome, result) = self.outcome(run, &cancel, show).await;
+        let Self { runner, run, ready } = self;
+        let (outcome, result) = match ready {
+            Ok(Ready::Command(shell, waiting)) => runner.shell(shell, run, waiting, &cancel, output).await,
+            Ok(Ready::Other(call)) => runner.carry_out(call, run, &cancel).await,
+            Err(settled) => settled,
+        };
         Finished {
             outcome,
             result,
@@ -40,30 +62,50 @@ impl Runner {
         }
     }
 
-    async fn outcome(
+    /// The call is not going to run: nothing is left of what was made ready.
+    pub async fn discard(self) {
+        if let Ok(Ready::Command(_, waiting)) = self.ready {
+            shell::discard(waiting).await;
+        }
+    }
+}
+
+impl Runner {
+    pub(crate) async fn prepare(self: Arc<Self>, run: Run) -> Prepared {
+        let ready = self.ready(&run).await;
+        Prepared { runner: self, run, ready }
+    }
+
+    async fn ready(self: &Arc<Self>, run: &Run) -> Result<Ready, (CallOutcome, ToolResult)> {
+        if let Permission::Denied(why) = &run.planned.permission {
+            return Err((CallOutcome::Refused, ToolResult::failure(why.clone())));
+        }
+        let call = parse(&run.planned.tool, &run.planned.arguments)
+            .map_err(|refusal| (CallOutcome::Refused, ToolResult::failure(refusal.to_string())))?;
+        let Call::Shell(shell) = call else { return Ok(Ready::Other(call)) };
+        match self.prepare_shell(&shell, run).await {
+            Ok(waiting) => Ok(Ready::Command(shell, waiting)),
+            Err(refusal) => Err((CallOutcome::Done, ToolResult::failure(refusal.to_string()))),
+        }
+    }
+
+    /// Does what a call is about that needs no process.
+    async fn carry_out(
         self: Arc<Self>,
+        call: Call,
         run: Run,
         cancel: &CancellationToken,
-        show: Show,
     ) -> (CallOutcome, ToolResult) {
-        if let Permission::Denied(why) = &run.planned.permission {
-            return (CallOutcome::Refused, ToolResult::failure(why.clone()));
-        }
-        let call = match parse(&run.planned.tool, &run.planned.arguments) {
-            Ok(call) => call,
-            Err(refusal) => return (CallOutcome::Refused, ToolResult::failure(refusal.to_string())),
-        };
         if cancel.is_cancelled() {
             return cancelled();
         }
         match call {
-            Call::Shell(shell) => self.shell(shell, run, cancel, show).await,
             Call::Read(read) => look::look(move |_| read.run(&self.workspace(&run.workspace)?), cancel).await,
             Call::List(list) => {
                 look::look(move |stop| list.run(&self.workspace(&run.workspace)?, stop), cancel).await
             }
-            Call::Write(_) | Call::Patch(_) | Call::CreateDir(_) => {
-                // Short, and not to be left half-way: it is waited for, whatever happens.
+            // Short, and not to be left half-way: it is waited for, whatever happens.
+            Call::Write(_) | Call::Patch(_) | Call::CreateDir(_) | Call::Shell(_) => {
                 let changed = tokio::task::spawn_blocking(move || self.change(&call, &run)).await;
                 (CallOutcome::Done, settled(changed))
             }

@@ -2,7 +2,7 @@ use crate::{
     Error, Sandbox,
     command::{self, ForkServer, Live, Place},
     plan::{Planner, Schemas},
-    run::Runner,
+    run::{Prepared, Runner},
     tool,
     workspace::Closed,
 };
@@ -23,7 +23,6 @@ use std::{
     path::PathBuf,
     sync::Arc,
 };
-use tokio_util::sync::CancellationToken;
 
 /// What tools need to know of the daemon.
 #[derive(Debug, Clone)]
@@ -125,17 +124,11 @@ impl Tools {
         calls.iter().map(|call| planner.plan(call)).collect()
     }
 
-    /// Runs a planned call to its end. Every failure is a result.
-    ///
-    /// `output` gets what a command prints, as it comes. A cancelled command is ended with all that it started before this returns;
-    /// one whose future is dropped is ended by its helper.
-    pub async fn run(
-        &self,
-        run: Run,
-        cancel: CancellationToken,
-        output: Box<dyn FnMut(&str) + Send>,
-    ) -> Finished {
-        Arc::clone(&self.runner).run(run, cancel, output).await
+    /// Makes everything ready for a planned call while the record of its start is being committed. Nothing of the call is done
+    /// before [`Prepared::run`]: a command's helper waits, and a note of who it is lies among the kept output. What is never run is
+    /// to be [discarded](Prepared::discard); after a crash [`Self::drop_kept`] drops the note.
+    pub async fn prepare(&self, run: Run) -> Prepared {
+        Arc::clone(&self.runner).prepare(run).await
     }
 
     /// What is known of a call that was started and has no result. Blocking: sees first that no process of it survives.

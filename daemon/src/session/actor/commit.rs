@@ -108,8 +108,9 @@ impl Actor {
         pressed.push(Pressed { input, told, reply });
     }
 
-    /// Cancels what is not wanted any more, and begins model calls, which say nothing before the gate is open. Returns what is to
-    /// begin once it is: tools, and the first call of a task, since a request that was made before is refused by the store.
+    /// Cancels what is not wanted any more, and starts what is new: a model is asked, a tool call is prepared, and both wait for the
+    /// gate before anything of them is shown or done. Returns what is to be started once it is open: the first call of a task,
+    /// since the store refuses a request that was made before.
     fn begin(&mut self, gate: &watch::Sender<bool>, records: &[NewRecord]) -> Vec<Effect> {
         let wanted: HashSet<Effect> = effects(&self.history).into_iter().collect();
         self.running.retain(|effect, _| wanted.contains(effect));
@@ -117,13 +118,14 @@ impl Actor {
             return Vec::new();
         }
         let new = wanted.into_iter().filter(|effect| !self.running.contains_key(effect));
-        let starts = records.iter().any(|record| matches!(record.body, RecordBody::TaskStarted(_)));
-        let (now, later): (Vec<Effect>, Vec<Effect>) =
-            new.partition(|effect| !starts && matches!(effect, Effect::Model { .. }));
-        for effect in now {
+        let new: Vec<Effect> = new.collect();
+        if records.iter().any(|record| matches!(record.body, RecordBody::TaskStarted(_))) {
+            return new;
+        }
+        for effect in new {
             self.start(effect, gate);
         }
-        later
+        Vec::new()
     }
 
     fn projections(&self) -> Vec<TaskProjection> {

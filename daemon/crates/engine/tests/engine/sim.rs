@@ -122,6 +122,8 @@ fn everything() -> BTreeSet<String> {
         "a late outcome",
         "a lost race",
         "a message sent twice",
+        "a note that a crash left",
+        "a prepared call that never began",
         "a request sent again",
         "a withdrawn append was stored after all",
         "an actor that went",

@@ -8,8 +8,17 @@ use crate::{
     process::{self, Identity},
 };
 use abide_fail_point::{Point, pass};
-use std::{collections::BTreeMap, fs, io, os::fd::OwnedFd, time::Duration};
-use tokio::net::{UnixStream, unix::pipe::Receiver};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    os::fd::{AsFd as _, OwnedFd},
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncWriteExt as _, Interest},
+    net::{UnixStream, unix::pipe::Receiver},
+    time::timeout,
+};
 use tokio_util::sync::CancellationToken;
 
 /// A helper that does not take its order within this is not going to.
@@ -27,6 +36,21 @@ pub(crate) struct Start {
     pub(crate) place: Place,
 }
 
+/// A command with its helper, which waits: nothing of the command has begun. Dropped, the helper ends.
+pub(crate) struct Waiting {
+    /// The order, as the helper reads it.
+    message: Vec<u8>,
+    fittings: Fittings,
+    stdout: Receiver,
+    stderr: Receiver,
+    connection: UnixStream,
+    place: Place,
+    call: String,
+    /// The helper's.
+    identity: Option<Identity>,
+    live: LiveGuard,
+}
+
 /// A command that runs.
 pub(crate) struct Link {
     pub(super) stdout: Receiver,
@@ -41,17 +65,17 @@ pub(crate) struct Link {
 }
 
 impl Start {
-    /// Takes a helper, notes who it is, and only then tells it what to run: whatever runs can be found after a crash.
+    /// Takes a helper and notes who it is, before it is told what to run: whatever runs can be found after a crash.
     ///
-    /// Blocking, within a runtime. If it is cancelled before it is told, nothing runs and nothing is kept.
-    pub(crate) fn start(
-        self,
-        server: &ForkServer,
-        live: &Live,
-        cancel: &CancellationToken,
-    ) -> io::Result<Link> {
+    /// Blocking, within a runtime.
+    pub(crate) fn prepare(self, server: &ForkServer, live: &Live) -> io::Result<Waiting> {
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
+        let mut environment = self.environment;
+        environment.insert(process::MARK.to_owned(), self.call.clone());
+        let message = Order { command: self.command, environment }.message()?;
+        let stdout = Receiver::from_owned_fd(stdout.into())?;
+        let stderr = Receiver::from_owned_fd(stderr.into())?;
         let Helper { pid, identity, connection } = server.helper().or_else(|error| {
             // Something may have killed the server.
             tracing::warn!(%error, "no helper could be forked; trying once more");
@@ -59,41 +83,53 @@ impl Start {
         })?;
         pass(Point::HelperStarted);
         let guard = live.enter(pid.unsigned_abs());
-        self.place.note(identity.as_ref())?;
-        pass(Point::HelperNoted);
-        if cancel.is_cancelled() {
-            // What was kept may have been dropped already, since a stop is recorded at once.
-            self.place.remove();
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let mut environment = self.environment;
-        environment.insert(process::MARK.to_owned(), self.call.clone());
-        let stdout = Receiver::from_owned_fd(stdout.into())?;
-        let stderr = Receiver::from_owned_fd(stderr.into())?;
-        connection.set_write_timeout(Some(HANDOVER))?;
-        let order = Order { command: self.command, environment };
-        let fittings = Fittings { directory: self.directory, stdout: out.into(), stderr: err.into() };
-        order.send(&connection, &fittings)?;
-        pass(Point::CommandOrdered);
-        server.ask_in_advance();
-        connection.set_nonblocking(true).map_err(|e| unheard(&e))?;
-        Ok(Link {
+        connection.set_nonblocking(true)?;
+        let waiting = Waiting {
+            message,
+            fittings: Fittings { directory: self.directory, stdout: out.into(), stderr: err.into() },
             stdout,
             stderr,
-            connection: UnixStream::from_std(connection).map_err(|e| unheard(&e))?,
-            spool: Spool::new(&self.place, cancel.clone()),
+            connection: UnixStream::from_std(connection)?,
+            place: self.place,
             call: self.call,
             identity,
             live: guard,
-        })
+        };
+        if let Err(error) = waiting.place.note(waiting.identity.as_ref()) {
+            waiting.discard();
+            return Err(error);
+        }
+        pass(Point::HelperNoted);
+        server.ask_in_advance();
+        Ok(waiting)
     }
 }
 
-/// With its connection the command ends, but it may have begun.
-fn unheard(error: &io::Error) -> io::Error {
-    io::Error::other(format!(
-        "it was ended at once, since its helper could not be listened to ({error}); how far it came is unknown"
-    ))
+impl Waiting {
+    /// Tells the helper what to run. If this fails, the helper has not got the whole order, and nothing has begun.
+    ///
+    /// From `cancel` on, no more output is kept.
+    pub(crate) async fn begin(mut self, cancel: &CancellationToken) -> io::Result<Link> {
+        timeout(HANDOVER, self.hand_over()).await??;
+        pass(Point::CommandOrdered);
+        let Self { stdout, stderr, connection, place, call, identity, live, .. } = self;
+        let spool = Spool::new(&place, cancel.clone());
+        Ok(Link { stdout, stderr, connection, spool, call, identity, live })
+    }
+
+    async fn hand_over(&mut self) -> io::Result<()> {
+        let Self { message, fittings, connection, .. } = self;
+        let send = || fittings.send(connection.as_fd(), message);
+        let sent = connection.async_io(Interest::WRITABLE, send).await?;
+        connection.write_all(message.get(sent..).unwrap_or_default()).await
+    }
+
+    /// Ends the helper and drops what was noted of it: the command is not going to run. Blocking.
+    pub(crate) fn discard(self) {
+        let Self { connection, place, .. } = self;
+        drop(connection);
+        place.remove();
+    }
 }
 
 /// The shell that runs commands.

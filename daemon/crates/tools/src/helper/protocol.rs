@@ -76,7 +76,7 @@ pub(crate) enum Ending {
 
 /// Asks the fork server for a helper, which takes this end of a connection.
 pub(crate) fn ask_for_helper(server: &UnixStream, connection: &UnixStream) -> io::Result<()> {
-    send(server, b"h", &[connection.as_fd()]).map(drop)
+    send(server.as_fd(), b"h", &[connection.as_fd()]).map(drop)
 }
 
 /// The server's answer: the helper's process id.
@@ -103,8 +103,8 @@ pub(super) fn answer(mut daemon: &UnixStream, forked: io::Result<i32>) -> io::Re
 }
 
 impl Order {
-    /// The daemon's side. If it fails, the helper has not all of it, and nothing runs.
-    pub(crate) fn send(&self, mut helper: &UnixStream, fittings: &Fittings) -> io::Result<()> {
+    /// The order as it is sent.
+    pub(crate) fn message(&self) -> io::Result<Vec<u8>> {
         let mut strings = Vec::new();
         let variables = self.environment.iter().map(|(name, value)| format!("{name}={value}"));
         for string in self.command.iter().cloned().chain(variables) {
@@ -119,10 +119,16 @@ impl Order {
         let (Some(length), Some(arguments)) = (number(strings.len()), number(self.command.len())) else {
             return Err(invalid("the command and its environment are too long"));
         };
-        let message = [&length.to_ne_bytes()[..], &arguments.to_ne_bytes(), &strings].concat();
-        let Fittings { directory, stdout, stderr } = fittings;
-        let sent = send(helper, &message, &[directory.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
-        helper.write_all(message.get(sent..).unwrap_or_default())
+        Ok([&length.to_ne_bytes()[..], &arguments.to_ne_bytes(), &strings].concat())
+    }
+}
+
+impl Fittings {
+    /// Sends the descriptors with the beginning of an order's message; says how many of its bytes were sent. The rest is to follow:
+    /// a helper that does not get all of it runs nothing.
+    pub(crate) fn send(&self, helper: BorrowedFd<'_>, message: &[u8]) -> io::Result<usize> {
+        let Self { directory, stdout, stderr } = self;
+        send(helper, message, &[directory.as_fd(), stdout.as_fd(), stderr.as_fd()])
     }
 }
 
@@ -168,7 +174,7 @@ impl Report {
 }
 
 /// Sends descriptors with these bytes, or with the first of them; says how many were sent.
-fn send(to: &UnixStream, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<usize> {
+fn send(to: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<usize> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
     if !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {

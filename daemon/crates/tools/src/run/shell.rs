@@ -1,7 +1,7 @@
-use super::{Runner, Show, cancelled, settled};
+use super::{Runner, Show, cancelled};
 use crate::{
     Run,
-    command::{self, How, Link, Place, Start},
+    command::{self, How, Link, Place, Start, Waiting},
     environment,
     plan::Refusal,
     tool::{self, Shell},
@@ -14,21 +14,43 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 impl Runner {
+    /// Has a helper wait for the command. Nothing of it begins.
+    pub(super) async fn prepare_shell(
+        self: &Arc<Self>,
+        shell: &Shell,
+        run: &Run,
+    ) -> Result<Waiting, Refusal> {
+        let (runner, shell, run) = (Arc::clone(self), shell.clone(), run.clone());
+        let waiting = tokio::task::spawn_blocking(move || runner.helper_for(shell, run));
+        waiting.await.unwrap_or_else(|error| Err(Refusal::Start(error.into())))
+    }
+
+    /// Runs a command that was prepared.
     pub(super) async fn shell(
         self: Arc<Self>,
         shell: Shell,
         run: Run,
+        waiting: Waiting,
         cancel: &CancellationToken,
         show: Show,
     ) -> (CallOutcome, ToolResult) {
         let limit = shell.timeout().min(run.max_secs.map_or(Duration::MAX, Duration::from_secs));
         let began = Instant::now();
-        let stop = cancel.clone();
-        let link = match tokio::task::spawn_blocking(move || self.start(shell, run, &stop)).await {
-            Ok(Ok(link)) => link,
-            Ok(Err(_)) if cancel.is_cancelled() => return cancelled(),
-            Ok(Err(refusal)) => return (CallOutcome::Done, ToolResult::failure(refusal.to_string())),
-            Err(error) => return (CallOutcome::Done, settled::<Refusal>(Err(error))),
+        if cancel.is_cancelled() {
+            discard(waiting).await;
+            return cancelled();
+        }
+        let begun = match waiting.begin(cancel).await {
+            Ok(link) => Ok(link),
+            // It may have been killed while it waited for the commit, which takes long on a full disk.
+            Err(error) => {
+                tracing::warn!(%error, "a helper did not take its order; taking another one");
+                self.begin_with_another(&shell, &run, cancel).await
+            }
+        };
+        let link = match begun {
+            Ok(link) => link,
+            Err(refusal) => return (CallOutcome::Done, ToolResult::failure(refusal.to_string())),
         };
         let ended = command::follow(link, limit, cancel, show).await;
         let outcome = match ended.how {
@@ -38,7 +60,18 @@ impl Runner {
         (outcome, tool::shell_result(&ended, began.elapsed(), limit))
     }
 
-    fn start(&self, shell: Shell, run: Run, cancel: &CancellationToken) -> Result<Link, Refusal> {
+    async fn begin_with_another(
+        self: &Arc<Self>,
+        shell: &Shell,
+        run: &Run,
+        cancel: &CancellationToken,
+    ) -> Result<Link, Refusal> {
+        let waiting = self.prepare_shell(shell, run).await?;
+        waiting.begin(cancel).await.map_err(Refusal::Start)
+    }
+
+    /// Blocking, within a runtime.
+    fn helper_for(&self, shell: Shell, run: Run) -> Result<Waiting, Refusal> {
         shell.check()?;
         let workspace = self.workspace(&run.workspace)?;
         let spot = workspace.resolve(shell.working_dir.as_deref().unwrap_or("."))?;
@@ -50,6 +83,12 @@ impl Runner {
             call: run.call_id.to_string(),
             place: Place::of(&self.spool_dir, run.call_id, run.attempt),
         };
-        start.start(&self.helpers, &self.live, cancel).map_err(Refusal::Start)
+        start.prepare(&self.helpers, &self.live).map_err(Refusal::Start)
     }
+}
+
+/// The command is not going to run: its helper ends, and nothing of it is kept.
+pub(super) async fn discard(waiting: Waiting) {
+    // It only fails where the daemon itself ends, and then the next one drops what is kept.
+    let _ = tokio::task::spawn_blocking(move || waiting.discard()).await;
 }

@@ -15,7 +15,7 @@ const MAX_COMMAND: usize = 120_000;
 /// Of the result, what stderr may take if stdout needs the rest, in characters.
 const STDERR_CHARS: usize = RESULT_CHARS / 3;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Shell {
     pub(crate) command: String,
     pub(crate) working_dir: Option<String>,

@@ -106,7 +106,8 @@ impl Ground {
     }
 
     pub(crate) async fn finish(&self, planned: CallPlanned) -> Finished {
-        self.tools.run(self.run(planned), CancellationToken::new(), Box::new(|_| ())).await
+        let prepared = self.tools.prepare(self.run(planned)).await;
+        prepared.run(CancellationToken::new(), Box::new(|_| ())).await
     }
 
     /// Starts a command that runs on.
@@ -121,7 +122,7 @@ impl Ground {
         let (stop, printed) = (cancel.clone(), Arc::clone(&output));
         let show = Box::new(move |piece: &str| printed.lock().unwrap().push_str(piece));
         #[expect(clippy::disallowed_methods, reason = "the test holds the handle")]
-        let handle = tokio::spawn(async move { tools.run(run, stop, show).await });
+        let handle = tokio::spawn(async move { tools.prepare(run).await.run(stop, show).await });
         Running { cancel, output, handle }
     }
 }

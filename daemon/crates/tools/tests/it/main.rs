@@ -8,5 +8,6 @@ mod ground;
 mod inspect;
 mod paths;
 mod plan;
+mod prepare;
 mod shell;
 mod tree;

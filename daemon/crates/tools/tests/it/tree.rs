@@ -105,7 +105,7 @@ async fn dropping_the_call_ends_it() {
     let planned = ground
         .plan_one("shell", serde_json::json!({ "command": format!("setsid sleep {token} & sleep {token}") }));
     let cancel = tokio_util::sync::CancellationToken::new();
-    let run = ground.tools.run(ground.run(planned), cancel, Box::new(|_| ()));
+    let run = ground.tools.prepare(ground.run(planned)).await.run(cancel, Box::new(|_| ()));
     tokio::select! {
         _ = run => panic!("it does not end by itself"),
         () = wait_until("both run", || processes(&token).len() == 2) => {}

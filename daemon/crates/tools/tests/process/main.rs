@@ -56,7 +56,8 @@ fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
         max_secs: None,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().ok()?;
-    let finished = runtime.block_on(tools.run(run, CancellationToken::new(), Box::new(|_| ())));
+    let call = async { tools.prepare(run).await.run(CancellationToken::new(), Box::new(|_| ())).await };
+    let finished = runtime.block_on(call);
     fs::write(home.join("finished.json"), report(finished.outcome, &finished.result)).ok()
 }
 

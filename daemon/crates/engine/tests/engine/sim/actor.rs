@@ -9,7 +9,7 @@ use super::{
 use abide_engine::{
     CallStage, Effect, History, Input, Refusal, accept, advance, effects, handle, is_at_work, wake_at,
 };
-use abide_protocol::record::NewRecord;
+use abide_protocol::record::{NewRecord, RecordBody};
 use std::collections::VecDeque;
 
 #[derive(Default)]
@@ -45,7 +45,8 @@ struct Writing {
     records: Vec<NewRecord>,
     urgent: bool,
     request: Option<u64>,
-    tools: Vec<Effect>,
+    /// The first model call of a task begins after the commit.
+    later: Vec<Effect>,
     /// Who went in together with what was held, with what they are told then.
     pressed: Vec<(u64, Input, Result<(), Refusal>)>,
 }
@@ -213,22 +214,21 @@ impl Life {
         request: Option<u64>,
         pressed: Vec<(u64, Input, Result<(), Refusal>)>,
     ) {
-        let tools = self.begin();
+        let later = self.begin(&records);
         let append = self.append(records.clone(), urgent);
-        let writing = Writing { append, records, urgent, request, tools, pressed };
+        let writing = Writing { append, records, urgent, request, later, pressed };
         self.actor_at_work().writing = Some(writing);
     }
 
-    /// Cancels what is not wanted any more, and begins model calls. Returns the tools that are to begin after the commit.
-    fn begin(&mut self) -> Vec<Effect> {
+    /// Cancels what is not wanted any more, asks models and prepares tool calls. Returns what is to begin after the commit.
+    fn begin(&mut self, records: &[NewRecord]) -> Vec<Effect> {
         let actor = self.actor_at_work();
         let wanted = effects(&actor.history);
         let (kept, dropped): (Vec<_>, Vec<_>) =
             std::mem::take(&mut actor.running).into_iter().partition(|(effect, _)| wanted.contains(effect));
         actor.running = kept;
         let new = wanted.into_iter().filter(|e| !actor.running.iter().any(|(running, _)| running == e));
-        let (models, tools): (Vec<Effect>, Vec<Effect>) =
-            new.partition(|effect| matches!(effect, Effect::Model { .. }));
+        let new: Vec<Effect> = new.collect();
         let records_only = actor.records_only;
         for (_, job) in dropped {
             self.cancel(job);
@@ -236,13 +236,24 @@ impl Life {
         if records_only {
             return Vec::new();
         }
-        for effect in models {
-            let history = std::mem::take(&mut self.actor_at_work().history);
-            let job = self.ask_model(effect, &history);
-            self.actor_at_work().history = history;
-            self.actor_at_work().running.push((effect, job));
+        if records.iter().any(|record| matches!(record.body, RecordBody::TaskStarted(_))) {
+            return new;
         }
-        tools
+        for effect in new {
+            self.begin_gated(effect);
+        }
+        Vec::new()
+    }
+
+    /// Starts what is gated until the commit.
+    fn begin_gated(&mut self, effect: Effect) {
+        let history = std::mem::take(&mut self.actor_at_work().history);
+        let job = match effect {
+            Effect::Model { .. } => Some(self.ask_model(effect, &history)),
+            Effect::Tool { .. } => self.prepare_tool(effect, &history),
+        };
+        self.actor_at_work().history = history;
+        self.actor_at_work().running.extend(job.map(|job| (effect, job)));
     }
 
     /// On a full disk a stop or an answer is not kept waiting: what waits is taken back and goes in together with it.
@@ -284,14 +295,13 @@ impl Life {
         match stored {
             Ok(()) => {
                 assert_eq!(actor.history, self.disk.told, "what is stored is what is in memory");
+                for effect in writing.later {
+                    self.begin_gated(effect);
+                }
                 for (_, job) in self.actor_at_work().running.clone() {
                     self.open_gate(job);
                 }
-                for effect in writing.tools {
-                    if let Some(job) = self.run_tool(effect) {
-                        self.actor_at_work().running.push((effect, job));
-                    }
-                }
+                self.forget_notes(&writing.records);
                 self.rest();
                 if let Some(request) = writing.request {
                     self.reply(request, Ok(()));

@@ -43,6 +43,7 @@ impl Life {
         }
         self.generation += 1;
         self.daemon = Some(Daemon::default());
+        self.drop_settled_notes();
         self.set_alarm(self.disk.told.live().filter_map(wake_at).min());
         let conversation = ConversationId(uuid::Uuid::nil());
         if self.disk.told.live().any(|task| looks_at_work(&view(conversation, task))) {

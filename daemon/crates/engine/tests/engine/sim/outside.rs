@@ -31,6 +31,8 @@ pub(super) struct Outside {
     acted: BTreeMap<CallId, Vec<u32>>,
     /// Output so far.
     spools: BTreeMap<(CallId, u32), String>,
+    /// Attempts of which is noted which helper has them. Survives every daemon.
+    notes: BTreeSet<(CallId, u32)>,
     effects: BTreeMap<CallId, EffectClass>,
     /// Of what each interrupted call's last attempt had printed, what was found.
     so_far: BTreeMap<CallId, String>,
@@ -125,11 +127,18 @@ impl Life {
             return;
         }
         job.state = State::Open;
-        if let Work::Model { entries, over, .. } = &job.work {
-            let over = *over;
-            self.outside.sent = Some((job.effect.task(), entries.clone()));
-            if over {
-                self.hand_over(number);
+        match &job.work {
+            Work::Model { entries, over, .. } => {
+                let over = *over;
+                self.outside.sent = Some((job.effect.task(), entries.clone()));
+                if over {
+                    self.hand_over(number);
+                }
+            }
+            Work::Tool { .. } => {
+                let effect = job.effect;
+                self.is_written_down(effect);
+                self.in_this_daemon(self.nature.pace, Event::ToolActs(number));
             }
         }
     }
@@ -146,20 +155,49 @@ impl Life {
 
     // Tools.
 
-    /// A call whose start is on disk runs.
-    pub(super) fn run_tool(&mut self, effect: Effect) -> Option<u64> {
+    /// A call whose start may not be on disk yet gets a helper, and a note of that. It does nothing.
+    pub(super) fn prepare_tool(&mut self, effect: Effect, history: &History) -> Option<u64> {
         let Effect::Tool { task, call: id, attempt } = effect else { return None };
-        let call = self.disk.told.task(task)?.call(id).expect("what is to run is on disk");
+        let plan = history.task(task)?.call(id)?.planned.clone()?;
+        self.outside.notes.insert((id, attempt));
+        let acts = !self.one_in(self.nature.tool_failures);
+        Some(self.job(effect, State::Gated, Work::Tool { plan, acts, began: false }))
+    }
+
+    fn is_written_down(&mut self, effect: Effect) {
+        let Effect::Tool { task, call: id, attempt } = effect else { return };
+        let call = self.disk.told.task(task).and_then(|task| task.call(id)).expect("what runs is on disk");
         assert!(
             matches!(call.stage, CallStage::Started { attempt: on_disk, .. } if on_disk == attempt),
             "nothing is done that was not first written down"
         );
-        let plan = call.planned.clone()?;
-        self.outside.effects.insert(id, plan.effect);
-        let acts = !self.one_in(self.nature.tool_failures);
-        let job = self.job(effect, State::Open, Work::Tool { plan, acts, began: false });
-        self.in_this_daemon(self.nature.pace, Event::ToolActs(job));
-        Some(job)
+        self.outside.effects.insert(id, call.effect());
+    }
+
+    /// The results are on disk: the notes have served.
+    pub(super) fn forget_notes(&mut self, records: &[NewRecord]) {
+        for record in records {
+            if let RecordBody::CallFinished(f) = &record.body {
+                self.outside.notes.remove(&(f.call_id, f.attempt));
+            }
+        }
+    }
+
+    /// A new daemon drops the notes on calls that have their result, or whose start never was on disk.
+    pub(super) fn drop_settled_notes(&mut self) {
+        let open: BTreeSet<CallId> = self
+            .disk
+            .told
+            .live()
+            .flat_map(|task| task.calls())
+            .filter(|c| !c.is_finished())
+            .map(|c| c.block.id)
+            .collect();
+        let dropped = self.outside.notes.len();
+        self.outside.notes.retain(|(call, _)| open.contains(call));
+        if self.outside.notes.len() < dropped {
+            self.came_by("a note that a crash left");
+        }
     }
 
     pub(super) fn tool_acts(&mut self, number: u64) {
@@ -173,6 +211,7 @@ impl Life {
         }
         let Effect::Tool { task, call, attempt } = *effect else { return };
         let (class, acts) = (plan.effect, *acts);
+        assert!(self.outside.notes.contains(&(call, attempt)), "what acts can be found after a crash");
         let output = format!("output of {} {attempt}", call.short());
         self.outside.spools.insert((call, attempt), output);
         // An edit is made against the very content that it was planned with.
@@ -247,6 +286,10 @@ impl Life {
             self.tool_acts(number);
         }
         if let Some(job) = self.outside.jobs.get_mut(&number) {
+            if let (State::Gated, Effect::Tool { call, attempt, .. }) = (&job.state, job.effect) {
+                self.outside.notes.remove(&(call, attempt));
+                self.seen.insert("a prepared call that never began".to_owned());
+            }
             job.state = State::Over;
         }
     }
@@ -254,7 +297,7 @@ impl Life {
     /// The daemon has gone: helpers kill what it ran.
     pub(super) fn cut_jobs(&mut self) {
         let open: Vec<u64> =
-            self.outside.jobs.iter().filter(|(_, job)| job.state != State::Over).map(|(n, _)| *n).collect();
+            self.outside.jobs.iter().filter(|(_, job)| job.state == State::Open).map(|(n, _)| *n).collect();
         for job in open {
             self.cancel(job);
         }
@@ -333,5 +376,9 @@ impl Outside {
             .filter_map(|e| if let Entry::Result(r) = e { Some(r.call_id) } else { None })
             .collect();
         assert!(self.acted.keys().all(|call| told.contains(call)), "something ran that no model is told of");
+        assert!(
+            self.notes.iter().all(|(call, _)| told.contains(call)),
+            "a note on a call that never started"
+        );
     }
 }

@@ -1,0 +1,74 @@
+//! A prepared call has done nothing, and can be given up.
+
+use crate::ground::{Ground, wait_until};
+use abide_protocol::message::CallOutcome;
+use serde_json::{Value, json};
+use std::{fs, path::Path};
+use tokio_util::sync::CancellationToken;
+
+fn notes(ground: &Ground) -> Vec<Value> {
+    let entries = fs::read_dir(ground.root().join("spool")).unwrap();
+    entries.map(|entry| serde_json::from_slice(&fs::read(entry.unwrap().path()).unwrap()).unwrap()).collect()
+}
+
+fn helper(ground: &Ground) -> u32 {
+    let [note] = &notes(ground)[..] else { panic!("one helper is noted") };
+    note["pid"].as_u64().unwrap().try_into().unwrap()
+}
+
+fn runs(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_begins_when_it_is_told_to() {
+    let ground = Ground::new();
+    let planned = ground.plan_one("shell", json!({ "command": "touch begun; echo $PPID" }));
+    let prepared = ground.tools.prepare(ground.run(planned)).await;
+    let helper = helper(&ground);
+    assert!(runs(helper) && ground.tools.is_helper(helper), "its helper waits");
+    // The next command has a helper of its own, and does not let this one go first.
+    assert!(ground.call("shell", json!({ "command": "true" })).await.result.ok);
+    assert!(!ground.path("begun").exists());
+    let finished = prepared.run(CancellationToken::new(), Box::new(|_| ())).await;
+    assert!(finished.result.ok, "{}", finished.result.message);
+    assert!(ground.path("begun").exists());
+    assert_eq!(crate::ground::data(&finished)["stdout"], format!("{helper}\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_given_up_leaves_nothing() {
+    let ground = Ground::new();
+    let planned = ground.plan_one("shell", json!({ "command": "touch begun" }));
+    let prepared = ground.tools.prepare(ground.run(planned.clone())).await;
+    let first = helper(&ground);
+    prepared.discard().await;
+    wait_until("its helper to end", || !runs(first)).await;
+    assert_eq!(notes(&ground), Vec::<Value>::new());
+    assert!(!ground.tools.is_helper(first));
+
+    let prepared = ground.tools.prepare(ground.run(planned)).await;
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let finished = prepared.run(cancel, Box::new(|_| ())).await;
+    assert_eq!(finished.outcome, CallOutcome::Cancelled);
+    assert_eq!(notes(&ground), Vec::<Value>::new());
+    assert!(!ground.path("begun").exists());
+}
+
+/// The commit may take long, on a full disk say, and anything may happen to a helper meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_helper_that_dies_before_it_is_told_is_replaced() {
+    let ground = Ground::new();
+    let planned = ground.plan_one("shell", json!({ "command": "echo x >> begun" }));
+    let prepared = ground.tools.prepare(ground.run(planned)).await;
+    let first = helper(&ground);
+    #[expect(clippy::disallowed_methods, reason = "what befalls the process under test")]
+    let killed = std::process::Command::new("kill").args(["-KILL", &first.to_string()]).status();
+    assert!(killed.unwrap().success());
+    wait_until("it to be dead", || !runs(first)).await;
+    let finished = prepared.run(CancellationToken::new(), Box::new(|_| ())).await;
+    assert!(finished.result.ok, "{}", finished.result.message);
+    assert_eq!(ground.text("begun"), "x\n", "it ran once");
+    assert_ne!(helper(&ground), first, "who it is, is noted");
+}

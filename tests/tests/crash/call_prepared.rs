@@ -1,0 +1,50 @@
+//! kill -9 after a call was prepared and before the record of its start is on disk: it has left no trace.
+
+use abide_client::protocol::task::Status;
+use abide_tests::{
+    model_server::{Gate, Turn},
+    wait,
+    world::World,
+};
+use rusqlite::Connection;
+use serde_json::json;
+use std::fs;
+
+fn kept(world: &World) -> Vec<String> {
+    let entries = fs::read_dir(world.daemon.home().spool_dir()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn nothing_of_it_has_begun_and_nothing_of_it_is_left() {
+    let mut world = World::start().await;
+    let witness = world.witness();
+    let gate = Gate::new("before the call");
+    let call = json!({ "command": witness.command("once") });
+    let script = [Turn::say("I will run it.").gate(&gate).call("shell", call), Turn::done("Done.")];
+    let task = world.run("prepared", script).await;
+    gate.reached().await;
+    // From here on nothing can be committed.
+    let lock = Connection::open(world.daemon.home().database()).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    gate.open();
+    wait::wait_until("a helper to be noted", async || {
+        kept(&world).iter().any(|name| name.ends_with("-1.json"))
+    })
+    .await;
+    assert_eq!(witness.marks(), Vec::<String>::new(), "its start is not on disk");
+    world.daemon.kill();
+    wait::wait_until("the helper to end", async || world.daemon.offspring().is_empty()).await;
+    lock.execute_batch("ROLLBACK").unwrap();
+    drop(lock);
+
+    world.daemon.up().await;
+    world.client = world.daemon.client().await;
+    assert_eq!(world.wait_end(task).await.status, Status::Completed);
+    assert_eq!(witness.marks(), ["once"]);
+    assert_eq!(world.model.requests("prepared").len(), 3, "the reply was not on disk: asked again");
+    let calls = world.get(task).await.calls;
+    assert_eq!(calls.iter().filter(|call| call.tool == "shell").count(), 1, "{calls:?}");
+    wait::wait_until("the note of the call that never was to be dropped", async || kept(&world).is_empty())
+        .await;
+}
