@@ -9,6 +9,7 @@ pub(crate) mod conversations;
 mod daemon;
 mod demo;
 mod doctor;
+pub(crate) mod first;
 mod gui;
 mod inbox;
 mod key;

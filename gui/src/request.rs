@@ -76,12 +76,15 @@ impl Daemon {
             Request::Resume(id) => self.call::<ResumeTask>(task(id)).await.map(done),
             Request::Answer(id, question, response) => {
                 let question_id = Some(question.to_string());
-                let params = UserResponseParams { task_id: id.to_string(), question_id, response };
-                Ok(won(self.call::<UserResponse>(params).await?.won))
+                let params =
+                    UserResponseParams { task_id: id.to_string(), question_id, response: response.clone() };
+                let reply = self.call::<UserResponse>(params).await?;
+                Ok(in_force(reply.won || reply.response == response))
             }
             Request::Decide(id, decision, note) => {
                 let params = DecideApprovalParams { approval_id: id.to_string(), decision, note };
-                Ok(won(self.call::<DecideApproval>(params).await?.won))
+                let reply = self.call::<DecideApproval>(params).await?;
+                Ok(in_force(reply.won || reply.decision == decision))
             }
             Request::Older(id, before, messages) => {
                 let params = ListMessagesParams {
@@ -131,6 +134,7 @@ fn done<T>(_: T) -> Answer {
     Answer::Done
 }
 
-const fn won(won: bool) -> Answer {
-    if won { Answer::Done } else { Answer::TooLate }
+/// What was asked for is so, or something else that was said before.
+const fn in_force(is_so: bool) -> Answer {
+    if is_so { Answer::Done } else { Answer::TooLate }
 }

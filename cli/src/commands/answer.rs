@@ -1,9 +1,10 @@
+use super::first::Verdict;
 use crate::{
     args::AnswerArgs,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{json, pending, screen, text},
+    output::{pending, screen},
     prompt::{Edited, Terminal, Typed},
 };
 use abide_client::protocol::{
@@ -11,7 +12,7 @@ use abide_client::protocol::{
     inbox::{InboxItem, Pending, Question},
     method::{
         Inbox, UserResponse,
-        inbox::{InboxParams, UserResponseParams, UserResponseReply},
+        inbox::{InboxParams, UserResponseParams},
     },
     task::Status,
 };
@@ -32,15 +33,10 @@ pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, Command
     let params = UserResponseParams {
         task_id: item.task_id.to_string(),
         question_id: Some(question.id.to_string()),
-        response,
+        response: response.clone(),
     };
     let reply = daemon.call_again::<UserResponse>(params).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        screen::print(&format!("{}\n", told(&reply)))?;
-    }
-    Ok(Exit::Done)
+    Verdict::of_answer(&reply, response.as_deref()).end(&reply, json)
 }
 
 /// The open question of that id, or the only one of the task of that id.
@@ -107,13 +103,6 @@ async fn ask(question: &Question) -> Result<String, CommandError> {
     Ok(piped)
 }
 
-/// What counts now, and whether it was this answer.
-pub(crate) fn told(reply: &UserResponseReply) -> String {
-    let counts =
-        reply.response.as_ref().map_or("declined".to_owned(), |r| format!("answered: {}", text::one_line(r)));
-    if reply.won { counts } else { format!("somebody else was first; {counts}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,14 +131,5 @@ mod tests {
         let two =
             [item(Pending::Question(fixture::question())), item(Pending::Question(fixture::question()))];
         assert!(find(&two, "00000001").is_err());
-    }
-
-    #[test]
-    fn losing_a_race_is_told() {
-        let reply =
-            |won, response: Option<&str>| UserResponseReply { won, response: response.map(str::to_owned) };
-        assert_eq!(told(&reply(true, Some("blue"))), "answered: blue");
-        assert_eq!(told(&reply(false, Some("red\u{1b}"))), "somebody else was first; answered: red\\x1b");
-        assert_eq!(told(&reply(true, None)), "declined");
     }
 }

@@ -1,15 +1,16 @@
+use super::first::Verdict;
 use crate::{
     args::DecideArgs,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{json, pending, screen},
+    output::{pending, screen},
 };
 use abide_client::protocol::{
     inbox::{Approval, Decision, Pending},
     method::{
         DecideApproval, Inbox,
-        inbox::{DecideApprovalParams, DecideApprovalReply, InboxParams},
+        inbox::{DecideApprovalParams, InboxParams},
     },
 };
 
@@ -32,12 +33,7 @@ pub(crate) async fn decide(
     }
     let params = DecideApprovalParams { approval_id: id.to_owned(), decision, note };
     let reply = daemon.call_again::<DecideApproval>(params).await?;
-    if json {
-        json::document(&reply)?;
-    } else {
-        screen::print(&format!("{}\n", told(&reply)))?;
-    }
-    Ok(Exit::Done)
+    Verdict::of_decision(&reply, decision).end(&reply, json)
 }
 
 /// The open approval that the daemon will take this id for, if it is plain which.
@@ -53,32 +49,4 @@ async fn open(daemon: &mut Daemon, id: &str) -> Result<Option<Approval>, Command
         _ => None,
     });
     Ok(fitting.next().filter(|_| fitting.next().is_none()))
-}
-
-/// What counts now, and whether it was this decision.
-pub(crate) fn told(reply: &DecideApprovalReply) -> String {
-    let counts = match reply.decision {
-        Decision::AllowOnce => "allowed",
-        Decision::AllowAlways => "allowed, always",
-        Decision::RejectOnce => "rejected",
-        Decision::RejectAlways => "rejected, always",
-    };
-    if reply.won { counts.to_owned() } else { format!("somebody else was first: {counts}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn losing_a_race_is_told() {
-        assert_eq!(
-            told(&DecideApprovalReply { won: true, decision: Decision::AllowAlways }),
-            "allowed, always"
-        );
-        assert_eq!(
-            told(&DecideApprovalReply { won: false, decision: Decision::RejectOnce }),
-            "somebody else was first: rejected"
-        );
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Ending, Follow, Who};
 use crate::{
-    commands::{answer, approve},
+    commands::first::Verdict,
     error::CommandError,
     output::{
         pending,
@@ -235,11 +235,13 @@ impl Follow<'_> {
         let params = UserResponseParams {
             task_id: task.to_string(),
             question_id: Some(question.id.to_string()),
-            response,
+            response: response.clone(),
         };
         // Refused because it is over meanwhile: that is no reason to stop following.
         match self.daemon.call_again::<UserResponse>(params).await {
-            Ok(reply) => self.say(&paint(FAINT, &answer::told(&reply)))?,
+            Ok(reply) => {
+                self.say(&paint(FAINT, &Verdict::of_answer(&reply, response.as_deref()).words))?;
+            }
             Err(error) => error.show(),
         }
         Ok(())
@@ -253,7 +255,7 @@ impl Follow<'_> {
     ) -> Result<(), CommandError> {
         let params = DecideApprovalParams { approval_id: approval.id.to_string(), decision, note };
         match self.daemon.call_again::<DecideApproval>(params).await {
-            Ok(reply) => self.say(&paint(FAINT, &approve::told(&reply)))?,
+            Ok(reply) => self.say(&paint(FAINT, &Verdict::of_decision(&reply, decision).words))?,
             Err(error) => error.show(),
         }
         Ok(())

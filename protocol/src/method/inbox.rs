@@ -1,4 +1,7 @@
-use crate::inbox::{Decision, InboxItem};
+use crate::{
+    Timestamp,
+    inbox::{Decision, InboxItem},
+};
 use serde::{Deserialize, Serialize};
 
 /// Ids may be given by any unique prefix or suffix.
@@ -21,6 +24,9 @@ pub struct UserResponseReply {
     /// This response was the first.
     pub won: bool,
     pub response: Option<String>,
+    /// When the first response was recorded, if it was not this one.
+    #[serde(default)]
+    pub first_at: Option<Timestamp>,
 }
 
 /// The approval's id, a unique prefix or suffix of it, or a task's with exactly one approval open.
@@ -41,6 +47,9 @@ pub struct DecideApprovalReply {
     /// This decision was the first.
     pub won: bool,
     pub decision: Decision,
+    /// When the first decision was recorded, if it was not this one.
+    #[serde(default)]
+    pub first_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Answering from another shell.
 
-use abide_client::protocol::task::Status;
+use abide_client::protocol::{inbox::Pending, task::Status};
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
@@ -32,4 +32,36 @@ async fn inbox_answer_approve_and_reject() {
     assert_eq!(witness.marks(), ["yes"]);
     let last = world.model.requests("cli").pop().unwrap().text();
     assert!(last.contains("blue") && last.contains("not now"), "{last}");
+}
+
+/// Who comes second is told what counts, and ends well if it is what they wanted.
+#[tokio::test]
+async fn what_was_decided_before_counts() {
+    let world = World::start().await;
+    let witness = world.witness();
+    let script = [Turn::shell(&witness.command("once")), Turn::ask("Red or blue?"), Turn::done("Done.")];
+    let task = world.run_asking("second", script).await;
+    let waiting = world.wait_status(task, Status::WaitingApproval).await;
+    let approval = match &waiting.pending[..] {
+        [Pending::Approval(approval)] => approval.id.to_string(),
+        pending => panic!("one approval: {pending:?}"),
+    };
+    let cli = world.daemon.cli();
+    assert_eq!(cli.ok(&["approve", &approval]).await, "allowed\n");
+    let again = cli.run(&["approve", &approval]).await;
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert!(again.stdout.starts_with("already allowed "), "{again:?}");
+    let other = cli.run(&["reject", &approval]).await;
+    assert_eq!(other.code, Some(1), "{other:?}");
+    assert!(other.stderr.contains("already allowed") && other.stderr.contains("did not count"), "{other:?}");
+    let remembered = cli.run(&["approve", "--always", &approval]).await;
+    assert_eq!(remembered.code, Some(1), "{remembered:?}");
+    assert!(remembered.stderr.contains("nothing is remembered"), "{remembered:?}");
+    let json = cli.run(&["reject", &approval, "--json"]).await;
+    assert_eq!(json.code, Some(1), "{json:?}");
+    assert!(json.stdout.contains("\"won\": false") && json.stdout.contains("firstAt"), "{json:?}");
+    world.wait_status(task, Status::WaitingUser).await;
+    cli.ok(&["answer", &task.task_id.short(), "blue"]).await;
+    world.wait_end(task).await;
+    assert_eq!(witness.marks(), ["once"]);
 }

@@ -7,7 +7,7 @@ pub(crate) use transcript::is_elided;
 
 use crate::task::Task;
 use abide_protocol::{
-    ApprovalId, QuestionId, TaskId,
+    ApprovalId, QuestionId, TaskId, Timestamp,
     inbox::Decision,
     record::ConversationCreated,
     transcript::{Entry, Transcript},
@@ -24,9 +24,16 @@ pub struct History {
     /// What root tasks' models are sent, but for the system prompt.
     pub(crate) transcript: Transcript,
     /// The first response to each question that has one.
-    pub(crate) answered: BTreeMap<QuestionId, Option<String>>,
+    pub(crate) answered: BTreeMap<QuestionId, First<Option<String>>>,
     /// The first decision on each approval that has one.
-    pub(crate) decided: BTreeMap<ApprovalId, Decision>,
+    pub(crate) decided: BTreeMap<ApprovalId, First<Decision>>,
+}
+
+/// The response or decision that counts, and when it was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct First<T> {
+    pub said: T,
+    pub at: Timestamp,
 }
 
 /// A conversation's own facts.
@@ -67,13 +74,13 @@ impl History {
 
     /// The first response to a question, if it has one.
     #[must_use]
-    pub fn answer(&self, question: QuestionId) -> Option<&Option<String>> {
+    pub fn answer(&self, question: QuestionId) -> Option<&First<Option<String>>> {
         self.answered.get(&question)
     }
 
     /// The first decision on an approval, if it has one.
     #[must_use]
-    pub fn decision(&self, approval: ApprovalId) -> Option<Decision> {
+    pub fn decision(&self, approval: ApprovalId) -> Option<First<Decision>> {
         self.decided.get(&approval).copied()
     }
 }

@@ -1,5 +1,6 @@
 //! What comes in: people's commands and the world's outcomes.
 
+use crate::history::First;
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId,
     inbox::Decision,
@@ -114,9 +115,9 @@ pub enum Refusal {
     #[error("there is no such approval")]
     NoApproval,
     #[error("the question has its answer already")]
-    Answered(Option<String>),
+    Answered(First<Option<String>>),
     #[error("the approval is decided already")]
-    Decided(Decision),
+    Decided(First<Decision>),
     #[error("the question takes one of these answers: {}", .0.join(", "))]
     NotAChoice(Vec<String>),
     /// An outcome of an attempt that no longer counts.

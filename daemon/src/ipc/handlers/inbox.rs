@@ -21,7 +21,7 @@ pub(super) async fn list(service: &Service, params: InboxParams) -> Result<Inbox
     Ok(InboxReply { items: service.store.inbox(task).await.map_err(storage)? })
 }
 
-/// The first response counts; the others are told which it was.
+/// The first response counts; the others are told which it was, and since when.
 pub(super) async fn respond(
     service: &Service,
     params: UserResponseParams,
@@ -40,9 +40,9 @@ pub(super) async fn respond(
     };
     let input = Input::Answer { task, question, response: response.clone() };
     match service.sessions.command(conversation, input).await {
-        Ok(_) => Ok(UserResponseReply { won: true, response }),
+        Ok(_) => Ok(UserResponseReply { won: true, response, first_at: None }),
         Err(CommandError::Refused(Refusal::Answered(first))) => {
-            Ok(UserResponseReply { won: false, response: first })
+            Ok(UserResponseReply { won: false, response: first.said, first_at: Some(first.at) })
         }
         Err(e) => Err(refused(&e)),
     }
@@ -81,7 +81,7 @@ fn only_question(task: Option<&AgentTask>, typed: &str) -> Result<QuestionId, Er
     }
 }
 
-/// The first decision counts; the others are told which it was.
+/// The first decision counts; the others are told which it was, and since when.
 pub(super) async fn decide(
     service: &Service,
     params: DecideApprovalParams,
@@ -92,9 +92,9 @@ pub(super) async fn decide(
     }
     let (approval, conversation) = approval(service, &approval_id).await?;
     match service.sessions.command(conversation, Input::Decide { approval, decision, note }).await {
-        Ok(_) => Ok(DecideApprovalReply { won: true, decision }),
+        Ok(_) => Ok(DecideApprovalReply { won: true, decision, first_at: None }),
         Err(CommandError::Refused(Refusal::Decided(first))) => {
-            Ok(DecideApprovalReply { won: false, decision: first })
+            Ok(DecideApprovalReply { won: false, decision: first.said, first_at: Some(first.at) })
         }
         Err(e) => Err(refused(&e)),
     }

@@ -40,8 +40,12 @@ fn tasks() -> Vec<Reply> {
             workspace: "/home/me/project".to_owned(),
             calls: vec![things::call()],
         }),
-        Reply::UserResponse(UserResponseReply { won: true, response: text("this one") }),
-        Reply::DecideApproval(DecideApprovalReply { won: false, decision: Decision::RejectOnce }),
+        Reply::UserResponse(UserResponseReply { won: true, response: text("this one"), first_at: None }),
+        Reply::DecideApproval(DecideApprovalReply {
+            won: false,
+            decision: Decision::RejectOnce,
+            first_at: Some(at(0x51)),
+        }),
         Reply::Inbox(InboxReply { items: things::inbox() }),
     ]
 }

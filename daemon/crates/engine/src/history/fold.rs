@@ -1,7 +1,7 @@
 //! One record more. Facts are taken as they are: what an older version wrote is never refused.
 
 use super::{
-    Conversation, History,
+    Conversation, First, History,
     transcript::{elide, say, tell_results},
 };
 use crate::{
@@ -62,11 +62,12 @@ impl History {
             }
             RecordBody::RuleRemembered(_) => {}
             RecordBody::QuestionAnswered(a) => {
-                self.answered.entry(a.question_id).or_insert_with(|| a.response.clone());
+                let first = || First { said: a.response.clone(), at };
+                self.answered.entry(a.question_id).or_insert_with(first);
                 self.apply_to_task(task, at, body);
             }
             RecordBody::ApprovalDecided(d) => {
-                self.decided.entry(d.approval_id).or_insert(d.decision);
+                self.decided.entry(d.approval_id).or_insert(First { said: d.decision, at });
                 self.apply_to_task(task, at, body);
             }
             RecordBody::Compacted(c) => elide(&mut self.transcript, &c.elided),

@@ -4,7 +4,7 @@ use crate::{
     plan::{ask, complete, read, shell, update, write},
     world::{World, head},
 };
-use abide_engine::{Input, Refusal};
+use abide_engine::{First, Input, Refusal};
 use abide_protocol::{
     inbox::{Decision, Rule},
     message::CallOutcome,
@@ -112,9 +112,11 @@ fn the_first_decision_wins() {
     let call = w.reply("", &[shell("c").asking()])[0];
     let approval = w.approval(call).id;
     w.decide(call, Decision::AllowOnce);
+    let at = w.now;
+    w.now = at.plus(60_000);
     for decision in [Decision::AllowOnce, Decision::RejectOnce] {
         let refusal = w.attempt(Input::Decide { approval, decision, note: None });
-        assert_eq!(refusal, Err(Refusal::Decided(Decision::AllowOnce)));
+        assert_eq!(refusal, Err(Refusal::Decided(First { said: Decision::AllowOnce, at })));
     }
     assert_eq!(w.running(), [(call, 1)]);
 }

@@ -157,10 +157,12 @@ fn open_questions_and_approvals_stay_open_under_their_ids() {
     assert_eq!((w.question(), w.status()), (question.clone(), Status::WaitingUser));
     w.answer(question.id, Some("a")).unwrap();
     w.restart();
-    assert_eq!(w.answer(question.id, Some("b")), Err(Refusal::Answered(Some("a".to_owned()))));
+    assert!(
+        matches!(w.answer(question.id, Some("b")), Err(Refusal::Answered(first)) if first.said.as_deref() == Some("a"))
+    );
     let again =
         abide_engine::Input::Decide { approval: approval.id, decision: Decision::AllowOnce, note: None };
-    assert_eq!(w.attempt(again), Err(Refusal::Decided(Decision::RejectOnce)));
+    assert!(matches!(w.attempt(again), Err(Refusal::Decided(first)) if first.said == Decision::RejectOnce));
 }
 
 #[test]

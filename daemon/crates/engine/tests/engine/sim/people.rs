@@ -249,7 +249,7 @@ impl Life {
                         assert!(self.people.won.insert(question.0), "one answer wins");
                     }
                     Err(Failure::Refused(Refusal::Answered(first))) => {
-                        assert_eq!(answer, Some(&first), "who loses is told what has won");
+                        assert_eq!(answer, Some(&first.said), "who loses is told what has won");
                         self.came_by("a lost race");
                     }
                     Err(Failure::Refused(Refusal::NoQuestion)) => {
@@ -266,7 +266,7 @@ impl Life {
                         assert!(self.people.won.insert(approval.0), "one decision wins");
                     }
                     Err(Failure::Refused(Refusal::Decided(first))) => {
-                        assert_eq!(decided, Some(first), "who loses is told what has won");
+                        assert_eq!(decided, Some(first.said), "who loses is told what has won");
                         self.came_by("a lost race");
                     }
                     Err(Failure::Refused(Refusal::NoApproval)) => assert_eq!(decided, None, "it is decided"),

@@ -1,0 +1,173 @@
+//! The first answer or decision counts. What that means for the one that was sent.
+
+use crate::{
+    clock,
+    error::CommandError,
+    exit::Exit,
+    output::{json, measure, screen, text},
+};
+use abide_client::protocol::{
+    Timestamp,
+    inbox::Decision,
+    method::inbox::{DecideApprovalReply, UserResponseReply},
+};
+use serde::Serialize;
+
+/// What is in force, in words.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// It is what was asked for, whoever said it first: another person, or this program before its connection was cut.
+    pub(crate) as_asked: bool,
+    pub(crate) words: String,
+}
+
+impl Verdict {
+    /// Of an answer to a question.
+    pub(crate) fn of_answer(reply: &UserResponseReply, sent: Option<&str>) -> Self {
+        Self::of_answer_at(reply, sent, clock::now())
+    }
+
+    fn of_answer_at(reply: &UserResponseReply, sent: Option<&str>, now: Timestamp) -> Self {
+        let what = reply.response.as_deref().map(text::one_line);
+        let as_asked = reply.response.as_deref() == sent;
+        let words = match (what, since(reply.won, reply.first_at, now)) {
+            (Some(what), None) => format!("answered: {what}"),
+            (None, None) => "declined".to_owned(),
+            (Some(what), Some(since)) => {
+                format!("already answered{since}: {what}{}", lost(as_asked, "answer"))
+            }
+            (None, Some(since)) => format!("already declined{since}{}", lost(as_asked, "answer")),
+        };
+        Self { as_asked, words }
+    }
+
+    /// Of a decision on an approval.
+    pub(crate) fn of_decision(reply: &DecideApprovalReply, sent: Decision) -> Self {
+        Self::of_decision_at(reply, sent, clock::now())
+    }
+
+    fn of_decision_at(reply: &DecideApprovalReply, sent: Decision, now: Timestamp) -> Self {
+        let what = if reply.decision.allows() { "allowed" } else { "rejected" };
+        let kind = if reply.decision.is_always() { ", always" } else { "" };
+        let same = reply.decision.allows() == sent.allows();
+        // Whoever wanted it remembered did not get that; whoever did not is asked no more, and got more than they said.
+        let as_asked = same && (reply.decision.is_always() || !sent.is_always());
+        let words = match since(reply.won, reply.first_at, now) {
+            None => format!("{what}{kind}"),
+            Some(since) if as_asked => format!("already {what}{kind}{since}"),
+            Some(since) if same => format!("already {what}{since}, this once; nothing is remembered"),
+            Some(since) => {
+                let yours = if sent.allows() { "approval" } else { "rejection" };
+                format!("already {what}{kind}{since}{}", lost(false, yours))
+            }
+        };
+        Self { as_asked, words }
+    }
+
+    /// Says so, and how the program ends: well if what was asked for is in force.
+    pub(crate) fn end(self, reply: &impl Serialize, json: bool) -> Result<Exit, CommandError> {
+        if json {
+            json::document(reply)?;
+            return Ok(if self.as_asked { Exit::Done } else { Exit::Failed });
+        }
+        if !self.as_asked {
+            return Err(CommandError::failed(self.words));
+        }
+        screen::print(&format!("{}\n", self.words))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Since when another one counts; `None` if it is this one.
+fn since(won: bool, first_at: Option<Timestamp>, now: Timestamp) -> Option<String> {
+    (!won).then(|| first_at.map_or_else(String::new, |at| format!(" {}", measure::ago(at, now))))
+}
+
+fn lost(as_asked: bool, yours: &str) -> String {
+    if as_asked { String::new() } else { format!("; your {yours} did not count") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Timestamp = Timestamp(1_000_000);
+    const NOW: Timestamp = Timestamp(1_000_000 + 180_000);
+
+    #[test]
+    fn what_counts_is_what_was_asked_or_not() {
+        use Decision as D;
+        let table = [
+            (None, D::AllowOnce, D::AllowOnce, true, "allowed"),
+            (None, D::AllowAlways, D::AllowAlways, true, "allowed, always"),
+            (None, D::RejectOnce, D::RejectOnce, true, "rejected"),
+            (Some(FIRST), D::AllowOnce, D::AllowOnce, true, "already allowed 3 min ago"),
+            (Some(FIRST), D::AllowOnce, D::AllowAlways, true, "already allowed, always 3 min ago"),
+            (
+                Some(FIRST),
+                D::AllowAlways,
+                D::AllowOnce,
+                false,
+                "already allowed 3 min ago, this once; nothing is remembered",
+            ),
+            (
+                Some(FIRST),
+                D::AllowOnce,
+                D::RejectOnce,
+                false,
+                "already rejected 3 min ago; your approval did not count",
+            ),
+            (
+                Some(FIRST),
+                D::RejectOnce,
+                D::AllowAlways,
+                false,
+                "already allowed, always 3 min ago; your rejection did not count",
+            ),
+        ];
+        for (first_at, sent, decision, as_asked, words) in table {
+            let reply = DecideApprovalReply { won: first_at.is_none(), decision, first_at };
+            let expected = Verdict { as_asked, words: words.to_owned() };
+            assert_eq!(Verdict::of_decision_at(&reply, sent, NOW), expected);
+        }
+    }
+
+    #[test]
+    fn so_with_answers() {
+        let table = [
+            (None, Some("blue"), Some("blue"), true, "answered: blue"),
+            (None, None, None, true, "declined"),
+            (Some(FIRST), Some("blue"), Some("blue"), true, "already answered 3 min ago: blue"),
+            (Some(FIRST), None, None, true, "already declined 3 min ago"),
+            (
+                Some(FIRST),
+                Some("blue"),
+                Some("red\u{1b}"),
+                false,
+                "already answered 3 min ago: red\\x1b; your answer did not count",
+            ),
+            (Some(FIRST), Some("blue"), None, false, "already declined 3 min ago; your answer did not count"),
+            (
+                Some(FIRST),
+                None,
+                Some("red"),
+                false,
+                "already answered 3 min ago: red; your answer did not count",
+            ),
+        ];
+        for (first_at, sent, response, as_asked, words) in table {
+            let response = response.map(str::to_owned);
+            let reply = UserResponseReply { won: first_at.is_none(), response, first_at };
+            let expected = Verdict { as_asked, words: words.to_owned() };
+            assert_eq!(Verdict::of_answer_at(&reply, sent, NOW), expected);
+        }
+    }
+
+    /// A daemon of an earlier version does not say since when.
+    #[test]
+    fn without_a_moment() {
+        let reply = DecideApprovalReply { won: false, decision: Decision::RejectOnce, first_at: None };
+        let verdict = Verdict::of_decision_at(&reply, Decision::AllowOnce, NOW);
+        assert_eq!(verdict.words, "already rejected; your approval did not count");
+    }
+}
