@@ -15,7 +15,7 @@ pub(crate) use none::{Editor, Terminal};
 
 pub(crate) use history::History;
 
-use abide_client::protocol::inbox::{Question, QuestionKind};
+use abide_client::protocol::inbox::Question;
 
 /// What an edited line came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,11 +70,9 @@ impl Typed {
         if line.is_empty() {
             return Self::Nothing;
         }
-        let numbered = line.parse::<usize>().ok().and_then(|n| question.choices.get(n.checked_sub(1)?));
-        let named = question.choices.iter().find(|choice| choice.eq_ignore_ascii_case(line));
-        match numbered.or(named) {
-            Some(choice) => Self::Answer(choice.clone()),
-            None if question.kind == QuestionKind::Agent || question.choices.is_empty() => {
+        match abide_client::choice(question, line) {
+            Some(choice) => Self::Answer(choice.to_owned()),
+            None if question.kind.takes_words() || question.choices.is_empty() => {
                 Self::Answer(line.to_owned())
             }
             None => Self::NotAChoice,
@@ -86,6 +84,7 @@ impl Typed {
 mod tests {
     use super::*;
     use crate::output::fixture;
+    use abide_client::protocol::inbox::QuestionKind;
 
     #[test]
     fn only_the_four_keys_decide() {
@@ -128,5 +127,8 @@ mod tests {
         let question = Question { kind: QuestionKind::Budget, ..fixture::question() };
         assert_eq!(Typed::at(&question, "maybe"), Typed::NotAChoice);
         assert_eq!(Typed::at(&question, "1"), Typed::Answer("red".into()));
+        assert_eq!(Typed::at(&question, "y"), Typed::Answer("red".into()));
+        let about_a_loop = Question { kind: QuestionKind::Loop, ..fixture::question() };
+        assert_eq!(Typed::at(&about_a_loop, "look first"), Typed::Answer("look first".into()));
     }
 }

@@ -56,7 +56,7 @@ pub struct Question {
     pub kind: QuestionKind,
     pub at: Timestamp,
     pub text: String,
-    /// Proposed answers; any other is fine too, except where `kind` is not `agent`.
+    /// Proposed answers, word for word; where [`QuestionKind::takes_words`] says so, any other is fine too.
     pub choices: Vec<String>,
     /// The call that asks, or that the question is about.
     pub call_id: Option<CallId>,
@@ -78,6 +78,14 @@ pub enum QuestionKind {
     Interrupted,
     /// The daemon was restarted and the task's policy is to ask: go on?
     Restart,
+}
+
+impl QuestionKind {
+    /// Whether words other than its choices are an answer. (Those to a loop are told to the agent, instead of the call.)
+    #[must_use]
+    pub const fn takes_words(self) -> bool {
+        matches!(self, Self::Agent | Self::Loop | Self::Interrupted)
+    }
 }
 
 /// A tool call that waits for a person's decision.

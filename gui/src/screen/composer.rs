@@ -176,7 +176,8 @@ impl Composer {
             }
             Stance::Question(task, question) => {
                 self.sent = Some(Sent { id: String::new(), text: text.clone(), is_under_way: true });
-                vec![Effect::Ask(Request::Answer(task, question.id, Some(text)))]
+                let answer = abide_client::choice(question, &text).map(str::to_owned).unwrap_or(text);
+                vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
             }
             Stance::Away | Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_) => Vec::new(),
         }

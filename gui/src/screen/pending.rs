@@ -257,6 +257,10 @@ impl Cards {
         content = content.push(buttons.wrap());
         if with_input {
             let typed = self.answers.get(&id).map_or("", String::as_str);
+            let reply = match abide_client::choice(question, typed) {
+                Some(choice) => Message::Chosen(task, id, choice.to_owned()),
+                None => Message::Answered(task, id),
+            };
             content = content.push(
                 row![
                     calm(
@@ -265,9 +269,9 @@ impl Cards {
                             .padding([7.0, 10.0])
                             .style(style::field)
                             .on_input(move |answer| Message::AnswerChanged(id, answer))
-                            .on_submit(Message::Answered(task, id))
+                            .on_submit(reply.clone())
                     ),
-                    action("Reply", None).style(style::primary).on_press(Message::Answered(task, id)),
+                    action("Reply", None).style(style::primary).on_press(reply),
                 ]
                 .spacing(space::S)
                 .align_y(Center),

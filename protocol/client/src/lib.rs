@@ -4,6 +4,7 @@
 //! * [`Client`]: one connection that many callers share; [`autostart`] when nobody is there to connect to
 //! * [`Live`]: a subscription that survives cuts and restarts, with no gap and no repeat
 //! * [`view`]: the pure fold from what [`Live`] hands out to what a person sees
+//! * [`choice`]: what a person means by what they type at a question
 //! * [`text`]: makes what models and tools write safe for a terminal
 //!
 //! Invariants: every channel is bounded; dropping the last handle of a [`Client`] or a [`Live`] ends its tasks and its
@@ -12,6 +13,7 @@
 pub use abide_protocol as protocol;
 
 pub mod autostart;
+mod choice;
 mod client;
 mod connect;
 mod connector;
@@ -25,6 +27,7 @@ pub mod text;
 pub mod view;
 
 pub use autostart::connect_or_start;
+pub use choice::choice;
 pub use client::{CallError, Client, Disconnect, Notifications};
 pub use connect::ConnectError;
 pub use connector::{AtHome, Connector};

@@ -30,11 +30,9 @@ pub(super) fn accept(
     Ok(match (question.kind, response) {
         (QuestionKind::Agent, response) => agent(task, question, response, mint),
         (QuestionKind::Interrupted, response) => interrupted(task, question, response, mint),
-        (_, Some(response)) if says_go_on(&response) => go_on(task, question, response, mint),
-        (QuestionKind::Loop, Some(response)) if !says_stop(&response) => {
-            advise(task, question, response, mint)
-        }
-        (_, Some(response)) if !says_stop(&response) => {
+        (_, Some(response)) if response == GO_ON => go_on(task, question, response, mint),
+        (QuestionKind::Loop, Some(response)) if response != STOP => advise(task, question, response, mint),
+        (_, Some(response)) if response != STOP => {
             return Err(Refusal::NotAChoice(question.choices.clone()));
         }
         (_, response) => end(task, question, response, mint),
@@ -44,14 +42,6 @@ pub(super) fn accept(
 /// Whether a pause for that reason asks this question, so that its answer ends the pause.
 pub(super) fn asked_by_pause(question: &Question, reason: PauseReason) -> bool {
     question.kind == QuestionKind::Budget && reason == PauseReason::Budget
-}
-
-fn says_go_on(response: &str) -> bool {
-    matches!(response.trim().to_lowercase().as_str(), GO_ON | "yes" | "y" | "ok" | "continue")
-}
-
-fn says_stop(response: &str) -> bool {
-    matches!(response.trim().to_lowercase().as_str(), STOP | "no" | "n")
 }
 
 /// What the model reads when a person would not answer.
@@ -82,7 +72,7 @@ pub(super) fn go_on(task: &Task, question: &Question, response: String, mint: &m
     draft.records
 }
 
-/// Words other than yes or no to a loop are for the model, instead of the call.
+/// Any words but the two choices are for the model, instead of the call that repeats itself.
 fn advise(task: &Task, question: &Question, response: String, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     let words = format!("Not run: this call repeats itself. The user says: {response}");
