@@ -2,6 +2,7 @@
 
 mod conversation;
 mod daemon;
+mod duration;
 mod person;
 mod task;
 

@@ -40,7 +40,11 @@ pub(crate) fn params(
         mode: args.mode.or(default_mode),
         model: args.model.clone(),
         workspace,
-        limits: LimitsRequest { max_steps: args.max_steps, ..LimitsRequest::default() },
+        limits: LimitsRequest {
+            max_steps: args.max_steps,
+            question_timeout_secs: args.question_timeout,
+            ..LimitsRequest::default()
+        },
         approvals: if args.yes { Approvals::Allow } else { Approvals::Ask },
         client_message_id: Some(request_id()),
         environment: environment(),

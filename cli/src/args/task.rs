@@ -71,6 +71,9 @@ pub(crate) struct AgentArgs {
     /// Stop after so many steps; 0 means no limit
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u32>,
+    /// Cancel the task when a question of the agent stays unanswered for so long (90s, 10m, 2h, 1d); 0 means never
+    #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
+    pub(crate) question_timeout: Option<u64>,
 }
 
 #[derive(Debug, Args)]

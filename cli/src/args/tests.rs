@@ -21,6 +21,7 @@ fn every_command_is_understood() {
         "abide run do it",
         "abide run --detach --yes --mode agent --model a/b --max-steps 3 --json do it",
         "abide run -c more",
+        "abide run --question-timeout 10m ask me",
         "abide run -C 1234 more",
         "abide chat",
         "abide chat --mode agent --continue",

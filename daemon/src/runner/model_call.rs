@@ -1,6 +1,6 @@
 use super::{Gate, ModelJob, Runner, coalesce::Coalescer};
 use crate::clock;
-use abide_engine::{Input, ModelFailure};
+use abide_engine::{Input, ModelFailure, control};
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelEvent};
 use abide_protocol::{
@@ -66,7 +66,7 @@ async fn plan(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<Cal
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
         let scope = Scope {
             workspace: &head.workspace,
-            allowed: &head.tools,
+            allowed: &control::callable(&head.tools, &calls),
             approvals: head.approvals,
             remembered: &remembered,
         };

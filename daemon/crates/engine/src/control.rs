@@ -2,10 +2,11 @@
 
 use abide_protocol::{
     JsonText,
-    transcript::{EffectClass, Risk, Tier, ToolSpec},
+    transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
 use serde::Deserialize;
 use serde_json::json;
+use std::borrow::Cow;
 
 /// Ends the task.
 pub const TASK_COMPLETE: &str = "task_complete";
@@ -21,7 +22,27 @@ pub(crate) fn is_control(tool: &str) -> bool {
     matches!(tool, TASK_COMPLETE | ASK_USER | REQUEST_INPUT | SEND_UPDATE)
 }
 
-/// The control tools that a task in mode `agent` has.
+/// A task's tools as its model may call them: a question may be asked by either of its two names, whichever was declared. (Declaring
+/// both would show a model two tools for one thing.)
+#[must_use]
+pub fn callable<'t>(declared: &'t [ToolSpec], calls: &[CallBlock]) -> Cow<'t, [ToolSpec]> {
+    let is_declared = |name: &str| declared.iter().any(|spec| spec.name == name);
+    let undeclared = calls.iter().map(|call| call.tool.as_str()).filter(|name| !is_declared(name));
+    let mut tools = Cow::Borrowed(declared);
+    for name in undeclared {
+        let other = match name {
+            ASK_USER => REQUEST_INPUT,
+            REQUEST_INPUT => ASK_USER,
+            _ => continue,
+        };
+        if let Some(spec) = declared.iter().find(|spec| spec.name == other) {
+            tools.to_mut().push(ToolSpec { name: name.to_owned(), ..spec.clone() });
+        }
+    }
+    tools
+}
+
+/// The control tools that a task in mode `agent` has: a question is declared as [`ASK_USER`] there.
 #[must_use]
 pub fn specs() -> Vec<ToolSpec> {
     let question = json!({

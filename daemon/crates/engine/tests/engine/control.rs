@@ -1,15 +1,18 @@
 //! Control tools, texts without calls, and what the model may not do.
 
 use crate::{
-    plan::{ask, complete, read, update},
+    plan::{Plan, ask, complete, read, update},
     world::World,
 };
+use abide_engine::control;
 use abide_protocol::{
+    CallId,
     message::CallOutcome,
     record::RecordBody,
-    task::{EndReason, Mode},
-    transcript::{EffectClass, StopReason},
+    task::{EndReason, Mode, Status},
+    transcript::{CallBlock, EffectClass, StopReason, ToolSpec},
 };
+use uuid::Uuid;
 
 #[test]
 fn the_third_text_in_a_row_is_taken_as_the_end() {
@@ -24,6 +27,50 @@ fn the_third_text_in_a_row_is_taken_as_the_end() {
     w.reply("Three.", &[]);
     assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("Three.")));
     assert_eq!(w.transcript().last().unwrap(), "reply");
+}
+
+#[test]
+fn a_question_may_be_asked_by_either_name() {
+    for name in ["ask_user", "request_input"] {
+        let mut w = World::started();
+        let call = w.reply("", &[Plan { tool: name.to_owned(), ..ask("Which?") }])[0];
+        let question = w.question();
+        assert_eq!(
+            (question.text.as_str(), question.call_id, w.status()),
+            ("Which?", Some(call), Status::WaitingUser)
+        );
+        w.answer(question.id, Some("blue")).unwrap();
+        assert_eq!(w.result(call).as_deref(), Some("blue"), "{name}");
+        assert!(w.is_thinking());
+    }
+}
+
+#[test]
+fn both_names_of_a_question_can_be_called_and_one_is_declared() {
+    let declared = control::specs();
+    let call = |tool: &str| CallBlock {
+        id: CallId(Uuid::nil()),
+        provider_id: String::new(),
+        tool: tool.to_owned(),
+        arguments: "{}".to_owned(),
+        opaque: None,
+    };
+    let names = |tools: &[ToolSpec]| tools.iter().map(|spec| spec.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&declared), ["task_complete", "ask_user", "send_update"]);
+    for calls in [vec![], vec![call("ask_user")], vec![call("shell")]] {
+        assert_eq!(names(&control::callable(&declared, &calls)), names(&declared));
+    }
+    let callable = control::callable(&declared, &[call("shell"), call("request_input")]);
+    assert_eq!(names(&callable), ["task_complete", "ask_user", "send_update", "request_input"]);
+    assert_eq!(callable[3].parameters, declared[1].parameters, "its arguments are checked alike");
+    let mut by_the_other = declared.clone();
+    by_the_other[1].name = "request_input".to_owned();
+    assert_eq!(control::callable(&by_the_other, &[call("ask_user")])[3].name, "ask_user");
+    assert_eq!(
+        names(&control::callable(&[], &[call("request_input")])),
+        Vec::<String>::new(),
+        "chat has no tools"
+    );
 }
 
 #[test]
