@@ -15,7 +15,6 @@ use crate::{
     history::History,
     input::{Input, Refusal},
     mint::Mint,
-    status::{is_legal, status},
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
@@ -25,7 +24,7 @@ use abide_protocol::{
         CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
         QuestionAnswered, RecordBody, Resumed, TaskEnded,
     },
-    task::{EndReason, PauseReason, Status},
+    task::{EndReason, PauseReason},
     transcript::ToolResult,
 };
 
@@ -74,7 +73,6 @@ fn conversation(mint: &mut Mint, body: RecordBody) -> NewRecord {
 }
 
 fn stop(task: &Task, shown: String, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-    debug_assert!(is_legal(status(task), Status::Cancelled));
     let mut draft = Draft::of(task, mint);
     // Its id is the reply's own, so that the record takes the place of what was shown live.
     if let Stage::Thinking { item, .. } = task.stage

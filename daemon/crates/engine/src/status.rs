@@ -1,4 +1,4 @@
-//! Where a task stands, and the one table of legal transitions.
+//! Where a task stands.
 
 use crate::task::{CallStage, Stage, Task};
 use abide_protocol::task::Status;
@@ -36,28 +36,4 @@ pub fn is_at_work(task: &Task) -> bool {
 /// Whether time counts as work: neither waiting nor paused nor ended.
 pub(crate) fn works(task: &Task) -> bool {
     matches!(status(task), Status::Running | Status::Thinking | Status::ToolExecuting)
-}
-
-use Status::{
-    Cancelled, Completed, Error, Paused, Running, Thinking, ToolExecuting, WaitingApproval, WaitingChildren,
-    WaitingUser,
-};
-
-/// From each live status, where one append may lead. Every live status leads to `cancelled`: a stop is always legal.
-#[rustfmt::skip]
-const LEGAL: [(Status, &[Status]); 7] = [
-    (Running, &[Thinking, ToolExecuting, WaitingUser, WaitingApproval, WaitingChildren, Paused, Completed, Cancelled, Error]),
-    (Thinking, &[Running, ToolExecuting, WaitingUser, WaitingApproval, WaitingChildren, Paused, Completed, Cancelled, Error]),
-    (ToolExecuting, &[Running, Thinking, WaitingUser, WaitingApproval, WaitingChildren, Paused, Completed, Cancelled, Error]),
-    (WaitingUser, &[Running, Thinking, ToolExecuting, WaitingApproval, WaitingChildren, Paused, Completed, Cancelled, Error]),
-    (WaitingApproval, &[Running, Thinking, ToolExecuting, WaitingUser, WaitingChildren, Paused, Completed, Cancelled, Error]),
-    (WaitingChildren, &[Running, Thinking, ToolExecuting, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
-    // A pause ends by going on or by a stop; work that was under way when it began may still end the task.
-    (Paused, &[Running, Thinking, ToolExecuting, WaitingUser, WaitingApproval, WaitingChildren, Completed, Cancelled, Error]),
-];
-
-/// Whether a task may go from `from` to `to`. Nothing leads out of an end.
-#[must_use]
-pub fn is_legal(from: Status, to: Status) -> bool {
-    from == to || LEGAL.iter().any(|(status, next)| *status == from && next.contains(&to))
 }

@@ -2,8 +2,9 @@
 
 mod call;
 mod run;
+pub(crate) mod status;
 
-use abide_engine::{History, Stage, Task, effects, is_at_work, is_legal, status, wake_at};
+use abide_engine::{History, Stage, Task, effects, is_at_work, wake_at};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::Decision,
@@ -12,7 +13,7 @@ use abide_protocol::{
     transcript::Entry,
 };
 use run::Run;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What the records have said so far.
 #[derive(Default)]
@@ -22,6 +23,8 @@ pub(crate) struct Audit {
     decided: HashMap<ApprovalId, Decision>,
     answered: HashMap<QuestionId, Option<String>>,
     ended: HashSet<TaskId>,
+    /// From which status to which other one a single append has led.
+    pub(crate) steps: BTreeSet<(Status, Status)>,
     /// The newest task.
     run: Run,
 }
@@ -29,7 +32,7 @@ pub(crate) struct Audit {
 impl Audit {
     /// Looks at one append and at the state it led to. `whole`: all that follows by itself is in it too.
     pub(crate) fn append(&mut self, records: &[NewRecord], history: &History, whole: bool) {
-        let before = self.folded.root().map(|t| (t.id, status(t)));
+        let before = self.folded.root().map(|t| (t.id, abide_engine::status(t)));
         self.run.begin_append(self.folded.live().any(is_at_work));
         for record in records {
             self.record(record);
@@ -38,9 +41,10 @@ impl Audit {
         self.run.end_append();
         assert_eq!(&self.folded, history, "the records tell the state");
         let Some(task) = history.root() else { return };
-        let after = status(task);
-        if let Some((_, from)) = before.filter(|(id, _)| *id == task.id) {
-            assert!(is_legal(from, after), "{from:?} -> {after:?}");
+        let after = abide_engine::status(task);
+        if let Some((_, from)) = before.filter(|(id, from)| *id == task.id && *from != after) {
+            assert!(status::is_legal(from, after), "{from:?} -> {after:?}");
+            self.steps.insert((from, after));
         }
         self.run.is_frozen(task);
         paired(history.entries(), matches!(task.stage, Stage::Calling(_)));

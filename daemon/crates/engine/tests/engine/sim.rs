@@ -15,6 +15,7 @@ mod outside;
 mod people;
 mod script;
 
+use crate::audit;
 use abide_protocol::{
     inbox::QuestionKind,
     task::{EndReason, PauseReason, Status},
@@ -137,5 +138,14 @@ fn everything() -> BTreeSet<String> {
     let ends = ends.map(|e| format!("{e:?}")).into_iter();
     let pauses = pauses.map(|p| format!("{p:?}")).into_iter();
     let questions = questions.map(|q| format!("{q:?}")).into_iter();
-    statuses.chain(ends).chain(pauses).chain(questions).chain(happenings.map(str::to_owned)).collect()
+    // An error seldom comes later than with the model's answer: when the daemon went in between.
+    let common = |(from, to): &(Status, Status)| *to != Status::Error || *from == Status::Thinking;
+    let steps = audit::status::all().filter(common).map(|(from, to)| format!("{from:?} -> {to:?}"));
+    statuses
+        .chain(steps)
+        .chain(ends)
+        .chain(pauses)
+        .chain(questions)
+        .chain(happenings.map(str::to_owned))
+        .collect()
 }

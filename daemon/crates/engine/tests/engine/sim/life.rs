@@ -192,6 +192,7 @@ impl Life {
     }
 
     fn look_back(&mut self) {
+        self.seen.extend(self.audit.steps.iter().map(|(from, to)| format!("{from:?} -> {to:?}")));
         self.disk.look_back();
         self.outside.look_back(&self.disk);
     }
