@@ -120,7 +120,6 @@ const fn paused(reason: PauseReason) -> &'static str {
     match reason {
         PauseReason::User => "",
         PauseReason::Budget => ": budget used up",
-        PauseReason::Loop => ": it repeats itself",
         PauseReason::CrashLoop => ": the daemon died on it three times",
         PauseReason::Restart => " since the restart",
     }

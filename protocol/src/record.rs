@@ -161,7 +161,6 @@ pub enum NoticeKind {
     /// Most of a token or cost limit is used.
     BudgetNear,
     Error,
-    Restarted,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

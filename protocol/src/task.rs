@@ -24,7 +24,7 @@ impl Mode {
 }
 
 /// Where a task stands. Where several hold, shown is approval > question > tool > thinking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Between two things.
@@ -128,7 +128,6 @@ impl EndReason {
 pub enum PauseReason {
     User,
     Budget,
-    Loop,
     CrashLoop,
     Restart,
 }
@@ -139,7 +138,6 @@ impl PauseReason {
         match self {
             Self::User => "user",
             Self::Budget => "budget",
-            Self::Loop => "loop",
             Self::CrashLoop => "crash_loop",
             Self::Restart => "restart",
         }

@@ -70,7 +70,6 @@ pub(crate) fn status(task: &AgentTask) -> (String, Style) {
             let why = match task.pause_reason {
                 Some(PauseReason::User) => "paused: by you",
                 Some(PauseReason::Budget) => "paused: budget",
-                Some(PauseReason::Loop) => "paused: repeats itself",
                 Some(PauseReason::CrashLoop) => "paused: crash loop",
                 Some(PauseReason::Restart) => "paused: after a restart",
                 None => "paused",

@@ -202,7 +202,6 @@ pub(super) fn happened(event: &Event) -> String {
         EventKind::Paused(reason) => match reason {
             PauseReason::User => "paused".to_owned(),
             PauseReason::Budget => "paused: the budget is used up".to_owned(),
-            PauseReason::Loop => "paused: it repeats itself".to_owned(),
             PauseReason::CrashLoop => "paused: the daemon died on it three times".to_owned(),
             PauseReason::Restart => "paused since the restart of the daemon".to_owned(),
         },

@@ -168,7 +168,7 @@ fn rest() -> Vec<(&'static str, Body)> {
     let ended = TaskEnded { reason: EndReason::QuestionTimeout, summary: text("yes"), error: text("no") };
     vec![
         ("paused", Body::Paused(Paused { reason: PauseReason::Budget })),
-        ("resumed", Body::Resumed(Resumed { was: PauseReason::Loop })),
+        ("resumed", Body::Resumed(Resumed { was: PauseReason::Restart })),
         ("limits_raised", Body::LimitsRaised(LimitsRaised { limits: things::limits() })),
         ("restarted", Body::Restarted(Restarted { without_progress: 2 })),
         ("task_ended", Body::TaskEnded(ended)),
