@@ -106,6 +106,9 @@ mod tests {
         }
     }
 
+    /// What it shows, the calls, the answers, and the lines that they make.
+    type Row<'a> = (&'a str, Vec<CallView>, Vec<Message>, Vec<&'a str>);
+
     fn ok(message: &str) -> ToolResult {
         ToolResult::success(message, None)
     }
@@ -116,7 +119,7 @@ mod tests {
         let cut = format!("Tool read: {}…", "x".repeat(LINE - "Tool read: …".chars().count()));
         let whole = "é".repeat(LINE - "Tool read: ".len());
         let not_cut = format!("Tool read: {whole}");
-        let table: [(&str, Vec<CallView>, Vec<Message>, Vec<&str>); 8] = [
+        let table: [Row<'_>; 8] = [
             ("nothing yet", vec![], vec![], vec![]),
             ("a call that runs", vec![call("shell", None, ok(""))], vec![], vec![]),
             (

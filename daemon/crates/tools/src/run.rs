@@ -38,7 +38,7 @@ pub struct Prepared {
 }
 
 enum Ready {
-    Command(Shell, Waiting),
+    Command(Shell, Box<Waiting>),
     Other(Call),
 }
 
@@ -51,7 +51,7 @@ impl Prepared {
         let began = Instant::now();
         let Self { runner, run, ready } = self;
         let (outcome, result) = match ready {
-            Ok(Ready::Command(shell, waiting)) => runner.shell(shell, run, waiting, &cancel, output).await,
+            Ok(Ready::Command(shell, waiting)) => runner.shell(shell, run, *waiting, &cancel, output).await,
             Ok(Ready::Other(call)) => runner.carry_out(call, run, &cancel).await,
             Err(settled) => settled,
         };
@@ -65,7 +65,7 @@ impl Prepared {
     /// The call is not going to run: nothing is left of what was made ready.
     pub async fn discard(self) {
         if let Ok(Ready::Command(_, waiting)) = self.ready {
-            shell::discard(waiting).await;
+            shell::discard(*waiting).await;
         }
     }
 }
@@ -84,7 +84,7 @@ impl Runner {
             .map_err(|refusal| (CallOutcome::Refused, ToolResult::failure(refusal.to_string())))?;
         let Call::Shell(shell) = call else { return Ok(Ready::Other(call)) };
         match self.prepare_shell(&shell, run).await {
-            Ok(waiting) => Ok(Ready::Command(shell, waiting)),
+            Ok(waiting) => Ok(Ready::Command(shell, Box::new(waiting))),
             Err(refusal) => Err((CallOutcome::Done, ToolResult::failure(refusal.to_string()))),
         }
     }

@@ -12,8 +12,9 @@ fn notes(ground: &Ground) -> Vec<Value> {
 }
 
 fn helper(ground: &Ground) -> u32 {
-    let [note] = &notes(ground)[..] else { panic!("one helper is noted") };
-    note["pid"].as_u64().unwrap().try_into().unwrap()
+    let notes = notes(ground);
+    assert_eq!(notes.len(), 1, "one helper is noted");
+    notes[0]["pid"].as_u64().unwrap().try_into().unwrap()
 }
 
 fn runs(pid: u32) -> bool {
