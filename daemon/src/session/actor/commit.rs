@@ -197,7 +197,7 @@ impl Actor {
         }
     }
 
-    /// The output that was kept in case of a crash has served.
+    /// The output that was kept in case of a crash has served. Nothing was kept of a call that never started.
     fn forget_spools(&self, committed: &Committed) {
         let done: Vec<_> = committed
             .records
@@ -205,6 +205,7 @@ impl Actor {
             .filter_map(|r| {
                 if let RecordBody::CallFinished(f) = &r.body { Some((f.call_id, f.attempt)) } else { None }
             })
+            .filter(|(_, attempt)| *attempt > 0)
             .collect();
         if !done.is_empty() {
             let tools = self.sessions.inner.runner.tools.clone();
