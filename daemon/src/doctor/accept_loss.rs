@@ -52,10 +52,11 @@ impl fmt::Display for Cut {
         let Loss { newest, noted } = self.loss;
         let (database, first) = (self.home.database(), newest.0 + 1);
         let database = database.display();
-        if newest.0 == 0 && !self.home.database().exists() {
+        if newest.0 == 0 {
+            let state = if self.home.database().exists() { "holds no record" } else { "is missing" };
             write!(
                 f,
-                "{database} is missing: all its records, up to {}, are lost. A new database begins without any conversation.",
+                "{database} {state}: all records, up to {}, are lost. The next start begins without any conversation.",
                 noted.0
             )
         } else {
