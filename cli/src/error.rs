@@ -226,7 +226,6 @@ impl From<protocol::Error> for CommandError {
             ErrorKind::NotFound => {
                 Some("`abide ps --all` and `abide conversations` list what there is".to_owned())
             }
-            ErrorKind::Ambiguous => Some("give more digits of the id".to_owned()),
             ErrorKind::TaskRunning if !short.is_empty() => Some(format!(
                 "`abide watch {short}` shows it, `abide stop {short}` ends it; or begin a new conversation"
             )),
@@ -301,7 +300,7 @@ mod tests {
         ]);
         assert_eq!(
             shown(&error.clone().into()),
-            "error: \"be\" fits more than one task\nhint: give more digits of the id\n\
+            "error: \"be\" fits more than one task\n\
              5f2c81be  waiting_user  Fix the \\x1b[2Jtest\nbe        error         Look\n"
         );
         let document = CommandError::from(error).document();

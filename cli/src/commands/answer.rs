@@ -59,7 +59,7 @@ fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<(&'a InboxItem, &'a Ques
                 status: Status::WaitingUser.name().to_owned(),
             };
             let candidates = fitting.iter().take(MAX_CANDIDATES).map(candidate).collect();
-            let words = format!("{id:?} fits several open questions");
+            let words = format!("{id:?} fits several open questions; give more of a question's id");
             Err(protocol::Error::new(ErrorKind::Ambiguous, words).about(id).among(candidates).into())
         }
     }

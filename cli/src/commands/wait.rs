@@ -102,7 +102,7 @@ impl Wait {
     fn timed_out(&self) -> Result<Exit, CommandError> {
         let open = self.tasks.iter().filter(|waited| waited.exit.is_none());
         let open: Vec<String> = open.map(|waited| waited.task.id.short()).collect();
-        Err(CommandError::timed_out(format!("the time is over, and not ended are: {}", open.join(" "))))
+        Err(CommandError::timed_out(format!("timed out; not ended yet: {}", open.join(" "))))
     }
 }
 
