@@ -53,6 +53,7 @@ async fn markdown_is_rendered_and_what_goes_on_is_replaced_by_what_came_of_it() 
     for part in ["Title", "Some bold words", "that ends.", "line-1", "line-2", "line-3", "All done."] {
         assert_eq!(count(&screen, part), 1, "{part} is there once:\n{screen}");
     }
+    assert!(screen.contains("Title\n\nSome bold words"), "no row is left of what was broken:\n{screen}");
     for gone in ["thinking", "runs shell", "**", "# "] {
         assert_eq!(count(&screen, gone), 0, "{gone} is gone:\n{screen}");
     }
