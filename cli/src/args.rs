@@ -5,13 +5,16 @@ mod daemon;
 mod duration;
 mod person;
 mod task;
+mod word;
 
 pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
-    daemon::{CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ModelsArgs},
+    daemon::{
+        CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ManArgs, ModelsArgs,
+    },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{
-        AgentArgs, ChatArgs, MODES, OutputArgs, PsArgs, RunArgs, ShowArgs, TaskArgs, WaitArgs, WatchArgs,
+        AgentArgs, ChatArgs, LiveTaskArgs, MODES, OutputArgs, PsArgs, RunArgs, ShowArgs, WaitArgs, WatchArgs,
     },
 };
 
@@ -26,8 +29,24 @@ Examples:
   abide ps                            what goes on, and what waits for you
   abide inbox                         the questions and approvals that wait
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon, 4 waits for you and there is no terminal,
-5 step, time or budget limit, 124 time is over (wait --timeout), 130 cancelled.";
+Exit codes:
+  0    done, or left while the work goes on
+  1    failed
+  2    the command line makes no sense
+  3    no daemon
+  4    a task waits for you, and there is no terminal
+  5    a step, time or budget limit ended the task
+  124  the time is over (wait --timeout)
+  130  the task was stopped
+  143  this program was told to end (SIGTERM, SIGHUP)
+
+Environment:
+  ABIDE_HOME      a folder for everything: configuration, data, logs, socket; else the platform's own folders
+  ABIDE_DAEMON    the daemon's program, if it is neither beside this one nor in PATH; ABIDE_GUI likewise
+  ABIDE_LOG       what the daemon logs when it starts, such as debug or abide_daemon=trace
+  NO_COLOR        no colours; --color decides before it
+  ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL
+                  read by the daemon when it starts, from the shell that starts it; `abide key set` keeps a key";
 
 /// Whether `--json` is among arguments that could not be parsed.
 pub(crate) fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
@@ -100,11 +119,11 @@ pub(crate) enum Command {
     /// Refuse a tool call that waits
     Reject(RejectArgs),
     /// End a task at once and for good
-    Stop(TaskArgs),
+    Stop(LiveTaskArgs),
     /// Let what runs finish and begin nothing new
-    Pause(TaskArgs),
+    Pause(LiveTaskArgs),
     /// Let a paused task go on
-    Resume(TaskArgs),
+    Resume(LiveTaskArgs),
     /// List, rename, archive or delete conversations
     Conversations(ConversationsArgs),
     /// List providers and models, and which one is the default and why
@@ -122,8 +141,11 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// Open the window
     Gui,
-    /// Print a completion script for a shell
+    /// Print a completion script for a shell; it completes ids and models too
     Completions(CompletionsArgs),
+    /// Write a manual page for each command into a folder
+    #[command(hide = true)]
+    Man(ManArgs),
 }
 
 #[cfg(test)]

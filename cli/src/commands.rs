@@ -13,7 +13,9 @@ pub(crate) mod first;
 mod gui;
 mod inbox;
 mod key;
+pub(crate) mod kind;
 mod logs;
+mod man;
 mod messages;
 mod models;
 mod pause;
@@ -60,5 +62,6 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Config(command) => config::config(&command),
         Command::Gui => gui::gui(),
         Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
     }
 }

@@ -68,6 +68,11 @@ impl CommandError {
         Self { kind, error: error.into(), hint: hint.map(str::to_owned), refusal: None }
     }
 
+    /// The daemon knows nothing by that id.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.error.downcast_ref::<protocol::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound)
+    }
+
     pub(crate) const fn exit(&self) -> Exit {
         match self.kind {
             Kind::Failed => Exit::Failed,

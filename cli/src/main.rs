@@ -1,6 +1,7 @@
 //! `abide`: the command line. It holds no truth: it asks the daemon, shows what it says and carries a person's words back.
 //!
 //! * what can be typed: [`args`]; what happens then: [`commands`], one file a verb
+//! * what Tab offers in a shell: [`complete`]
 //! * following a task live, for `run`, `chat`, `watch` and `demo`: [`follow`]
 //! * what is shown: [`output`], pure functions to text; what a person types: [`prompt`]
 //! * how it ends: [`error`] (kind, words, hints) and [`exit`] (the number)
@@ -10,6 +11,7 @@
 mod args;
 mod clock;
 mod commands;
+mod complete;
 mod connection;
 mod error;
 mod exit;
@@ -24,6 +26,11 @@ use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    match complete::answered() {
+        Ok(false) => {}
+        Ok(true) => return Exit::Done.into(),
+        Err(usage) => return error::show_usage(&usage, false),
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => return error::show_usage(&usage, args::asks_for_json(std::env::args_os())),

@@ -6,8 +6,7 @@ use abide_client::{
         ConversationId,
         limits::MAX_PROMPT,
         method::{
-            GetConversation, StartTask,
-            conversation::ConversationParams,
+            StartTask,
             task::{StartTaskParams, StartTaskReply},
         },
         task::{Approvals, LimitsRequest, Mode},
@@ -67,8 +66,7 @@ pub(crate) async fn conversation(
     args: &AgentArgs,
 ) -> Result<Option<ConversationId>, CommandError> {
     if let Some(id) = &args.conversation {
-        let params = ConversationParams { conversation_id: id.clone() };
-        return Ok(Some(daemon.call::<GetConversation>(params).await?.conversation.id));
+        return Ok(Some(commands::kind::conversation(daemon, id).await?));
     }
     if !args.continue_newest {
         return Ok(None);

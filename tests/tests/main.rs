@@ -115,8 +115,10 @@ mod window {
 mod cli {
     mod answers;
     mod chat;
+    mod completion;
     mod errors;
     mod exit_codes;
+    mod kinds;
     mod lists;
     mod output;
     mod search;

@@ -1,9 +1,11 @@
-use super::OutputArgs;
+use super::{OutputArgs, word::word};
+use crate::complete::Kind;
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 pub(crate) struct MessagesArgs {
-    /// The conversation's id
+    /// The conversation's id, or a task's of it
+    #[arg(value_parser = word, add = Kind::TaskOrConversation.completer())]
     pub(crate) conversation: String,
     /// At most so many, the newest
     #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -21,7 +23,7 @@ pub(crate) struct SearchArgs {
     #[arg(required = true, value_name = "WORD")]
     pub(crate) words: Vec<String>,
     /// Only in this conversation
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = word, add = Kind::Conversation.completer())]
     pub(crate) conversation: Option<String>,
     /// At most so many messages, the newest
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -46,6 +48,7 @@ pub(crate) enum ConversationsCommand {
     /// Give a conversation another title
     Rename {
         /// The conversation's id
+        #[arg(value_parser = word, add = Kind::Conversation.completer())]
         conversation: String,
         #[arg(required = true)]
         title: Vec<String>,
@@ -53,6 +56,7 @@ pub(crate) enum ConversationsCommand {
     /// Put a conversation aside
     Archive {
         /// The conversation's id
+        #[arg(value_parser = word, add = Kind::ArchivedOrNot.completer())]
         conversation: String,
         /// Bring it back
         #[arg(long)]
@@ -61,6 +65,7 @@ pub(crate) enum ConversationsCommand {
     /// Delete a conversation and its history for good; a running task is stopped first
     Delete {
         /// The conversation's id
+        #[arg(value_parser = word, add = Kind::ArchivedOrNot.completer())]
         conversation: String,
         /// Do not ask
         #[arg(long, short = 'y')]

@@ -1,3 +1,5 @@
+use super::word::word;
+use crate::complete::Kind;
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -45,11 +47,13 @@ Examples:
   pass show anthropic | abide key set anthropic")]
     Set {
         /// The provider, as `abide models` names it
+        #[arg(value_parser = word, add = Kind::Provider.completer())]
         provider: String,
     },
     /// Remove a stored key
     Unset {
         /// The provider, as `abide models` names it
+        #[arg(value_parser = word, add = Kind::Provider.completer())]
         provider: String,
     },
 }
@@ -79,6 +83,17 @@ pub(crate) struct LogsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder; made if it is not there
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Put one of these where your shell reads its settings:
+  bash  source <(abide completions bash)      # ~/.bashrc
+  zsh   source <(abide completions zsh)       # ~/.zshrc, after compinit
+  fish  abide completions fish | source       # ~/.config/fish/config.fish")]
 pub(crate) struct CompletionsArgs {
     /// bash, zsh, fish, elvish or powershell
     pub(crate) shell: Shell,

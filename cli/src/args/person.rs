@@ -1,3 +1,5 @@
+use super::word::word;
+use crate::complete::Kind;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -8,6 +10,7 @@ Examples:
   abide answer 5f2c81d0 --decline")]
 pub(crate) struct AnswerArgs {
     /// The question's id, or that of a task with one open question
+    #[arg(value_parser = word, add = Kind::Question.completer())]
     pub(crate) id: String,
     /// The answer, or the number of a proposed one; absent: asked for, or read from standard input
     #[arg(conflicts_with = "decline")]
@@ -20,6 +23,7 @@ pub(crate) struct AnswerArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DecideArgs {
     /// The approval's id, or that of a task with one open approval
+    #[arg(value_parser = word, add = Kind::Approval.completer())]
     pub(crate) id: String,
     /// Remember it: the same call in the same folder does not ask again
     #[arg(long)]
@@ -32,6 +36,7 @@ pub(crate) struct DecideArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RejectArgs {
     /// The approval's id, or that of a task with one open approval
+    #[arg(value_parser = word, add = Kind::Approval.completer())]
     pub(crate) id: String,
     /// Remember it: the same call in the same folder is refused without asking
     #[arg(long)]

@@ -1,4 +1,5 @@
-use crate::output::call::Extent;
+use super::word::word;
+use crate::{complete::Kind, output::call::Extent};
 use abide_client::protocol::task::{Mode, Status};
 use clap::{
     Args,
@@ -54,7 +55,7 @@ impl OutputArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AgentArgs {
     /// Go on with this conversation
-    #[arg(long, short = 'C', value_name = "ID", conflicts_with = "continue_newest")]
+    #[arg(long, short = 'C', value_name = "ID", conflicts_with = "continue_newest", value_parser = word, add = Kind::Conversation.completer())]
     pub(crate) conversation: Option<String>,
     /// Go on with the newest conversation of this folder
     #[arg(long = "continue", short = 'c')]
@@ -66,7 +67,7 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_parser = mode_parser())]
     pub(crate) mode: Option<Mode>,
     /// The model, as `abide models` names it
-    #[arg(long, value_name = "PROVIDER/MODEL")]
+    #[arg(long, value_name = "PROVIDER/MODEL", value_parser = word, add = Kind::Model.completer())]
     pub(crate) model: Option<String>,
     /// Stop after so many steps; 0 means no limit
     #[arg(long, value_name = "N")]
@@ -148,7 +149,7 @@ Examples:
   abide wait --or-waiting --timeout 30m 5f2c81d0 77b01d4e")]
 pub(crate) struct WaitArgs {
     /// The tasks' ids
-    #[arg(required = true, value_name = "TASK")]
+    #[arg(required = true, value_name = "TASK", value_parser = word, add = Kind::LiveTask.completer())]
     pub(crate) tasks: Vec<String>,
     /// A task that waits for you, or was paused by something else than you, is waited for no longer
     #[arg(long)]
@@ -161,14 +162,16 @@ pub(crate) struct WaitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The task's id, or any unique beginning or end of it
+    #[arg(value_parser = word, add = Kind::Task.completer())]
     pub(crate) task: String,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TaskArgs {
+pub(crate) struct LiveTaskArgs {
     /// The task's id, or any unique beginning or end of it
+    #[arg(value_parser = word, add = Kind::LiveTask.completer())]
     pub(crate) task: String,
 }
 
@@ -182,7 +185,7 @@ Examples:
   abide watch 5f2c81d0 --json --since 1042    every record after 1042, none missed, none repeated")]
 pub(crate) struct WatchArgs {
     /// A task's or a conversation's id
-    #[arg(value_name = "TASK|CONVERSATION")]
+    #[arg(value_name = "TASK|CONVERSATION", value_parser = word, add = Kind::TaskOrConversation.completer())]
     pub(crate) id: String,
     /// Only what was recorded after this number
     #[arg(long, value_name = "SEQ")]

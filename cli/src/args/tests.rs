@@ -59,6 +59,7 @@ fn every_command_is_understood() {
         "abide daemon status --json",
         "abide daemon logs -f -n 10",
         "abide completions zsh",
+        "abide man folder",
         "abide --color never ps",
     ] {
         command(line);
@@ -79,6 +80,7 @@ fn what_makes_no_sense_is_refused() {
         "abide conversations rename 1",
         "abide messages 1 -n 0",
         "abide watch 1 --since x",
+        "abide man",
     ] {
         assert!(parse(line).is_err(), "{line}");
     }
@@ -96,4 +98,28 @@ fn words_and_flags_of_run() {
 fn json_is_understood_everywhere() {
     assert!(parse("abide --json ps").unwrap().json);
     assert!(parse("abide conversations rename 1 x --json").unwrap().json);
+}
+
+#[test]
+fn an_empty_name_is_refused_wherever_one_is_taken() {
+    for line in [
+        &["abide", "run", "--model", "", "x"][..],
+        &["abide", "run", "-C", " ", "x"],
+        &["abide", "chat", "--model", "a\nb"],
+        &["abide", "show", ""],
+        &["abide", "stop", ""],
+        &["abide", "watch", " "],
+        &["abide", "messages", ""],
+        &["abide", "search", "word", "--conversation", ""],
+        &["abide", "answer", "", "yes"],
+        &["abide", "approve", ""],
+        &["abide", "reject", ""],
+        &["abide", "conversations", "rename", "", "title"],
+        &["abide", "conversations", "archive", ""],
+        &["abide", "conversations", "delete", "\u{1b}"],
+        &["abide", "key", "unset", ""],
+    ] {
+        let refused = Cli::try_parse_from(line).expect_err(&line.join(" "));
+        assert_eq!(refused.kind(), clap::error::ErrorKind::ValueValidation, "{line:?}: {refused}");
+    }
 }

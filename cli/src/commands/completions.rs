@@ -1,14 +1,18 @@
-use crate::{
-    args::{Cli, CompletionsArgs},
-    error::CommandError,
-    exit::Exit,
-};
-use clap::CommandFactory as _;
+use crate::{args::CompletionsArgs, complete::VARIABLE, error::CommandError, exit::Exit};
+use clap_complete::env::Shells;
 use std::io::Write as _;
 
+const PROGRAM: &str = "abide";
+
+/// The script calls this program for what can be typed next, so that it also knows ids and models.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<Exit, CommandError> {
+    let shells = Shells::builtins();
+    let name = args.shell.to_string();
+    let Some(shell) = shells.completer(&name) else {
+        return Err(CommandError::usage(format!("there is no completion for {name}")));
+    };
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "abide", &mut script);
+    shell.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)?;
     std::io::stdout().write_all(&script)?;
     Ok(Exit::Done)
 }

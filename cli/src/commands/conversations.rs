@@ -1,6 +1,7 @@
 use crate::{
     args::{ConversationsArgs, ConversationsCommand},
     clock,
+    commands::kind,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
@@ -10,7 +11,7 @@ use crate::{
 use abide_client::protocol::{
     conversation::Conversation,
     method::{
-        ArchiveConversation, DeleteConversation, GetConversation, ListConversations, UpdateConversation,
+        ArchiveConversation, DeleteConversation, ListConversations, UpdateConversation,
         conversation::{
             ArchiveConversationParams, ConversationParams, ConversationReply, ListConversationsParams,
             UpdateConversationParams,
@@ -25,7 +26,11 @@ pub(crate) async fn conversations(args: ConversationsArgs, json: bool) -> Result
     match args.command {
         None => list(args.archived, json).await,
         Some(ConversationsCommand::Rename { conversation, title }) => {
-            rename(conversation, title.join(" "), json).await
+            let title = title.join(" ");
+            if title.trim().is_empty() {
+                return Err(CommandError::usage("the title is empty, the conversation keeps its own"));
+            }
+            rename(conversation, title, json).await
         }
         Some(ConversationsCommand::Archive { conversation, undo }) => {
             archive(conversation, !undo, json).await
@@ -61,28 +66,31 @@ pub(crate) async fn all(daemon: &mut Daemon, archived: bool) -> Result<Vec<Conve
 }
 
 async fn rename(conversation_id: String, title: String, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    let named = kind::only_conversation(&mut daemon, &conversation_id).await?.conversation;
     let params = UpdateConversationParams {
-        conversation_id,
+        conversation_id: named.id.to_string(),
         title: Some(title),
         workspace: None,
         mode: None,
         model: None,
         persona: None,
     };
-    let reply = Daemon::started().await?.call::<UpdateConversation>(params).await?;
+    let reply = daemon.call::<UpdateConversation>(params).await?;
     tell(&reply, "renamed", json)
 }
 
 async fn archive(conversation_id: String, archived: bool, json: bool) -> Result<Exit, CommandError> {
-    let params = ArchiveConversationParams { conversation_id, archived };
-    let reply = Daemon::started().await?.call::<ArchiveConversation>(params).await?;
+    let mut daemon = Daemon::started().await?;
+    let named = kind::only_conversation(&mut daemon, &conversation_id).await?.conversation;
+    let params = ArchiveConversationParams { conversation_id: named.id.to_string(), archived };
+    let reply = daemon.call::<ArchiveConversation>(params).await?;
     tell(&reply, if archived { "archived" } else { "brought back" }, json)
 }
 
 async fn delete(conversation: String, yes: bool, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    let named = ConversationParams { conversation_id: conversation };
-    let conversation = daemon.call::<GetConversation>(named).await?.conversation;
+    let conversation = kind::only_conversation(&mut daemon, &conversation).await?.conversation;
     if !yes && !confirmed(&conversation).await? {
         screen::note("nothing is deleted")?;
         return Ok(Exit::Done);

@@ -1,6 +1,7 @@
 use crate::{
     args::MessagesArgs,
     clock,
+    commands::kind,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
@@ -15,12 +16,12 @@ use abide_client::protocol::{
 };
 
 pub(crate) async fn messages(args: MessagesArgs, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
     let params = ListMessagesParams {
-        conversation_id: args.conversation,
+        conversation_id: kind::conversation(&mut daemon, &args.conversation).await?.to_string(),
         before: args.before.map(Seq),
         limit: Some(args.limit),
     };
-    let mut daemon = Daemon::started().await?;
     let reply = daemon.call::<ListMessages>(params.clone()).await?;
     if json {
         json::document(&reply)?;

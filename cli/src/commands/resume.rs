@@ -1,8 +1,8 @@
 use super::stop::tell;
-use crate::{args::TaskArgs, connection::Daemon, error::CommandError, exit::Exit};
-use abide_client::protocol::method::{ResumeTask, task::TaskParams};
+use crate::{args::LiveTaskArgs, commands::kind, error::CommandError, exit::Exit};
+use abide_client::protocol::method::ResumeTask;
 
-pub(crate) async fn resume(args: TaskArgs, json: bool) -> Result<Exit, CommandError> {
-    let reply = Daemon::started().await?.call::<ResumeTask>(TaskParams { task_id: args.task }).await?;
+pub(crate) async fn resume(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {
+    let reply = kind::on_task::<ResumeTask>(args.task).await?;
     tell(&reply, json)
 }

@@ -1,6 +1,7 @@
 use crate::{
     args::SearchArgs,
     clock,
+    commands::kind,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
@@ -12,13 +13,18 @@ use abide_client::protocol::{
 };
 
 pub(crate) async fn search(args: SearchArgs, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    let conversation_id = match &args.conversation {
+        Some(id) => Some(kind::conversation(&mut daemon, id).await?.to_string()),
+        None => None,
+    };
     let params = SearchParams {
         query: args.words.join(" "),
-        conversation_id: args.conversation,
+        conversation_id,
         before: args.before.map(Seq),
         limit: Some(args.limit),
     };
-    let reply = Daemon::started().await?.call::<Search>(params).await?;
+    let reply = daemon.call::<Search>(params).await?;
     if json {
         json::document(&reply)?;
         return Ok(Exit::Done);

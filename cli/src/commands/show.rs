@@ -1,15 +1,15 @@
 use crate::{
     args::ShowArgs,
     clock,
-    connection::Daemon,
+    commands::kind,
     error::CommandError,
     exit::Exit,
     output::{json, screen, show, text},
 };
-use abide_client::protocol::method::{GetTask, task::TaskParams};
+use abide_client::protocol::method::GetTask;
 
 pub(crate) async fn show(args: ShowArgs, json: bool) -> Result<Exit, CommandError> {
-    let reply = Daemon::started().await?.call::<GetTask>(TaskParams { task_id: args.task }).await?;
+    let reply = kind::on_task::<GetTask>(args.task).await?;
     if json {
         json::document(&reply)?;
     } else {

@@ -1,11 +1,8 @@
-use crate::{args::TaskArgs, connection::Daemon, error::CommandError, exit::Exit, output::ps};
-use abide_client::protocol::method::{
-    StopTask,
-    task::{TaskParams, TaskReply},
-};
+use crate::{args::LiveTaskArgs, commands::kind, error::CommandError, exit::Exit, output::ps};
+use abide_client::protocol::method::{StopTask, task::TaskReply};
 
-pub(crate) async fn stop(args: TaskArgs, json: bool) -> Result<Exit, CommandError> {
-    let reply = Daemon::started().await?.call::<StopTask>(TaskParams { task_id: args.task }).await?;
+pub(crate) async fn stop(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {
+    let reply = kind::on_task::<StopTask>(args.task).await?;
     tell(&reply, json)
 }
 

@@ -2,7 +2,7 @@ use super::{existing, find_conversation, refused, start, storage, task::PAGE, wr
 use crate::ipc::{Service, connection::Connection};
 use abide_engine::Input;
 use abide_protocol::{
-    ConversationId, Error,
+    ConversationId, Error, ErrorKind,
     method::conversation::{
         ArchiveConversationParams, ConversationParams, ConversationReply, CreateConversationParams,
         DeleteConversationReply, FocusParams, FocusReply, ListConversationsParams, ListConversationsReply,
@@ -68,10 +68,21 @@ pub(super) async fn update(
         Some(path) => Some(start::workspace(service, id, Some(&path)).await?),
         None => None,
     };
-    let title = title.as_deref().map(start::title);
+    let title = title.as_deref().map(named).transpose()?;
     let update = ConversationUpdated { title, workspace, mode, model, persona };
     service.sessions.command(id, Input::Update(update)).await.map_err(|e| refused(&e))?;
     reply(service, id).await
+}
+
+/// A title that a person gives.
+fn named(title: &str) -> Result<String, Error> {
+    if title.trim().is_empty() {
+        return Err(Error::new(
+            ErrorKind::InvalidParams,
+            "the title is empty; the conversation keeps its own",
+        ));
+    }
+    Ok(start::title(title))
 }
 
 pub(super) async fn archive(

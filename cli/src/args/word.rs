@@ -1,0 +1,39 @@
+//! Names and ids as they are typed: refused here, in words, if they cannot name anything.
+
+use abide_client::text::visible;
+
+/// The longest id, title or model name that is taken, in bytes. No name in use comes near it.
+const MAX: usize = 4096;
+
+/// A value parser: not empty, one line, no control characters. What stands around it is cut off.
+pub(super) fn word(typed: &str) -> Result<String, String> {
+    let word = typed.trim();
+    if word.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if word.len() > MAX {
+        return Err(format!("it has {} bytes, over the limit of {MAX}", word.len()));
+    }
+    if word.chars().any(char::is_control) {
+        return Err(format!(
+            "it has a line end or another control character: {}",
+            visible(&word.escape_debug().to_string())
+        ));
+    }
+    Ok(word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+
+    #[test]
+    fn what_cannot_name_anything_is_refused() {
+        assert_eq!(word(" 5f2c81d0 ").as_deref(), Ok("5f2c81d0"));
+        assert_eq!(word("ein Titel: größer").as_deref(), Ok("ein Titel: größer"));
+        for bad in ["", "  \t", "a\nb", "a\u{1b}[2Jb", "a\u{0}", &"x".repeat(4097)] {
+            let why = word(bad).expect_err(bad);
+            assert!(why.starts_with("it ") && !why.contains(['\u{1b}', '\n']), "{why:?}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+use crate::{
+    args::{Cli, ManArgs},
+    error::CommandError,
+    exit::Exit,
+};
+use clap::CommandFactory as _;
+
+/// A page for each command, made from the command line's own definition.
+pub(crate) fn man(args: &ManArgs) -> Result<Exit, CommandError> {
+    std::fs::create_dir_all(&args.folder)?;
+    clap_mangen::generate_to(Cli::command(), &args.folder)?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn pages(command: &clap::Command, name: &str, found: &mut Vec<String>) {
+        found.push(format!("{name}.1"));
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            pages(sub, &format!("{name}-{}", sub.get_name()), found);
+        }
+    }
+
+    #[test]
+    fn each_command_has_a_page_that_says_what_its_help_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("man");
+        man(&ManArgs { folder: folder.clone() }).unwrap();
+        let mut command = Cli::command();
+        command.build();
+        let mut wanted = Vec::new();
+        pages(&command, "abide", &mut wanted);
+        assert!(wanted.contains(&"abide-daemon-status.1".to_owned()), "{wanted:?}");
+        for page in wanted.iter().filter(|page| !page.contains("help")) {
+            let text = fs::read_to_string(folder.join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
+            assert!(text.contains(".SH SYNOPSIS") && text.contains(".SH DESCRIPTION"), "{page}: {text}");
+        }
+        let run = fs::read_to_string(folder.join("abide-run.1")).unwrap();
+        assert!(run.contains("Ctrl") && run.contains("Print the task"), "{run}");
+    }
+}

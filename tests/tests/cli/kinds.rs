@@ -1,0 +1,43 @@
+//! Ids of the other kind, and names that name nothing.
+
+use abide_tests::{model_server::Turn, world::World};
+
+#[tokio::test]
+async fn a_tasks_id_finds_its_conversation_where_that_is_harmless() {
+    let world = World::start().await;
+    let task = world.run("kinds", [Turn::done("All is done.")]).await;
+    world.wait_end(task).await;
+    let cli = world.daemon.cli();
+    let (id, conversation) = (task.task_id.short(), task.conversation_id.short());
+    assert!(cli.ok(&["messages", &id]).await.contains("[k:kinds]"));
+    assert!(cli.ok(&["search", "kinds", "--conversation", &id]).await.contains("kinds"));
+    for words in [["rename", &id, "Other"], ["archive", &id, "--undo"], ["delete", &id, "--yes"]] {
+        let refused = cli.run(&[&["conversations"], &words[..]].concat()).await;
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains(&format!("{id} is a task, not a conversation")), "{refused:?}");
+        assert!(refused.stderr.contains(&conversation), "{refused:?}");
+    }
+    for verb in ["show", "stop", "pause", "resume"] {
+        let refused = cli.run(&[verb, &conversation]).await;
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(
+            refused.stderr.contains(&format!("{conversation} is a conversation, not a task")),
+            "{refused:?}"
+        );
+        assert!(refused.stderr.contains(&format!("its newest task is {id}")), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_title_is_refused() {
+    let world = World::start().await;
+    let task = world.run("kinds", [Turn::done("All is done.")]).await;
+    world.wait_end(task).await;
+    let cli = world.daemon.cli();
+    let conversation = task.conversation_id.short();
+    for title in ["", " \t"] {
+        let refused = cli.run(&["conversations", "rename", &conversation, title]).await;
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains("the title is empty"), "{refused:?}");
+    }
+}
