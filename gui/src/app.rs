@@ -2,6 +2,7 @@
 
 mod commands;
 mod effects;
+mod hand;
 mod view;
 mod window;
 
@@ -10,13 +11,14 @@ use crate::{
     clock::Clock,
     daemon::{Daemon, Failure},
     effect::{Effect, field},
+    guard::{Deed, Guard},
     keymap::Command,
     memory::{Memory, Settings, ThemeChoice},
-    request::{Answer, Request},
+    request::{Answer, Asker, Request},
     screen::{
         composer::Composer,
         conversation::{self, Conversation},
-        fresh, inbox, sidebar,
+        fresh, inbox, pending, sidebar,
     },
     theme,
     widget::Look,
@@ -28,7 +30,7 @@ use abide_client::{
     view::{Connection, OverviewChange, OverviewView},
 };
 use iced::{Subscription, Task, Theme, event, time, window::Id};
-pub use window::WindowEvent;
+pub use window::{WindowEvent, heard};
 
 use std::{collections::HashSet, time::Duration};
 
@@ -41,6 +43,7 @@ const DRAFT: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct App {
     daemon: Daemon,
+    asker: Asker,
     memory: Memory,
     settings: Settings,
     clock: Clock,
@@ -55,6 +58,11 @@ pub struct App {
     over: Over,
     /// What went wrong last, in words.
     notice: Option<String>,
+    guard: Guard,
+    /// What was done last, if it can be taken back.
+    done: Option<Done>,
+    /// When the next frame is due that something only the clock changes needs.
+    due: Option<Timestamp>,
     window: Option<Id>,
     is_focused: bool,
     is_system_dark: bool,
@@ -62,6 +70,19 @@ pub struct App {
     is_dirty: bool,
     /// What waits that the person has been told of.
     told: HashSet<PendingId>,
+}
+
+/// Something that can be taken back for a while.
+#[derive(Debug, Clone, Copy)]
+struct Done {
+    what: Undo,
+    until: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Undo {
+    Stopped(ConversationId),
+    Archived(ConversationId),
 }
 
 /// What is at the right.
@@ -100,18 +121,31 @@ pub enum Message {
     StartPressed,
     OverClosed,
     CloseConfirmed,
+    /// Whether a caret is drawn.
+    CaretMoved(bool),
+    /// Something has stood still for long enough, or can no longer be taken back.
+    Settled,
+    TakenBack,
 }
 
 impl App {
     /// A window on the daemon of this home.
     #[must_use]
     pub fn open(home: &Home, clock: Clock) -> Self {
+        let daemon = Daemon::new(home.clone());
+        Self::with(home, clock, Asker::from(daemon))
+    }
+
+    /// The same, whose requests go there.
+    #[must_use]
+    pub fn with(home: &Home, clock: Clock, asker: Asker) -> Self {
         let memory = Memory::of(home);
         let settings = memory.settings();
         let fresh =
             fresh::Screen { composer: Composer::with_draft(&memory.draft(None)), ..fresh::Screen::default() };
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
+            asker,
             memory,
             clock,
             now: clock(),
@@ -124,6 +158,9 @@ impl App {
             page: Page::Fresh,
             over: Over::Nothing,
             notice: None,
+            guard: Guard::default(),
+            done: None,
+            due: None,
             window: None,
             is_focused: true,
             is_system_dark: false,
@@ -198,6 +235,16 @@ impl App {
 
     pub fn update(&mut self, message: Message) -> Task<Message> {
         self.now = (self.clock)();
+        let task = self.handle(message);
+        Task::batch([task, self.watch()])
+    }
+
+    fn handle(&mut self, message: Message) -> Task<Message> {
+        let deed = self.deed(&message);
+        if deed.is_some_and(|deed| !self.guard.allows(deed, self.now)) {
+            tracing::debug!(?deed, "not yet: it has not stood still for long enough");
+            return Task::none();
+        }
         match message {
             Message::Overview(updates) => self.follow(updates),
             Message::Conversation(id, updates) => {
@@ -219,13 +266,18 @@ impl App {
                 let effects = self.sidebar.update(message, &self.overview, self.look());
                 self.perform(effects)
             }
+            Message::Thread(conversation::Message::Card(pending::Message::Seen(id, spot)))
+            | Message::Inbox(inbox::Message::Card(pending::Message::Seen(id, spot))) => {
+                self.guard.saw(id, spot, self.now);
+                Task::none()
+            }
             Message::Thread(message) => {
                 let effects = self.open.as_mut().map(|open| open.update(message)).unwrap_or_default();
-                self.perform(effects)
+                self.perform_deed(deed, effects)
             }
             Message::Inbox(message) => {
                 let effects = self.inbox.update(message);
-                self.perform(effects)
+                self.perform_deed(deed, effects)
             }
             Message::Fresh(message) => {
                 let effects = self.fresh.update(message);
@@ -238,6 +290,18 @@ impl App {
                 Task::none()
             }
             Message::Ticked => Task::none(),
+            Message::CaretMoved(is_drawn) => {
+                tracing::debug!(is_drawn, "the caret moved");
+                self.guard.caret(is_drawn, self.now);
+                Task::none()
+            }
+            Message::Settled => {
+                if self.guard.in_hand(self.now).is_some() {
+                    tracing::debug!("the selected card takes keys");
+                }
+                Task::none()
+            }
+            Message::TakenBack => self.take_back(),
             Message::DraftDue => {
                 self.keep_draft();
                 Task::none()
@@ -264,6 +328,15 @@ impl App {
                 self.close()
             }
         }
+    }
+
+    /// Does what a screen asks for; what cannot be undone lets hands rest.
+    fn perform_deed(&mut self, deed: Option<Deed>, effects: Vec<Effect>) -> Task<Message> {
+        if let Some(deed) = deed.filter(|_| effects.iter().any(|effect| matches!(effect, Effect::Ask(_)))) {
+            tracing::debug!(?deed, "asked of the daemon");
+            self.guard.did(deed, self.now);
+        }
+        self.perform(effects)
     }
 
     /// Folds the overview.
@@ -297,6 +370,8 @@ impl App {
     /// What has come to the inbox stands out, and calls if nobody is here.
     fn point_out(&mut self) -> Task<Message> {
         let items = self.overview.inbox().items();
+        let waiting: Vec<PendingId> = items.iter().map(|item| item.pending.id()).collect();
+        self.inbox.cards.keep(&waiting);
         let new: Vec<ConversationId> = items
             .iter()
             .filter(|item| !self.told.contains(&item.pending.id()))
@@ -334,6 +409,7 @@ impl App {
                 return self.perform(vec![Effect::Open(started.conversation_id)]);
             }
             Ok(answer) => {
+                self.note_done(request);
                 if *request == Request::Focus(None) {
                     tracing::debug!("the daemon knows that nobody looks");
                 }

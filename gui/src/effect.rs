@@ -10,6 +10,8 @@ pub enum Effect {
     Copy(String),
     /// The keyboard goes to this field.
     Focus(&'static str),
+    /// No field has the keyboard.
+    Unfocus,
     Open(ConversationId),
     /// That conversation, at that message.
     GoTo(ConversationId, Seq),
@@ -39,5 +41,6 @@ pub mod field {
     pub const REASON: &str = "reason";
     pub const TITLE: &str = "title";
     pub const READER: &str = "reader";
+    pub const INBOX: &str = "inbox";
     pub const TIMELINE: &str = "timeline";
 }

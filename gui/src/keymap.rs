@@ -24,6 +24,9 @@ pub enum Command {
     /// The choice with this number, from 1.
     Choose(u8),
     Decline,
+    /// The keyboard goes to the next thing that waits, or to the one before.
+    CardDown,
+    CardUp,
     ToggleDetails,
     AsText,
     CopyAll,
@@ -44,6 +47,31 @@ pub enum Command {
     Folder,
     Complete,
     Help,
+}
+
+impl Command {
+    /// Whether a key that is held down does it again and again.
+    #[must_use]
+    pub const fn repeats(self) -> bool {
+        matches!(
+            self,
+            Self::Next | Self::Previous | Self::PageUp | Self::PageDown | Self::ZoomIn | Self::ZoomOut
+        )
+    }
+
+    /// Whether it is about what waits for a person.
+    #[must_use]
+    pub const fn decides(self) -> bool {
+        matches!(
+            self,
+            Self::Approve
+                | Self::ApproveAlways
+                | Self::Reject
+                | Self::RejectAlways
+                | Self::Choose(_)
+                | Self::Decline
+        )
+    }
 }
 
 /// A row of the help: what to press, what it does.
@@ -70,11 +98,12 @@ pub static MAP: [(&str, &[Help]); 4] = [
     (
         "What waits for you",
         &[
-            ("A", "allow once"),
-            ("Shift A", "always allow"),
+            ("A", "allow once; Enter confirms"),
+            ("Shift A", "always allow; Enter confirms"),
             ("R", "reject, with a reason"),
             ("Shift R", "always reject"),
             ("1 … 9", "choose an answer"),
+            ("↑  ↓", "the one before, the next"),
             ("Ctrl D", "decline to answer"),
         ],
     ),
@@ -83,7 +112,8 @@ pub static MAP: [(&str, &[Help]); 4] = [
         &[
             ("Enter", "send, reply"),
             ("Shift Enter", "break the line"),
-            ("Esc", "stop, or close what is open"),
+            ("Esc", "leave the field, close what is open"),
+            ("Esc Esc", "stop; then Go on takes it back"),
             ("Ctrl P", "pause, go on"),
             ("Ctrl L", "to the input"),
         ],
@@ -121,6 +151,8 @@ pub fn command(key: &Key, modifiers: Modifiers) -> Option<Command> {
         Key::Named(Named::F2) => Command::Rename,
         Key::Named(Named::PageUp) => Command::PageUp,
         Key::Named(Named::PageDown) => Command::PageDown,
+        Key::Named(Named::ArrowUp) => Command::CardUp,
+        Key::Named(Named::ArrowDown) => Command::CardDown,
         Key::Named(Named::Home) => Command::ToStart,
         Key::Named(Named::End) => Command::ToEnd,
         Key::Character("a" | "A") => {

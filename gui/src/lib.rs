@@ -4,6 +4,7 @@
 //! * [`daemon`]: the two subscriptions, and requests
 //! * [`screen`]: conversation list, conversation, inbox, key map; each owns what it shows
 //! * [`memory`]: what this window remembers on its own: drafts, scale, theme
+//! * [`guard`]: what a key or a click may do now that cannot be undone
 //! * [`keymap`], [`attention`], [`appearance`], [`words`], [`clock`]: small things with one purpose each
 //! * [`frame`]: what a frame costs, for who wants to know
 //! * [`theme`], [`font`], [`widget`]: the look; no colour and no size is anywhere else
@@ -19,6 +20,7 @@ pub mod daemon;
 pub mod effect;
 pub mod font;
 pub mod frame;
+pub mod guard;
 pub mod keymap;
 pub mod memory;
 pub mod request;

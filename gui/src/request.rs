@@ -18,6 +18,8 @@ use abide_client::protocol::{
     },
     task::AgentTask,
 };
+use futures_util::future::BoxFuture;
+use std::{fmt, sync::Arc};
 
 /// Messages of a page.
 pub const PAGE: u32 = 200;
@@ -60,6 +62,35 @@ pub enum Answer {
     Tasks(ConversationId, Vec<AgentTask>),
     Models(ListModelsReply),
     Found(SearchReply),
+}
+
+/// Where requests go.
+#[derive(Clone)]
+pub struct Asker(Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Answer, Failure>> + Send + Sync>);
+
+impl Asker {
+    /// To whatever this is.
+    pub fn new(
+        ask: impl Fn(Request) -> BoxFuture<'static, Result<Answer, Failure>> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(ask))
+    }
+
+    pub(crate) fn ask(&self, request: Request) -> BoxFuture<'static, Result<Answer, Failure>> {
+        (self.0)(request)
+    }
+}
+
+impl From<Daemon> for Asker {
+    fn from(daemon: Daemon) -> Self {
+        Self::new(move |request| Box::pin(daemon.clone().ask(request)))
+    }
+}
+
+impl fmt::Debug for Asker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Asker")
+    }
 }
 
 impl Daemon {

@@ -125,6 +125,8 @@ pub mod space {
     pub const BUBBLE: f32 = 560.0;
     /// The tallest live output.
     pub const OUTPUT: f32 = 320.0;
+    /// The tallest diff of a card that decides: its buttons should be seen with it.
+    pub const PREVIEW: f32 = 240.0;
     /// Of a list's state mark.
     pub const DOT: f32 = 8.0;
     pub const SCROLLBAR: f32 = 6.0;

@@ -3,6 +3,7 @@
 pub mod calm;
 pub mod list;
 pub mod spinner;
+pub mod told;
 
 use crate::{
     font,

@@ -3,8 +3,12 @@
 use super::{App, Message, Over, Page};
 use crate::{
     effect::{Effect, field},
+    guard::{Armed, Deed},
     keymap::Command,
-    screen::{fresh, inbox, pending},
+    screen::{
+        composer::{self, Stance},
+        conversation, fresh, pending,
+    },
     theme::SCALES,
 };
 use abide_client::protocol::ConversationId;
@@ -14,13 +18,28 @@ impl App {
     pub(super) fn command(&mut self, command: Command) -> Task<Message> {
         if self.over != Over::Nothing {
             return match (command, self.over) {
-                (Command::Escape | Command::Help, _) => self.update(Message::OverClosed),
-                (Command::Confirm, Over::Closing) => self.update(Message::CloseConfirmed),
+                (Command::Escape | Command::Help, _) => self.handle(Message::OverClosed),
+                (Command::Confirm, Over::Closing) => self.handle(Message::CloseConfirmed),
                 _ => Task::none(),
             };
         }
+        // The second of two keys; any other key forgets the first.
+        match (command, self.guard.armed(self.now)) {
+            (Command::Confirm, Some(Armed::Approval(id, decision))) => {
+                return self.card(pending::Message::Allowed(id, decision));
+            }
+            (Command::Escape, Some(Armed::Stop(_))) => {
+                let stop = conversation::Message::Composer(composer::Message::StopPressed);
+                return self.handle(Message::Thread(stop));
+            }
+            _ if self.guard.disarm() && command == Command::Escape => return Task::none(),
+            _ => {}
+        }
         match command {
-            Command::Help => self.over = Over::Help,
+            Command::Help => {
+                self.over = Over::Help;
+                return self.perform_one(Effect::Unfocus);
+            }
             Command::New => return self.leave(),
             Command::Next => return self.step(1),
             Command::Previous => return self.step(-1),
@@ -37,12 +56,18 @@ impl App {
                 self.settings.theme = self.settings.theme.next();
                 self.memory.keep_settings(&self.settings);
             }
+            Command::Escape if self.page == Page::Inbox && self.inbox.cards.is_rejecting() => {
+                return self.card(pending::Message::RejectCancelled);
+            }
             Command::Escape if self.page == Page::Inbox => {
                 self.page = self.page_behind();
                 return self.tell_focus();
             }
             Command::Escape if self.sidebar.clear_search() => {}
             Command::Escape if self.notice.take().is_some() => {}
+            command if command.decides() => return self.on_card(command),
+            Command::CardUp => return self.step_card(-1),
+            Command::CardDown => return self.step_card(1),
             command => return self.on_page(command),
         }
         Task::none()
@@ -50,10 +75,15 @@ impl App {
 
     fn on_page(&mut self, command: Command) -> Task<Message> {
         let effects = match self.page {
-            Page::Conversation => self.open.as_mut().and_then(|open| open.command(command)),
-            Page::Inbox if self.inbox.cards.is_rejecting() => None,
-            Page::Inbox => pending::decision(self.overview.inbox().items(), command)
-                .map(|decided| self.inbox.update(inbox::Message::Card(decided))),
+            Page::Conversation => {
+                let meant = self.open.as_ref().and_then(|open| open.command(command));
+                return match meant {
+                    Some(meant) => self.handle(Message::Thread(meant)),
+                    None if command == Command::Escape => self.arm_stop(),
+                    None => Task::none(),
+                };
+            }
+            Page::Inbox => None,
             Page::Fresh if command == Command::Demo => Some(self.fresh.update(fresh::Message::DemoPressed)),
             Page::Fresh if command == Command::FocusInput => Some(vec![Effect::Focus(field::COMPOSER)]),
             Page::Fresh if command == Command::Folder => Some(vec![Effect::Focus(field::FOLDER)]),
@@ -63,6 +93,18 @@ impl App {
             Page::Fresh => None,
         };
         self.perform(effects.unwrap_or_default())
+    }
+
+    /// The first of two keys that stop the task.
+    fn arm_stop(&mut self) -> Task<Message> {
+        let stance = self.open.as_ref().map(|open| open.stance());
+        if let Some(Stance::Working(task) | Stance::Approval(task)) = stance
+            && self.guard.allows(Deed::AtFoot, self.now)
+        {
+            tracing::debug!("Escape again stops");
+            self.guard.arm(Armed::Stop(task.id), self.now);
+        }
+        Task::none()
     }
 
     const fn page_behind(&self) -> Page {

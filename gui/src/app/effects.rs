@@ -10,9 +10,11 @@ use crate::{
     },
     words,
 };
-use abide_client::protocol::ConversationId;
+use abide_client::protocol::{ConversationId, inbox::Pending};
 use iced::{
-    Task, clipboard,
+    Task,
+    advanced::widget::{operate, operation::focusable::unfocus},
+    clipboard,
     widget::{
         Id, operation,
         scrollable::{AbsoluteOffset, RelativeOffset},
@@ -21,7 +23,7 @@ use iced::{
 
 impl App {
     pub(super) fn ask(&self, request: Request) -> Task<Message> {
-        Task::perform(self.daemon.clone().ask(request.clone()), move |result| {
+        Task::perform(self.asker.ask(request.clone()), move |result| {
             Message::Answered(request.clone(), result)
         })
     }
@@ -36,6 +38,7 @@ impl App {
             Effect::Ask(request) => self.ask(request),
             Effect::Copy(text) => clipboard::write(text),
             Effect::Focus(id) => operation::focus(Id::new(id)),
+            Effect::Unfocus => operate(unfocus()),
             Effect::Open(id) => self.show(id),
             Effect::GoTo(id, seq) => {
                 let shown = self.show(id);
@@ -80,7 +83,12 @@ impl App {
         self.open_conversation(id);
         self.remember(Some(id));
         let read = self.mark_read();
-        Task::batch([self.tell_focus(), read, operation::focus(Id::new(field::COMPOSER))])
+        // An approval takes keys; what else there is takes words.
+        let mut waiting = self.overview.inbox().items().iter().filter(|item| item.conversation_id == id);
+        let asks_leave = waiting.any(|item| matches!(item.pending, Pending::Approval(_)));
+        let keyboard =
+            self.perform_one(if asks_leave { Effect::Unfocus } else { Effect::Focus(field::COMPOSER) });
+        Task::batch([self.tell_focus(), read, keyboard])
     }
 
     /// To the page for a new conversation.

@@ -1,10 +1,10 @@
 //! The window, put together.
 
-use super::{App, Message, Over, Page};
+use super::{App, Message, Over, Page, Undo};
 use crate::{
     screen::help,
     theme::{space, style},
-    widget::{Element, action, key, prose, secondary, word},
+    widget::{Element, action, key, prose, secondary, told, word},
     words,
 };
 use abide_client::view::Connection;
@@ -21,15 +21,16 @@ impl App {
         let page = match (self.page, &self.open) {
             (Page::Conversation, Some(open)) => {
                 let known = self.overview.conversation(open.id());
-                open.view(self.models.as_ref(), known, look).map(Message::Thread)
+                open.view(self.models.as_ref(), known, &self.guard, look).map(Message::Thread)
             }
-            (Page::Inbox, _) => self.inbox.view(self.overview.inbox(), look).map(Message::Inbox),
+            (Page::Inbox, _) => self.inbox.view(self.overview.inbox(), &self.guard, look).map(Message::Inbox),
             (Page::Fresh | Page::Conversation, _) => {
                 let conversations = self.overview.conversations();
                 self.fresh.view(self.models.as_ref(), &conversations, look).map(Message::Fresh)
             }
         };
-        let right = column![self.banner(), container(page).height(Fill), self.notice()].width(Fill);
+        let right = column![self.banner(), container(page).height(Fill), self.taken_back(), self.notice()]
+            .width(Fill);
         let whole = row![
             self.sidebar.view(&self.overview, selected, look).map(Message::Sidebar),
             rule::vertical(1).style(style::line),
@@ -37,8 +38,9 @@ impl App {
         ];
         // The window's own ground shows through: filling it here would cost all its pixels for every part that is drawn anew.
         let whole = container(whole).width(Fill).height(Fill);
+        let whole = told::caret(whole, self.guard.has_caret(), Message::CaretMoved);
         let over = match self.over {
-            Over::Nothing => return whole.into(),
+            Over::Nothing => return whole,
             Over::Help => help::view(),
             Over::Closing => self.closing(),
         };
@@ -89,6 +91,22 @@ impl App {
                 container(card).padding(iced::padding::horizontal(space::XL).bottom(space::L)).into()
             }
         }
+    }
+
+    /// What was just done, and the way back.
+    fn taken_back(&self) -> Element<'_, Message> {
+        let Some(done) = self.done.as_ref().filter(|done| done.until > self.now) else {
+            return gap().height(0).into();
+        };
+        let (words, back) = match done.what {
+            Undo::Stopped(_) => ("Stopped.", "Go on"),
+            Undo::Archived(_) => ("Archived. A search finds it, too.", "Bring it back"),
+        };
+        let back = action(back, None).style(style::secondary).on_press(Message::TakenBack);
+        let content = row![prose(words).width(Fill), back].spacing(space::M).align_y(Center);
+        let card = container(content).padding([space::S, space::M]).width(Fill).style(style::card);
+        let card = container(card.max_width(space::COLUMN)).center_x(Fill);
+        card.padding(iced::padding::horizontal(space::XL).bottom(space::L)).into()
     }
 
     fn closing(&self) -> Element<'_, Message> {

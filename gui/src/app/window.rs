@@ -1,7 +1,11 @@
 //! The window itself: focus, closing, keys.
 
 use super::{App, Message, Over};
-use crate::{attention, effect::field, keymap};
+use crate::{
+    attention,
+    effect::{Effect, field},
+    keymap,
+};
 use iced::{
     Event, Task, event, keyboard,
     widget::{Id, operation},
@@ -24,6 +28,7 @@ impl App {
             WindowEvent::Opened => operation::focus(Id::new(field::COMPOSER)),
             WindowEvent::Focused => {
                 self.is_focused = true;
+                self.guard.came_back(self.now);
                 let read = self.mark_read();
                 Task::batch([attention::calm(self.window), self.tell_focus(), read])
             }
@@ -36,7 +41,7 @@ impl App {
                 let goes_on = self.overview.tasks().next().is_some();
                 if goes_on && !self.settings.knows_closing && self.over != Over::Closing {
                     self.over = Over::Closing;
-                    return Task::none();
+                    return self.perform_one(Effect::Unfocus);
                 }
                 self.close()
             }
@@ -50,13 +55,15 @@ impl App {
 }
 
 /// Keys that no field has taken, and what happens to the window.
-pub(super) fn heard(event: Event, status: event::Status, window: window::Id) -> Option<Message> {
+#[must_use]
+pub fn heard(event: Event, status: event::Status, window: window::Id) -> Option<Message> {
     match event {
-        Event::Keyboard(keyboard::Event::KeyPressed { key, modified_key, modifiers, .. })
+        Event::Keyboard(keyboard::Event::KeyPressed { key, modified_key, modifiers, repeat, .. })
             if status == event::Status::Ignored =>
         {
             keymap::command(&key, modifiers)
                 .or_else(|| keymap::command(&modified_key, modifiers))
+                .filter(|command| !repeat || command.repeats())
                 .map(Message::Key)
         }
         Event::Window(event) => {

@@ -4,7 +4,9 @@ mod view;
 
 use crate::{
     effect::Effect,
+    guard::Deed,
     request::Request,
+    screen::pending::meant,
     words::{expanded, home},
 };
 use abide_client::protocol::{
@@ -47,6 +49,20 @@ pub enum Message {
     ModelPicked(ModelChoice),
     StepsChanged(String),
     WorkspaceChanged(String),
+}
+
+impl Message {
+    /// What it does that cannot be undone. Enter answers only a question that has been there for a moment.
+    #[must_use]
+    pub fn deed(&self, stance: Stance<'_>) -> Option<Deed> {
+        match self {
+            Self::StopPressed | Self::PausePressed | Self::ResumePressed | Self::DeclinePressed => {
+                Some(Deed::AtFoot)
+            }
+            Self::Submitted if matches!(stance, Stance::Question(..)) => Some(Deed::AtFoot),
+            _ => None,
+        }
+    }
 }
 
 /// What the conversation is ready for.
@@ -176,11 +192,16 @@ impl Composer {
             }
             Stance::Question(task, question) => {
                 self.sent = Some(Sent { id: String::new(), text: text.clone(), is_under_way: true });
-                let answer = abide_client::choice(question, &text).map(str::to_owned).unwrap_or(text);
+                let answer = meant(question, &text).to_owned();
                 vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
             }
             Stance::Away | Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_) => Vec::new(),
         }
+    }
+
+    /// A new task that goes on where the last one was stopped.
+    pub fn go_on(&mut self, conversation: ConversationId) -> Effect {
+        Effect::Ask(Request::Start(Box::new(self.task("Go on.".to_owned(), Some(conversation)))))
     }
 
     /// Asked twice for the same words, because the answer was lost, it starts one task.
@@ -215,8 +236,11 @@ impl Composer {
 
     /// The daemon has it: the field is free for the next words.
     pub fn sent(&mut self) {
-        if self.sent.take().is_some() {
-            self.content = text_editor::Content::new();
+        if let Some(sent) = self.sent.take() {
+            // What was written meanwhile stays.
+            let draft = self.draft();
+            let rest = draft.strip_prefix(&sent.text).unwrap_or(&draft).trim_start();
+            self.content = text_editor::Content::with_text(rest);
         }
     }
 
@@ -236,6 +260,10 @@ pub struct About<'a> {
     pub mode: Option<Mode>,
     /// Then its folder can be chosen.
     pub is_new: bool,
+    /// The buttons have meant the same for long enough to be pressed.
+    pub is_steady: bool,
+    /// One more Escape stops the task.
+    pub stops_on_escape: bool,
 }
 
 /// The daemon hands on to tools what is on its list, and forgets the rest.

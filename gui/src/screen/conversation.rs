@@ -17,6 +17,7 @@ pub use projection::{Row, rows};
 
 use crate::{
     effect::{Effect, Scroll, field},
+    guard::Deed,
     request::{Answer, PAGE, Request},
     screen::{
         composer::{self, Composer, Stance},
@@ -27,7 +28,7 @@ use crate::{
 use abide_client::{
     protocol::{
         CallId, ConversationId, Seq,
-        inbox::Pending,
+        inbox::{Pending, PendingId},
         method::conversation::UpdateConversationParams,
         task::{AgentTask, Status},
     },
@@ -54,7 +55,7 @@ pub struct Conversation {
     /// A message that was searched for: it stands out.
     found: Option<Seq>,
     /// It has still to be brought into view.
-    goal: Option<Seq>,
+    goal: Option<Row>,
     /// Messages that came since the end was left.
     news: usize,
     history: History,
@@ -92,6 +93,10 @@ enum Menu {
 pub enum Message {
     Looked(View<Row>),
     CallToggled(CallId, bool),
+    /// All details opened, or closed.
+    DetailsToggled,
+    Scrolled(Scroll),
+    InputWanted,
     ReasoningToggled(Seq),
     Copied(String),
     Document(markdown::Message),
@@ -110,6 +115,19 @@ pub enum Message {
     ArchivePressed,
     DeletePressed,
     DeleteConfirmed,
+}
+
+impl Message {
+    /// What it does that cannot be undone, or not by the key that did it.
+    #[must_use]
+    pub fn deed(&self, stance: Stance<'_>) -> Option<Deed> {
+        match self {
+            Self::Card(message) => message.deed(),
+            Self::Composer(message) => message.deed(stance),
+            Self::DeleteConfirmed | Self::ArchivePressed => Some(Deed::AtFoot),
+            _ => None,
+        }
+    }
 }
 
 impl Conversation {
@@ -194,6 +212,13 @@ impl Conversation {
                 self.open.insert(id, is_open);
                 Vec::new()
             }
+            Message::DetailsToggled => {
+                self.all_open = !self.all_open;
+                self.open.clear();
+                Vec::new()
+            }
+            Message::Scrolled(scroll) => vec![Effect::Scroll(scroll)],
+            Message::InputWanted => vec![Effect::Focus(field::COMPOSER)],
             Message::ReasoningToggled(seq) => {
                 if !self.reasoning.remove(&seq) {
                     self.reasoning.insert(seq);
@@ -246,7 +271,8 @@ impl Conversation {
             Message::ArchivePressed => self.archive(),
             Message::DeletePressed => {
                 self.menu = Menu::Deleting;
-                Vec::new()
+                // Enter is for this question now, not for a field.
+                vec![Effect::Unfocus]
             }
             Message::DeleteConfirmed => vec![Effect::Ask(Request::Delete(self.id)), Effect::New],
         }
@@ -257,6 +283,29 @@ impl Conversation {
         let effects = composer.update(message, self.stance(), Some(self.id));
         self.composer = composer;
         effects
+    }
+
+    /// The question whether to delete is shown.
+    #[must_use]
+    pub const fn is_deleting(&self) -> bool {
+        matches!(self.menu, Menu::Deleting)
+    }
+
+    #[must_use]
+    pub const fn is_rejecting(&self) -> bool {
+        self.cards.is_rejecting()
+    }
+
+    /// What waits here, oldest first.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<PendingId> {
+        self.view.inbox().items().iter().map(|item| item.pending.id()).collect()
+    }
+
+    /// Brings the card into view.
+    pub fn go_to_card(&mut self, id: PendingId) -> Vec<Effect> {
+        self.goal = Some(Row::Card(id));
+        self.seek()
     }
 
     pub(super) fn is_archived(&self) -> bool {

@@ -101,7 +101,8 @@ impl Screen {
         conversations: &[&Conversation],
         look: Look,
     ) -> Element<'a, Message> {
-        let about = About { models, model: None, mode: None, is_new: true };
+        let about =
+            About { models, model: None, mode: None, is_new: true, is_steady: true, stops_on_escape: false };
         let words = column![
             text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG),
             prose(

@@ -27,7 +27,7 @@ pub fn view<'a, Message: 'a>() -> Element<'a, Message> {
     let content = column![
         text("Keys").size(size::TITLE).font(font::STRONG),
         row![half(left), half(right)].spacing(space::XL),
-        secondary("Letters and digits count while no field has the keyboard; Esc leaves a field."),
+        secondary("Letters and digits count while no field has the keyboard (Esc leaves it), for the card that is framed, once it has stood still."),
     ]
     .spacing(space::L)
     .padding(space::XL)

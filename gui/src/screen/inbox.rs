@@ -1,9 +1,10 @@
 //! All that waits, of every conversation, in one place.
 
 use crate::{
-    effect::Effect,
+    effect::{Effect, field},
     font,
-    screen::pending::{self, Cards},
+    guard::Guard,
+    screen::pending::{self, Cards, Reply},
     theme::{size, space, style},
     widget::{Element, Look, prose, secondary, word},
     words,
@@ -35,7 +36,7 @@ impl Screen {
     }
 
     #[must_use]
-    pub fn view<'a>(&'a self, inbox: &'a Inbox, look: Look) -> Element<'a, Message> {
+    pub fn view<'a>(&'a self, inbox: &'a Inbox, guard: &Guard, look: Look) -> Element<'a, Message> {
         let mut content = column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(space::L);
         if inbox.items().is_empty() {
             content = content.push(secondary(
@@ -52,7 +53,7 @@ impl Screen {
                 ]
                 .spacing(space::S)
                 .align_y(Center),
-                self.cards.card(item.task_id, &item.pending, look, true).map(Message::Card),
+                self.cards.card(item.task_id, &item.pending, look, guard, Reply::Here).map(Message::Card),
             ]
             .spacing(space::XS)
             .into()
@@ -62,6 +63,7 @@ impl Screen {
             .max_width(space::COLUMN)
             .padding([space::XL, 0.0]);
         scrollable(container(page).center_x(Fill).padding([0.0, space::XL]))
+            .id(field::INBOX)
             .height(Fill)
             .style(style::bars)
             .into()

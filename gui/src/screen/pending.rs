@@ -3,10 +3,11 @@
 use crate::{
     effect::{Effect, field},
     font,
+    guard::{Armed, Deed, Guard, Spot},
     keymap::Command,
     request::Request,
     theme::{size, space, style},
-    widget::{Element, Look, action, calm::calm, code, key, prose, secondary},
+    widget::{Element, Look, action, calm::calm, code, key, prose, secondary, told::sighted},
     words,
 };
 use abide_client::{
@@ -21,7 +22,7 @@ use iced::{
     Center, Fill,
     widget::{Column, Row, button, column, container, row, scrollable, text, text_input},
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::conversation::diff;
 
@@ -31,7 +32,16 @@ pub struct Cards {
     rejecting: Option<Rejecting>,
     answers: HashMap<QuestionId, String>,
     /// Sent: no second click while it is under way.
-    sent: BTreeMap<PendingId, ()>,
+    sent: BTreeSet<PendingId>,
+}
+
+/// Where a question is answered in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// In a field of the card.
+    Here,
+    /// In the composer, where this choice is picked by its number.
+    Below(Option<usize>),
 }
 
 /// A rejection that is being given its reason.
@@ -48,12 +58,30 @@ pub enum Message {
     /// `reject_once` or `reject_always`.
     RejectPressed(ApprovalId, Decision),
     ReasonChanged(String),
-    Rejected,
+    Rejected(ApprovalId),
     RejectCancelled,
     Chosen(TaskId, QuestionId, String),
     AnswerChanged(QuestionId, String),
-    Answered(TaskId, QuestionId),
+    Answered(TaskId, QuestionId, String),
     Declined(TaskId, QuestionId),
+    /// Where it is drawn.
+    Seen(PendingId, Spot),
+}
+
+impl Message {
+    /// What it does that cannot be undone.
+    #[must_use]
+    pub const fn deed(&self) -> Option<Deed> {
+        Some(match self {
+            Self::Allowed(id, _) | Self::RejectPressed(id, _) => Deed::OnCard(PendingId::Approval(*id)),
+            Self::Chosen(_, id, _) | Self::Declined(_, id) => Deed::OnCard(PendingId::Question(*id)),
+            Self::Answered(_, id, _) => Deed::Written(PendingId::Question(*id)),
+            Self::Rejected(id) => Deed::Written(PendingId::Approval(*id)),
+            Self::ReasonChanged(_) | Self::RejectCancelled | Self::AnswerChanged(..) | Self::Seen(..) => {
+                return None;
+            }
+        })
+    }
 }
 
 impl Cards {
@@ -70,7 +98,7 @@ impl Cards {
                 }
                 Vec::new()
             }
-            Message::Rejected => match self.rejecting.take() {
+            Message::Rejected(_) => match self.rejecting.take() {
                 None => Vec::new(),
                 Some(Rejecting { approval, decision, reason }) => {
                     let note = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
@@ -86,32 +114,25 @@ impl Cards {
                 self.answers.insert(question, answer);
                 Vec::new()
             }
-            Message::Answered(task, question) => {
-                match self.answers.get(&question).map(|answer| answer.trim()).filter(|a| !a.is_empty()) {
-                    None => Vec::new(),
-                    Some(answer) => {
-                        let answer = answer.to_owned();
-                        self.answer(task, question, Some(answer))
-                    }
-                }
-            }
+            Message::Answered(task, question, answer) => match answer.trim() {
+                "" => Vec::new(),
+                answer => self.answer(task, question, Some(answer.to_owned())),
+            },
             Message::Declined(task, question) => self.answer(task, question, None),
+            // The window's guard knows it.
+            Message::Seen(..) => Vec::new(),
         }
     }
 
     fn decide(&mut self, id: ApprovalId, decision: Decision, note: Option<String>) -> Vec<Effect> {
-        match self.sent.insert(PendingId::Approval(id), ()) {
-            Some(()) => Vec::new(),
-            None => vec![Effect::Ask(Request::Decide(id, decision, note))],
-        }
+        let is_new = self.sent.insert(PendingId::Approval(id));
+        is_new.then_some(Effect::Ask(Request::Decide(id, decision, note))).into_iter().collect()
     }
 
     /// Answers a question, once.
     pub fn answer(&mut self, task: TaskId, question: QuestionId, answer: Option<String>) -> Vec<Effect> {
-        match self.sent.insert(PendingId::Question(question), ()) {
-            Some(()) => Vec::new(),
-            None => vec![Effect::Ask(Request::Answer(task, question, answer))],
-        }
+        let is_new = self.sent.insert(PendingId::Question(question));
+        is_new.then_some(Effect::Ask(Request::Answer(task, question, answer))).into_iter().collect()
     }
 
     /// It failed: the person may try again.
@@ -119,7 +140,7 @@ impl Cards {
         match request {
             Request::Answer(_, question, _) => self.sent.remove(&PendingId::Question(*question)),
             Request::Decide(approval, ..) => self.sent.remove(&PendingId::Approval(*approval)),
-            _ => None,
+            _ => false,
         };
     }
 
@@ -129,42 +150,57 @@ impl Cards {
     }
 
     fn is_sent(&self, id: PendingId) -> bool {
-        self.sent.contains_key(&id)
+        self.sent.contains(&id)
     }
 
-    /// The card of an item. `with_input` gives a question its own field (in the timeline, the composer is it).
+    /// Forgets what was begun for cards that are gone: somebody else decided.
+    pub fn keep(&mut self, waiting: &[PendingId]) {
+        let is_gone = |rejecting: &Rejecting| !waiting.contains(&PendingId::Approval(rejecting.approval));
+        self.rejecting.take_if(|rejecting| is_gone(rejecting));
+        self.answers.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
+        self.sent.retain(|id| waiting.contains(id));
+    }
+
+    /// The card of an item.
     pub fn card<'a>(
         &'a self,
         task: TaskId,
         pending: &'a Pending,
         look: Look,
-        with_input: bool,
+        guard: &Guard,
+        reply: Reply,
     ) -> Element<'a, Message> {
+        let id = pending.id();
+        let hand = Hand::on(id, guard, look);
         let content = match pending {
-            Pending::Approval(approval) => self.approval(approval, look),
-            Pending::Question(question) => self.question(task, question, with_input),
+            Pending::Approval(approval) => self.approval(approval, look, hand),
+            Pending::Question(question) => self.question(task, question, hand, reply),
         };
-        container(content.spacing(space::S + 2.0))
+        let card = container(content.spacing(space::S + 2.0))
             .padding([space::M, 14.0])
             .width(Fill)
-            .style(style::needs_you_card)
-            .into()
+            .style(if hand.is_selected { style::selected_card } else { style::needs_you_card });
+        sighted(card, guard.spot(id), move |spot| Message::Seen(id, spot))
     }
 
-    fn approval<'a>(&'a self, approval: &'a Approval, look: Look) -> Column<'a, Message> {
+    fn approval<'a>(&'a self, approval: &'a Approval, look: Look, hand: Hand) -> Column<'a, Message> {
         let risk = match approval.risk {
             Risk::Low => "",
             Risk::Medium => " · medium risk",
             Risk::High => " · high risk",
         };
-        let title = format!("Approve {}?{risk}", visible_line(&approval.tool));
+        let title = match hand.armed {
+            Some(Decision::AllowAlways) => "Enter always allows it. Esc: not yet.".to_owned(),
+            Some(_) => "Enter allows it once. Esc: not yet.".to_owned(),
+            None => format!("Approve {}?{risk}", visible_line(&approval.tool)),
+        };
         let mut content = column![
             text(title).size(size::SECONDARY).font(font::STRONG).style(style::needs_you),
             container(exactly(approval)).padding([space::S, 10.0]).width(Fill).style(style::code),
         ];
         if let Some(preview) = &approval.preview {
             content = content.push(
-                container(diff::view(preview, diff::ALL))
+                container(within(space::PREVIEW, diff::view(preview, diff::ALL)))
                     .padding([space::S, 10.0])
                     .width(Fill)
                     .style(style::code),
@@ -181,10 +217,10 @@ impl Cards {
             visible_line(&approval.rule.tool),
             words::path(&visible_line(&approval.rule.workspace), look.home)
         )));
-        content.push(self.decisions(approval))
+        content.push(self.decisions(approval, hand))
     }
 
-    fn decisions<'a>(&'a self, approval: &'a Approval) -> Element<'a, Message> {
+    fn decisions<'a>(&'a self, approval: &'a Approval, hand: Hand) -> Element<'a, Message> {
         let id = approval.id;
         if self.is_sent(PendingId::Approval(id)) {
             return secondary("Sent.").into();
@@ -202,11 +238,11 @@ impl Cards {
                         .padding([7.0, 10.0])
                         .style(style::field)
                         .on_input(Message::ReasonChanged)
-                        .on_submit(Message::Rejected)
+                        .on_submit(Message::Rejected(id))
                 ),
                 action(label, Some(key("↵").style(style::key_bad)))
                     .style(style::danger)
-                    .on_press(Message::Rejected),
+                    .on_press(Message::Rejected(id)),
                 action("Cancel", None).style(style::quiet).on_press(Message::RejectCancelled),
             ]
             .spacing(space::S)
@@ -214,18 +250,18 @@ impl Cards {
             .into();
         }
         row![
-            action("Allow once", Some(key("A").style(style::key_on_accent)))
+            action("Allow once", hand.key("A").map(|key| key.style(style::key_on_accent)))
                 .style(style::primary)
-                .on_press(Message::Allowed(id, Decision::AllowOnce)),
-            action("Always allow", Some(key("⇧A")))
+                .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce))),
+            action("Always allow", hand.key("⇧A"))
                 .style(style::secondary)
-                .on_press(Message::Allowed(id, Decision::AllowAlways)),
-            action("Reject…", Some(key("R")))
+                .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowAlways))),
+            action("Reject…", hand.key("R"))
                 .style(style::quiet)
-                .on_press(Message::RejectPressed(id, Decision::RejectOnce)),
-            action("Always reject…", Some(key("⇧R")))
+                .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectOnce))),
+            action("Always reject…", hand.key("⇧R"))
                 .style(style::quiet)
-                .on_press(Message::RejectPressed(id, Decision::RejectAlways)),
+                .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectAlways))),
         ]
         .spacing(space::S)
         .align_y(Center)
@@ -233,7 +269,13 @@ impl Cards {
         .into()
     }
 
-    fn question<'a>(&'a self, task: TaskId, question: &'a Question, with_input: bool) -> Column<'a, Message> {
+    fn question<'a>(
+        &'a self,
+        task: TaskId,
+        question: &'a Question,
+        hand: Hand,
+        reply: Reply,
+    ) -> Column<'a, Message> {
         let id = question.id;
         let mut content = column![
             text(who_asks(question.kind)).size(size::SECONDARY).font(font::STRONG).style(style::needs_you),
@@ -242,25 +284,37 @@ impl Cards {
         if self.is_sent(PendingId::Question(id)) {
             return content.push(secondary("Sent."));
         }
+        let typed = self.answers.get(&id).map_or("", String::as_str);
+        let picked = match reply {
+            Reply::Here => picked(question, typed),
+            Reply::Below(picked) => picked,
+        };
         let choices = question.choices.iter().enumerate().map(|(i, choice)| {
-            let number = NUMBERS.get(i).map(|number| key(number));
+            let is_picked = picked == Some(i);
+            let number = if is_picked {
+                Some(key("↵").style(style::key_on_accent))
+            } else {
+                NUMBERS.get(i).and_then(|number| hand.key(number))
+            };
             let label = text(visible_line(choice)).size(size::PROSE).font(font::MEDIUM);
             let label = match number {
                 Some(number) => row![label, number].spacing(space::S).align_y(Center),
                 None => row![label],
             };
             let chosen = Message::Chosen(task, id, choice.clone());
-            button(label).padding([7.0, 14.0]).style(style::secondary).on_press(chosen).into()
+            button(label)
+                .padding([7.0, 14.0])
+                .style(if is_picked { style::primary } else { style::secondary })
+                .on_press_maybe(hand.press(chosen))
+                .into()
         });
-        let decline = action("Decline", None).style(style::quiet).on_press(Message::Declined(task, id));
+        let decline = action("Decline", None)
+            .style(style::quiet)
+            .on_press_maybe(hand.press(Message::Declined(task, id)));
         let buttons = Row::with_children(choices).push(decline).spacing(space::S);
         content = content.push(buttons.wrap());
-        if with_input {
-            let typed = self.answers.get(&id).map_or("", String::as_str);
-            let reply = match abide_client::choice(question, typed) {
-                Some(choice) => Message::Chosen(task, id, choice.to_owned()),
-                None => Message::Answered(task, id),
-            };
+        if reply == Reply::Here {
+            let answered = || Message::Answered(task, id, meant(question, typed).to_owned());
             content = content.push(
                 row![
                     calm(
@@ -269,9 +323,9 @@ impl Cards {
                             .padding([7.0, 10.0])
                             .style(style::field)
                             .on_input(move |answer| Message::AnswerChanged(id, answer))
-                            .on_submit(reply.clone())
+                            .on_submit(answered())
                     ),
-                    action("Reply", None).style(style::primary).on_press(reply),
+                    action("Reply", None).style(style::primary).on_press(answered()),
                 ]
                 .spacing(space::S)
                 .align_y(Center),
@@ -281,29 +335,71 @@ impl Cards {
     }
 }
 
-/// What a key decides: of the approval or question that waits longest.
+/// What a person's hand finds at a card now, to be drawn.
+#[derive(Debug, Clone, Copy)]
+struct Hand {
+    /// It has the keyboard.
+    is_selected: bool,
+    /// It has stood still for long enough to be pressed.
+    is_live: bool,
+    /// What Enter does.
+    armed: Option<Decision>,
+}
+
+impl Hand {
+    fn on(id: PendingId, guard: &Guard, look: Look) -> Self {
+        let armed = match guard.armed(look.now) {
+            Some(Armed::Approval(armed, decision)) if PendingId::Approval(armed) == id => Some(decision),
+            _ => None,
+        };
+        let is_live = guard.allows(Deed::OnCard(id), look.now);
+        Self { is_selected: guard.selected() == Some(id), is_live, armed }
+    }
+
+    /// The name of a key that does something here, while it does. The room for it is always there: nothing must move.
+    fn key<'a>(self, name: &'a str) -> Option<iced::widget::Container<'a, Message>> {
+        Some(if self.is_selected { key(name) } else { key(name).style(style::key_off) })
+    }
+
+    fn press(self, message: Message) -> Option<Message> {
+        self.is_live.then_some(message)
+    }
+}
+
+/// What a key decides of this item.
 #[must_use]
-pub fn decision(items: &[InboxItem], command: Command) -> Option<Message> {
-    let approval = items.iter().find_map(|item| match &item.pending {
-        Pending::Approval(approval) => Some(approval.id),
-        Pending::Question(_) => None,
-    });
-    let question = items.iter().find_map(|item| match &item.pending {
-        Pending::Question(question) => Some((item.task_id, question)),
-        Pending::Approval(_) => None,
-    });
-    Some(match (command, approval, question) {
-        (Command::Approve, Some(id), _) => Message::Allowed(id, Decision::AllowOnce),
-        (Command::ApproveAlways, Some(id), _) => Message::Allowed(id, Decision::AllowAlways),
-        (Command::Reject, Some(id), _) => Message::RejectPressed(id, Decision::RejectOnce),
-        (Command::RejectAlways, Some(id), _) => Message::RejectPressed(id, Decision::RejectAlways),
-        (Command::Choose(n), _, Some((task, question))) => {
-            let choice = question.choices.get(usize::from(n).checked_sub(1)?)?;
-            Message::Chosen(task, question.id, choice.clone())
+pub fn decision(item: &InboxItem, command: Command) -> Option<Message> {
+    Some(match (&item.pending, command) {
+        (Pending::Approval(approval), Command::Approve) => Message::Allowed(approval.id, Decision::AllowOnce),
+        (Pending::Approval(approval), Command::ApproveAlways) => {
+            Message::Allowed(approval.id, Decision::AllowAlways)
         }
-        (Command::Decline, _, Some((task, question))) => Message::Declined(task, question.id),
+        (Pending::Approval(approval), Command::Reject) => {
+            Message::RejectPressed(approval.id, Decision::RejectOnce)
+        }
+        (Pending::Approval(approval), Command::RejectAlways) => {
+            Message::RejectPressed(approval.id, Decision::RejectAlways)
+        }
+        (Pending::Question(question), Command::Choose(n)) => {
+            let choice = question.choices.get(usize::from(n).checked_sub(1)?)?;
+            Message::Chosen(item.task_id, question.id, choice.clone())
+        }
+        (Pending::Question(question), Command::Decline) => Message::Declined(item.task_id, question.id),
         _ => return None,
     })
+}
+
+/// The choice that a person means by these words, as the command line reads them: its number, or a plain yes or no.
+#[must_use]
+pub fn picked(question: &Question, words: &str) -> Option<usize> {
+    let meant = abide_client::choice(question, words)?;
+    question.choices.iter().position(|choice| choice == meant)
+}
+
+/// What a person means by these words.
+#[must_use]
+pub fn meant<'a>(question: &'a Question, words: &'a str) -> &'a str {
+    abide_client::choice(question, words).unwrap_or(words)
 }
 
 const NUMBERS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
@@ -345,5 +441,9 @@ fn exactly(approval: &Approval) -> Element<'_, Message> {
 }
 
 fn bounded(content: Element<'_, Message>) -> Element<'_, Message> {
-    container(scrollable(content).style(style::bars)).max_height(space::OUTPUT).into()
+    within(space::OUTPUT, content)
+}
+
+fn within(height: f32, content: Element<'_, Message>) -> Element<'_, Message> {
+    container(scrollable(content).style(style::bars)).max_height(height).into()
 }

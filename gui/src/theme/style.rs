@@ -52,7 +52,6 @@ pub fn bubble(theme: &Theme) -> container::Style {
     boxed(tokens(theme).selection, None, radius::CARD)
 }
 
-/// A tool call.
 /// Around a message that was searched for.
 pub fn found(theme: &Theme) -> container::Style {
     let tokens = tokens(theme);
@@ -62,6 +61,7 @@ pub fn found(theme: &Theme) -> container::Style {
     }
 }
 
+/// A tool call.
 pub fn tool(theme: &Theme) -> container::Style {
     boxed(tokens(theme).panel, Some(tokens(theme).line), radius::TOOL)
 }
@@ -80,6 +80,13 @@ pub fn code(theme: &Theme) -> container::Style {
 /// What waits for a person.
 pub fn needs_you_card(theme: &Theme) -> container::Style {
     boxed(tokens(theme).needs_you_card, Some(tokens(theme).needs_you), radius::CARD)
+}
+
+/// The same, while it has the keyboard.
+pub fn selected_card(theme: &Theme) -> container::Style {
+    let mut style = boxed(tokens(theme).needs_you_card, Some(tokens(theme).accent), radius::CARD);
+    style.border.width = 2.0;
+    style
 }
 
 pub fn card(theme: &Theme) -> container::Style {
@@ -120,6 +127,15 @@ pub fn key(theme: &Theme) -> container::Style {
 /// The same on a button in the accent.
 pub fn key_on_accent(theme: &Theme) -> container::Style {
     boxed(Color::TRANSPARENT, Some(tokens(theme).on_accent), radius::KEY)
+}
+
+/// A key that does nothing now.
+pub fn key_off(theme: &Theme) -> container::Style {
+    let faint = tokens(theme).faint;
+    container::Style {
+        text_color: Some(faint),
+        ..boxed(Color::TRANSPARENT, Some(Color { a: 0.3, ..faint }), radius::KEY)
+    }
 }
 
 pub fn key_bad(theme: &Theme) -> container::Style {

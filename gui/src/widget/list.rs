@@ -17,6 +17,7 @@ use iced::{
 };
 use scroll::{Place, Scroll};
 use std::{collections::HashMap, hash::Hash};
+use uuid::Uuid;
 
 /// Rows beyond the view that should be built.
 const MARGIN: usize = 8;
@@ -26,6 +27,7 @@ const NOTCH: f32 = 60.0;
 /// See the module.
 pub struct List<'a, Key, Message> {
     id: Id,
+    of: Uuid,
     keys: Vec<Key>,
     rows: Vec<Element<'a, Message>>,
     hidden: (usize, usize),
@@ -45,7 +47,14 @@ impl<'a, Key, Message> List<'a, Key, Message> {
     ) -> Self {
         let (keys, rows) = rows.into_iter().unzip();
         let on_view = Box::new(on_view);
-        Self { id, keys, rows, hidden, width: space::COLUMN, showing: None, stand_in: None, on_view }
+        let of = Uuid::nil();
+        Self { id, of, keys, rows, hidden, width: space::COLUMN, showing: None, stand_in: None, on_view }
+    }
+
+    /// What it lists: for another one it begins at its end, wherever it stood.
+    #[must_use]
+    pub fn of(self, of: Uuid) -> Self {
+        Self { of, ..self }
     }
 
     /// The row that stands for what is not here yet: what a person looks at stays in place when that comes.
@@ -80,6 +89,7 @@ where
     fn state(&self) -> tree::State {
         tree::State::new(Scroll::<Key> {
             places: self.keys.iter().map(|&key| Place { key, top: 0.0, height: 0.0 }).collect(),
+            of: self.of,
             ..Scroll::default()
         })
     }
@@ -91,6 +101,11 @@ where
     /// Each row keeps its state by its key.
     fn diff(&self, tree: &mut Tree) {
         let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        if scroll.of != self.of {
+            tree.state = self.state();
+            tree.children = self.children();
+            return;
+        }
         let old = scroll.places.iter().map(|place| place.key).zip(tree.children.drain(..));
         let mut old: HashMap<Key, Tree> = old.collect();
         tree.children = self
@@ -120,7 +135,7 @@ where
         let mut places = Vec::with_capacity(self.rows.len());
         let mut nodes = Vec::with_capacity(self.rows.len());
         for ((row, state), &key) in self.rows.iter_mut().zip(&mut tree.children).zip(&self.keys) {
-            let node = row.as_widget_mut().layout(state, renderer, &limits).move_to(Point::new(left, top));
+            let node = row.as_widget_mut().layout(state, renderer, &limits);
             let height = node.size().height;
             places.push(Place { key, top, height });
             nodes.push(node);
@@ -130,7 +145,9 @@ where
         scroll.stand_in = self.stand_in;
         scroll.lay_out(places, self.hidden, size.height);
         scroll.show(self.showing);
-        layout::Node::with_children(size, nodes)
+        let tops = scroll.places.iter().map(|place| scroll.base + place.top);
+        let nodes = nodes.into_iter().zip(tops).map(|(node, top)| node.move_to(Point::new(left, top)));
+        layout::Node::with_children(size, nodes.collect())
     }
 
     fn operate(
@@ -142,7 +159,7 @@ where
     ) {
         let bounds = layout.bounds();
         let scroll = tree.state.downcast_mut::<Scroll<Key>>();
-        let translation = Vector::new(0.0, scroll.offset);
+        let translation = Vector::new(0.0, scroll.shift());
         operation.scrollable(Some(&self.id), bounds, bounds, translation, scroll);
         operation.traverse(&mut |operation| {
             for ((row, state), layout) in self.rows.iter_mut().zip(&mut tree.children).zip(layout.children())
@@ -169,7 +186,7 @@ where
             shell.capture_event();
             shell.request_redraw();
         } else {
-            let translation = Vector::new(0.0, scroll.offset);
+            let translation = Vector::new(0.0, scroll.shift());
             let inner = inner_cursor(cursor, bounds, translation);
             let viewport = bounds + translation;
             for ((row, state), layout) in self.rows.iter_mut().zip(&mut tree.children).zip(layout.children())
@@ -209,11 +226,11 @@ where
     ) {
         let bounds = layout.bounds();
         let scroll = scroller::<Key>(tree);
-        let translation = Vector::new(0.0, scroll.offset);
+        let translation = Vector::new(0.0, scroll.shift());
         let inner = inner_cursor(cursor, bounds, translation);
         let viewport = bounds + translation;
         renderer.with_layer(bounds, |renderer| {
-            renderer.with_translation(Vector::new(0.0, -scroll.offset), |renderer| {
+            renderer.with_translation(Vector::new(0.0, -scroll.shift()), |renderer| {
                 let rows = self.rows.iter().zip(&tree.children).zip(layout.children());
                 let seen = scroll.visible();
                 for ((row, state), layout) in rows.skip(seen.start).take(seen.len()) {
@@ -243,7 +260,7 @@ where
         renderer: &Renderer,
     ) -> mouse::Interaction {
         let bounds = layout.bounds();
-        let translation = Vector::new(0.0, scroller::<Key>(tree).offset);
+        let translation = Vector::new(0.0, scroller::<Key>(tree).shift());
         let inner = inner_cursor(cursor, bounds, translation);
         let viewport = bounds + translation;
         let rows = self.rows.iter().zip(&tree.children).zip(layout.children());
@@ -262,8 +279,8 @@ where
         viewport: &Rectangle,
         translation: Vector,
     ) -> Option<overlay::Element<'b, Message, Theme, Renderer>> {
-        let offset = scroller::<Key>(tree).offset;
-        let translation = translation - Vector::new(0.0, offset);
+        let shift = scroller::<Key>(tree).shift();
+        let translation = translation - Vector::new(0.0, shift);
         overlay::from_children(&mut self.rows, tree, layout, renderer, viewport, translation)
     }
 }

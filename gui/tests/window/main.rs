@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod hands;
 mod long;
+mod person;
 mod preset;
 mod screens;
 mod updates;

@@ -28,6 +28,7 @@ pub(crate) fn id(n: u128) -> Uuid {
 pub(crate) const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
 pub(crate) const TASK: TaskId = TaskId(Uuid::from_u128(2));
 pub(crate) const APPROVAL: ApprovalId = ApprovalId(Uuid::from_u128(3));
+pub(crate) const OTHER_APPROVAL: ApprovalId = ApprovalId(Uuid::from_u128(6));
 pub(crate) const QUESTION: QuestionId = QuestionId(Uuid::from_u128(4));
 pub(crate) const REPLY: RecordId = RecordId(Uuid::from_u128(5));
 
@@ -195,7 +196,7 @@ fn calls() -> Vec<CallView> {
     vec![call(3, "shell", "for i in $(seq 50); do cargo test login_test -q; done"), patch]
 }
 
-fn history() -> Snapshot {
+pub(crate) fn history() -> Snapshot {
     Snapshot { messages: talk(), calls: calls(), ..empty() }
 }
 
@@ -330,18 +331,12 @@ pub(crate) fn waiting_question() -> Window {
     Window::with(task, vec![waiting(pending)], snapshot)
 }
 
-/// The command tries to hide what it does.
-pub(crate) fn waiting_approval() -> Window {
-    let mut wanted = call(7, "shell", "git push origin upgrade");
-    wanted.state = CallState::WaitingApproval;
-    wanted.started_at = None;
-    wanted.ended_at = None;
-    wanted.outcome = None;
-    wanted.result = None;
+/// A command that tries to hide what it does.
+pub(crate) fn approval() -> Pending {
     let arguments = JsonText::parse(r#"{"command":"git push origin upgrade\u001b[2K\rls"}"#).unwrap();
-    let pending = Pending::Approval(Approval {
+    Pending::Approval(Approval {
         id: APPROVAL,
-        call_id: wanted.call_id,
+        call_id: call(7, "shell", "").call_id,
         at: Timestamp(NOW.0 - 180_000),
         tool: "shell".into(),
         summary: "git push origin upgrade".into(),
@@ -352,12 +347,33 @@ pub(crate) fn waiting_approval() -> Window {
         sandbox: "none".into(),
         rule: Rule { tool: "shell".into(), arguments, workspace: "/home/me/src/ledger".into() },
         digest: String::new(),
-    });
+    })
+}
+
+pub(crate) fn waiting_approval() -> Window {
+    let mut wanted = call(7, "shell", "git push origin upgrade");
+    wanted.state = CallState::WaitingApproval;
+    wanted.started_at = None;
+    wanted.ended_at = None;
+    wanted.outcome = None;
+    wanted.result = None;
+    let pending = approval();
     let mut task = task(Status::WaitingApproval);
     task.pending = vec![pending.clone()];
     let mut snapshot = history();
     snapshot.calls.push(wanted);
     Window::with(task, vec![waiting(pending)], snapshot)
+}
+
+/// What the overview and the conversation hold while these wait.
+pub(crate) fn waits(status: Status, pending: &[Pending], history: Snapshot) -> (Snapshot, Snapshot) {
+    let mut task = task(status);
+    task.pending = pending.to_vec();
+    let inbox: Vec<InboxItem> = pending.iter().cloned().map(waiting).collect();
+    let about = vec![conversation(&task)];
+    let overview =
+        Snapshot { conversations: about.clone(), tasks: vec![task.clone()], inbox: inbox.clone(), ..empty() };
+    (overview, Snapshot { conversations: about, tasks: vec![task], inbox, ..history })
 }
 
 pub(crate) fn ended(reason: EndReason) -> Window {

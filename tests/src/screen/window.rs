@@ -173,6 +173,70 @@ impl Window<'_> {
         self.screen.must("xdotool", &["type", "--delay", "8", text]).await;
     }
 
+    /// The keyboard goes from the input to the card that waits, once that takes keys: it has been wholly visible and selected, and
+    /// nothing has moved, for more than half a second.
+    ///
+    /// # Panics
+    /// It does not.
+    pub async fn to_card(&self) {
+        self.press(&["ctrl+l"]).await;
+        self.wait_caret(true).await;
+        let takes_keys = "the selected card takes keys";
+        let before = self.logged(takes_keys);
+        self.press(&["Escape"]).await;
+        wait::wait_until("the card to take keys", async || self.logged(takes_keys) > before).await;
+    }
+
+    /// Picks the choice with this number, from 1.
+    pub async fn choose(&self, number: usize) {
+        self.to_card().await;
+        self.press(&[&number.to_string()]).await;
+    }
+
+    /// Stops the task, by two Escapes after the one that leaves the input.
+    pub async fn stop(&self) {
+        self.press(&["ctrl+l"]).await;
+        self.wait_caret(true).await;
+        self.press(&["Escape"]).await;
+        self.wait_caret(false).await;
+        self.press_until("Escape", "Escape again stops").await;
+        self.press(&["Escape"]).await;
+    }
+
+    /// Writes an answer and sends it; Enter does that once the question has been there for a moment.
+    pub async fn reply(&self, text: &str) {
+        self.type_text(text).await;
+        self.press_until("Return", "asked of the daemon").await;
+    }
+
+    /// Declines to answer.
+    pub async fn decline(&self) {
+        self.press_until("ctrl+d", "asked of the daemon").await;
+    }
+
+    /// Presses a key that does nothing before it can be meant, until the window's log says that it did something.
+    async fn press_until(&self, key: &str, said: &str) {
+        let before = self.logged(said);
+        wait::wait_until(said, async || {
+            self.press(&[key]).await;
+            self.logged(said) > before
+        })
+        .await;
+    }
+
+    /// Waits until a caret is drawn, which is until a field has the keyboard; or until none is.
+    ///
+    /// # Panics
+    /// It does not come, or go, in time.
+    pub async fn wait_caret(&self, is_drawn: bool) {
+        wait::wait_until("the caret to come or go", async || {
+            let log = self.log();
+            let last = log.lines().rev().find(|line| line.contains("the caret moved"));
+            last.is_some_and(|line| line.contains(&format!("is_drawn={is_drawn}")))
+        })
+        .await;
+    }
+
     /// Moves the pointer to this point of the window and presses its first button.
     pub async fn click(&self, x: usize, y: usize) {
         let (x, y) = (x.to_string(), y.to_string());
@@ -270,13 +334,14 @@ impl Window<'_> {
         all
     }
 
-    /// Allows the call of this tool that waits for a person, once its card can be seen.
+    /// Allows the call of this tool that waits for a person, by its two keys, once its card can be seen.
     ///
     /// # Panics
     /// None does in time.
     pub async fn approve(&self, tool: &str) {
         self.asks(&format!("Approve {tool}?")).await;
-        self.press(&["a"]).await;
+        self.to_card().await;
+        self.press(&["a", "Return"]).await;
     }
 
     /// What it has written to its log.

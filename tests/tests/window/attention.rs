@@ -46,8 +46,7 @@ async fn it_calls_only_who_looks_elsewhere() {
     world.wait_status(task, Status::WaitingUser).await;
     window.asks("Question for you: Seen at once?").await;
     assert!(!window.is_urgent().await, "the window has the keyboard");
-    window.type_text("yes").await;
-    window.press(&["Return"]).await;
+    window.reply("yes").await;
     second.reached().await;
 
     let nobody = "the daemon knows that nobody looks";
@@ -64,7 +63,7 @@ async fn it_calls_only_who_looks_elsewhere() {
     drop(other);
     window.activate().await;
     wait::wait_until("the urgency hint to be gone", async || !window.is_urgent().await).await;
-    window.press(&["ctrl+d"]).await;
+    window.decline().await;
     world.wait_end(task).await;
     window.wait_title("with nothing that waits", |title| !title.starts_with('(')).await;
 }

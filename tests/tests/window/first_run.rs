@@ -35,7 +35,7 @@ async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
     let task = world.begun("Show me what you can do.").await;
     world.wait_status(task, Status::WaitingUser).await;
     window.asks("Question for you:").await;
-    window.press(&["Escape", "2"]).await;
+    window.choose(2).await;
     world.wait_status(task, Status::WaitingApproval).await;
     window.approve("write").await;
     world.wait_end(task).await;

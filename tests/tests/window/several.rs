@@ -23,7 +23,7 @@ async fn one_answers_and_the_card_leaves_all() {
         window.wait_title("with what waits", |t| t.starts_with("(1) ")).await;
         windows.push(window);
     }
-    windows[1].press(&["Escape", "1"]).await;
+    windows[1].choose(1).await;
     world.wait_end(task).await;
     let mut texts = Vec::new();
     for window in &windows {

@@ -10,10 +10,6 @@ use abide_tests::{
     world::World,
 };
 use serde_json::json;
-use std::ops::Range;
-
-/// Where the conversation is, across and down; the composer, which can have the keyboard too, is below it.
-const TIMELINE: (Range<usize>, Range<usize>) = (400..1170, 70..650);
 
 /// Of the page, where nothing lies over it.
 const GROUND: u32 = 0xfb_faf8;
@@ -46,8 +42,7 @@ async fn typed_streamed_answered_approved_and_complete() {
     world.wait_status(task, Status::WaitingUser).await;
     window.asks("Question for you: Which colour?").await;
     window.keep_picture("question").await;
-    // Escape leaves the input; then digits choose.
-    window.press(&["Escape", "2"]).await;
+    window.choose(2).await;
     world.wait_status(task, Status::WaitingApproval).await;
     window.asks("Approve shell?").await;
     window.keep_picture("approval").await;
@@ -76,7 +71,7 @@ async fn escape_stops_and_what_was_said_stays() {
     window.press(&["Return"]).await;
     let task = world.begun(prompt).await;
     window.reads("So far, so good.").await;
-    window.press(&["Escape"]).await;
+    window.stop().await;
     assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Stopped));
     let shown = window.reads("— stopped").await;
     window.keep_picture("stopped").await;
@@ -96,11 +91,10 @@ async fn a_reason_is_typed_and_the_agent_reads_it() {
     // From the page for a new conversation to the one that waits.
     window.press(&["ctrl+j"]).await;
     window.asks("Approve shell?").await;
+    window.to_card().await;
     // Letters that come before the reason's field has the keyboard must not decide: this is an `a`.
     window.press(&["r", "a"]).await;
-    window
-        .wait_picture("the reason's field to have the keyboard", |p| p.has_frame(TIMELINE.0, TIMELINE.1))
-        .await;
+    window.wait_caret(true).await;
     window.keep_picture("rejecting").await;
     window.type_text("not on a Friday").await;
     window.press(&["Return"]).await;

@@ -24,8 +24,8 @@ impl Composer {
     #[must_use]
     pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
         let is_waiting = matches!(stance, Stance::Question(..));
-        let takes_words = matches!(stance, Stance::Ready | Stance::Question(..)) && !self.is_sending();
-        let mut editor = text_editor(&self.content)
+        // It takes words whatever goes on: they are a draft until they can be sent.
+        let editor = text_editor(&self.content)
             .id(field::COMPOSER)
             .placeholder(self.placeholder(stance, about))
             .size(size::PROSE)
@@ -35,11 +35,9 @@ impl Composer {
             .min_height(space::EDITOR_LEAST)
             .max_height(space::EDITOR)
             .style(style::editor(is_waiting))
-            .key_binding(binding);
-        if takes_words {
-            editor = editor.on_action(Message::Edited);
-        }
-        let foot = row![container(self.choices(stance, about)).width(Fill), self.buttons(stance)]
+            .key_binding(binding)
+            .on_action(Message::Edited);
+        let foot = row![container(self.choices(stance, about)).width(Fill), self.buttons(stance, about)]
             .spacing(space::S)
             .align_y(Center);
         let card: fn(&Theme) -> container::Style =
@@ -57,7 +55,10 @@ impl Composer {
             Stance::Ready if about.is_new => "What shall the agent do?".to_owned(),
             Stance::Ready => "What next?".to_owned(),
             Stance::Away => "The daemon is away. What you have written is kept.".to_owned(),
-            Stance::Working(_) => "The agent is working. You can close this window; it goes on.".to_owned(),
+            Stance::Working(_) => {
+                "The agent is working; you can close this window. What you write here is kept as a draft."
+                    .to_owned()
+            }
             Stance::Approval(_) => "Waiting for your approval. Stop to take over.".to_owned(),
             Stance::Paused(_) => "Paused. It goes on when you say so.".to_owned(),
             Stance::Question(_, question) => {
@@ -73,7 +74,14 @@ impl Composer {
 
     fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
         if !matches!(stance, Stance::Ready) {
-            return secondary("").into();
+            let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
+                && !self.content.text().trim().is_empty();
+            return secondary(if is_kept {
+                "Kept as a draft; it can be sent when the task has ended."
+            } else {
+                ""
+            })
+            .into();
         }
         let mode = self.mode.or(about.mode).unwrap_or(Mode::Agent);
         let modes = [ModeChoice(Mode::Agent), ModeChoice(Mode::Chat)];
@@ -116,11 +124,13 @@ impl Composer {
         choices.wrap().vertical_spacing(space::XS).into()
     }
 
-    fn buttons<'a>(&self, stance: Stance<'_>) -> Element<'a, Message> {
+    fn buttons<'a>(&self, stance: Stance<'_>, about: &About<'_>) -> Element<'a, Message> {
+        let press = |message| about.is_steady.then_some(message);
         let enter = || key("↵").style(style::key_on_accent);
         let stop = || {
             let escape = key("Esc").style(style::key_bad);
-            action("Stop", Some(escape)).style(style::danger).on_press(Message::StopPressed)
+            let label = if about.stops_on_escape { "Esc again stops" } else { "Stop" };
+            action(label, Some(escape)).style(style::danger).on_press_maybe(press(Message::StopPressed))
         };
         let can_send = !self.is_sending() && !self.content.text().trim().is_empty();
         let buttons = match stance {
@@ -131,16 +141,22 @@ impl Composer {
             ],
             Stance::Away => row![action("Send", Some(enter())).style(style::primary)],
             Stance::Working(_) | Stance::Approval(_) => {
-                row![action("Pause", None).style(style::quiet).on_press(Message::PausePressed), stop()]
+                row![
+                    action("Pause", None).style(style::quiet).on_press_maybe(press(Message::PausePressed)),
+                    stop()
+                ]
             }
             Stance::Paused(_) => {
-                row![action("Go on", None).style(style::primary).on_press(Message::ResumePressed), stop()]
+                row![
+                    action("Go on", None).style(style::primary).on_press_maybe(press(Message::ResumePressed)),
+                    stop()
+                ]
             }
             Stance::Question(..) => row![
-                action("Stop", None).style(style::quiet).on_press(Message::StopPressed),
+                action("Stop", None).style(style::quiet).on_press_maybe(press(Message::StopPressed)),
                 action("Reply", Some(enter()))
                     .style(style::primary)
-                    .on_press_maybe(can_send.then_some(Message::Submitted)),
+                    .on_press_maybe(press(Message::Submitted).filter(|_| can_send)),
             ],
         };
         buttons.spacing(space::S).align_y(Center).into()

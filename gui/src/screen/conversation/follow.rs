@@ -28,6 +28,7 @@ impl Conversation {
             }
         }
         self.documents.follow(&self.view, &changes);
+        self.cards.keep(&self.waiting());
         if !self.at_end() {
             self.news += changes
                 .iter()
@@ -69,6 +70,10 @@ impl Conversation {
             _ => History::Complete,
         };
         effects.push(Effect::Ask(Request::Tasks(self.id)));
+        if self.goal.is_none() && self.looked.is_none() {
+            // It opens at what waits.
+            self.goal = self.waiting().first().copied().map(Row::Card);
+        }
     }
 
     fn is_said(&self, seq: Seq) -> bool {

@@ -11,7 +11,7 @@ use abide_client::protocol::Seq;
 impl Conversation {
     /// Shows that message, once it is here.
     pub fn go_to(&mut self, seq: Seq) -> Vec<Effect> {
-        (self.found, self.goal) = (Some(seq), Some(seq));
+        (self.found, self.goal) = (Some(seq), Some(Row::Entry(seq)));
         self.seek()
     }
 
@@ -20,8 +20,9 @@ impl Conversation {
         if let Some(further) = self.further() {
             return vec![further];
         }
-        let Some(seq) = self.goal else { return Vec::new() };
-        let is_under_way = matches!(self.history, History::Loading(before) if before > seq);
+        let Some(goal) = self.goal else { return Vec::new() };
+        let is_under_way =
+            matches!((self.history, goal), (History::Loading(before), Row::Entry(seq)) if before > seq);
         if !is_under_way {
             if self.goal_row().is_none() && !self.rows.is_empty() {
                 self.goal = None;
@@ -33,8 +34,8 @@ impl Conversation {
 
     /// The next page on the way to what is sought, if that is further back. What comes of it need not be projected.
     pub(super) fn further(&mut self) -> Option<Effect> {
-        match self.history {
-            History::More(before) if before > self.goal? => {
+        match (self.history, self.goal?) {
+            (History::More(before), Row::Entry(seq)) if before > seq => {
                 self.history = History::Loading(before);
                 Some(Effect::Ask(Request::Older(self.id, before, LONG_PAGE)))
             }
@@ -44,8 +45,7 @@ impl Conversation {
 
     /// The row to bring into view, if it is there.
     pub(super) fn goal_row(&self) -> Option<Row> {
-        let row = Row::Entry(self.goal?);
-        self.rows.contains(&row).then_some(row)
+        self.goal.filter(|row| self.rows.contains(row))
     }
 
     pub(super) fn is_between(&self, row: Row, view: View<Row>) -> bool {

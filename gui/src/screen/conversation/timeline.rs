@@ -4,6 +4,8 @@ use super::{Conversation, Message, Row, call, markdown};
 use crate::{
     effect::field,
     font,
+    guard::Guard,
+    screen::pending::{Reply, picked},
     theme::{size, space, style},
     widget::{Element, Look, code, divider, head, list::List, prose, secondary, spinner::spinner, word},
     words,
@@ -12,6 +14,7 @@ use abide_client::{
     protocol::{
         TaskId,
         event::{Event, EventKind, RuleEvent, StepEvent},
+        inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
         task::{AgentTask, EndReason, PauseReason, Status},
@@ -25,13 +28,13 @@ use iced::{
 };
 
 impl Conversation {
-    pub(super) fn timeline(&self, look: Look) -> Element<'_, Message> {
+    pub(super) fn timeline<'a>(&'a self, guard: &Guard, look: Look) -> Element<'a, Message> {
         let window = self.window.clone();
         let rows = self.rows.get(window.clone()).unwrap_or_default();
         let found = self.found.map(Row::Entry);
         let built = rows.iter().map(|&row| {
-            let shown = container(self.row(row, look)).width(Fill);
-            let shown: Element<'_, Message> = if found == Some(row) {
+            let shown = container(self.row(row, guard, look)).width(Fill);
+            let shown: Element<'a, Message> = if found == Some(row) {
                 shown.padding([5.0, space::S]).style(style::found).into()
             } else {
                 shown.padding([5.0, 0.0]).into()
@@ -40,12 +43,13 @@ impl Conversation {
         });
         let hidden = (window.start, self.rows.len().saturating_sub(window.end));
         List::new(field::TIMELINE.into(), built, hidden, Message::Looked)
+            .of(self.id.0)
             .stand_in(Row::Older)
             .showing(self.goal_row())
             .into()
     }
 
-    fn row(&self, row: Row, look: Look) -> Element<'_, Message> {
+    fn row<'a>(&'a self, row: Row, guard: &Guard, look: Look) -> Element<'a, Message> {
         match row {
             Row::Older => divider("older messages"),
             Row::Entry(seq) => match self.view.entry(seq) {
@@ -63,7 +67,15 @@ impl Conversation {
                 None => gap().into(),
             },
             Row::Card(id) => match self.view.inbox().get(id) {
-                Some(item) => self.cards.card(item.task_id, &item.pending, look, false).map(Message::Card),
+                Some(item) => {
+                    let picked = match &item.pending {
+                        Pending::Question(question) => picked(question, &self.composer.draft()),
+                        Pending::Approval(_) => None,
+                    };
+                    let card =
+                        self.cards.card(item.task_id, &item.pending, look, guard, Reply::Below(picked));
+                    card.map(Message::Card)
+                }
                 None => gap().into(),
             },
             Row::End(id) => self.task(id).map_or_else(

@@ -4,6 +4,7 @@ use super::{Conversation, Message};
 use crate::{
     effect::field,
     font,
+    guard::{Armed, Deed, Guard},
     screen::composer::About,
     theme::{size, space, style},
     widget::{Element, Look, action, calm::calm, secondary, word},
@@ -20,6 +21,7 @@ impl Conversation {
         &'a self,
         models: Option<&'a ListModelsReply>,
         known: Option<&'a Known>,
+        guard: &Guard,
         look: Look,
     ) -> Element<'a, Message> {
         let known = known.or_else(|| self.view.conversation());
@@ -28,13 +30,16 @@ impl Conversation {
             model: known.and_then(|c| c.model.as_deref()),
             mode: known.and_then(|c| c.mode),
             is_new: false,
+            is_steady: guard.allows(Deed::AtFoot, look.now),
+            stops_on_escape: matches!(guard.armed(look.now), Some(Armed::Stop(_))),
         };
         let composer = self.composer.view(self.stance(), &about).map(Message::Composer);
         let composer = container(container(composer).max_width(space::COLUMN))
             .center_x(Fill)
             .padding(iced::padding::horizontal(space::XL).bottom(space::L).top(space::S));
-        let timeline = stack![self.timeline(look), self.jump_button()];
-        let page = column![self.header(known, look), timeline, composer];
+        // Below the timeline, not over it: it must not cover the buttons of a card.
+        let page =
+            column![self.header(known, look), self.timeline(guard, look), self.jump_button(), composer];
         match &self.reader {
             None => page.into(),
             Some(reader) => stack![page, read(reader)].into(),
@@ -43,12 +48,12 @@ impl Conversation {
 
     fn jump_button(&self) -> Element<'_, Message> {
         if self.at_end() {
-            return gap().into();
+            return gap().height(0).into();
         }
         let words = if self.news == 0 { "Jump to latest" } else { "Jump to latest · new" };
         let button =
             action(words, None).padding([5.0, 12.0]).style(style::secondary).on_press(Message::JumpPressed);
-        container(button).center_x(Fill).align_bottom(Fill).padding(space::S).into()
+        container(button).center_x(Fill).padding(iced::padding::top(space::XS)).into()
     }
 }
 

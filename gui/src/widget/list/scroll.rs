@@ -6,6 +6,7 @@ use iced::{
     widget::scrollable::{AbsoluteOffset, RelativeOffset},
 };
 use std::ops::Range;
+use uuid::Uuid;
 
 /// What a person looks at, so that it stays there when rows come, go and grow elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,9 +35,14 @@ pub struct View<Key> {
     pub at_end: bool,
 }
 
+/// A place beyond which pixels lose their fractions: then rows are laid out from the start again.
+const FAR: f32 = 100_000.0;
+
 /// A list's place and its scrollbar.
 #[derive(Debug)]
 pub(super) struct Scroll<Key> {
+    /// What is listed.
+    pub(super) of: Uuid,
     pub(super) anchor: Anchor<Key>,
     pub(super) places: Vec<Place<Key>>,
     /// Rows before and after the built ones.
@@ -44,6 +50,9 @@ pub(super) struct Scroll<Key> {
     pub(super) after: usize,
     /// Of the view, in logical pixels.
     pub(super) height: f32,
+    /// Where the first built row is laid out. A row keeps its place for as long as it is built: iced compares two paragraphs of two
+    /// frames by their place and size and not by their words, so another row must not be laid out where one was.
+    pub(super) base: f32,
     /// Of the top of the view, from the top of the first built row; negative if all rows fit.
     pub(super) offset: f32,
     pub(super) told: Option<View<Key>>,
@@ -58,11 +67,13 @@ pub(super) struct Scroll<Key> {
 impl<Key> Default for Scroll<Key> {
     fn default() -> Self {
         Self {
+            of: Uuid::nil(),
             anchor: Anchor::End,
             places: Vec::new(),
             before: 0,
             after: 0,
             height: 0.0,
+            base: 0.0,
             offset: 0.0,
             told: None,
             grabbed: None,
@@ -83,6 +94,11 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
 
     /// Takes the rows as they lie now; what the person looks at stays where it is.
     pub(super) fn lay_out(&mut self, places: Vec<Place<Key>>, hidden: (usize, usize), height: f32) {
+        let known = places.iter().find_map(|new| {
+            let old = self.places.iter().find(|old| old.key == new.key && old.height > 0.0)?;
+            Some(self.base + old.top - new.top)
+        });
+        self.base = known.filter(|base| base.abs() < FAR).unwrap_or(0.0);
         self.places = places;
         (self.before, self.after) = hidden;
         self.height = height;
@@ -97,15 +113,27 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         self.offset = self.clamped(wanted);
     }
 
-    /// Brings that row into view, a quarter from the top, unless that was done for this asking already.
+    /// From where rows are laid out to where they are seen.
+    pub(super) fn shift(&self) -> f32 {
+        self.base + self.offset
+    }
+
+    /// Brings that row into view, a quarter from the top, or all of it if that is not enough, unless that was done for this asking
+    /// already.
     pub(super) fn show(&mut self, row: Option<Key>) {
         if row == self.shown {
             return;
         }
         let place = row.and_then(|row| self.places.iter().find(|place| place.key == row).copied());
         if let Some(place) = place {
-            self.offset = self.clamped(place.top - self.height / 4.0);
-            self.anchor = Anchor::Row { key: place.key, above: self.offset - place.top };
+            let room = (self.height - place.height).max(0.0);
+            self.offset = self.clamped(place.top - room.min(self.height / 4.0));
+            let is_at_end = self.after == 0 && self.offset >= self.furthest() - 1.0;
+            self.anchor = if is_at_end {
+                Anchor::End
+            } else {
+                Anchor::Row { key: place.key, above: self.offset - place.top }
+            };
             // Whoever asked has to hear where it stands now.
             self.told = None;
         }
@@ -303,6 +331,20 @@ mod tests {
         scroll.show(None);
         scroll.show(Some(120));
         assert_eq!(scroll.view().map(|view| view.first), Some(118));
+    }
+
+    #[test]
+    fn a_row_is_laid_out_where_it_was_and_no_other_row_there() {
+        let mut scroll = list(0..20, (0, 0));
+        let at = |scroll: &Scroll<u32>, key| {
+            scroll.places.iter().find(|place| place.key == key).map(|place| scroll.base + place.top)
+        };
+        let (shift, place) = (scroll.shift(), at(&scroll, 10));
+        scroll.lay_out(places(5..25, 10.0), (5, 0), 50.0);
+        assert_eq!(at(&scroll, 10), place);
+        assert!((scroll.shift() - shift - 50.0).abs() < f32::EPSILON, "the view follows the end");
+        scroll.lay_out(places(0..25, 10.0), (0, 0), 50.0);
+        assert_eq!(at(&scroll, 10), place);
     }
 
     #[test]

@@ -1,0 +1,165 @@
+//! What a person's hands may do now: the guard is told what is shown, and asked before anything that cannot be undone.
+
+use super::{App, Done, Message, Page, Undo};
+use crate::{
+    effect::Effect,
+    guard::{Armed, Deed, Footing},
+    keymap::Command,
+    request::Request,
+    screen::{composer::Stance, conversation, inbox, pending},
+};
+use abide_client::protocol::{
+    Timestamp,
+    inbox::{InboxItem, Pending, PendingId},
+    transcript::Risk,
+};
+use iced::{
+    Task,
+    widget::{Id, operation, scrollable::AbsoluteOffset},
+};
+use std::time::Duration;
+
+/// How long something can be taken back, in milliseconds.
+const REGRET: i64 = 5000;
+/// Room above a card that is brought into view.
+const ABOVE: i32 = 80;
+
+impl App {
+    /// What the message does that cannot be undone.
+    pub(super) fn deed(&self, message: &Message) -> Option<Deed> {
+        match message {
+            Message::Thread(message) => message.deed(self.open.as_ref()?.stance()),
+            Message::Inbox(inbox::Message::Card(message)) => message.deed(),
+            _ => None,
+        }
+    }
+
+    /// Tells the guard what waits here and what the buttons mean, and asks for the frame in which that can be acted upon.
+    pub(super) fn watch(&mut self) -> Task<Message> {
+        let waiting: Vec<PendingId> = self.waiting().iter().map(|item| item.pending.id()).collect();
+        self.guard.offer(&waiting, self.now);
+        self.guard.stand(self.footing(), self.now);
+        self.done.take_if(|done| done.until <= self.now);
+        let done = self.done.map(|done| done.until);
+        let Some(due) = self.guard.next(self.now).into_iter().chain(done).min() else { return Task::none() };
+        if self.due.is_some_and(|known| known > self.now && known <= due) {
+            return Task::none();
+        }
+        self.due = Some(due);
+        let wait = Duration::from_millis(due.since(self.now));
+        Task::future(async move {
+            tokio::time::sleep(wait).await;
+            Message::Settled
+        })
+    }
+
+    fn waiting(&self) -> &[InboxItem] {
+        match (self.page, &self.open) {
+            (Page::Inbox, _) => self.overview.inbox().items(),
+            (Page::Conversation, Some(open)) => open.fold().inbox().items(),
+            _ => &[],
+        }
+    }
+
+    fn footing(&self) -> Footing {
+        let is_inbox = self.page == Page::Inbox;
+        let Some(open) = self.open.as_ref().filter(|_| self.page == Page::Conversation) else {
+            return Footing { is_inbox, ..Footing::default() };
+        };
+        let (stance, task, asked) = match open.stance() {
+            Stance::Ready => (0, None, None),
+            Stance::Away => (1, None, None),
+            Stance::Working(task) => (2, Some(task.id), None),
+            Stance::Approval(task) => (3, Some(task.id), None),
+            Stance::Paused(task) => (4, Some(task.id), None),
+            Stance::Question(task, question) => (5, Some(task), Some(PendingId::Question(question.id))),
+        };
+        Footing { page: Some(open.id()), task, is_inbox, stance, asked, is_deleting: open.is_deleting() }
+    }
+
+    /// A message for the cards of this page.
+    pub(super) fn card(&mut self, message: pending::Message) -> Task<Message> {
+        self.handle(match self.page {
+            Page::Inbox => Message::Inbox(inbox::Message::Card(message)),
+            _ => Message::Thread(conversation::Message::Card(message)),
+        })
+    }
+
+    /// A key that decides: of the selected card, if it can be seen and has stood still.
+    pub(super) fn on_card(&mut self, command: Command) -> Task<Message> {
+        let is_rejecting = match self.page {
+            Page::Inbox => self.inbox.cards.is_rejecting(),
+            _ => self.open.as_ref().is_some_and(|open| open.is_rejecting()),
+        };
+        if is_rejecting {
+            // A letter that comes before the field of the reason has the keyboard.
+            return Task::none();
+        }
+        let in_hand = match command {
+            Command::Decline => self.guard.at_hand(self.now),
+            _ => self.guard.in_hand(self.now),
+        };
+        let Some(id) = in_hand else { return self.bring_into_view() };
+        let item = self.waiting().iter().find(|item| item.pending.id() == id);
+        let Some(decided) = item.and_then(|item| pending::decision(item, command)) else {
+            return Task::none();
+        };
+        let is_grave = |pending: &Pending| matches!(pending, Pending::Approval(a) if a.risk != Risk::Low);
+        match decided {
+            pending::Message::Allowed(id, decision) if item.is_some_and(|item| is_grave(&item.pending)) => {
+                self.guard.arm(Armed::Approval(id, decision), self.now);
+                Task::none()
+            }
+            decided => self.card(decided),
+        }
+    }
+
+    /// The keyboard goes to another card.
+    pub(super) fn step_card(&mut self, by: isize) -> Task<Message> {
+        self.guard.step(by, self.now);
+        self.bring_into_view()
+    }
+
+    /// What a key is for must be seen first.
+    fn bring_into_view(&mut self) -> Task<Message> {
+        let Some((id, spot)) = self.guard.out_of_sight() else { return Task::none() };
+        match (self.page, &mut self.open, spot) {
+            (Page::Conversation, Some(open), _) => {
+                let effects = open.go_to_card(id);
+                self.perform(effects)
+            }
+            (Page::Inbox, _, Some(spot)) => {
+                #[expect(clippy::cast_precision_loss, reason = "pixels of a page")]
+                let y = (spot.top - ABOVE) as f32;
+                operation::scroll_by(Id::new(crate::effect::field::INBOX), AbsoluteOffset { x: 0.0, y })
+            }
+            _ => Task::none(),
+        }
+    }
+
+    /// The daemon has done it: for a while it can be taken back.
+    pub(super) fn note_done(&mut self, request: &Request) {
+        let what = match request {
+            Request::Stop(_) => self.open.as_ref().map(|open| Undo::Stopped(open.id())),
+            Request::Archive(id, true) => Some(Undo::Archived(*id)),
+            _ => None,
+        };
+        if let Some(what) = what {
+            self.done = Some(Done { what, until: Timestamp(self.now.0.saturating_add(REGRET)) });
+        }
+    }
+
+    pub(super) fn take_back(&mut self) -> Task<Message> {
+        match self.done.take().map(|done| done.what) {
+            Some(Undo::Stopped(id)) => {
+                let going =
+                    self.open.as_mut().filter(|open| open.id() == id).map(|open| open.composer.go_on(id));
+                going.map_or_else(Task::none, |effect| self.perform_one(effect))
+            }
+            Some(Undo::Archived(id)) => {
+                self.perform(vec![Effect::Ask(Request::Archive(id, false)), Effect::Open(id)])
+            }
+            None => Task::none(),
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! What may be done now that cannot be undone: decide, answer, stop, resume, archive, delete.
+//!
+//! A hand is on its way before the screen changes, so nothing that has just come, moved or changed its meaning takes a key or a
+//! click: it must have stood still for [`STEADY`]. Keys go to one thing: to a field if a caret is drawn, else to the selected card,
+//! and that only while all of it is visible. No drawing and no clock: times are values.
+
+use abide_client::protocol::{
+    ApprovalId, ConversationId, TaskId, Timestamp,
+    inbox::{Decision, PendingId},
+};
+
+/// How long a thing must have stood still before it can be acted upon, in milliseconds.
+pub const STEADY: u64 = 600;
+/// How long what was armed waits for its second key, in milliseconds.
+pub const ARMED: u64 = 5000;
+
+/// Where a card is drawn, in whole logical pixels of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    pub top: i32,
+    pub height: i32,
+    /// No part of it is outside of the view.
+    pub is_whole: bool,
+}
+
+/// What the buttons mean that stand at the same place all the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Footing {
+    pub page: Option<ConversationId>,
+    pub task: Option<TaskId>,
+    pub is_inbox: bool,
+    /// What the composer is ready for.
+    pub stance: u8,
+    /// Whose question it answers.
+    pub asked: Option<PendingId>,
+    /// The question whether to delete is shown.
+    pub is_deleting: bool,
+}
+
+/// What a first key has prepared, for a second one to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Armed {
+    /// Enter does it.
+    Approval(ApprovalId, Decision),
+    /// Escape does it.
+    Stop(TaskId),
+}
+
+/// Something that cannot be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// A button of this card, or its key.
+    OnCard(PendingId),
+    /// What a person has written for this card, or begun with another button of it.
+    Written(PendingId),
+    /// A button that stands at the same place whatever it means.
+    AtFoot,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Guard {
+    has_caret: bool,
+    /// In the order in which they wait.
+    cards: Vec<Card>,
+    selected: Option<PendingId>,
+    footing: Footing,
+    armed: Option<(Armed, Timestamp)>,
+    /// The last decision, by whomever; page, selection and caret for keys.
+    decided: Timestamp,
+    selected_at: Timestamp,
+    stood_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Card {
+    id: PendingId,
+    /// As long as it is not drawn, there is none.
+    seen: Option<(Spot, Timestamp)>,
+}
+
+fn is_steady(since: Timestamp, now: Timestamp) -> bool {
+    // A clock that was set back must not hold anything for hours.
+    now < since || now.since(since) >= STEADY
+}
+
+impl Guard {
+    /// A caret is drawn somewhere, or is not any more.
+    pub fn caret(&mut self, is_drawn: bool, now: Timestamp) {
+        if self.has_caret != is_drawn {
+            self.has_caret = is_drawn;
+            self.selected_at = now;
+            self.armed = None;
+        }
+    }
+
+    /// These wait on this page, oldest first.
+    pub fn offer(&mut self, waiting: &[PendingId], now: Timestamp) {
+        let count = self.cards.len();
+        self.cards.retain(|card| waiting.contains(&card.id));
+        if self.cards.len() < count {
+            // Somebody decided: the next one slides into its place.
+            self.decided = now;
+            self.armed = None;
+        }
+        let new = |id: &&PendingId| !self.cards.iter().any(|card| card.id == **id);
+        let new: Vec<Card> = waiting.iter().filter(new).map(|id| Card { id: *id, seen: None }).collect();
+        self.cards.extend(new);
+        let selected = self.selected.filter(|id| waiting.contains(id)).or(waiting.first().copied());
+        if selected != self.selected {
+            self.select(selected, now);
+        }
+    }
+
+    /// The card is drawn there now.
+    pub fn saw(&mut self, id: PendingId, spot: Spot, now: Timestamp) {
+        let Some(card) = self.cards.iter_mut().find(|card| card.id == id) else { return };
+        if card.seen.is_none_or(|(known, _)| known != spot) {
+            card.seen = Some((spot, now));
+            if matches!(self.armed, Some((Armed::Approval(armed, _), _)) if PendingId::Approval(armed) == id)
+            {
+                self.armed = None;
+            }
+        }
+    }
+
+    /// What the standing buttons mean now.
+    pub fn stand(&mut self, footing: Footing, now: Timestamp) {
+        if self.footing == footing {
+            return;
+        }
+        let is_same_page = (self.footing.page, self.footing.is_inbox) == (footing.page, footing.is_inbox);
+        if !is_same_page {
+            for card in &mut self.cards {
+                card.seen = None;
+            }
+        }
+        (self.footing, self.stood_at, self.armed) = (footing, now, None);
+    }
+
+    fn select(&mut self, id: Option<PendingId>, now: Timestamp) {
+        (self.selected, self.selected_at, self.armed) = (id, now, None);
+    }
+
+    /// The keyboard goes to the next card, or to the one before.
+    pub fn step(&mut self, by: isize, now: Timestamp) {
+        let at = self.cards.iter().position(|card| Some(card.id) == self.selected);
+        let next = at.and_then(|at| at.checked_add_signed(by)).and_then(|at| self.cards.get(at));
+        if let Some(next) = next.map(|card| card.id) {
+            self.select(Some(next), now);
+        }
+    }
+
+    /// It was asked of the daemon.
+    pub fn did(&mut self, deed: Deed, now: Timestamp) {
+        self.armed = None;
+        match deed {
+            Deed::OnCard(_) | Deed::Written(_) => self.decided = now,
+            Deed::AtFoot => self.stood_at = now,
+        }
+    }
+
+    fn seen(&self, id: PendingId) -> Option<(Spot, Timestamp)> {
+        self.cards.iter().find(|card| card.id == id)?.seen
+    }
+
+    /// Where the card was drawn last.
+    #[must_use]
+    pub fn spot(&self, id: PendingId) -> Option<Spot> {
+        self.seen(id).map(|(spot, _)| spot)
+    }
+
+    /// Whether a click, or the second of two keys, may do this now.
+    #[must_use]
+    pub fn allows(&self, deed: Deed, now: Timestamp) -> bool {
+        match deed {
+            Deed::OnCard(id) => {
+                let stands = self.seen(id).is_some_and(|(_, since)| is_steady(since, now));
+                stands && is_steady(self.decided, now)
+            }
+            Deed::Written(_) => is_steady(self.decided, now),
+            Deed::AtFoot => is_steady(self.stood_at, now),
+        }
+    }
+
+    /// The card that has the keyboard, and is drawn so.
+    #[must_use]
+    pub fn selected(&self) -> Option<PendingId> {
+        self.selected.filter(|_| !self.has_caret)
+    }
+
+    /// The selected card, if a letter or a digit may act on it now.
+    #[must_use]
+    pub fn in_hand(&self, now: Timestamp) -> Option<PendingId> {
+        self.at_hand(now).filter(|_| !self.has_caret)
+    }
+
+    /// The same for a key that writes nothing, whatever has the caret.
+    #[must_use]
+    pub fn at_hand(&self, now: Timestamp) -> Option<PendingId> {
+        let id = self.selected?;
+        let is_whole = self.spot(id).is_some_and(|spot| spot.is_whole);
+        let is_known = is_steady(self.selected_at, now);
+        (is_whole && is_known && self.allows(Deed::OnCard(id), now)).then_some(id)
+    }
+
+    /// Where the selected card is, if not all of it can be seen.
+    #[must_use]
+    pub fn out_of_sight(&self) -> Option<(PendingId, Option<Spot>)> {
+        let id = self.selected()?;
+        let spot = self.spot(id);
+        (!spot.is_some_and(|spot| spot.is_whole)).then_some((id, spot))
+    }
+
+    /// The window has the keyboard again: what is typed now may have been meant for another one.
+    pub const fn came_back(&mut self, now: Timestamp) {
+        (self.selected_at, self.stood_at, self.armed) = (now, now, None);
+    }
+
+    /// A first key.
+    pub const fn arm(&mut self, armed: Armed, now: Timestamp) {
+        self.armed = Some((armed, now));
+    }
+
+    /// Whether there was something armed.
+    pub fn disarm(&mut self) -> bool {
+        self.armed.take().is_some()
+    }
+
+    /// What the second key would do.
+    #[must_use]
+    pub fn armed(&self, now: Timestamp) -> Option<Armed> {
+        self.armed.filter(|(_, since)| now.since(*since) < ARMED).map(|(armed, _)| armed)
+    }
+
+    #[must_use]
+    pub const fn has_caret(&self) -> bool {
+        self.has_caret
+    }
+
+    /// When something that stands still can first be acted upon, or an armed key is forgotten: a frame must show it.
+    #[must_use]
+    pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
+        let has_cards = !self.cards.is_empty();
+        let moved = self.cards.iter().filter_map(|card| card.seen).map(|(_, since)| since);
+        let decided = [self.decided, self.selected_at].into_iter().filter(|_| has_cards);
+        let steady = moved.chain(decided).chain([self.stood_at]).map(|since| (since, STEADY));
+        let armed = self.armed.map(|(_, since)| (since, ARMED));
+        let due = steady.chain(armed).map(|(since, for_ms)| {
+            Timestamp(since.0.saturating_add(i64::try_from(for_ms).unwrap_or_default()))
+        });
+        due.filter(|due| *due > now).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    const A: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(1)));
+    const B: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(2)));
+    const WHOLE: Spot = Spot { top: 100, height: 200, is_whole: true };
+
+    const fn at(ms: i64) -> Timestamp {
+        Timestamp(1_000_000 + ms)
+    }
+
+    /// Two cards of an inbox, drawn at 0 ms.
+    fn two() -> Guard {
+        let mut guard = Guard::default();
+        guard.offer(&[A, B], at(0));
+        guard.saw(A, WHOLE, at(0));
+        guard.saw(B, Spot { top: 310, ..WHOLE }, at(0));
+        guard
+    }
+
+    #[test]
+    fn keys_act_on_the_selected_card_once_it_has_stood_for_600_ms() {
+        let guard = two();
+        for (now, in_hand) in [(0, None), (599, None), (600, Some(A)), (60_000, Some(A))] {
+            assert_eq!(guard.in_hand(at(now)), in_hand, "{now} ms");
+        }
+    }
+
+    /// Each of these within reach of a hand that is on its way.
+    #[test]
+    fn whatever_changes_the_screen_makes_keys_wait_again() {
+        type Change = fn(&mut Guard, Timestamp);
+        let changes: [(&str, Change); 7] = [
+            ("a decision", |g, now| g.did(Deed::OnCard(A), now)),
+            ("another client decides", |g, now| g.offer(&[A], now)),
+            ("the card moves", |g, now| g.saw(A, Spot { top: 101, ..WHOLE }, now)),
+            ("the card grows", |g, now| g.saw(A, Spot { height: 201, ..WHOLE }, now)),
+            ("the caret leaves a field", |g, now| {
+                g.caret(true, now);
+                g.caret(false, now);
+            }),
+            ("the selection moves there and back", |g, now| {
+                g.step(1, now);
+                g.step(-1, now);
+            }),
+            ("another page and back", |g, now| {
+                g.stand(Footing { is_inbox: true, ..Footing::default() }, now);
+                g.stand(Footing::default(), now);
+                g.saw(A, WHOLE, now);
+            }),
+        ];
+        for (name, change) in changes {
+            let mut guard = two();
+            change(&mut guard, at(1000));
+            assert_eq!(guard.in_hand(at(1599)), None, "{name}");
+            assert_eq!(guard.in_hand(at(1600)), Some(A), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_card_that_is_not_wholly_visible_takes_clicks_only() {
+        let mut guard = two();
+        guard.saw(A, Spot { is_whole: false, ..WHOLE }, at(0));
+        assert_eq!(guard.in_hand(at(5000)), None);
+        assert!(guard.allows(Deed::OnCard(A), at(5000)));
+        assert_eq!(guard.out_of_sight().map(|(id, _)| id), Some(A));
+    }
+
+    #[test]
+    fn while_a_caret_is_drawn_no_card_has_the_keyboard() {
+        let mut guard = two();
+        guard.caret(true, at(1000));
+        assert_eq!((guard.selected(), guard.in_hand(at(9000))), (None, None));
+    }
+
+    #[test]
+    fn the_next_card_that_slides_into_place_waits_for_keys_and_clicks() {
+        let mut guard = two();
+        assert_eq!(guard.in_hand(at(1000)), Some(A));
+        guard.did(Deed::OnCard(A), at(1000));
+        guard.offer(&[B], at(1040));
+        guard.saw(B, WHOLE, at(1050));
+        assert_eq!(guard.selected(), Some(B));
+        assert!(!guard.allows(Deed::OnCard(B), at(1649)) && guard.in_hand(at(1649)).is_none());
+        assert!(guard.allows(Deed::OnCard(B), at(1650)));
+        assert_eq!(guard.in_hand(at(1650)), Some(B));
+    }
+
+    #[test]
+    fn a_button_that_changes_its_meaning_waits() {
+        let mut guard = two();
+        guard.stand(Footing { stance: 3, ..Footing::default() }, at(1000));
+        assert!(!guard.allows(Deed::AtFoot, at(1599)) && guard.allows(Deed::AtFoot, at(1600)));
+    }
+
+    #[test]
+    fn what_is_armed_is_forgotten() {
+        let stop = Armed::Stop(TaskId(Uuid::from_u128(3)));
+        let armed = || {
+            let mut guard = two();
+            guard.arm(stop, at(1000));
+            guard
+        };
+        assert_eq!((armed().armed(at(5999)), armed().armed(at(6000))), (Some(stop), None));
+        for forget in [
+            |g: &mut Guard| g.caret(true, at(1100)),
+            |g: &mut Guard| g.step(1, at(1100)),
+            |g: &mut Guard| g.did(Deed::AtFoot, at(1100)),
+            |g: &mut Guard| g.offer(&[B], at(1100)),
+            |g: &mut Guard| g.stand(Footing { stance: 1, ..Footing::default() }, at(1100)),
+        ] {
+            let mut guard = armed();
+            forget(&mut guard);
+            assert_eq!(guard.armed(at(1200)), None);
+        }
+    }
+
+    #[test]
+    fn what_is_armed_stays_while_nothing_happens() {
+        let mut guard = Guard::default();
+        guard.arm(Armed::Stop(TaskId(Uuid::from_u128(3))), at(0));
+        guard.offer(&[], at(10));
+        guard.stand(Footing::default(), at(10));
+        assert!(guard.armed(at(20)).is_some());
+    }
+
+    #[test]
+    fn a_frame_is_due_when_something_can_be_acted_upon_and_then_no_more() {
+        let guard = two();
+        assert_eq!(guard.next(at(10)), Some(at(600)));
+        assert_eq!(guard.next(at(600)), None);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_holds_nothing() {
+        assert_eq!(two().in_hand(at(-900_000)), Some(A));
+    }
+}

@@ -1,0 +1,308 @@
+//! A hand on the keyboard is safe: nothing that cannot be undone comes of a key or a click that was not meant for it.
+
+use crate::{
+    person::Person,
+    preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
+};
+use abide_client::protocol::{
+    ConversationId,
+    inbox::{Decision, Pending, Preview},
+    notification::Snapshot,
+    task::Status,
+    transcript::Risk,
+};
+use abide_gui::{
+    Message,
+    request::{Answer, Request},
+};
+use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+
+const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+
+/// Before the conversation of this task, with what waits in it, for long enough to have read it.
+fn before(status: Status, waiting: &[Pending], history: Snapshot) -> Person {
+    let (overview, conversation) = preset::waits(status, waiting, history);
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.wait(60_000);
+    person.asked();
+    person
+}
+
+fn before_approval() -> Person {
+    before(Status::WaitingApproval, &[preset::approval()], preset::history())
+}
+
+fn before_question() -> Person {
+    before(Status::WaitingUser, &[Pending::Question(preset::question())], preset::history())
+}
+
+#[test]
+fn words_for_the_composer_approve_nothing() {
+    let mut person = before_approval();
+    person.control("l");
+    person.writes("also run the tests, 1 2 3 R A");
+    person.named(Named::Enter);
+    person.wait(1000);
+    assert_eq!(person.asked(), []);
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "also run the tests, 1 2 3 R A");
+}
+
+#[test]
+fn what_is_off_the_screen_is_not_approved_but_shown() {
+    let mut wanted = preset::approval();
+    if let Pending::Approval(approval) = &mut wanted {
+        let diff: Vec<String> = (0..300).map(|n| format!("+line {n}")).collect();
+        approval.preview = Some(Preview { path: "a.txt".into(), diff: diff.join("\n") });
+        approval.risk = Risk::Low;
+    }
+    let mut history = preset::history();
+    history.messages.extend(
+        (10..60).map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, "Some words.")),
+    );
+    let mut person = before(Status::WaitingApproval, &[wanted], history);
+    person.wheels(60.0);
+    person.wait(1000);
+    person.letter("a");
+    assert_eq!(person.asked(), [], "it cannot be seen");
+    person.wait(100);
+    person.letter("a");
+    assert_eq!(person.asked(), [], "it has just come into view");
+    person.wait(1000);
+    person.letter("a");
+    assert_eq!(person.asked(), [ALLOWED]);
+}
+
+#[test]
+fn two_keys_in_the_inbox_are_not_two_decisions() {
+    let mut first = preset::approval();
+    let mut second = preset::approval();
+    for pending in [&mut first, &mut second] {
+        if let Pending::Approval(approval) = pending {
+            approval.risk = Risk::Low;
+        }
+    }
+    if let Pending::Approval(approval) = &mut second {
+        approval.id = preset::OTHER_APPROVAL;
+    }
+    let (overview, _) = preset::waits(Status::WaitingApproval, &[first, second.clone()], preset::history());
+    let mut person = Person::before(overview);
+    person.control("i");
+    person.wait(1000);
+    person.letter("a");
+    person.letter("a");
+    assert_eq!(person.asked(), [ALLOWED], "the second was for the same");
+    let (overview, _) = preset::waits(Status::WaitingApproval, &[second], preset::history());
+    person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(overview))]));
+    person.letter("a");
+    person.wait(599);
+    person.letter("a");
+    assert_eq!(person.asked(), [], "the next has slid into its place");
+    person.wait(600);
+    person.letter("a");
+    assert_eq!(person.asked(), [Request::Decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None)]);
+}
+
+#[test]
+fn one_escape_ends_nothing() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.named(Named::Escape);
+    person.wait(1000);
+    assert_eq!(person.asked(), [], "it leaves the field");
+    person.named(Named::Escape);
+    assert_eq!(person.asked(), []);
+    assert!(person.finds("Esc again stops").is_some());
+    person.wait(6000);
+    assert!(person.finds("Esc again stops").is_none(), "it is forgotten");
+    person.named(Named::Escape);
+    person.letter("x");
+    person.control("o");
+    person.named(Named::Escape);
+    assert_eq!(person.asked(), [], "another key came between");
+    person.named(Named::Escape);
+    assert_eq!(person.asked(), [Request::Stop(TASK)]);
+}
+
+#[test]
+fn a_stop_is_taken_back_for_five_seconds() {
+    for (after, is_offered) in [(4_900, true), (5_100, false)] {
+        let mut person = before(Status::Thinking, &[], preset::history());
+        person.tell(Message::Answered(Request::Stop(TASK), Ok(Answer::Done)));
+        person.wait(after);
+        assert_eq!(person.finds("Stopped.").is_some(), is_offered, "after {after} ms");
+        if is_offered {
+            person.clicks("Go on");
+            let asked = person.asked();
+            let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+            assert_eq!((params.conversation_id, &*params.message), (Some(CONVERSATION), "Go on."));
+        }
+    }
+}
+
+#[test]
+fn beyond_low_risk_it_takes_two_keys_or_a_click() {
+    let mut person = before_approval();
+    person.letter("a");
+    assert_eq!(person.asked(), []);
+    assert!(person.finds("Enter allows it once. Esc: not yet.").is_some(), "it is armed");
+    person.named(Named::Escape);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "taken back");
+    person.letter("a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [ALLOWED]);
+
+    let mut person = before_approval();
+    person.press(Key::Character("A".into()), Modifiers::SHIFT);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
+
+    let mut person = before_approval();
+    person.clicks("Allow once");
+    assert_eq!(person.asked(), [ALLOWED]);
+}
+
+#[test]
+fn a_click_on_what_has_just_come_does_nothing() {
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.clicks("Allow once");
+    person.clicks("Stop");
+    assert_eq!(person.asked(), []);
+    person.wait(600);
+    person.clicks("Allow once");
+    assert_eq!(person.asked(), [ALLOWED]);
+}
+
+#[test]
+fn an_open_conversation_gives_the_keyboard_to_what_waits_for_leave() {
+    let mut person = before_approval();
+    person.letter("r");
+    person.writes("no");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some("no".into()))]);
+}
+
+#[test]
+fn a_number_as_the_whole_reply_is_that_choice() {
+    let answer = |words: &str| Request::Answer(TASK, QUESTION, Some(words.to_owned()));
+    for (typed, meant) in [("2", "16–19 March"), ("2 weeks", "2 weeks"), ("3", "3")] {
+        let mut person = before_question();
+        person.writes(typed);
+        assert_eq!(person.asked(), [], "while a caret is drawn a digit only picks");
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), [answer(meant)]);
+    }
+    // Without a caret it answers at once.
+    let mut person = before_question();
+    person.named(Named::Escape);
+    person.letter("1");
+    assert_eq!(person.asked(), [], "the caret has just left");
+    person.wait(600);
+    person.letter("1");
+    assert_eq!(person.asked(), [answer("9–12 March")]);
+    // In the inbox the card has a field of its own.
+    let mut person = before_question();
+    person.control("i");
+    person.wait(1000);
+    person.clicks("Type an answer");
+    person.writes("2");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [answer("16–19 March")]);
+}
+
+#[test]
+fn enter_answers_no_question_that_came_while_it_was_pressed() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.writes("the first");
+    let (_, asked) =
+        preset::waits(Status::WaitingUser, &[Pending::Question(preset::question())], preset::history());
+    person.tell(Message::Conversation(CONVERSATION, vec![abide_client::Update::Snapshot(Box::new(asked))]));
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("the first".into()))]);
+}
+
+#[test]
+fn deleting_takes_a_question_that_has_been_seen() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.named(Named::Escape);
+    person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Delete(CONVERSATION)]);
+}
+
+#[test]
+fn keys_of_the_inbox_live_on() {
+    // After a reason was begun and left, and after somebody else decided.
+    let mut person = before_approval();
+    person.control("i");
+    person.wait(1000);
+    person.letter("r");
+    person.named(Named::Escape);
+    person.named(Named::Escape);
+    assert!(person.finds("Why not? The agent reads it.").is_none());
+    person.wait(1000);
+    person.letter("a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [ALLOWED]);
+
+    let (overview, _) = preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let mut person = Person::before(overview);
+    person.control("i");
+    person.wait(1000);
+    person.letter("r");
+    let mut other = preset::approval();
+    if let Pending::Approval(approval) = &mut other {
+        (approval.id, approval.risk) = (preset::OTHER_APPROVAL, Risk::Low);
+    }
+    let (overview, _) = preset::waits(Status::WaitingApproval, &[other], preset::history());
+    person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(overview))]));
+    person.wait(1000);
+    person.letter("a");
+    assert_eq!(person.asked(), [Request::Decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None)]);
+}
+
+#[test]
+fn what_is_typed_while_the_agent_works_is_a_draft() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.writes("next, the docs");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "next, the docs");
+    assert!(person.finds("Kept as a draft; it can be sent when the task has ended.").is_some());
+}
+
+/// Another conversation, at whose end one is though the last one was left in its middle.
+#[test]
+fn a_conversation_opens_where_it_should_wherever_the_last_one_stood() {
+    let other = ConversationId(preset::id(77));
+    let long = || {
+        let said = (1..=300)
+            .map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, &format!("words {n}")));
+        Snapshot { messages: said.collect(), ..preset::empty() }
+    };
+    let mut person = before(Status::Thinking, &[], long());
+    person.wheels(30.0);
+    assert!(person.finds("Jump to latest").is_some());
+    let (_, mut snapshot) = preset::waits(Status::WaitingApproval, &[preset::approval()], long());
+    for item in &mut snapshot.inbox {
+        item.conversation_id = other;
+    }
+    for conversation in &mut snapshot.conversations {
+        conversation.id = other;
+    }
+    for task in &mut snapshot.tasks {
+        task.conversation_id = other;
+    }
+    person.open(other, snapshot);
+    assert!(person.finds("Jump to latest").is_none());
+    assert!(person.finds("Allow once").is_some(), "it opens at what waits");
+}

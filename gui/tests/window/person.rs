@@ -1,0 +1,264 @@
+//! A person before the window: keys, clicks and the wheel go the way they go in the real one, through the widgets, and what the
+//! widgets leave through the window's own keys; focus, scrolling and pictures stay from one to the next. Only the clock is theirs.
+
+use crate::preset::NOW;
+use abide_client::{
+    Home, Update,
+    protocol::{ConversationId, Timestamp, notification::Snapshot},
+};
+use abide_gui::{
+    App, Message,
+    app::heard,
+    request::{Asker, Request},
+    screen::sidebar,
+    theme::size,
+};
+use iced_test::{
+    core::{
+        Event, Pixels, Point, Rectangle, Size, clipboard,
+        event::Status,
+        keyboard::{self, Key, Modifiers, key::Named},
+        mouse, renderer as style, widget, window,
+    },
+    futures::futures::{StreamExt as _, executor::block_on, future, task::noop_waker},
+    renderer::Renderer,
+    runtime::{
+        Action, UserInterface,
+        task::into_stream,
+        user_interface::{self, Cache},
+    },
+    selector::Selector as _,
+};
+use std::{
+    cell::Cell,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+    time::Instant,
+};
+
+thread_local! {
+    static CLOCK: Cell<i64> = const { Cell::new(NOW.0) };
+}
+
+fn clock() -> Timestamp {
+    Timestamp(CLOCK.get())
+}
+
+pub(crate) struct Person {
+    pub(crate) app: App,
+    pub(crate) renderer: Renderer,
+    pub(crate) size: Size,
+    cache: Option<Cache>,
+    pointer: mouse::Cursor,
+    asked: Arc<Mutex<Vec<Request>>>,
+    runtime: tokio::runtime::Runtime,
+    _home: tempfile::TempDir,
+}
+
+impl Person {
+    /// Before a window that is connected to a daemon that knows this.
+    pub(crate) fn before(overview: Snapshot) -> Self {
+        CLOCK.set(NOW.0);
+        let home = tempfile::tempdir().unwrap();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = asked.clone();
+        // What is asked is written down, and never answered.
+        let asker = Asker::new(move |request| {
+            log.lock().unwrap().push(request);
+            Box::pin(future::pending())
+        });
+        let settings = abide_gui::settings();
+        for font in settings.fonts {
+            iced_tiny_skia::graphics::text::font_system().write().unwrap().load_font(font);
+        }
+        let renderer =
+            block_on(<Renderer as style::Headless>::new(settings.default_font, Pixels(size::PROSE), None));
+        let mut person = Self {
+            app: App::with(&Home::at(home.path()), clock, asker),
+            renderer: renderer.unwrap(),
+            size: Size::new(1280.0, 800.0),
+            cache: Some(Cache::default()),
+            pointer: mouse::Cursor::Unavailable,
+            asked,
+            runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
+            _home: home,
+        };
+        person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+        person
+    }
+
+    /// The conversation is chosen in the list, and this is what it holds.
+    pub(crate) fn open(&mut self, id: ConversationId, snapshot: Snapshot) {
+        self.tell(Message::Sidebar(sidebar::Message::Selected(id)));
+        self.tell(Message::Conversation(id, vec![Update::Snapshot(Box::new(snapshot))]));
+    }
+
+    /// What was asked of the daemon since, apart from what only reads.
+    pub(crate) fn asked(&self) -> Vec<Request> {
+        let reads = |request: &Request| {
+            matches!(
+                request,
+                Request::Models
+                    | Request::Focus(_)
+                    | Request::Tasks(_)
+                    | Request::Older(..)
+                    | Request::MarkRead(..)
+            )
+        };
+        self.asked.lock().unwrap().drain(..).filter(|request| !reads(request)).collect()
+    }
+
+    /// Time passes, and the window hears of it.
+    pub(crate) fn wait(&mut self, ms: i64) {
+        CLOCK.set(CLOCK.get() + ms);
+        self.tell(Message::Settled);
+    }
+
+    pub(crate) fn tell(&mut self, message: Message) {
+        self.hear(message);
+        self.redraw();
+    }
+
+    fn hear(&mut self, message: Message) {
+        let runtime = self.runtime.handle().clone();
+        let _time = runtime.enter();
+        let mut messages = vec![message];
+        while let Some(message) = messages.pop() {
+            let Some(mut actions) = into_stream(self.app.update(message)) else { continue };
+            // What does not come at once is for later, or for a daemon.
+            let waker = noop_waker();
+            while let Poll::Ready(Some(action)) = actions.poll_next_unpin(&mut Context::from_waker(&waker)) {
+                match action {
+                    Action::Output(message) => messages.insert(0, message),
+                    Action::Widget(mut operation) => self.operate(&mut *operation),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn ui<T>(
+        &mut self,
+        act: impl FnOnce(
+            &mut UserInterface<'_, Message, iced::Theme, Renderer>,
+            &mut Renderer,
+            mouse::Cursor,
+        ) -> T,
+    ) -> T {
+        let cache = self.cache.take().unwrap();
+        let mut ui = UserInterface::build(self.app.view(), self.size, cache, &mut self.renderer);
+        let done = act(&mut ui, &mut self.renderer, self.pointer);
+        self.cache = Some(ui.into_cache());
+        done
+    }
+
+    fn operate(&mut self, operation: &mut dyn widget::Operation) {
+        self.ui(|ui, renderer, _| ui.operate(renderer, operation));
+    }
+
+    /// A frame: what widgets tell while it is made is heard before it is drawn.
+    pub(crate) fn redraw(&mut self) {
+        for _ in 0..3 {
+            let event = Event::Window(window::Event::RedrawRequested(Instant::now()));
+            let (messages, _) = self.happens(&[event]);
+            if messages.is_empty() {
+                break;
+            }
+            for message in messages {
+                self.hear(message);
+            }
+        }
+        let theme = self.app.theme();
+        let style = style::Style { text_color: theme.palette().text };
+        self.ui(|ui, renderer, pointer| ui.draw(renderer, &theme, &style, pointer));
+    }
+
+    fn happens(&mut self, events: &[Event]) -> (Vec<Message>, Vec<Status>) {
+        self.ui(|ui, renderer, pointer| {
+            let mut messages = Vec::new();
+            let (_, statuses): (user_interface::State, _) =
+                ui.update(events, pointer, renderer, &mut clipboard::Null, &mut messages);
+            (messages, statuses)
+        })
+    }
+
+    /// Something happens to the window; the frame after it is drawn.
+    fn does(&mut self, event: Event) {
+        let (mut messages, statuses) = self.happens(std::slice::from_ref(&event));
+        messages.extend(heard(event, statuses[0], window::Id::unique()));
+        for message in messages {
+            self.hear(message);
+        }
+        self.redraw();
+    }
+
+    pub(crate) fn press(&mut self, key: Key, modifiers: Modifiers) {
+        let text = match &key {
+            Key::Character(letter) if !modifiers.command() => Some(letter.clone()),
+            Key::Named(Named::Space) => Some(" ".into()),
+            _ => None,
+        };
+        self.does(Event::Keyboard(keyboard::Event::KeyPressed {
+            key: key.clone(),
+            modified_key: key,
+            physical_key: keyboard::key::Physical::Unidentified(keyboard::key::NativeCode::Unidentified),
+            location: keyboard::Location::Standard,
+            modifiers,
+            text,
+            repeat: false,
+        }));
+    }
+
+    pub(crate) fn named(&mut self, key: Named) {
+        self.press(Key::Named(key), Modifiers::empty());
+    }
+
+    pub(crate) fn letter(&mut self, letter: &str) {
+        self.press(Key::Character(letter.into()), Modifiers::empty());
+    }
+
+    pub(crate) fn control(&mut self, letter: &str) {
+        self.press(Key::Character(letter.into()), Modifiers::CTRL);
+    }
+
+    pub(crate) fn writes(&mut self, text: &str) {
+        for letter in text.chars() {
+            match letter {
+                ' ' => self.named(Named::Space),
+                letter => self.letter(&letter.to_string()),
+            }
+        }
+    }
+
+    /// Where this text is, if it is shown.
+    pub(crate) fn finds(&mut self, text: &str) -> Option<Rectangle> {
+        let mut find = text.to_owned().find();
+        self.ui(|ui, renderer, _| {
+            ui.operate(renderer, &mut widget::operation::black_box(&mut find));
+        });
+        match widget::Operation::finish(&find) {
+            widget::operation::Outcome::Some(found) => found.and_then(|found| found.visible_bounds()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn points(&mut self, at: Point) {
+        self.pointer = mouse::Cursor::Available(at);
+        self.does(Event::Mouse(mouse::Event::CursorMoved { position: at }));
+    }
+
+    pub(crate) fn clicks(&mut self, text: &str) {
+        let there = self.finds(text);
+        assert!(there.is_some(), "{text:?} is not shown");
+        self.points(there.unwrap().center());
+        self.does(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)));
+        self.does(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)));
+    }
+
+    /// Notches of the wheel over the page, up if positive.
+    pub(crate) fn wheels(&mut self, notches: f32) {
+        self.points(Point::new(800.0, 300.0));
+        let delta = mouse::ScrollDelta::Lines { x: 0.0, y: notches };
+        self.does(Event::Mouse(mouse::Event::WheelScrolled { delta }));
+    }
+}
