@@ -245,7 +245,7 @@ fn thin() -> scrollable::Direction {
 fn line_view<'a>(line: Line, selected: Option<ConversationId>, is_new: bool) -> Element<'a, Message> {
     let mark: Element<'a, Message> = match line.mark {
         Mark::NeedsYou => dot(|t| t.needs_you),
-        Mark::Working => spinner().into(),
+        Mark::Working => spinner(),
         Mark::Paused | Mark::Empty => dot(|t| t.faint),
         Mark::Complete => dot(|t| t.ok),
         Mark::Failed => dot(|t| t.bad),

@@ -1,73 +1,116 @@
-//! A small arc that turns while something works. It asks for its next frame itself, and only while it is shown.
+//! A ring of dots that turns while something works. It asks for its next frame itself, and only while it is shown.
+//!
+//! It is made of quads, not of a canvas: iced's software renderer gives each canvas an empty group of text, and when a paragraph
+//! takes that group's place in the next frame, its damaged region is moved by the canvas' own place: the paragraph is painted in
+//! part, or not at all.
 
-use crate::theme::{space, tokens};
+use crate::{
+    theme::{space, tokens},
+    widget::Element,
+};
 use iced::{
-    Event, Point, Radians, Rectangle, Renderer, Theme, mouse,
+    Border, Color, Event, Length, Rectangle, Renderer, Shadow, Size, Theme,
+    advanced::{
+        Clipboard, Layout, Renderer as _, Shell, Widget, layout, mouse, renderer,
+        widget::{Tree, tree},
+    },
     time::{Duration, Instant},
-    widget::canvas::{self, Action, Canvas, Frame, Geometry, LineCap, Path, Stroke, path::Arc},
     window,
 };
 
 /// Slow enough to be calm and cheap.
 const TICK: Duration = Duration::from_millis(120);
-const TURN: f32 = 0.6;
 /// A frame that is made for something else is taken, if the next of its own would come this soon.
 const EARLY: Duration = Duration::from_millis(35);
+/// Where the dots are, in eighths of the width, as a clock goes.
+const DOTS: [(f32, f32); 8] =
+    [(3.0, 0.0), (5.1, 0.9), (6.0, 3.0), (5.1, 5.1), (3.0, 6.0), (0.9, 5.1), (0.0, 3.0), (0.9, 0.9)];
 
 /// The mark of work.
 #[must_use]
-pub fn spinner<'a, Message: 'a>() -> Canvas<Arcs, Message> {
-    canvas::Canvas::new(Arcs).width(space::DOT).height(space::DOT)
+pub fn spinner<'a, Message: 'a>() -> Element<'a, Message> {
+    Element::new(Spinner)
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct Arcs;
+struct Spinner;
 
 #[derive(Debug, Default)]
-pub struct State {
-    angle: f32,
+struct State {
+    /// The dot that is brightest.
+    first: usize,
     last: Option<Instant>,
 }
 
-impl<Message> canvas::Program<Message> for Arcs {
-    type State = State;
+impl<Message> Widget<Message, Theme, Renderer> for Spinner {
+    fn tag(&self) -> tree::Tag {
+        tree::Tag::of::<State>()
+    }
+
+    fn state(&self) -> tree::State {
+        tree::State::new(State::default())
+    }
+
+    fn size(&self) -> Size<Length> {
+        Size::new(Length::Fixed(space::DOT), Length::Fixed(space::DOT))
+    }
+
+    fn layout(&mut self, _tree: &mut Tree, _renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
+        layout::atomic(limits, space::DOT, space::DOT)
+    }
 
     fn update(
-        &self,
-        state: &mut State,
+        &mut self,
+        tree: &mut Tree,
         event: &Event,
-        _bounds: Rectangle,
+        _layout: Layout<'_>,
         _cursor: mouse::Cursor,
-    ) -> Option<Action<Message>> {
-        let Event::Window(window::Event::RedrawRequested(now)) = event else { return None };
+        _renderer: &Renderer,
+        _clipboard: &mut dyn Clipboard,
+        shell: &mut Shell<'_, Message>,
+        _viewport: &Rectangle,
+    ) {
+        let Event::Window(window::Event::RedrawRequested(now)) = event else { return };
+        let state: &mut State = tree.state.downcast_mut();
         let due = state.last.map_or(*now, |last| last + TICK);
         if *now + EARLY >= due {
-            state.angle = (state.angle + TURN) % std::f32::consts::TAU;
+            state.first = (state.first + 1) % DOTS.len();
             state.last = Some(*now);
         }
-        Some(Action::request_redraw_at(state.last.unwrap_or(*now) + TICK))
+        shell.request_redraw_at(state.last.unwrap_or(*now) + TICK);
     }
 
     fn draw(
         &self,
-        state: &State,
-        renderer: &Renderer,
+        tree: &Tree,
+        renderer: &mut Renderer,
         theme: &Theme,
-        bounds: Rectangle,
+        _style: &renderer::Style,
+        layout: Layout<'_>,
         _cursor: mouse::Cursor,
-    ) -> Vec<Geometry> {
-        let mut frame = Frame::new(renderer, bounds.size());
-        let arc = Path::new(|path| {
-            path.arc(Arc {
-                center: Point::new(bounds.width / 2.0, bounds.height / 2.0),
-                radius: bounds.width / 2.0 - 1.0,
-                start_angle: Radians(state.angle),
-                end_angle: Radians(state.angle + 4.4),
-            });
-        });
-        let stroke =
-            Stroke::default().with_color(tokens(theme).accent).with_width(2.0).with_line_cap(LineCap::Round);
-        frame.stroke(&arc, stroke);
-        vec![frame.into_geometry()]
+        viewport: &Rectangle,
+    ) {
+        let bounds = layout.bounds();
+        if !bounds.intersects(viewport) {
+            return;
+        }
+        let state: &State = tree.state.downcast_ref();
+        let unit = bounds.width / 8.0;
+        // The brightest goes ahead, and the others fade behind it.
+        let ages = [1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1];
+        for (age, alpha) in ages.into_iter().enumerate() {
+            let (x, y) = DOTS[(state.first + DOTS.len() - age) % DOTS.len()];
+            let quad = renderer::Quad {
+                bounds: Rectangle {
+                    x: bounds.x + x * unit,
+                    y: bounds.y + y * unit,
+                    width: 2.0 * unit,
+                    height: 2.0 * unit,
+                },
+                border: Border { radius: unit.into(), ..Border::default() },
+                shadow: Shadow::default(),
+                snap: false,
+            };
+            renderer.fill_quad(quad, Color { a: alpha, ..tokens(theme).accent });
+        }
     }
 }

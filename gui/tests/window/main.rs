@@ -4,6 +4,7 @@
 
 mod hands;
 mod long;
+mod painting;
 mod person;
 mod preset;
 mod screens;

@@ -1,0 +1,190 @@
+//! Only what has changed is painted anew. After each step of a long run the window has to look as if all of it had been.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION, REPLY, TASK},
+};
+use abide_client::{
+    Update,
+    protocol::{
+        Seq, Timestamp,
+        event::{Event, EventKind, StepEvent},
+        message::Role,
+        notification::{DeltaItem, DeltaKind, Partial, Snapshot},
+        task::{CallState, EndReason, Status},
+    },
+};
+use abide_gui::Message;
+use iced_test::core::{Rectangle, Size};
+use iced_tiny_skia::{
+    Layer,
+    graphics::{Viewport, damage},
+};
+
+const WIDTH: u32 = 900;
+const HEIGHT: u32 = 600;
+
+/// What is on the display, painted the way iced does it: `iced_tiny_skia::window::compositor::present`.
+struct Display {
+    pixels: tiny_skia::Pixmap,
+    mask: tiny_skia::Mask,
+    last: Option<Vec<Layer>>,
+}
+
+impl Display {
+    fn new() -> Self {
+        Self {
+            pixels: tiny_skia::Pixmap::new(WIDTH, HEIGHT).unwrap(),
+            mask: tiny_skia::Mask::new(WIDTH, HEIGHT).unwrap(),
+            last: None,
+        }
+    }
+
+    fn present(&mut self, person: &mut Person) {
+        let whole = Rectangle::with_size(person.size);
+        let ground = abide_gui::theme::tokens(&person.app.theme()).background;
+        let layers = person.renderer.layers();
+        let damage = match &self.last {
+            None => vec![whole],
+            Some(last) => damage::diff(last, layers, |layer| vec![layer.bounds], Layer::damage),
+        };
+        if damage.is_empty() {
+            return;
+        }
+        self.last = Some(layers.to_vec());
+        let damage = damage::group(damage, whole);
+        let view = Viewport::with_physical_size(Size::new(WIDTH, HEIGHT), 1.0);
+        person.renderer.draw(&mut self.pixels.as_mut(), &mut self.mask, &view, &damage, ground);
+    }
+}
+
+/// Where two pictures differ by more than rounding.
+fn differing(shown: &tiny_skia::Pixmap, meant: &tiny_skia::Pixmap) -> Option<(u32, u32, u32, u32, usize)> {
+    let mut found: Option<(u32, u32, u32, u32, usize)> = None;
+    for (n, (shown, meant)) in (0_u32..).zip(shown.data().chunks(4).zip(meant.data().chunks(4))) {
+        if shown.iter().zip(meant).any(|(shown, meant)| shown.abs_diff(*meant) > 40) {
+            let (x, y) = (n % WIDTH, n / WIDTH);
+            let (left, top, right, bottom, count) = found.unwrap_or((x, y, x, y, 0));
+            found = Some((left.min(x), top.min(y), right.max(x), bottom.max(y), count + 1));
+        }
+    }
+    found
+}
+
+fn save(pixels: &tiny_skia::Pixmap, file: &std::path::Path) {
+    let mut encoder = png::Encoder::new(std::fs::File::create(file).unwrap(), WIDTH, HEIGHT);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.write_header().unwrap().write_image_data(pixels.data()).unwrap();
+}
+
+struct Run {
+    person: Person,
+    display: Display,
+    snapshot: Snapshot,
+    wrong: Vec<String>,
+}
+
+impl Run {
+    fn step(&mut self, what: &str) {
+        let snapshot = self.snapshot.clone();
+        self.person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        self.look(what);
+    }
+
+    fn look(&mut self, what: &str) {
+        self.display.present(&mut self.person);
+        let mut whole = Display::new();
+        whole.present(&mut self.person);
+        if let Some(at) = differing(&self.display.pixels, &whole.pixels) {
+            if let Some(folder) = std::env::var_os("ABIDE_TEST_PICTURES") {
+                let folder = std::path::PathBuf::from(folder);
+                let name = format!("{:03}-{}", self.wrong.len(), what.replace(' ', "-"));
+                // Red and blue are exchanged: a window's pixels are.
+                save(&self.display.pixels, &folder.join(format!("{name}-shown.png")));
+                save(&whole.pixels, &folder.join(format!("{name}-meant.png")));
+            }
+            self.wrong.push(format!("{what}: {at:?}"));
+        }
+    }
+}
+
+fn run() -> Run {
+    let (overview, snapshot) = preset::waits(Status::Thinking, &[], preset::history());
+    let mut person = Person::before(overview);
+    person.size = Size::new(900.0, 600.0);
+    person.open(CONVERSATION, snapshot.clone());
+    Run { person, display: Display::new(), snapshot, wrong: Vec::new() }
+}
+
+/// Rows of one height, whose words have one width.
+#[test]
+fn rows_that_move_up_by_one_are_painted() {
+    let mut run = run();
+    for n in 0..44 {
+        run.snapshot.calls.push(preset::call(10 + n, "read", &format!("notes-{n:03}.txt")));
+        run.step("one more");
+    }
+    assert!(run.wrong.is_empty(), "{} of them: {:#?}", run.wrong.len(), run.wrong);
+}
+
+#[test]
+fn after_each_step_of_a_long_run_all_is_painted() {
+    let mut run = run();
+    let mut seq = 10;
+    let mut next = || {
+        seq += 1;
+        seq
+    };
+    for n in 0..6_u32 {
+        run.snapshot.tasks[0].step_count = n + 2;
+        run.snapshot.tasks[0].usage.input += 1000;
+        let step = EventKind::StepBegan(StepEvent { step: n + 2, phase: None });
+        let began = Event { seq: Seq(next()), task_id: Some(TASK), at: preset::NOW, kind: step };
+        run.snapshot.events.push(began);
+        run.step("a step begins");
+        let words = ["You may ", "close this window; ", "it goes on. ", "Look at `session.rs` next."];
+        let mut said = String::new();
+        for word in words {
+            said.push_str(word);
+            run.snapshot.partials = vec![Partial {
+                conversation_id: CONVERSATION,
+                task_id: TASK,
+                item: DeltaItem::Reply(REPLY),
+                attempt: 1,
+                kind: DeltaKind::Text,
+                offset: 0,
+                text: said.clone(),
+            }];
+            run.step("a word");
+        }
+        run.snapshot.partials.clear();
+        run.snapshot.messages.push(preset::said(next(), Role::Agent, &said));
+        run.step("a reply");
+        for command in ["cat notes-1.txt", "cat notes-2.txt"] {
+            let mut call = preset::call(next(), "shell", command);
+            call.state = CallState::Running;
+            call.ended_at = None;
+            call.started_at = Some(Timestamp(preset::NOW.0 - 1000));
+            let result = call.result.take();
+            run.snapshot.calls.push(call.clone());
+            run.step("a call runs");
+            run.person.wait(1000);
+            run.look("a second later");
+            let last = run.snapshot.calls.last_mut().unwrap();
+            (last.state, last.ended_at, last.result) = (CallState::Finished, Some(preset::NOW), result);
+            run.step("a call ends");
+        }
+        if n % 3 == 1 {
+            run.person.wheels(3.0);
+            run.look("the wheel up");
+            run.person.wheels(-9.0);
+            run.look("the wheel down");
+        }
+    }
+    let task = &mut run.snapshot.tasks[0];
+    task.status = Status::Completed;
+    task.end_reason = Some(EndReason::Completed);
+    task.ended_at = Some(preset::NOW);
+    run.step("the end");
+    assert!(run.wrong.is_empty(), "{} of them: {:#?}", run.wrong.len(), run.wrong);
+}
