@@ -161,7 +161,7 @@ async fn inbox(daemon: &Client, is_wanted: impl Fn(&Pending) -> bool) -> Option<
 
 /// The default, what providers list without being asked, and what conversations use.
 async fn models(daemon: &Client) -> Option<Vec<Offer>> {
-    let offline = ListModelsParams { offline: true };
+    let offline = ListModelsParams { offline: true, provider: None };
     let (models, conversations) = tokio::join!(daemon.call::<ListModels>(offline), listed(daemon, false));
     let models = models.ok()?;
     let mut names: Vec<String> = models.providers.into_iter().flat_map(|provider| provider.models).collect();
@@ -177,7 +177,7 @@ async fn models(daemon: &Client) -> Option<Vec<Offer>> {
 }
 
 async fn providers(daemon: &Client) -> Option<Vec<Offer>> {
-    let models = daemon.call::<ListModels>(ListModelsParams { offline: true }).await.ok()?;
+    let models = daemon.call::<ListModels>(ListModelsParams { offline: true, provider: None }).await.ok()?;
     let offer = |provider: abide_client::protocol::provider::ProviderInfo| Offer {
         what: format!("{} {}", provider.api, provider.base_url),
         name: provider.name,

@@ -74,6 +74,15 @@ impl Daemon {
         self.client.call::<M>(params).await
     }
 
+    /// Asks beside other requests: what is returned does not hold this connection.
+    pub(crate) fn asked<M: Method>(
+        &self,
+        params: M::Params,
+    ) -> impl Future<Output = Result<M::Reply, CommandError>> + Send + 'static {
+        let client = self.client.clone();
+        async move { Ok(client.call::<M>(params).await?) }
+    }
+
     /// Says what about the daemon may surprise who starts a task: a configuration that it refuses, a key of this shell that it
     /// lacks.
     pub(crate) async fn warn(&mut self) -> Result<(), CommandError> {

@@ -1,6 +1,6 @@
 //! Exit codes: scripts rely on them.
 
-use abide_client::protocol::task::{AgentTask, EndReason};
+use abide_client::protocol::task::{AgentTask, EndReason, Incomplete};
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     NoDaemon,
     /// A task waits for a person and there is no terminal.
     NeedsPerson,
-    /// A step, time or budget limit ended the task.
+    /// A step, time or budget limit ended the task, or its last reply was cut at the model's length limit.
     Limit,
     /// The time that was given is over.
     TimedOut,
@@ -50,7 +50,13 @@ impl Exit {
 
     /// The same for a task that has ended; `None` while it has not.
     pub(crate) fn of_task(task: &AgentTask) -> Option<Self> {
-        task.status.has_ended().then(|| task.end_reason.map_or(Self::Failed, Self::of))
+        let of_end = || match task.incomplete {
+            Some(Incomplete::Length) => Self::Limit,
+            // What was asked for is not there.
+            Some(Incomplete::Empty) => Self::Failed,
+            None => task.end_reason.map_or(Self::Failed, Self::of),
+        };
+        task.status.has_ended().then(of_end)
     }
 }
 
@@ -79,7 +85,8 @@ pub(crate) async fn terminated() {
 #[cfg(test)]
 mod tests {
     use super::Exit;
-    use abide_client::protocol::task::EndReason as R;
+    use crate::output::fixture;
+    use abide_client::protocol::task::{AgentTask, EndReason as R, Incomplete, Status};
 
     #[test]
     fn each_end_has_the_code_that_scripts_expect() {
@@ -96,6 +103,16 @@ mod tests {
         for (reason, code) in table {
             assert_eq!(Exit::of(reason).code(), code, "{reason:?}");
         }
+        let ended = |incomplete| AgentTask {
+            status: Status::Completed,
+            end_reason: Some(R::Completed),
+            incomplete,
+            ..fixture::task()
+        };
+        let code = |incomplete| Exit::of_task(&ended(incomplete)).map(Exit::code);
+        assert_eq!(code(Some(Incomplete::Length)), Some(5), "only a part of the reply is there");
+        assert_eq!(code(Some(Incomplete::Empty)), Some(1), "nothing is there");
+        assert_eq!(code(None), Some(0));
         assert_eq!(
             [Exit::Usage, Exit::NoDaemon, Exit::NeedsPerson, Exit::TimedOut, Exit::Terminated]
                 .map(Exit::code),

@@ -5,6 +5,7 @@
 pub(crate) mod call;
 pub(crate) mod conversation;
 pub(crate) mod format;
+pub(crate) mod history;
 pub(crate) mod json;
 pub(crate) mod markdown;
 pub(crate) mod measure;
@@ -12,6 +13,7 @@ pub(crate) mod message;
 pub(crate) mod models;
 pub(crate) mod pending;
 pub(crate) mod ps;
+pub(crate) mod retry;
 pub(crate) mod screen;
 pub(crate) mod search;
 pub(crate) mod show;

@@ -116,11 +116,12 @@ impl Catalog {
         self.providers_with(&self.local().await).choose(task, conversation)
     }
 
-    /// Providers and models, and which is the default and why. Unless `offline`, what is on loopback is looked for again.
-    pub async fn list(&self, offline: bool) -> ListModelsReply {
-        let local = if offline { self.local().await } else { self.look().await };
+    /// Providers (all, or that one) with their models, and which is the default and why. Unless one is asked for, what is on loopback
+    /// is looked for again.
+    pub async fn list(&self, offline: bool, provider: Option<&str>) -> ListModelsReply {
+        let local = if provider.is_some() { self.local().await } else { self.look().await };
         let default = self.providers_with(&local).default;
-        let providers: Vec<ProviderInfo> = self.models().await.list(offline).await;
+        let providers: Vec<ProviderInfo> = self.models().await.list(offline, provider).await;
         ListModelsReply { providers, default }
     }
 
@@ -174,7 +175,8 @@ impl Catalog {
             return Vec::new();
         }
         let keys: Arc<dyn Keys> = self.inner.keys.clone();
-        let listed = Models::new(found.clone(), keys, self.inner.config.price_table()).list(false).await;
+        let listed =
+            Models::new(found.clone(), keys, self.inner.config.price_table()).list(false, None).await;
         let models_of =
             |name: &str| listed.iter().find(|info| info.name == name).map(|info| info.models.clone());
         found

@@ -46,7 +46,7 @@ impl Providers {
     pub fn of(facts: Facts<'_>) -> Self {
         let mut configs: Vec<_> =
             facts.config.providers.iter().map(|(name, entry)| configured(name, entry)).collect();
-        let built_in = [
+        let mut built_in = [
             ProviderConfig::new(ANTHROPIC, Api::Anthropic, ANTHROPIC_URL, source(facts, ANTHROPIC)),
             ProviderConfig::new(
                 OPENAI,
@@ -55,6 +55,9 @@ impl Providers {
                 if facts.openai_base_url.is_some() { "environment" } else { source(facts, OPENAI) },
             ),
         ];
+        for vendor in &mut built_in {
+            vendor.wants_key = is_vendor(&vendor.base_url);
+        }
         let found = facts.local.iter().map(|(config, _)| config.clone());
         for config in built_in.into_iter().chain(found).chain([ProviderConfig::demo()]) {
             if configs.iter().all(|there| there.name != config.name) {
@@ -108,6 +111,7 @@ fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
         Api::Scripted => ProviderConfig::scripted(name, entry.script.clone(), "config"),
         api => ProviderConfig::new(name, api, entry.base_url.as_deref().unwrap_or(usual_url), "config"),
     };
+    config.wants_key = entry.api_key_env.is_some() || is_vendor(&config.base_url);
     if let Some(calls) = entry.max_parallel {
         config.max_parallel = usize::try_from(calls).unwrap_or(usize::MAX);
     }
@@ -115,6 +119,12 @@ fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
         config.stall_timeout = Duration::from_secs(seconds);
     }
     config
+}
+
+/// Who says nothing to anybody without a key. (A gateway at another address may need none.)
+fn is_vendor(base_url: &str) -> bool {
+    let base_url = base_url.trim_end_matches('/').trim_end_matches("/v1");
+    [ANTHROPIC_URL, OPENAI_URL].iter().any(|url| url.trim_end_matches("/v1") == base_url)
 }
 
 fn default_model(facts: Facts<'_>, configs: &[ProviderConfig]) -> DefaultModel {

@@ -3,6 +3,7 @@
 mod coalesce;
 mod model_call;
 mod tool_call;
+mod traces;
 
 use crate::{events::Hub, settings::Settings, supervisor::Supervisor};
 use abide_engine::{Effect, Input};
@@ -70,9 +71,7 @@ impl Runner {
                 else {
                     return;
                 };
-                let outcome = ended.unwrap_or_else(|_| {
-                    Some(Input::ModelFailed { task, item, failure: model_call::panicked() })
-                });
+                let outcome = ended.unwrap_or_else(|_| Some(model_call::panicked(task, item)));
                 if let Some(input) = outcome {
                     deliver(effect, input).await;
                 }

@@ -1,9 +1,12 @@
 //! Durations, counts, money, paths and states in words.
 
-use abide_client::protocol::{
-    Timestamp,
-    task::{AgentTask, EndReason, PauseReason, Status},
-    transcript::Usage,
+use abide_client::{
+    protocol::{
+        Timestamp,
+        task::{AgentTask, EndReason, Incomplete, PauseReason, Retry, Status},
+        transcript::Usage,
+    },
+    text::visible_line,
 };
 use std::sync::LazyLock;
 
@@ -97,6 +100,7 @@ pub fn counted(n: u64, one: &str) -> String {
 pub fn doing(task: &AgentTask) -> String {
     match task.status {
         Status::Running => "working".to_owned(),
+        Status::Thinking if task.retry.is_some() => task.retry.as_ref().map(tries_again).unwrap_or_default(),
         Status::Thinking => {
             task.phase.map_or_else(|| "thinking".to_owned(), |phase| format!("thinking ({})", phase.name()))
         }
@@ -110,10 +114,19 @@ pub fn doing(task: &AgentTask) -> String {
             format!("waiting for {}", counted(task.children.len() as u64, "sub-agent"))
         }
         Status::Paused => format!("paused{}", task.pause_reason.map(paused).unwrap_or_default()),
-        Status::Completed | Status::Cancelled | Status::Error => {
-            task.end_reason.map_or_else(|| task.status.name().to_owned(), |reason| ended(reason).to_owned())
-        }
+        Status::Completed | Status::Cancelled | Status::Error => match (task.incomplete, task.end_reason) {
+            (Some(Incomplete::Length), _) => "cut at the length limit".to_owned(),
+            (Some(Incomplete::Empty), _) => "ended without an answer".to_owned(),
+            (None, Some(reason)) => ended(reason).to_owned(),
+            (None, None) => task.status.name().to_owned(),
+        },
     }
+}
+
+/// One line, without the seconds: it is not drawn anew as they pass.
+fn tries_again(retry: &Retry) -> String {
+    let reason = first_line(&retry.reason, 90);
+    format!("attempt {} of {} comes soon: {}", retry.attempt, retry.of, visible_line(&reason))
 }
 
 const fn paused(reason: PauseReason) -> &'static str {

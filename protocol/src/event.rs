@@ -3,7 +3,7 @@
 use crate::{
     Seq, TaskId, Timestamp,
     inbox::Rule,
-    record::{ModelErrorKind, Record, RecordBody},
+    record::{ModelErrorKind, Record, RecordBody, Trace},
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub enum EventKind {
     /// The daemon found the task unfinished when it started.
     Restarted,
     TaskEnded(EndedEvent),
+    /// A model's stream held something that made no sense; the reply goes without it.
+    ModelTraced(ModelTracedEvent),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +70,17 @@ pub struct ModelFailedEvent {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub struct ModelTracedEvent {
+    /// Counts from 1 within the step.
+    pub attempt: u32,
+    /// Empty but in a task's history.
+    pub traces: Vec<Trace>,
+    /// How many there were.
+    pub count: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RuleEvent {
     pub rule: Rule,
     /// Otherwise it denies.
@@ -95,11 +108,23 @@ impl Event {
         "rule_remembered",
         "restarted",
         "task_ended",
+        "model_traced",
     ];
 
-    /// The event that this record is, if it is one. None is a message.
+    /// The event that this record is, if it is one. None is a message. What came in a model's stream is left out: a page holds
+    /// many events.
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
+        let mut event = Self::whole(record)?;
+        if let EventKind::ModelTraced(traced) = &mut event.kind {
+            traced.traces = Vec::new();
+        }
+        Some(event)
+    }
+
+    /// The same with what came in a model's stream.
+    #[must_use]
+    pub fn whole(record: &Record) -> Option<Self> {
         let kind = EventKind::of(&record.body)?;
         Some(Self { seq: record.seq, task_id: record.task_id, at: record.at, kind })
     }
@@ -134,6 +159,11 @@ impl EventKind {
                 reason: ended.reason,
                 summary: ended.summary.clone(),
                 error: ended.error.clone(),
+            }),
+            RecordBody::ModelTraced(traced) => Self::ModelTraced(ModelTracedEvent {
+                attempt: traced.attempt,
+                traces: traced.traces.clone(),
+                count: traced.traces.len() as u64 + traced.left_out,
             }),
             _ => return None,
         })

@@ -118,7 +118,7 @@ methods! {
     /// A page of tasks.
     5 "listTasks" ListTasks(task::ListTasksParams) -> task::ListTasksReply;
     /// A task whole, with its prompt, scratchpad and calls.
-    6 "getTask" GetTask(task::TaskParams) -> task::GetTaskReply;
+    6 "getTask" GetTask(task::GetTaskParams) -> task::GetTaskReply;
 
     /// Answers a question, or declines to.
     20 "userResponse" UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;

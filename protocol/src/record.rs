@@ -71,6 +71,8 @@ pub enum RecordBody {
     /// The daemon found this task unfinished when it started.
     Restarted(Restarted),
     TaskEnded(TaskEnded),
+    /// What an attempt's stream held that its reply goes without. It comes right before the reply or the failure.
+    ModelTraced(ModelTraced),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,6 +163,8 @@ pub enum NoticeKind {
     /// Most of a token or cost limit is used.
     BudgetNear,
     Error,
+    /// The end with a reply that is not whole.
+    Incomplete,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -198,6 +202,9 @@ pub struct ModelFailed {
     pub message: String,
     /// When the next attempt begins; absent if there is none.
     pub retry_at: Option<Timestamp>,
+    /// The request left, so it is a model call like any other. (Older records do not say, and were not counted.)
+    #[serde(default)]
+    pub sent: bool,
 }
 
 /// What went wrong with a model call.
@@ -227,6 +234,28 @@ pub enum ModelErrorKind {
     NotFound,
     /// The daemon went away.
     Interrupted,
+    /// Nobody was reached at the address: connection refused, unknown host, a certificate that is not accepted.
+    Unreachable,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelTraced {
+    pub item: RecordId,
+    pub attempt: u32,
+    pub traces: Vec<Trace>,
+    /// So many more came, and were not kept.
+    pub left_out: u64,
+}
+
+/// A part of a model's stream that the reply goes without.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trace {
+    /// What is wrong with it, in words.
+    pub what: String,
+    /// As it came, cut at a bearable length.
+    pub raw: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,9 @@
 //! A task: one autonomous run in a conversation.
 
-use crate::{CallId, ConversationId, JsonText, TaskId, Timestamp, inbox::Pending, transcript::Usage};
+use crate::{
+    CallId, ConversationId, JsonText, TaskId, Timestamp, inbox::Pending, record::ModelErrorKind,
+    transcript::Usage,
+};
 use serde::{Deserialize, Serialize};
 
 /// How a task decides what to do next.
@@ -166,6 +169,30 @@ impl Phase {
     }
 }
 
+/// What the reply that a task ended with lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Incomplete {
+    /// It was cut at the model's length limit.
+    Length,
+    /// It has no words and no call.
+    Empty,
+}
+
+/// A model call that failed and is tried again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Retry {
+    /// The attempt that comes next, from 2.
+    pub attempt: u32,
+    /// The most attempts there are.
+    pub of: u32,
+    pub kind: ModelErrorKind,
+    /// Why the last one failed; for people.
+    pub reason: String,
+    pub next_at: Timestamp,
+}
+
 /// What happens to calls that would ask a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -271,6 +298,12 @@ pub struct AgentTask {
     pub limits: Limits,
     pub metadata: Option<JsonText>,
     pub children: Vec<TaskId>,
+    /// Of a task that has ended by itself.
+    #[serde(default)]
+    pub incomplete: Option<Incomplete>,
+    /// While a model call waits to be tried again.
+    #[serde(default)]
+    pub retry: Option<Retry>,
 }
 
 impl AgentTask {

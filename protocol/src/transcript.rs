@@ -304,4 +304,6 @@ pub struct ResultEntry {
     pub tool: String,
     pub ok: bool,
     pub text: String,
+    /// `text` stands for an output that is left out to fit the model's context.
+    pub elided: bool,
 }

@@ -122,7 +122,7 @@ impl World {
     /// # Panics
     /// There is no such task.
     pub async fn get(&self, task: StartTaskReply) -> GetTaskReply {
-        self.client.call::<method::GetTask>(named(task)).await.expect("the task is there")
+        self.client.call::<method::GetTask>(named(task).into()).await.expect("the task is there")
     }
 
     /// Waits until the task is as `is_so` says.

@@ -164,6 +164,9 @@ pub(crate) struct ShowArgs {
     /// The task's id, or any unique beginning or end of it
     #[arg(value_parser = word, add = Kind::Task.completer())]
     pub(crate) task: String,
+    /// What happened to it, oldest first: steps, failed model calls, what a model sent that made no sense, pauses
+    #[arg(long)]
+    pub(crate) history: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

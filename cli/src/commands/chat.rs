@@ -153,7 +153,7 @@ impl Chat {
         let (model, why) = match self.agent.model.clone().or(of_conversation) {
             Some(model) => (model, String::new()),
             None => {
-                let params = ListModelsParams { offline: true };
+                let params = ListModelsParams { offline: true, provider: None };
                 let default = self.daemon.call::<ListModels>(params).await?.default;
                 (default.model, format!(" ({})", default.why))
             }

@@ -19,7 +19,7 @@ pub(crate) async fn conversation(daemon: &mut Daemon, id: &str) -> Result<Conver
     if !missing.is_not_found() {
         return Err(missing);
     }
-    let task = daemon.call::<GetTask>(TaskParams { task_id: id.to_owned() }).await;
+    let task = daemon.call::<GetTask>(TaskParams { task_id: id.to_owned() }.into()).await;
     task.map(|reply| reply.task.conversation_id).map_err(|_| missing)
 }
 
@@ -35,7 +35,7 @@ pub(crate) async fn only_conversation(
     if !missing.is_not_found() {
         return Err(missing);
     }
-    match daemon.call::<GetTask>(TaskParams { task_id: id.to_owned() }).await {
+    match daemon.call::<GetTask>(TaskParams { task_id: id.to_owned() }.into()).await {
         Ok(reply) => {
             Err(CommandError::failed(format!("{} is a task, not a conversation", reply.task.id.short()))
                 .hinted(format!("its conversation is {}", reply.task.conversation_id.short())))
@@ -54,7 +54,7 @@ pub(crate) async fn on_task<M: Method<Params = TaskParams>>(id: String) -> Resul
 }
 
 /// Says so if the id for which there is no task is a conversation's.
-async fn not_a_task(daemon: &mut Daemon, id: &str, error: CommandError) -> CommandError {
+pub(crate) async fn not_a_task(daemon: &mut Daemon, id: &str, error: CommandError) -> CommandError {
     if !error.is_not_found() {
         return error;
     }

@@ -2,14 +2,20 @@ use crate::{
     args::ShowArgs,
     clock,
     commands::kind,
+    connection::Daemon,
     error::CommandError,
     exit::Exit,
     output::{json, screen, show, text},
 };
-use abide_client::protocol::method::GetTask;
+use abide_client::protocol::method::{GetTask, task::GetTaskParams};
 
 pub(crate) async fn show(args: ShowArgs, json: bool) -> Result<Exit, CommandError> {
-    let reply = kind::on_task::<GetTask>(args.task).await?;
+    let mut daemon = Daemon::started().await?;
+    let params = GetTaskParams { task_id: args.task.clone(), history: args.history };
+    let reply = match daemon.call::<GetTask>(params).await {
+        Ok(reply) => reply,
+        Err(error) => return Err(kind::not_a_task(&mut daemon, &args.task, error).await),
+    };
     if json {
         json::document(&reply)?;
     } else {

@@ -26,7 +26,7 @@ pub(crate) async fn wait(args: WaitArgs, json: bool) -> Result<Exit, CommandErro
     let mut daemon = Daemon::started().await?;
     let mut wait = Wait { tasks: Vec::new(), or_waiting: args.or_waiting, json };
     for id in args.tasks {
-        let task = daemon.call::<GetTask>(TaskParams { task_id: id }).await?.task;
+        let task = daemon.call::<GetTask>(TaskParams { task_id: id }.into()).await?.task;
         if wait.tasks.iter().all(|waited| waited.task.id != task.id) {
             wait.tasks.push(Waited { task, exit: None });
         }
@@ -108,7 +108,7 @@ impl Wait {
 
 /// The task as it stands; one that was deleted has ended as deleted.
 async fn last_word(daemon: &mut Daemon, known: &AgentTask) -> Result<AgentTask, CommandError> {
-    match daemon.call::<GetTask>(TaskParams { task_id: known.id.to_string() }).await {
+    match daemon.call::<GetTask>(TaskParams { task_id: known.id.to_string() }.into()).await {
         Ok(reply) => Ok(reply.task),
         Err(error) if error.is(ErrorKind::NotFound) => {
             let reason = EndReason::Deleted;

@@ -8,7 +8,7 @@ use crate::{
 };
 use abide_client::protocol::{
     Seq,
-    method::{GetConversation, GetTask, conversation::ConversationParams, task::TaskParams},
+    method::{GetConversation, GetTask, conversation::ConversationParams, task::GetTaskParams},
 };
 
 pub(crate) async fn watch(args: WatchArgs, json: bool) -> Result<Exit, CommandError> {
@@ -25,7 +25,7 @@ pub(crate) async fn watch(args: WatchArgs, json: bool) -> Result<Exit, CommandEr
 
 /// A task's id or a conversation's.
 async fn what(daemon: &mut Daemon, id: &str) -> Result<What, CommandError> {
-    let task = daemon.call::<GetTask>(TaskParams { task_id: id.to_owned() }).await;
+    let task = daemon.call::<GetTask>(GetTaskParams { task_id: id.to_owned(), history: false }).await;
     let (conversation, task) = match task {
         Ok(reply) => (reply.task.conversation_id, Some(reply.task)),
         Err(no_task) => {

@@ -14,7 +14,7 @@ use abide_client::{
     protocol::{
         Seq, TaskId,
         inbox::Pending,
-        method::{GetTask, task::TaskParams},
+        method::{GetTask, task::GetTaskParams},
         task::{AgentTask, PauseReason, Status},
     },
     view::Connection,
@@ -124,7 +124,7 @@ impl Follow<'_> {
 
     /// The task as it ended: the live updates may have left its last numbers out.
     async fn last_word(&mut self, id: TaskId) -> Result<AgentTask, CommandError> {
-        match self.daemon.call::<GetTask>(TaskParams { task_id: id.to_string() }).await {
+        match self.daemon.call::<GetTask>(GetTaskParams { task_id: id.to_string(), history: false }).await {
             Ok(reply) => Ok(reply.task),
             Err(error) => self.view.task(id).cloned().ok_or(error),
         }

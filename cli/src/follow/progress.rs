@@ -1,10 +1,13 @@
 //! What goes on right now, for the lines at the bottom of a terminal.
 
-use crate::output::{
-    call, measure, ps,
-    screen::Size,
-    style::{FAINT, paint},
-    text,
+use crate::{
+    clock,
+    output::{
+        call, measure, ps, retry,
+        screen::Size,
+        style::{FAINT, paint},
+        text,
+    },
 };
 use abide_client::{
     protocol::{
@@ -40,6 +43,11 @@ impl Progress {
     /// `thinking 12 s · step 3 of 50 · 1,234 tokens · $0.0042`
     fn line(&mut self, view: &ConversationView, task: Option<TaskId>) -> Option<String> {
         let Now { activity, about } = now(view, task)?;
+        // A retry counts down, so it does not say for how long it has been waited for.
+        let retry = current(view, task).and_then(|task| retry::short(task, clock::now()));
+        if let Some(retry) = retry.filter(|_| !about.is_empty()) {
+            return Some(std::iter::once(retry).chain(about).collect::<Vec<_>>().join(" · "));
+        }
         let since = match &self.shown {
             Some((before, since)) if *before == activity => *since,
             _ => Instant::now(),

@@ -229,6 +229,7 @@ impl Teller {
             EventKind::TaskStarted(_)
             | EventKind::StepBegan(_)
             | EventKind::Paused(_)
+            | EventKind::ModelTraced(_)
             | EventKind::LimitsRaised(_) => Ok(()),
         }
     }

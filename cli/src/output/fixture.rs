@@ -36,6 +36,8 @@ pub(crate) fn task() -> AgentTask {
         limits: Limits::default(),
         metadata: None,
         children: Vec::new(),
+        incomplete: None,
+        retry: None,
     }
 }
 

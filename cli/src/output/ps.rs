@@ -1,14 +1,14 @@
 //! Tasks at a glance.
 
 use crate::output::{
-    measure,
+    measure, retry,
     style::{BAD, BUSY, FAINT, GOOD, NEEDS_YOU, PLAIN, STRONG},
     table::{cell, table},
 };
 use abide_client::protocol::{
     ConversationId, Timestamp,
     inbox::Pending,
-    task::{AgentTask, CallState, EndReason, PauseReason, Status},
+    task::{AgentTask, CallState, EndReason, Incomplete, PauseReason, Status},
 };
 use anstyle::Style;
 use std::collections::HashMap;
@@ -24,6 +24,7 @@ pub(crate) fn tasks(
         .iter()
         .map(|task| {
             let (words, style) = status(task);
+            let words = retry::short(task, now).unwrap_or(words);
             [
                 cell(STRONG, &task.id.short()),
                 cell(style, &words),
@@ -57,6 +58,7 @@ pub(crate) fn status(task: &AgentTask) -> (String, Style) {
     let words = |words: &str, style| (words.to_owned(), style);
     match task.status {
         Status::Running => words("running", BUSY),
+        Status::Thinking if task.retry.is_some() => words("waits to try again", BUSY),
         Status::Thinking => words("thinking", BUSY),
         Status::ToolExecuting => {
             let tool =
@@ -93,7 +95,11 @@ fn needs_you(task: &AgentTask, one: &str) -> String {
 
 fn ended(task: &AgentTask) -> (String, Style) {
     let (words, style) = match task.end_reason {
-        Some(EndReason::Completed) => ("completed", GOOD),
+        Some(EndReason::Completed) => match task.incomplete {
+            None => ("completed", GOOD),
+            Some(Incomplete::Length) => ("completed: cut at the length limit", NEEDS_YOU),
+            Some(Incomplete::Empty) => ("completed: empty reply", NEEDS_YOU),
+        },
         Some(EndReason::StepLimit) => ("completed: step limit", NEEDS_YOU),
         Some(EndReason::TimeLimit) => ("completed: time limit", NEEDS_YOU),
         Some(EndReason::Stopped) => ("cancelled: stopped", FAINT),
@@ -148,6 +154,20 @@ mod tests {
         let two = vec![Pending::Approval(fixture::approval()), Pending::Approval(fixture::approval())];
         let task = AgentTask { status: Status::WaitingApproval, pending: two, ..fixture::task() };
         assert_eq!(super::status(&task).0, "needs you: 2 approvals");
+    }
+
+    #[test]
+    fn an_end_with_less_than_a_reply_is_not_just_completed() {
+        let ended = |incomplete| AgentTask {
+            status: Status::Completed,
+            end_reason: Some(EndReason::Completed),
+            incomplete,
+            ..fixture::task()
+        };
+        let words = |incomplete| super::status(&ended(incomplete)).0;
+        assert_eq!(words(None), "completed");
+        assert_eq!(words(Some(Incomplete::Length)), "completed: cut at the length limit");
+        assert_eq!(words(Some(Incomplete::Empty)), "completed: empty reply");
     }
 
     #[test]

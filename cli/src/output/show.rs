@@ -2,7 +2,7 @@
 
 use crate::output::{
     call::{self, Extent},
-    measure, pending, ps,
+    history, measure, pending, ps, retry,
     style::{BAD, FAINT, PLAIN, STRONG, paint},
     table::{cell, table},
     text,
@@ -27,8 +27,16 @@ pub(crate) fn task(reply: &GetTaskReply, extent: Extent, now: Timestamp, width: 
     out.push_str(&facts(reply, now));
     section(&mut out, "Prompt", &text::indented(&task.original_prompt, 2));
     let room = width.map(|width| width.saturating_sub(INDENT));
-    let calls: String = reply.calls.iter().map(|c| call::told(c, extent, room)).collect();
-    section(&mut out, "Calls", &indent(&calls));
+    match &reply.history {
+        // The calls stand among what else happened.
+        Some(happened) => {
+            section(&mut out, "History", &indent(&history::history(reply, happened, extent, room)));
+        }
+        None => {
+            let calls: String = reply.calls.iter().map(|c| call::told(c, extent, room)).collect();
+            section(&mut out, "Calls", &indent(&calls));
+        }
+    }
     let notes: String = task.scratchpad.iter().map(|note| text::indented(note, 2)).collect();
     section(&mut out, "Scratchpad", &notes);
     for item in &task.pending {
@@ -55,6 +63,9 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
         [cell(FAINT, "usage"), cell(PLAIN, &measure::usage(&task.usage))],
         [cell(FAINT, "limits"), cell(PLAIN, &limits(&task.limits))],
     ];
+    if let Some(retry) = retry::whole(task, now) {
+        rows.insert(1, [cell(FAINT, "next try"), cell(PLAIN, &retry)]);
+    }
     if let Some(parent) = task.parent_id {
         rows.push([cell(FAINT, "parent"), cell(PLAIN, &parent.short())]);
     }
@@ -120,6 +131,7 @@ mod tests {
             conversation_title: "Tidy up".into(),
             workspace: "/home/me/app".into(),
             calls: vec![fixture::call()],
+            history: None,
         };
         let shown =
             anstream::adapter::strip_str(&task(&reply, Extent::Tail, fixture::START.plus(60_000), None))

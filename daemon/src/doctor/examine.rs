@@ -259,7 +259,7 @@ async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &Daemo
         Err(error) => return vec![Finding::bad("keys", error.to_string())],
     };
     let variable = Arc::new(|name: &str| std::env::var(name).ok());
-    super::models::findings(&Catalog::new(config, kept, variable).list(false).await)
+    super::models::findings(&Catalog::new(config, kept, variable).list(false, None).await)
 }
 
 async fn notifications(wanted: bool) -> Finding {

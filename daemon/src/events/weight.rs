@@ -56,6 +56,9 @@ pub(super) fn weight(record: &Record) -> usize {
             RecordBody::QuestionAnswered(answered) => of_text(answered.response.as_ref()),
             RecordBody::Compacted(compacted) => size_of_val(compacted.elided.as_slice()),
             RecordBody::TaskEnded(ended) => of_text(ended.summary.as_ref()) + of_text(ended.error.as_ref()),
+            RecordBody::ModelTraced(traced) => {
+                traced.traces.iter().map(|trace| trace.what.len() + trace.raw.len()).sum()
+            }
             RecordBody::ConversationArchived(_)
             | RecordBody::ConversationDeleted(_)
             | RecordBody::ModelRequested(_)
@@ -93,8 +96,8 @@ mod tests {
         ApprovalId, CallId, ConversationId, QuestionId, RecordId, Seq, Timestamp,
         inbox::{Decision, Question, QuestionKind},
         record::{
-            ApprovalDecided, ConversationCreated, ModelErrorKind, ModelFailed, Notice, NoticeKind, Nudge,
-            QuestionAnswered, TaskEnded,
+            ApprovalDecided, ConversationCreated, ModelErrorKind, ModelFailed, ModelTraced, Notice,
+            NoticeKind, Nudge, QuestionAnswered, TaskEnded, Trace,
         },
         task::EndReason,
     };
@@ -139,6 +142,13 @@ mod tests {
                 kind: ModelErrorKind::Network,
                 message: text(),
                 retry_at: None,
+                sent: true,
+            }),
+            RecordBody::ModelTraced(ModelTraced {
+                item: RecordId(Uuid::nil()),
+                attempt: 1,
+                traces: vec![Trace { what: String::new(), raw: text() }],
+                left_out: 0,
             }),
             RecordBody::TaskEnded(TaskEnded {
                 reason: EndReason::Completed,

@@ -61,7 +61,8 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
             Reply::Unsubscribe(subscription::end(connection, params.subscription_id))
         }
         Request::ListModels(params) => {
-            Reply::ListModels(service.settings.now().await.list(params.offline).await)
+            let catalog = service.settings.now().await;
+            Reply::ListModels(catalog.list(params.offline, params.provider.as_deref()).await)
         }
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
         Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),

@@ -2,7 +2,7 @@ use abide_protocol::{
     ConversationId, TaskId,
     inbox::{Approval, PendingId},
     record::{Record, RecordBody},
-    task::{AgentTask, EndReason},
+    task::{AgentTask, EndReason, Incomplete},
 };
 
 /// Something that a person should hear of.
@@ -34,6 +34,8 @@ pub enum What {
     },
     Ended {
         reason: EndReason,
+        /// What its last reply lacks.
+        incomplete: Option<Incomplete>,
         /// Its summary or error.
         words: Option<String>,
     },
@@ -64,7 +66,8 @@ pub fn notice(title: &str, record: &Record, task: &AgentTask) -> Option<Notice> 
                 && !matches!(ended.reason, EndReason::Stopped | EndReason::Deleted) =>
         {
             let words = ended.error.clone().or_else(|| ended.summary.clone());
-            (Key::Ended(task.id), What::Ended { reason: ended.reason, words })
+            let incomplete = task.incomplete;
+            (Key::Ended(task.id), What::Ended { reason: ended.reason, incomplete, words })
         }
         _ => return None,
     };

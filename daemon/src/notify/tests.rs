@@ -26,7 +26,8 @@ fn question(text: &str) -> Notice {
 }
 
 fn ended(reason: EndReason) -> Notice {
-    let what = What::Ended { reason, words: Some("All <b>three</b> files & more".to_owned()) };
+    let what =
+        What::Ended { reason, incomplete: None, words: Some("All <b>three</b> files & more".to_owned()) };
     Notice { key: Key::Ended(TASK), what, ..question("") }
 }
 
@@ -83,6 +84,8 @@ fn task(parent: Option<TaskId>, pending: Vec<Pending>) -> AgentTask {
         limits: Limits::default(),
         metadata: None,
         children: vec![],
+        incomplete: None,
+        retry: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Notice, What};
 use abide_client::text::visible_line;
-use abide_protocol::task::EndReason;
+use abide_protocol::task::{EndReason, Incomplete};
 
 /// Characters of a summary.
 const MAX_SUMMARY: usize = 120;
@@ -14,8 +14,12 @@ pub(super) fn summary(notice: &Notice) -> String {
     let what = match &notice.what {
         What::Question(_) => "Question",
         What::Approval { .. } => "Approval needed",
-        What::Ended { reason, .. } => match reason {
-            EndReason::Completed => "Done",
+        What::Ended { reason, incomplete, .. } => match reason {
+            EndReason::Completed => match incomplete {
+                None => "Done",
+                Some(Incomplete::Length) => "Reply cut at the length limit",
+                Some(Incomplete::Empty) => "Ended without an answer",
+            },
             EndReason::StepLimit => "Stopped at its step limit",
             EndReason::TimeLimit => "Stopped at its time limit",
             EndReason::Stopped | EndReason::Deleted => "Stopped",

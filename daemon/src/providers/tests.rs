@@ -102,3 +102,15 @@ fn the_environment_moves_openai() {
     let openai = Providers::of(facts).configs.into_iter().find(|c| c.name == "openai").unwrap();
     assert_eq!((openai.base_url.as_str(), openai.source.as_str()), ("http://proxy/v1", "environment"));
 }
+
+/// A gateway at an address of one's own may need no key, so it is asked without one.
+#[test]
+fn a_vendor_wants_a_key() {
+    const CONFIG: &str = "[providers.gateway]\napi = \"openai-chat\"\nbase_url = \"https://llm.example/v1\"\n\
+        [providers.named]\napi = \"openai-chat\"\nbase_url = \"https://llm.example/v1\"\napi_key_env = \"MY_KEY\"\n\
+        [providers.second]\napi = \"anthropic\"\n";
+    let providers = of(CONFIG, &[], &[], &[("ollama", &["qwen"])]);
+    let wanting: Vec<_> =
+        providers.configs.iter().filter(|c| c.wants_key).map(|config| config.name.as_str()).collect();
+    assert_eq!(wanting, ["named", "second", "anthropic", "openai"]);
+}

@@ -1,10 +1,10 @@
-use super::{Gate, ModelJob, Runner, coalesce::Coalescer};
+use super::{Gate, ModelJob, Runner, coalesce::Coalescer, traces};
 use crate::clock;
-use abide_engine::{Input, ModelFailure, control};
+use abide_engine::{Input, ModelFailure, Traces, control};
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelEvent};
 use abide_protocol::{
-    CallId,
+    CallId, RecordId, TaskId,
     inbox::Rule,
     notification::{DeltaItem, DeltaKind},
     record::{CallPlanned, ModelErrorKind, TaskStarted},
@@ -20,28 +20,32 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
     let events = coalescer.clone();
     let call = async {
         let models = runner.settings.now().await.models().await;
-        let mut on_event = move |event: ModelEvent| match event {
+        let mut traces = Traces::default();
+        let mut on_event = |event: ModelEvent| match event {
             ModelEvent::TextDelta(text) => events.push(DeltaKind::Text, &text),
             ModelEvent::ReasoningDelta(text) => events.push(DeltaKind::Reasoning, &text),
             ModelEvent::ToolCallArgsDelta { text, .. } => events.push(DeltaKind::Arguments, &text),
             ModelEvent::ToolCallStarted { .. } | ModelEvent::ToolCallReady { .. } => {}
-            ModelEvent::Trace(text) => tracing::debug!(%task, text, "model"),
+            ModelEvent::Waits(why) => tracing::debug!(%task, why, "a model call waits"),
+            ModelEvent::Trace(trace) => traces::keep(&mut traces, trace),
         };
         pass(Point::ModelCall);
-        models.complete(request, &mut on_event).await
+        let ended = models.complete(request, &mut on_event).await;
+        (ended, traces)
     };
-    match coalescer.drive(gate, call).await? {
+    let (ended, traces) = coalescer.drive(gate, call).await?;
+    match ended {
         Ok(mut reply) => {
             pass(Point::ModelReplied);
             name_calls(&mut reply);
             let plans = plan(runner, head, &reply).await;
-            Some(Input::Replied { task, item, reply, plans })
+            Some(Input::Replied { task, item, reply, plans, traces })
         }
         Err(error) => {
             tracing::info!(%task, attempt, kind = ?error.kind, "a model call failed");
             // A provider's words may quote the prompt.
             tracing::debug!(%task, "it failed because: {}", error.message);
-            Some(Input::ModelFailed { task, item, failure: failure(error) })
+            Some(Input::ModelFailed { task, item, failure: failure(error), traces })
         }
     }
 }
@@ -84,16 +88,19 @@ fn failure(error: ModelError) -> ModelFailure {
         message: error.message,
         retryable: error.retryable,
         retry_after_ms: error.retry_after_ms,
+        sent: error.sent,
     }
 }
 
 /// A task waits for an outcome, whatever happens.
-pub(super) fn panicked() -> ModelFailure {
+pub(super) fn panicked(task: TaskId, item: RecordId) -> Input {
     tracing::error!("a model call panicked; this is a defect");
-    ModelFailure {
+    let failure = ModelFailure {
         kind: ModelErrorKind::Malformed,
         message: "The model's answer could not be taken in; this is a fault in Abide.".to_owned(),
         retryable: false,
         retry_after_ms: None,
-    }
+        sent: true,
+    };
+    Input::ModelFailed { task, item, failure, traces: Traces::default() }
 }

@@ -136,6 +136,8 @@ pub(crate) fn task(status: Status) -> AgentTask {
         limits: Limits::default(),
         metadata: None,
         children: Vec::new(),
+        incomplete: None,
+        retry: None,
     }
 }
 

@@ -1,6 +1,7 @@
 use crate::{
     ConversationId, JsonText, TaskId,
-    message::CallView,
+    event::Event,
+    message::{CallView, Message},
     task::{AgentTask, Approvals, LimitsRequest, Mode, RestartPolicy},
 };
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,23 @@ pub struct TaskParams {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub struct GetTaskParams {
+    /// As in [`TaskParams`].
+    pub task_id: String,
+    /// What happened to it, too.
+    #[serde(default)]
+    pub history: bool,
+}
+
+impl From<TaskParams> for GetTaskParams {
+    /// Without its history.
+    fn from(named: TaskParams) -> Self {
+        Self { task_id: named.task_id, history: false }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct TaskReply {
     pub task: AgentTask,
 }
@@ -92,4 +110,17 @@ pub struct GetTaskReply {
     pub conversation_title: String,
     pub workspace: String,
     pub calls: Vec<CallView>,
+    /// If it was asked for.
+    pub history: Option<TaskHistory>,
+}
+
+/// What happened to a task besides its calls, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskHistory {
+    pub messages: Vec<Message>,
+    /// Whole: with what came in a model's stream.
+    pub events: Vec<Event>,
+    /// It is long: older messages and events are left out.
+    pub is_cut: bool,
 }

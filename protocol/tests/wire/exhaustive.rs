@@ -14,7 +14,7 @@ use abide_protocol::{
     notification::{DeltaItem, DeltaKind, Notification},
     provider::KeyState,
     record::{ModelErrorKind, NoticeKind, Permission, RecordBody},
-    task::{Approvals, CallState, EndReason, Mode, PauseReason, Phase, RestartPolicy, Status},
+    task::{Approvals, CallState, EndReason, Incomplete, Mode, PauseReason, Phase, RestartPolicy, Status},
     transcript::{Block, EffectClass, Risk, StopReason, Tier},
 };
 use serde::de::DeserializeOwned;
@@ -123,7 +123,7 @@ macro_rules! list_enums {
 #[test]
 fn variants_keep_their_places() {
     let enums = list_enums![
-        Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind KeyState MessageKind
+        Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind Incomplete KeyState MessageKind
         Mode ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
         Risk Role Scope Status StopReason Tier
     ];

@@ -18,14 +18,14 @@ fn refused(frame: &[u8]) -> (Option<RequestId>, ErrorKind) {
     (incoming.id, incoming.request.expect_err("a refusal").kind())
 }
 
-const GET_TASK: u32 = 6;
+const STOP_TASK: u32 = 2;
 
 #[test]
 fn the_envelope_is_what_it_says() {
     let body = [&3u64.to_le_bytes()[..], b"abc"].concat();
-    let incoming = Codec::Binary.decode_incoming(&envelope(ID, GET_TASK, 0, &body));
+    let incoming = Codec::Binary.decode_incoming(&envelope(ID, STOP_TASK, 0, &body));
     assert_eq!(incoming.id, Some(RequestId::Number(ID)));
-    let Ok(Request::GetTask(params)) = incoming.request else { panic!("{incoming:?}") };
+    let Ok(Request::StopTask(params)) = incoming.request else { panic!("{incoming:?}") };
     assert_eq!(params.task_id, "abc");
 }
 
@@ -67,9 +67,9 @@ fn a_cut_body_is_refused_wherever_it_is_cut() {
 #[test]
 fn left_over_bytes_are_refused_outside_and_inside() {
     let body = [&1u64.to_le_bytes()[..], b"a"].concat();
-    let frame = envelope(ID, GET_TASK, 0, &body);
+    let frame = envelope(ID, STOP_TASK, 0, &body);
     assert_eq!(refused(&[&frame[..], &[0]].concat()), (None, ErrorKind::Parse));
-    let longer = envelope(ID, GET_TASK, 0, &[&body[..], &[0]].concat());
+    let longer = envelope(ID, STOP_TASK, 0, &[&body[..], &[0]].concat());
     assert_eq!(refused(&longer), (Some(RequestId::Number(ID)), ErrorKind::InvalidParams));
 }
 
@@ -78,9 +78,9 @@ fn left_over_bytes_are_refused_outside_and_inside() {
 fn a_length_that_lies_allocates_nothing_and_is_refused() {
     for length in [u64::MAX, 1 << 63, (1 << 63) - 1, 1 << 40, 1 << 32, MAX_FRAME as u64, 2] {
         let body = [&length.to_le_bytes()[..], b"a"].concat();
-        let frame = envelope(ID, GET_TASK, 0, &body);
+        let frame = envelope(ID, STOP_TASK, 0, &body);
         assert_eq!(refused(&frame), (Some(RequestId::Number(ID)), ErrorKind::InvalidParams), "{length}");
-        let mut frame = envelope(ID, GET_TASK, 0, b"a");
+        let mut frame = envelope(ID, STOP_TASK, 0, b"a");
         frame[16..24].copy_from_slice(&length.to_le_bytes());
         assert_eq!(refused(&frame), (None, ErrorKind::Parse), "{length}");
         // The same for a list: before `tools` come no id, an empty message and four absent options.
@@ -99,7 +99,7 @@ fn values_that_do_not_exist_are_refused() {
     assert_eq!(refused(&no_option), expected());
     let no_variant = envelope(ID, 60, 0, &[9, 0, 0, 0, 0]);
     assert_eq!(refused(&no_variant), expected());
-    let not_utf8 = envelope(ID, GET_TASK, 0, &[&1u64.to_le_bytes()[..], &[0xff]].concat());
+    let not_utf8 = envelope(ID, STOP_TASK, 0, &[&1u64.to_le_bytes()[..], &[0xff]].concat());
     assert_eq!(refused(&not_utf8), expected());
     // `metadata` that is not JSON.
     let request = Request::StartTask(StartTaskParams {

@@ -39,7 +39,8 @@ async fn runs_to_its_end(world: &World, client: &Client, key: &str) {
     let written = std::fs::read_to_string(world.daemon.workspace().join(format!("{key}.txt"))).unwrap();
     assert_eq!(written, "hello\n");
 
-    let GetTaskReply { calls, task: whole, .. } = client.call::<method::GetTask>(named(task)).await.unwrap();
+    let GetTaskReply { calls, task: whole, .. } =
+        client.call::<method::GetTask>(named(task).into()).await.unwrap();
     assert_eq!(whole.original_prompt, world.task(key).message);
     let tools: Vec<_> = calls.iter().map(|c| (c.tool.as_str(), c.result.as_ref().map(|r| r.ok))).collect();
     assert_eq!(tools, [("shell", Some(true)), ("write", Some(true)), ("task_complete", Some(true))]);

@@ -50,7 +50,7 @@ async fn all_of_them_finish() {
     .await;
     for (n, task) in tasks.iter().enumerate() {
         assert_eq!(world.model.requests(&format!("c{n}")).len(), 3);
-        let whole = world.client.call::<method::GetTask>(named(*task)).await.unwrap();
+        let whole = world.client.call::<method::GetTask>(named(*task).into()).await.unwrap();
         assert!(whole.calls.iter().all(|c| c.result.as_ref().is_some_and(|r| r.ok)), "{:?}", whole.calls);
     }
 }

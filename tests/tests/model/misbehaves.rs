@@ -1,6 +1,14 @@
 //! A model that misbehaves: the task survives, and nothing happens twice.
 
-use abide_client::protocol::{message::Role, method::task::StartTaskParams, task::Status};
+use abide_client::protocol::{
+    event::EventKind,
+    message::{MessageKind, Role},
+    method::{
+        GetTask,
+        task::{GetTaskParams, StartTaskParams},
+    },
+    task::{EndReason, Incomplete, Status},
+};
 use abide_tests::{
     daemon::Config,
     ledger,
@@ -20,7 +28,6 @@ fn faults() -> Vec<(&'static str, Fault)> {
         ("closed", Fault::Close),
         ("cut-at-once", Fault::Cut { after: 0 }),
         ("cut", Fault::Cut { after: 700 }),
-        ("malformed", Fault::Malformed { after_events: 3 }),
         ("reported", Fault::Reported { after_events: 3 }),
         ("stalled-at-once", Fault::Stall { after: 0, gate: Gate::new("a stall before the first byte") }),
         ("stalled", Fault::Stall { after: 700, gate: Gate::new("a stall in the middle") }),
@@ -74,6 +81,48 @@ async fn over_openai_chat_every_fault_is_survived() {
 #[tokio::test]
 async fn over_anthropic_messages_every_fault_is_survived() {
     survives_all("anthropic").await;
+}
+
+#[tokio::test]
+async fn an_event_that_makes_no_sense_is_left_out_and_kept() {
+    let world = World::start().await;
+    for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+        let key = format!("traced-{wire}");
+        let turn = Turn::say("Said ").text("once.").but_first(Fault::Malformed { after_events: 3 });
+        world.model.script(&key, [turn, Turn::done("Done.")]);
+        let task = world.begin(StartTaskParams { model, ..world.task(&key) }).await;
+        let end = world.wait_end(task).await;
+        assert_eq!((end.status, end.usage.model_calls), (Status::Completed, 2), "{key}: {end:?}");
+        assert_eq!(world.texts(task.conversation_id).await[1], "Said once.", "{key}");
+        let params = GetTaskParams { task_id: task.task_id.to_string(), history: true };
+        let history = world.client.call::<GetTask>(params).await.unwrap().history.expect("it was asked for");
+        let traced = history.events.iter().find_map(|event| match &event.kind {
+            EventKind::ModelTraced(traced) => Some(traced),
+            _ => None,
+        });
+        let traced = traced.expect("the event is kept");
+        assert_eq!((traced.count, traced.traces.len()), (1, 1), "{key}: {traced:?}");
+        assert!(!traced.traces[0].raw.is_empty(), "{key}: {traced:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_is_cut_or_silent_again_and_again_ends_and_says_so() {
+    let world = World::start().await;
+    let cut = || Turn::say("and then").cut_at_length();
+    for (key, script, expected, words) in [
+        ("cut", [cut(), cut(), cut()], Incomplete::Length, "length limit"),
+        ("silent", [Turn::new(), Turn::new(), Turn::new()], Incomplete::Empty, "without a word"),
+    ] {
+        world.model.script(key, script);
+        let task = world.begin(world.task(key)).await;
+        let end = world.wait_end(task).await;
+        let outcome = (end.end_reason, end.incomplete, end.step_count);
+        assert_eq!(outcome, (Some(EndReason::Completed), Some(expected), 3), "{key}: {end:?}");
+        let (messages, _) = world.messages(task.conversation_id).await;
+        let notice = messages.iter().find(|m| m.kind == MessageKind::Notice).expect("a notice");
+        assert!(notice.text.contains(words) && notice.text.contains("`go on`"), "{notice:?}");
+    }
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn live(shim: &Path, failure: Failure) -> Life {
         wait::wait_until("the task to end, the daemon to end, or the disk to be full", async || {
             ended = daemon.has_ended();
             let Some(task) = acknowledged else { return true };
-            let Ok(found) = client.call::<method::GetTask>(named(task)).await else { return ended };
+            let Ok(found) = client.call::<method::GetTask>(named(task).into()).await else { return ended };
             let status = client.call::<method::Status>(method::daemon::StatusParams::default()).await;
             ended || found.task.status.has_ended() || status.is_ok_and(|s| s.daemon.storage_full)
         })

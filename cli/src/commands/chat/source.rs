@@ -68,7 +68,8 @@ fn stored(daemon: &Daemon) -> Result<History, CommandError> {
 
 /// What can be named without asking any provider. To complete them is a courtesy: none if that fails.
 async fn models(daemon: &mut Daemon) -> Vec<String> {
-    let Ok(reply) = daemon.call::<ListModels>(ListModelsParams { offline: true }).await else {
+    let Ok(reply) = daemon.call::<ListModels>(ListModelsParams { offline: true, provider: None }).await
+    else {
         return Vec::new();
     };
     let listed = reply.providers.into_iter().flat_map(|provider| provider.models);

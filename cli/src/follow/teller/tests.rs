@@ -98,6 +98,7 @@ impl Stage {
                 kind: ModelErrorKind::Network,
                 message: message.into(),
                 retry_at: Some(fixture::START),
+                sent: true,
             }),
         )
     }
@@ -273,6 +274,7 @@ fn a_failure_is_said_once() {
         kind: ModelErrorKind::Auth,
         message: "the key is wrong".into(),
         retry_at: None,
+        sent: true,
     };
     assert_eq!(stage.record(2, RecordBody::ModelFailed(failed)), "");
     assert_eq!(stage.message(3, 11, MessageKind::Notice, "the key is wrong"), "| abide: the key is wrong\n");

@@ -4,11 +4,13 @@ mod answer;
 mod call;
 mod decide;
 mod model;
+mod patience;
 mod restart;
 mod start;
 mod wake;
 
 pub(crate) use answer::{GO_ON, STOP};
+pub(crate) use patience::Patience;
 pub(crate) use wake::{accept as wake_up, is_over_time};
 
 use crate::{
@@ -45,11 +47,11 @@ pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<Ne
         Input::Resume { task } => resume(live(history, task)?, mint),
         Input::Answer { task, question, response } => answer::accept(history, task, question, response, mint),
         Input::Decide { approval, decision, note } => decide::accept(history, approval, decision, note, mint),
-        Input::Replied { task, item, reply, plans } => {
-            model::replied(live(history, task)?, item, reply, plans, mint)
+        Input::Replied { task, item, reply, plans, traces } => {
+            model::replied(live(history, task)?, item, reply, plans, traces, mint)
         }
-        Input::ModelFailed { task, item, failure } => {
-            model::failed(history, live(history, task)?, item, failure, mint)
+        Input::ModelFailed { task, item, failure, traces } => {
+            model::failed(history, live(history, task)?, item, failure, traces, mint)
         }
         Input::CallFinished { task, call, attempt, outcome, result, duration_ms } => {
             let finished = CallFinished { call_id: call, attempt, outcome, result, duration_ms };

@@ -3,6 +3,7 @@
 use crate::{
     accept::{Draft, accept, is_over_time, wake_up},
     history::History,
+    incomplete,
     input::{Input, Refusal},
     limits,
     mint::Mint,
@@ -52,7 +53,7 @@ fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     }
     match &task.stage {
         Stage::Thinking { .. } | Stage::Ended { .. } => Vec::new(),
-        Stage::Backoff { failed, until, phase } if *until <= mint.at() => {
+        Stage::Backoff { failed, until, phase, .. } if *until <= mint.at() => {
             request(task, task.step, failed + 1, *phase, mint)
         }
         Stage::Backoff { .. } => Vec::new(),
@@ -62,7 +63,7 @@ fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
             Action::Nudge(text) => one(task, RecordBody::Nudge(Nudge { text: text.to_owned() }), mint),
             Action::Finish { summary } => {
                 let mut draft = Draft::of(task, mint);
-                draft.end(task, EndReason::Completed, summary, None, None);
+                draft.end(task, EndReason::Completed, summary, None, incomplete::notice(task));
                 draft.records
             }
             Action::Refused => {

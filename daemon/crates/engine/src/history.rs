@@ -3,8 +3,6 @@
 mod fold;
 mod transcript;
 
-pub(crate) use transcript::is_elided;
-
 use crate::task::Task;
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId, Timestamp,

@@ -5,7 +5,9 @@ use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId,
     inbox::Decision,
     message::CallOutcome,
-    record::{CallPlanned, ConversationCreated, ConversationUpdated, EditState, ModelErrorKind, TaskStarted},
+    record::{
+        CallPlanned, ConversationCreated, ConversationUpdated, EditState, ModelErrorKind, TaskStarted, Trace,
+    },
     task::EndReason,
     transcript::{Reply, ToolResult},
 };
@@ -47,11 +49,13 @@ pub enum Input {
         item: RecordId,
         reply: Reply,
         plans: Vec<CallPlanned>,
+        traces: Traces,
     },
     ModelFailed {
         task: TaskId,
         item: RecordId,
         failure: ModelFailure,
+        traces: Traces,
     },
     CallFinished {
         task: TaskId,
@@ -88,6 +92,16 @@ pub struct ModelFailure {
     pub retryable: bool,
     /// The provider's wish, in ms.
     pub retry_after_ms: Option<u64>,
+    /// The request left.
+    pub sent: bool,
+}
+
+/// What an attempt's stream held that its reply goes without.
+#[derive(Debug, Clone, Default)]
+pub struct Traces {
+    pub kept: Vec<Trace>,
+    /// So many more came.
+    pub left_out: u64,
 }
 
 /// What is known, after a restart, of a call that was started and has no result.

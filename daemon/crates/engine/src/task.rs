@@ -5,8 +5,8 @@ use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Question, QuestionKind},
     message::CallOutcome,
-    record::{CallPlanned, TaskEnded, TaskStarted},
-    task::{Limits, PauseReason, Phase},
+    record::{CallPlanned, ModelErrorKind, TaskEnded, TaskStarted},
+    task::{Incomplete, Limits, PauseReason, Phase},
     transcript::{CallBlock, EffectClass, Entry, StopReason, ToolResult, Usage},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -32,6 +32,10 @@ pub struct Task {
     pub(crate) held: Vec<Entry>,
     /// Replies in a row with text and no call.
     pub(crate) text_streak: u32,
+    /// Replies in a row that were cut at the length limit.
+    pub(crate) cut_streak: u32,
+    /// A request has reached the provider.
+    pub(crate) was_reached: bool,
     pub(crate) repeats: Repeats,
     pub(crate) budget_alerted: bool,
     pub(crate) clock: Clock,
@@ -56,6 +60,9 @@ pub enum Stage {
         failed: u32,
         until: Timestamp,
         phase: Option<Phase>,
+        kind: ModelErrorKind,
+        /// For people.
+        reason: String,
     },
     /// The calls of a reply, in the model's order; not all are finished.
     Calling(Vec<Call>),
@@ -102,8 +109,8 @@ pub enum CallStage {
 pub enum Last {
     /// The task has just begun.
     Start,
-    /// A reply without calls.
-    Text { text: String, stop: StopReason },
+    /// A reply without calls, of so many tokens of output (0 where the provider does not say).
+    Text { text: String, stop: StopReason, output: u64 },
     /// All calls of a reply have their results; `complete` is the summary of an accepted `task_complete`.
     Results { complete: Option<String> },
     /// The model was told something.
@@ -143,6 +150,8 @@ impl Task {
             approvals: BTreeMap::new(),
             held: Vec::new(),
             text_streak: 0,
+            cut_streak: 0,
+            was_reached: false,
             repeats: Repeats::default(),
             budget_alerted: false,
             clock: Clock::started(at),
@@ -172,6 +181,15 @@ impl Task {
     #[must_use]
     pub fn gate(&self) -> Option<&Question> {
         self.questions.values().find(|q| q.kind != QuestionKind::Agent)
+    }
+
+    /// What the last reply lacks, if it is the last thing that happened.
+    pub(crate) fn incomplete(&self) -> Option<Incomplete> {
+        match &self.last {
+            Last::Text { stop: StopReason::Length, .. } => Some(Incomplete::Length),
+            Last::Text { text, .. } if text.trim().is_empty() => Some(Incomplete::Empty),
+            Last::Text { .. } | Last::Start | Last::Results { .. } | Last::Nudged => None,
+        }
     }
 
     /// A model call or a tool is under way.

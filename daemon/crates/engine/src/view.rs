@@ -1,13 +1,14 @@
 //! A task as clients see it.
 
 use crate::{
+    accept::Patience,
     status::status,
     task::{CallStage, Stage, Task},
 };
 use abide_protocol::{
     ConversationId,
     inbox::Pending,
-    task::{ActiveCall, AgentTask, CallState},
+    task::{ActiveCall, AgentTask, CallState, EndReason, Retry},
 };
 
 /// The whole view; [`AgentTask::brief`] is the one for lists.
@@ -52,7 +53,21 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         limits: task.limits,
         metadata: task.head.metadata.clone(),
         children: Vec::new(),
+        incomplete: task.incomplete().filter(|_| end.is_some_and(|end| end.reason == EndReason::Completed)),
+        retry: retry(task),
     }
+}
+
+/// A paused task tries nothing.
+fn retry(task: &Task) -> Option<Retry> {
+    let Stage::Backoff { failed, until, kind, reason, .. } = &task.stage else { return None };
+    task.paused.is_none().then(|| Retry {
+        attempt: failed + 1,
+        of: Patience::with(*kind, task.was_reached).attempts,
+        kind: *kind,
+        reason: reason.clone(),
+        next_at: *until,
+    })
 }
 
 fn active_calls(task: &Task) -> Vec<ActiveCall> {

@@ -44,7 +44,7 @@ pub(crate) async fn read(
             break;
         }
     }
-    Ok(reply.finish(peer.model))
+    reply.finish(peer.model).map_err(|fault| peer.fault(fault))
 }
 
 /// The document that lists models, as bytes.

@@ -6,8 +6,10 @@ use crate::{
 };
 use abide_protocol::{
     CallId, JsonText,
+    record::Trace,
     transcript::{Block, CallBlock, StopReason, TextBlock},
 };
+use std::fmt;
 use uuid::Uuid;
 
 /// The longest reply, in bytes of all its parts.
@@ -18,17 +20,44 @@ const MAX_PARTS: usize = 256;
 /// Why what came is no reply.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// It makes no sense; in what way.
-    Malformed(String),
+    /// An event makes no sense; the reply may be complete without it.
+    Malformed(Nonsense),
+    /// What came cannot become a reply.
+    Broken(Nonsense),
     /// It is over [`MAX_REPLY`] or has too many parts.
     TooLong,
     /// The provider says in the middle of the stream that something is wrong; its words, as JSON.
     Reported(String),
 }
 
+/// What came that makes no sense: `what` in our words, `detail` with the provider's among them.
+#[derive(Debug, Clone)]
+pub(crate) struct Nonsense {
+    pub(crate) what: String,
+    pub(crate) detail: Option<String>,
+}
+
+impl fmt::Display for Nonsense {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.detail {
+            Some(detail) => write!(f, "{} ({detail})", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+impl From<&str> for Nonsense {
+    fn from(what: &str) -> Self {
+        Self { what: what.to_owned(), detail: None }
+    }
+}
+
 impl From<serde_json::Error> for Fault {
     fn from(error: serde_json::Error) -> Self {
-        Self::Malformed(format!("an event that is not the JSON it should be ({error})"))
+        Self::Malformed(Nonsense {
+            what: "an event that is not the JSON it should be".to_owned(),
+            detail: Some(error.to_string()),
+        })
     }
 }
 
@@ -41,6 +70,8 @@ pub(crate) struct Assembly<'a> {
     parts: Vec<(Kind, Gathered)>,
     calls: usize,
     size: usize,
+    /// An event was left out that may have held a part of the reply.
+    has_gap: bool,
     sink: Sink<'a>,
 }
 
@@ -60,7 +91,7 @@ struct OpenCall {
 
 impl<'a> Assembly<'a> {
     pub(crate) fn new(sink: Sink<'a>) -> Self {
-        Self { parts: Vec::new(), calls: 0, size: 0, sink }
+        Self { parts: Vec::new(), calls: 0, size: 0, has_gap: false, sink }
     }
 
     pub(crate) fn add_text(&mut self) -> Result<Part, Fault> {
@@ -151,8 +182,37 @@ impl<'a> Assembly<'a> {
         self.calls
     }
 
-    pub(crate) fn trace(&mut self, text: String) {
-        (self.sink)(ModelEvent::Trace(text));
+    /// Keeps what is left out of the reply, as it came. It counts like the reply's own bytes: a stream of nothing else has an end.
+    pub(crate) fn trace(&mut self, what: impl fmt::Display, raw: &str) -> Result<(), Fault> {
+        self.grow(raw.len())?;
+        (self.sink)(ModelEvent::Trace(Trace { what: what.to_string(), raw: raw.to_owned() }));
+        Ok(())
+    }
+
+    /// Leaves out an event that cannot be read, unless it may have held a piece of a call that is being written: arguments that
+    /// lack a piece may still parse, and then do something else.
+    pub(crate) fn leave_out(&mut self, what: Nonsense, event: &str) -> Result<(), Fault> {
+        self.trace(&what, event)?;
+        // A piece of a reply is in an object; what has none is somebody's sign of life.
+        if !event.contains('{') {
+            return Ok(());
+        }
+        self.has_gap = true;
+        let writes_a_call =
+            self.parts.iter().any(|(kind, _)| matches!(kind, Kind::Call(call) if !call.ready));
+        if writes_a_call { Err(Fault::Broken(what)) } else { Ok(()) }
+    }
+
+    /// Whether an event was left out that may have held a part of the reply.
+    pub(crate) const fn has_gap(&self) -> bool {
+        self.has_gap
+    }
+
+    /// All calls' arguments are complete.
+    pub(crate) fn all_ready(&mut self) {
+        for at in 0..self.parts.len() {
+            self.ready(Part(at));
+        }
     }
 
     /// The blocks of the finished reply. Calls of a reply that was cut (at the limit, by a filter) are dropped: what they say
@@ -160,9 +220,7 @@ impl<'a> Assembly<'a> {
     pub(crate) fn finish(mut self, stop_reason: StopReason) -> Vec<Block> {
         let keeps_calls = !matches!(stop_reason, StopReason::Length | StopReason::Refusal);
         if keeps_calls {
-            for at in 0..self.parts.len() {
-                self.ready(Part(at));
-            }
+            self.all_ready();
         }
         self.parts
             .into_iter()

@@ -63,6 +63,8 @@ pub struct ProviderConfig {
     pub source: String,
     /// Calls under way at a time; more wait. 0 counts as 1.
     pub max_parallel: usize,
+    /// Without a key it has nothing to say, and is not asked what models it has.
+    pub wants_key: bool,
     /// The script of [`Api::Scripted`]; absent: the built-in demo.
     pub script: Option<PathBuf>,
     /// How long nothing at all may come: before the answer begins, and between two of its parts.
@@ -84,6 +86,7 @@ impl ProviderConfig {
             base_url: base_url.into(),
             source: source.into(),
             max_parallel: 8,
+            wants_key: false,
             script: None,
             stall_timeout: Duration::from_secs(180),
         }
@@ -132,6 +135,9 @@ pub trait Keys: Send + Sync {
     fn key(&self, provider: &str) -> Option<Secret>;
 }
 
+/// The shortest key that can be a secret, in bytes.
+const SHORTEST_SECRET: usize = 8;
+
 /// A key. It shows itself to nobody but the header that it is made for.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -147,9 +153,10 @@ impl Secret {
         &self.0
     }
 
-    /// `text` without this key in it, should a server have echoed it.
+    /// A provider's `text` without this key in it, should it have echoed it. What is shorter than any real key may be a word like
+    /// any other, and stays.
     pub(crate) fn redact(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
+        if self.0.len() < SHORTEST_SECRET { text.to_owned() } else { text.replace(&self.0, "[key]") }
     }
 }
 

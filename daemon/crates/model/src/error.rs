@@ -13,14 +13,25 @@ pub struct ModelError {
     pub retry_after_ms: Option<u64>,
     /// The same request may succeed later.
     pub retryable: bool,
+    /// The request left: the provider may have worked on it, and may charge for it.
+    pub sent: bool,
 }
 
 impl ModelError {
     pub(crate) fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         use ModelErrorKind as K;
-        let retryable =
-            matches!(kind, K::RateLimited | K::Overloaded | K::Network | K::Stalled | K::Malformed);
-        Self { kind, message: message.into(), retry_after_ms: None, retryable }
+        let retryable = matches!(
+            kind,
+            K::RateLimited | K::Overloaded | K::Network | K::Stalled | K::Malformed | K::Unreachable
+        );
+        let sent = kind != K::Unreachable;
+        Self { kind, message: message.into(), retry_after_ms: None, retryable, sent }
+    }
+
+    /// It was found out before anything was sent.
+    pub(crate) const fn unsent(mut self) -> Self {
+        self.sent = false;
+        self
     }
 
     /// Trying again would bring the same.

@@ -3,7 +3,7 @@
 mod failure;
 
 use crate::{
-    assembly::Fault,
+    assembly::{Fault, Nonsense},
     config::{ProviderConfig, Secret},
     error::ModelError,
     quote::quote,
@@ -89,10 +89,10 @@ impl Peer<'_> {
         let base = base.strip_suffix(cut).unwrap_or(base);
         match Url::parse(&format!("{base}{path}")) {
             Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
-            _ => Err(self.error(
-                Kind::BadRequest,
-                "its base_url is not an http:// or https:// address; set it in config.toml",
-            )),
+            _ => {
+                let what = "its base_url is not an http:// or https:// address; set it in config.toml";
+                Err(self.error(Kind::BadRequest, what).unsent())
+            }
         }
     }
 
@@ -111,6 +111,7 @@ impl Peer<'_> {
                     self.config.name
                 ),
             )
+            .unsent()
         })?;
         value.set_sensitive(true);
         Ok(Some((name, value)))
@@ -145,7 +146,7 @@ impl Peer<'_> {
     }
 
     fn client(&self, url: &Url) -> Result<&Client, ModelError> {
-        self.http.client(url).map_err(|e| self.error(Kind::Network, e.as_str()).fatal())
+        self.http.client(url).map_err(|e| self.error(Kind::Network, e.as_str()).fatal().unsent())
     }
 
     async fn answer(
@@ -167,11 +168,20 @@ impl Peer<'_> {
         Err(failure::of_response(self, response.status().as_u16(), response.headers(), &body))
     }
 
-    /// An error whose words begin with the provider's name and never hold its key.
+    /// An error whose words begin with the provider's name. What `what` holds of the provider's own words went through
+    /// [`Self::quoted`].
     pub(crate) fn error(&self, kind: Kind, what: impl AsRef<str>) -> ModelError {
-        let what = what.as_ref();
-        let what = self.key.as_ref().map_or_else(|| what.to_owned(), |key| key.redact(what));
-        ModelError::new(kind, format!("{}: {what}", self.config.name))
+        ModelError::new(kind, format!("{}: {}", self.config.name, what.as_ref()))
+    }
+
+    /// A provider's words, short, plain and without the key.
+    pub(crate) fn quoted(&self, words: &str) -> String {
+        quote(&self.redact(words))
+    }
+
+    /// Something of the provider's without the key.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
     }
 
     pub(crate) fn stalled(&self, after: Duration) -> ModelError {
@@ -181,17 +191,29 @@ impl Peer<'_> {
     pub(crate) fn network(&self, error: &reqwest::Error) -> ModelError {
         let at = self.config.shown_url();
         let cause = cause(error);
-        let what = if error.is_connect() || error.is_timeout() {
-            format!("cannot be reached at {at} ({cause}); is it running, and is the network up?")
-        } else {
-            format!("the connection to {at} broke ({cause})")
+        if !error.is_connect() {
+            return self.error(Kind::Network, format!("the connection to {at} broke ({cause})"));
+        }
+        let what = match Obstacle::of(error) {
+            Obstacle::NobodyListens => {
+                format!("nobody listens at {at} ({cause}); start the server there, or correct its base_url")
+            }
+            Obstacle::UnknownHost => format!(
+                "the host of {at} is not known ({cause}); is the network up, and is the name in its base_url right?"
+            ),
+            Obstacle::Certificate => format!(
+                "the certificate of {at} is not accepted ({cause}); is the clock right, and does nothing stand in between?"
+            ),
+            Obstacle::Other => {
+                format!("cannot be reached at {at} ({cause}); is the network up, and is its base_url right?")
+            }
         };
-        self.error(Kind::Network, what)
+        self.error(Kind::Unreachable, what)
     }
 
     /// The request cannot be put into JSON.
     pub(crate) fn unsendable(&self, error: &serde_json::Error) -> ModelError {
-        self.error(Kind::BadRequest, format!("the request cannot be written as JSON ({error})"))
+        self.error(Kind::BadRequest, format!("the request cannot be written as JSON ({error})")).unsent()
     }
 
     /// The stream ended before the reply did.
@@ -201,7 +223,10 @@ impl Peer<'_> {
 
     pub(crate) fn fault(&self, fault: Fault) -> ModelError {
         match fault {
-            Fault::Malformed(what) => self.error(Kind::Malformed, format!("it sent {what}")),
+            Fault::Malformed(Nonsense { what, detail }) | Fault::Broken(Nonsense { what, detail }) => {
+                let detail = detail.map(|detail| format!(" ({})", self.quoted(&detail))).unwrap_or_default();
+                self.error(Kind::Malformed, format!("it sent {what}{detail}"))
+            }
             Fault::TooLong => self
                 .error(
                     Kind::Malformed,
@@ -210,6 +235,42 @@ impl Peer<'_> {
                 .fatal(),
             Fault::Reported(body) => failure::of_event(self, &body),
         }
+    }
+}
+
+/// Why no connection came about.
+enum Obstacle {
+    NobodyListens,
+    UnknownHost,
+    Certificate,
+    Other,
+}
+
+impl Obstacle {
+    fn of(error: &reqwest::Error) -> Self {
+        if error.is_dns() {
+            return Self::UnknownHost;
+        }
+        let mut source = error.source();
+        while let Some(cause) = source {
+            if let Some(obstacle) = Self::named_by(cause) {
+                return obstacle;
+            }
+            source = cause.source();
+        }
+        Self::Other
+    }
+
+    fn named_by(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
+        if cause.is::<rustls::Error>() {
+            return Some(Self::Certificate);
+        }
+        let io = cause.downcast_ref::<std::io::Error>()?;
+        if io.kind() == std::io::ErrorKind::ConnectionRefused {
+            return Some(Self::NobodyListens);
+        }
+        // An I/O error gives not what it wraps as its source, but the source of that.
+        io.get_ref().and_then(|inner| Self::named_by(inner))
     }
 }
 

@@ -34,5 +34,5 @@ pub use error::ModelError;
 pub use local::{LocalPorts, find_local, find_local_on};
 pub use models::Models;
 pub use price::{Price, Prices};
-pub use request::{ModelEvent, ModelRequest};
+pub use request::{MAX_RAW, ModelEvent, ModelRequest};
 pub use written::Written;

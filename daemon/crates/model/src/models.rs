@@ -9,10 +9,13 @@ use crate::{
     http::{Http, Peer},
     openai,
     price::Prices,
-    request::{ModelEvent, ModelRequest, Sink},
+    request::{MAX_RAW, ModelEvent, ModelRequest, Sink},
     script::{self, Script},
 };
-use abide_protocol::{record::ModelErrorKind, transcript::Reply};
+use abide_protocol::{
+    record::{ModelErrorKind, Trace},
+    transcript::Reply,
+};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -64,6 +67,7 @@ impl Models {
         let (provider, model) = self.find(&request.model)?;
         let _place = provider.place(on_event).await;
         let peer = self.peer(provider, model);
+        let on_event = &mut |event| on_event(kept(&peer, event));
         let mut reply = match provider.config.api {
             // Boxed, since these are large and a caller's future would have to hold the largest.
             Api::OpenAiChat => Box::pin(openai::complete(&peer, &request, on_event)).await?,
@@ -103,7 +107,7 @@ impl Models {
 
     /// Takes `provider/model` apart.
     fn find<'a>(&'a self, name: &'a str) -> Result<(&'a Provider, &'a str), ModelError> {
-        let unknown = |what: String| ModelError::new(ModelErrorKind::NotFound, what);
+        let unknown = |what: String| ModelError::new(ModelErrorKind::NotFound, what).unsent();
         let shown = crate::quote::quote(name);
         let (provider, model) =
             name.split_once('/').filter(|(p, m)| !p.is_empty() && !m.is_empty()).ok_or_else(|| {
@@ -129,6 +133,17 @@ impl Models {
     }
 }
 
+/// An event as it leaves: what is kept of a stream is short, and without the key.
+fn kept(peer: &Peer<'_>, event: ModelEvent) -> ModelEvent {
+    let ModelEvent::Trace(trace) = event else { return event };
+    let mut raw = peer.redact(&trace.raw);
+    if raw.len() > MAX_RAW {
+        raw.truncate(raw.floor_char_boundary(MAX_RAW - '…'.len_utf8()));
+        raw.push('…');
+    }
+    ModelEvent::Trace(Trace { what: peer.quoted(&trace.what), raw })
+}
+
 impl Provider {
     fn new(config: ProviderConfig) -> Self {
         let places = Semaphore::new(config.max_parallel.clamp(1, Semaphore::MAX_PERMITS));
@@ -140,7 +155,7 @@ impl Provider {
         if let Ok(place) = self.places.try_acquire() {
             return Some(place);
         }
-        on_event(ModelEvent::Trace(format!(
+        on_event(ModelEvent::Waits(format!(
             "waits: {} calls to {} are under way",
             self.config.max_parallel.max(1),
             self.config.name

@@ -1,7 +1,10 @@
 //! What is asked of a model, and what is told while it answers.
 
 use crate::written::Written;
-use abide_protocol::transcript::{ToolSpec, Transcript};
+use abide_protocol::{
+    record::Trace,
+    transcript::{ToolSpec, Transcript},
+};
 use std::sync::Arc;
 
 /// One request to a model.
@@ -37,9 +40,14 @@ pub enum ModelEvent {
     ToolCallReady {
         index: usize,
     },
-    /// For the log: what is unusual about this call. No secrets, no content.
-    Trace(String),
+    /// The call waits for its turn; why, for the log.
+    Waits(String),
+    /// A part of the stream that the reply goes without: [`MAX_RAW`] bytes of it at most, and no key.
+    Trace(Trace),
 }
+
+/// What is kept of a part of the stream that the reply goes without, in bytes.
+pub const MAX_RAW: usize = 1024;
 
 /// Takes live output as it comes.
 pub(crate) type Sink<'a> = &'a mut (dyn FnMut(ModelEvent) + Send);

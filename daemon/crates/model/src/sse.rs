@@ -1,6 +1,10 @@
 //! Server-sent events of an answer, with limits on their size and on silence.
 
-use crate::{assembly::Fault, error::ModelError, http::Peer, quote::quote};
+use crate::{
+    assembly::{Fault, Nonsense},
+    error::ModelError,
+    http::Peer,
+};
 use abide_protocol::record::ModelErrorKind as Kind;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
@@ -59,7 +63,7 @@ impl<'a> Events<'a> {
                 "a {kind} document instead of a stream; is {} the right base_url?",
                 peer.config.shown_url()
             );
-            return Err(peer.fault(Fault::Malformed(what)).fatal());
+            return Err(peer.fault(Fault::Broken(what.as_str().into())).fatal());
         }
         Ok(Self::over(peer, response.bytes_stream()))
     }
@@ -98,14 +102,20 @@ impl<'a> Events<'a> {
                 Some(Break::Stalled) => peer.stalled(peer.config.stall_timeout),
                 Some(Break::TooLong) => {
                     let what = format!("an event of more than {} MiB", MAX_EVENT / 1024 / 1024);
-                    peer.fault(Fault::Malformed(what)).fatal()
+                    peer.fault(Fault::Broken(what.as_str().into())).fatal()
                 }
                 Some(Break::Body(e)) if e.is_body() || e.is_decode() => peer.cut(),
                 Some(Break::Body(e)) => peer.network(e),
-                None => peer.error(Kind::Network, quote(&cause.to_string())),
+                None => peer.error(Kind::Network, peer.quoted(&cause.to_string())),
             },
-            Error::Utf8Parse(_) => peer.fault(Fault::Malformed("an event that is not UTF-8".to_owned())),
-            other => peer.fault(Fault::Malformed(quote(&other.to_string()))),
+            Error::Utf8Parse(_) => peer.fault(Fault::Broken("an event that is not UTF-8".into())),
+            other => {
+                let detail = Some(other.to_string());
+                peer.fault(Fault::Broken(Nonsense {
+                    what: "a stream that cannot be read".to_owned(),
+                    detail,
+                }))
+            }
         }
     }
 }

@@ -93,7 +93,8 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::Resumed(_)
         | RecordBody::LimitsRaised(_)
         | RecordBody::Compacted(_)
-        | RecordBody::Restarted(_) => {}
+        | RecordBody::Restarted(_)
+        | RecordBody::ModelTraced(_) => {}
     }
     if let Some(said) = record.message() {
         message(&said, changes);

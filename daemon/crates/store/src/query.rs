@@ -1,6 +1,7 @@
 //! Reads. One file for each thing that is asked about.
 
 mod conversation;
+mod history;
 mod inbox;
 mod lookup;
 mod message;

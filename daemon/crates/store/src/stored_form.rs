@@ -60,6 +60,7 @@ kinds! {
     Compacted "compacted" 1,
     Restarted "restarted" 1,
     TaskEnded "task_ended" 1,
+    ModelTraced "model_traced" 1,
 }
 
 impl Stored {

@@ -3,7 +3,7 @@ use crate::{clock, ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
-    method::task::{GetTaskReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply},
+    method::task::{GetTaskParams, GetTaskReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply},
 };
 
 /// A page, if the request names no size.
@@ -80,7 +80,7 @@ pub(super) async fn list(service: &Service, params: ListTasksParams) -> Result<L
     Ok(ListTasksReply { tasks, next_cursor })
 }
 
-pub(super) async fn get(service: &Service, params: &TaskParams) -> Result<GetTaskReply, Error> {
+pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<GetTaskReply, Error> {
     let (id, conversation) = place(service, &params.task_id).await?;
     let gone = || Error::new(ErrorKind::NotFound, "the task is gone");
     let mut task = service.store.task(id).await.map_err(storage)?.ok_or_else(gone)?;
@@ -88,10 +88,15 @@ pub(super) async fn get(service: &Service, params: &TaskParams) -> Result<GetTas
     let conversation = service.store.conversation(conversation).await.map_err(storage)?.ok_or_else(gone)?;
     let calls = service.store.task_calls(id).await.map_err(storage)?;
     task.scratchpad = scratchpad(&calls, &answers);
+    let history = match params.history {
+        true => Some(service.store.task_history(conversation.id, id).await.map_err(storage)?),
+        false => None,
+    };
     Ok(GetTaskReply {
         task,
         conversation_title: conversation.title,
         workspace: conversation.workspace,
         calls,
+        history,
     })
 }

@@ -57,7 +57,7 @@ fn notice(key: Key, what: What) -> Told {
 #[ignore = "the test below starts it, in a process whose environment names its bus"]
 async fn told_by_a_process_of_its_own() {
     let question = Key::Pending(PendingId::Question(QuestionId(Uuid::from_u128(2))));
-    let end = What::Ended { reason: EndReason::Completed, words: Some("a < b".to_owned()) };
+    let end = What::Ended { reason: EndReason::Completed, incomplete: None, words: Some("a < b".to_owned()) };
     let (_focus, focused) = watch::channel(HashSet::new());
     let (tell, told) = mpsc::channel(QUEUE);
     for told in [

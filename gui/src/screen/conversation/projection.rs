@@ -68,8 +68,8 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
                     step = (began.step > 1).then_some(Row::Entry(event.seq));
                     None
                 }
-                // The notice, the message or the task itself says it.
-                (EventKind::TaskStarted(_) | EventKind::TaskEnded(_), _) => None,
+                // The notice, the message or the task itself says it; what a model's stream held is for `abide show --history`.
+                (EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_), _) => None,
                 _ => Some(Row::Entry(event.seq)),
             },
         };

@@ -17,7 +17,7 @@ use abide_client::{
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
-        task::{AgentTask, EndReason, PauseReason, Status},
+        task::{AgentTask, EndReason, Incomplete, PauseReason, Status},
     },
     text::{visible, visible_line},
     view::{Entry, Stream},
@@ -158,7 +158,7 @@ fn indicator<'a>(task: &AgentTask) -> Element<'a, Message> {
                 .spacing(space::S)
                 .into()
         }
-        (Status::Thinking, _) => secondary("Thinking").into(),
+        (Status::Thinking, _) if task.retry.is_none() => secondary("Thinking").into(),
         _ => {
             let doing = words::doing(task);
             let mut letters = doing.chars();
@@ -173,7 +173,11 @@ fn indicator<'a>(task: &AgentTask) -> Element<'a, Message> {
 fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Element<'a, Message> {
     let reason = task.end_reason.unwrap_or(EndReason::Completed);
     let (mark, ink): (&str, fn(&iced::Theme) -> text::Style) = match reason {
-        EndReason::Completed => ("Task complete", style::ok),
+        EndReason::Completed => match task.incomplete {
+            None => ("Task complete", style::ok),
+            Some(Incomplete::Length) => ("Cut at the length limit", style::bad),
+            Some(Incomplete::Empty) => ("Ended without an answer", style::bad),
+        },
         EndReason::StepLimit => ("Stopped: step limit", style::bad),
         EndReason::TimeLimit => ("Stopped: time limit", style::bad),
         EndReason::Stopped => ("Stopped", style::bad),
@@ -239,6 +243,6 @@ pub(super) fn happened(event: &Event) -> String {
         EventKind::StepBegan(StepEvent { step, phase: Some(phase) }) => {
             format!("STEP {step} · {}", phase.name().to_uppercase())
         }
-        EventKind::TaskStarted(_) | EventKind::TaskEnded(_) => String::new(),
+        EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }
 }

@@ -10,7 +10,7 @@ use abide_client::{
         method::{
             Focus, GetTask, Reply, Request,
             conversation::{FocusParams, FocusReply},
-            task::TaskParams,
+            task::GetTaskParams,
         },
         notification::{DeltaItem, DeltaKind, Notification},
     },
@@ -53,7 +53,7 @@ async fn a_refusal_reaches_the_caller_whole() {
             let (id, _) = peer.request().await.unwrap();
             peer.refuse(id, refusal.clone()).await;
         };
-        let params = TaskParams { task_id: "beef".to_owned() };
+        let params = GetTaskParams { task_id: "beef".to_owned(), history: false };
         let (answer, ()) = tokio::join!(client.call::<GetTask>(params), daemon);
         assert_eq!(answer.unwrap_err().daemon(), Some(&refusal), "{codec:?}");
     }

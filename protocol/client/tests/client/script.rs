@@ -97,6 +97,7 @@ impl Writer {
                     kind: ModelErrorKind::Network,
                     message: "cut".to_owned(),
                     retry_at: None,
+                    sent: true,
                 }));
             }
             Part::Run { output, restart } => self.run(output, *restart),

@@ -111,6 +111,8 @@ pub(crate) fn task(status: Status, steps: u32) -> AgentTask {
         limits: Limits::default(),
         metadata: None,
         children: Vec::new(),
+        incomplete: None,
+        retry: None,
     }
 }
 

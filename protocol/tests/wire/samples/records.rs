@@ -5,9 +5,9 @@ use abide_protocol::{
     record::{
         ApprovalDecided, CallFinished, CallPlanned, CallStarted, ClientMessage, Compacted,
         ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated, EditHashes,
-        LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, Notice, NoticeKind, Nudge, PartialReply,
-        Paused, Permission, QuestionAnswered, RecordBody as Body, ReplyRecord, Restarted, Resumed,
-        RuleRemembered, TaskEnded, TaskStarted, Update, UserMessage,
+        LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge,
+        PartialReply, Paused, Permission, QuestionAnswered, RecordBody as Body, ReplyRecord, Restarted,
+        Resumed, RuleRemembered, TaskEnded, TaskStarted, Update, UserMessage,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -93,7 +93,9 @@ fn model() -> Vec<(&'static str, Body)> {
         kind: ModelErrorKind::RateLimited,
         message: "429".to_owned(),
         retry_at: Some(at(33)),
+        sent: true,
     };
+    let traced = ModelTraced { item: id(0x33), attempt: 2, traces: vec![things::trace()], left_out: 3 };
     let block = |text: &str, opaque| TextBlock { text: text.to_owned(), opaque };
     let reply = Reply {
         blocks: vec![
@@ -117,6 +119,7 @@ fn model() -> Vec<(&'static str, Body)> {
         ("model_failed", Body::ModelFailed(failed)),
         ("reply", Body::Reply(ReplyRecord { step: 3, attempt: 2, reply })),
         ("partial_reply", Body::PartialReply(PartialReply { text: "I ru".to_owned() })),
+        ("model_traced", Body::ModelTraced(traced)),
         ("compacted", Body::Compacted(Compacted { elided: vec![id(0x40), id(0x41)] })),
     ]
 }

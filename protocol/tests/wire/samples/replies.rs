@@ -15,7 +15,7 @@ use abide_protocol::{
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
         search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         subscription::{SubscribeReply, UnsubscribeReply},
-        task::{GetTaskReply, ListTasksReply, StartTaskReply, TaskReply},
+        task::{GetTaskReply, ListTasksReply, StartTaskReply, TaskHistory, TaskReply},
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
@@ -39,6 +39,11 @@ fn tasks() -> Vec<Reply> {
             conversation_title: "Tidy up".to_owned(),
             workspace: "/home/me/project".to_owned(),
             calls: vec![things::call()],
+            history: Some(TaskHistory {
+                messages: vec![things::message()],
+                events: things::events(),
+                is_cut: true,
+            }),
         }),
         Reply::UserResponse(UserResponseReply { won: true, response: text("this one"), first_at: None }),
         Reply::DecideApproval(DecideApprovalReply {

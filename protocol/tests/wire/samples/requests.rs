@@ -12,7 +12,7 @@ use abide_protocol::{
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
-        task::{ListTasksParams, StartTaskParams, TaskParams},
+        task::{GetTaskParams, ListTasksParams, StartTaskParams, TaskParams},
     },
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
@@ -59,7 +59,7 @@ fn tasks() -> Vec<Request> {
             cursor: text("next"),
             limit: Some(50),
         }),
-        Request::GetTask(task()),
+        Request::GetTask(GetTaskParams { task_id: "beef0021".to_owned(), history: true }),
     ]
 }
 
@@ -129,7 +129,7 @@ fn rest() -> Vec<Request> {
     vec![
         Request::Subscribe(SubscribeParams { scope: Scope::Conversation(id(0x11)), since: Some(Seq(1001)) }),
         Request::Unsubscribe(UnsubscribeParams { subscription_id: SubscriptionId(9) }),
-        Request::ListModels(ListModelsParams { offline: true }),
+        Request::ListModels(ListModelsParams { offline: true, provider: text("local") }),
         Request::Status(StatusParams { verbose: true }),
         Request::Shutdown(ShutdownParams { deadline_ms: Some(2500) }),
         Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: text("a-key") }),

@@ -2,11 +2,16 @@ use super::{at, id, text};
 use abide_protocol::{
     JsonText, RecordId, Seq,
     conversation::{Conversation, LatestTask},
-    event::{EndedEvent, Event, EventKind, ModelFailedEvent, RuleEvent, StartedEvent, StepEvent},
+    event::{
+        EndedEvent, Event, EventKind, ModelFailedEvent, ModelTracedEvent, RuleEvent, StartedEvent, StepEvent,
+    },
     inbox::{Approval, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
-    record::{ModelErrorKind, Record, RecordBody},
-    task::{ActiveCall, AgentTask, CallState, EndReason, Limits, Mode, PauseReason, Phase, Status},
+    record::{ModelErrorKind, Record, RecordBody, Trace},
+    task::{
+        ActiveCall, AgentTask, CallState, EndReason, Incomplete, Limits, Mode, PauseReason, Phase, Retry,
+        Status,
+    },
     transcript::{Risk, ToolResult, Usage},
 };
 
@@ -137,6 +142,14 @@ pub(crate) fn task() -> AgentTask {
         limits: limits(),
         metadata: Some(json(r#"{"ticket":[1,2,{"deep":null}]}"#)),
         children: vec![id(0x22), id(0x23)],
+        incomplete: Some(Incomplete::Length),
+        retry: Some(Retry {
+            attempt: 3,
+            of: 12,
+            kind: ModelErrorKind::Overloaded,
+            reason: "529".to_owned(),
+            next_at: at(24),
+        }),
     }
 }
 
@@ -180,9 +193,14 @@ pub(crate) fn events() -> Vec<Event> {
             summary: text("yes"),
             error: text("no"),
         }),
+        EventKind::ModelTraced(ModelTracedEvent { attempt: 2, traces: vec![trace()], count: 4 }),
     ];
     let event = |(n, kind)| Event { seq: Seq(n), task_id: Some(id(0x21)), at: at(44), kind };
     (1010..).zip(kinds).map(event).collect()
+}
+
+pub(crate) fn trace() -> Trace {
+    Trace { what: "an event of an unknown kind".to_owned(), raw: "{\"type\":\"surprise\"}".to_owned() }
 }
 
 pub(crate) fn result() -> ToolResult {

@@ -1,7 +1,7 @@
-use super::Draft;
+use super::{Draft, Patience};
 use crate::{
-    history::{History, is_elided},
-    input::{ModelFailure, Refusal},
+    history::History,
+    input::{ModelFailure, Refusal, Traces},
     mint::Mint,
     task::{Stage, Task},
 };
@@ -9,20 +9,13 @@ use abide_protocol::{
     CallId, QuestionId, RecordId,
     inbox::{Question, QuestionKind},
     record::{
-        CallPlanned, Compacted, ModelErrorKind, ModelFailed, NewRecord, NoticeKind, RecordBody, ReplyRecord,
+        CallPlanned, Compacted, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody,
+        ReplyRecord,
     },
     task::EndReason,
     transcript::{Block, Entry, Reply, StopReason},
 };
 
-/// Attempts of one model call before the task gives up: with the delays below, about six minutes.
-const MAX_ATTEMPTS: u32 = 12;
-/// ms.
-const FIRST_DELAY: u64 = 500;
-/// ms.
-const MAX_DELAY: u64 = 60_000;
-/// The longest a provider's `Retry-After` is heeded, in ms.
-const MAX_RETRY_AFTER: u64 = 3_600_000;
 /// The identical call in a row that a person is asked about.
 const LOOP: u32 = 5;
 
@@ -32,6 +25,7 @@ pub(super) fn replied(
     item: RecordId,
     mut reply: Reply,
     mut plans: Vec<CallPlanned>,
+    traces: Traces,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     let attempt = attempt(task, item)?;
@@ -41,6 +35,7 @@ pub(super) fn replied(
     }
     plans.retain(|plan| reply.calls().any(|call| call.id == plan.call_id));
     let mut draft = Draft::of(task, mint);
+    keep_traces(&mut draft, item, attempt, traces);
     draft.push_as(item, RecordBody::Reply(ReplyRecord { step: task.step, attempt, reply }));
     let mut repeats = task.repeats.clone();
     for plan in plans {
@@ -52,6 +47,13 @@ pub(super) fn replied(
         }
     }
     Ok(draft.records)
+}
+
+fn keep_traces(draft: &mut Draft<'_>, item: RecordId, attempt: u32, traces: Traces) {
+    let Traces { kept, left_out } = traces;
+    if !kept.is_empty() || left_out > 0 {
+        draft.push(RecordBody::ModelTraced(ModelTraced { item, attempt, traces: kept, left_out }));
+    }
 }
 
 fn ask_about_loop(draft: &mut Draft<'_>, call: CallId, tool: &str, summary: &str) {
@@ -75,17 +77,20 @@ pub(super) fn failed(
     task: &Task,
     item: RecordId,
     failure: ModelFailure,
+    traces: Traces,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     let attempt = attempt(task, item)?;
     let at = mint.at();
     let mut draft = Draft::of(task, mint);
+    keep_traces(&mut draft, item, attempt, traces);
+    let patience = Patience::with(failure.kind, task.was_reached);
     let elidable =
         if failure.kind == ModelErrorKind::ContextOverflow { oldest_results(history) } else { Vec::new() };
     let retry_at = if !elidable.is_empty() {
         Some(at)
-    } else if failure.retryable && attempt < MAX_ATTEMPTS {
-        Some(at.plus(delay(attempt, failure.retry_after_ms, draft.mint.random())))
+    } else if failure.retryable && attempt < patience.attempts {
+        Some(at.plus(patience.delay(attempt, failure.retry_after_ms, draft.mint.random())))
     } else {
         None
     };
@@ -95,6 +100,7 @@ pub(super) fn failed(
         kind: failure.kind,
         message: failure.message.clone(),
         retry_at,
+        sent: failure.sent,
     }));
     if !elidable.is_empty() {
         draft.push(RecordBody::Compacted(Compacted { elided: elidable }));
@@ -113,46 +119,13 @@ fn attempt(task: &Task, item: RecordId) -> Result<u32, Refusal> {
     }
 }
 
-/// Doubles each time, up to a minute, with up to a quarter of jitter; never less than the provider wants.
-fn delay(attempt: u32, retry_after: Option<u64>, random: u64) -> u64 {
-    let base = FIRST_DELAY.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(MAX_DELAY);
-    let jittered = base + random % (base / 4 + 1);
-    jittered.max(retry_after.unwrap_or(0).min(MAX_RETRY_AFTER))
-}
-
 /// The older half of the results that are still sent whole; none if none is left.
 fn oldest_results(history: &History) -> Vec<CallId> {
     let whole: Vec<CallId> = history
         .entries()
         .iter()
-        .filter_map(
-            |e| if let Entry::Result(r) = e { (!is_elided(&r.text)).then_some(r.call_id) } else { None },
-        )
+        .filter_map(|e| if let Entry::Result(r) = e { (!r.elided).then_some(r.call_id) } else { None })
         .collect();
     let half = whole.len().div_ceil(2);
     whole.into_iter().take(half).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MAX_DELAY, delay};
-
-    #[test]
-    fn delays_double_up_to_a_minute_and_heed_the_provider() {
-        let table = [
-            (1, None, 500),
-            (2, None, 1000),
-            (5, None, 8000),
-            (8, None, MAX_DELAY),
-            (12, None, MAX_DELAY),
-            (1, Some(7000), 7000),
-        ];
-        for (attempt, retry_after, least) in table {
-            for random in [0, 1, u64::MAX] {
-                let ms = delay(attempt, retry_after, random);
-                assert!((least..=least + least / 4).contains(&ms), "attempt {attempt}: {ms} ms");
-            }
-        }
-        assert_eq!(delay(1, Some(u64::MAX), 0), 3_600_000);
-    }
 }

@@ -35,6 +35,7 @@ pub(super) fn accept(task: &Task, findings: &[Finding], mint: &mut Mint) -> Vec<
             kind: ModelErrorKind::Interrupted,
             message: "The daemon went away during this model call.".to_owned(),
             retry_at: Some(at),
+            sent: true,
         }));
     }
     for call in task.calls() {

@@ -178,6 +178,8 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             unstart(task);
         }
         RecordBody::TaskEnded(end) => {
+            // The request that its end cuts off has left.
+            task.usage.model_calls += u64::from(matches!(task.stage, Stage::Thinking { .. }));
             task.stage = Stage::Ended { at, end: end.clone() };
             task.questions.clear();
             task.approvals.clear();
@@ -197,7 +199,8 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::PartialReply(_)
         | RecordBody::RuleRemembered(_)
         | RecordBody::CallFinished(_)
-        | RecordBody::Compacted(_) => {}
+        | RecordBody::Compacted(_)
+        | RecordBody::ModelTraced(_) => {}
     }
 }
 
@@ -205,6 +208,7 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     let mut usage = r.reply.usage;
     usage.model_calls = usage.model_calls.max(1);
     task.usage.add(&usage);
+    task.was_reached = true;
     task.restarts = 0;
     let calls: Vec<Call> = r
         .reply
@@ -219,14 +223,18 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
         .collect();
     if calls.is_empty() {
         let text = r.reply.text();
-        if r.reply.stop_reason != StopReason::Length {
+        if r.reply.stop_reason == StopReason::Length {
+            task.cut_streak += 1;
+        } else {
             task.text_streak += 1;
+            task.cut_streak = 0;
         }
-        task.last = Last::Text { text, stop: r.reply.stop_reason };
+        task.last = Last::Text { text, stop: r.reply.stop_reason, output: usage.output };
         task.stage = Stage::Idle;
         task.idle_since = at;
     } else {
         task.text_streak = 0;
+        task.cut_streak = 0;
         task.stage = Stage::Calling(calls);
     }
     Arc::new(r.reply.clone())
@@ -237,7 +245,15 @@ fn model_failed(task: &mut Task, at: Timestamp, f: &record::ModelFailed) {
         Stage::Thinking { phase, .. } | Stage::Backoff { phase, .. } => *phase,
         Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => None,
     };
-    task.stage = f.retry_at.map_or(Stage::Idle, |until| Stage::Backoff { failed: f.attempt, until, phase });
+    task.was_reached |= f.sent;
+    task.usage.model_calls += u64::from(f.sent);
+    task.stage = f.retry_at.map_or(Stage::Idle, |until| Stage::Backoff {
+        failed: f.attempt,
+        until,
+        phase,
+        kind: f.kind,
+        reason: f.message.clone(),
+    });
     task.idle_since = at;
 }
 

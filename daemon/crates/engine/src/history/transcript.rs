@@ -32,6 +32,7 @@ fn result_entry(call: &Call) -> Entry {
         tool: call.block.tool.clone(),
         ok,
         text,
+        elided: false,
     })
 }
 
@@ -42,12 +43,8 @@ pub(super) fn elide(transcript: &mut Transcript, calls: &[CallId]) {
                 && calls.contains(&result.call_id)
             {
                 ELIDED.clone_into(&mut result.text);
+                result.elided = true;
             }
         }
     });
-}
-
-/// Whether a result is already left out.
-pub(crate) fn is_elided(text: &str) -> bool {
-    text == ELIDED
 }

@@ -7,6 +7,9 @@ use abide_protocol::transcript::StopReason;
 /// Replies in a row with text and no call after which the text is taken as the end.
 const TEXT_STREAK: u32 = 3;
 
+/// Replies in a row that are cut at the length limit after which that is taken as the end: asking again does not help.
+const CUT_STREAK: u32 = 3;
+
 const GO_ON: &str = "You replied without calling a tool. If everything is done, call `task_complete` with a summary; \
     if you need something from the user, call `ask_user`; otherwise go on with the work.";
 const CUT: &str =
@@ -17,10 +20,14 @@ pub(super) fn next(task: &Task) -> Action {
         Last::Start | Last::Nudged | Last::Results { complete: None } => Action::Think { phase: None },
         Last::Results { complete: Some(summary) } => Action::Finish { summary: Some(summary.clone()) },
         Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
+        Last::Text { text, stop: StopReason::Length, .. } if task.cut_streak >= CUT_STREAK => finish(text),
         Last::Text { stop: StopReason::Length, .. } => Action::Nudge(CUT),
-        Last::Text { text, .. } if task.text_streak >= TEXT_STREAK => {
-            Action::Finish { summary: Some(text.clone()) }
-        }
+        Last::Text { text, .. } if task.text_streak >= TEXT_STREAK => finish(text),
         Last::Text { .. } => Action::Nudge(GO_ON),
     }
+}
+
+/// The text is what came of the task; without any there is no summary.
+fn finish(text: &str) -> Action {
+    Action::Finish { summary: Some(text.to_owned()).filter(|text| !text.trim().is_empty()) }
 }

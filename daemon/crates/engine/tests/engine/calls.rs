@@ -202,13 +202,13 @@ fn a_reply_cut_at_the_length_limit_keeps_its_text_and_loses_its_calls() {
 #[test]
 fn a_call_without_a_plan_is_refused() {
     let mut w = World::started();
-    let (Input::Replied { task, item, reply, mut plans }, calls) =
+    let (Input::Replied { task, item, reply, mut plans, traces }, calls) =
         w.replied(w.item(), StopReason::ToolCalls, "", &[read("1"), shell("2")])
     else {
         unreachable!()
     };
     plans.pop();
-    w.input(Input::Replied { task, item, reply, plans });
+    w.input(Input::Replied { task, item, reply, plans, traces });
     w.finish(calls[0], true);
     assert_eq!(w.outcome(calls[1]), Some(CallOutcome::Refused));
     assert!(w.is_thinking());

@@ -87,14 +87,18 @@ fn a_call_between_texts_begins_the_row_again() {
 
 #[test]
 fn a_text_counts_whatever_the_provider_calls_its_end_but_a_cut_one_does_not() {
-    for (stop, ends) in
-        [(StopReason::EndTurn, true), (StopReason::ToolCalls, true), (StopReason::Length, false)]
-    {
+    use StopReason::{EndTurn, Length, ToolCalls};
+    for (stops, ends) in [
+        ([EndTurn, EndTurn, EndTurn], true),
+        ([ToolCalls, ToolCalls, ToolCalls], true),
+        ([EndTurn, Length, EndTurn], false),
+        ([Length, EndTurn, Length], false),
+    ] {
         let mut w = World::started();
-        for text in ["One.", "Two.", "Three."] {
-            w.reply_as(stop, text, &[]);
+        for stop in stops {
+            w.reply_as(stop, "Some text.", &[]);
         }
-        assert_eq!(w.end().is_some(), ends, "{stop:?}");
+        assert_eq!(w.end().is_some(), ends, "{stops:?}");
     }
 }
 

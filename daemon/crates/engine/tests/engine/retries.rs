@@ -4,9 +4,9 @@ use crate::{
     plan::{complete, read},
     world::World,
 };
-use abide_engine::{Input, ModelFailure, Refusal, Stage};
+use abide_engine::{Input, ModelFailure, Refusal, Stage, Traces};
 use abide_protocol::{
-    record::{ModelErrorKind, RecordBody},
+    record::{ModelErrorKind, RecordBody, Trace},
     task::{EndReason, Status},
     transcript::{Entry, StopReason},
 };
@@ -59,6 +59,103 @@ fn the_last_attempt_ends_the_task() {
 }
 
 #[test]
+fn an_address_where_nobody_ever_answered_is_given_up_within_a_minute() {
+    let mut w = World::started();
+    let began = w.now;
+    for attempt in 2..=5 {
+        w.fail(ModelErrorKind::Unreachable, true, None);
+        let retry = w.seen().retry.expect("it is tried again");
+        assert_eq!((retry.attempt, retry.of, retry.kind), (attempt, 5, ModelErrorKind::Unreachable));
+        assert_eq!((retry.reason.as_str(), Some(retry.next_at)), ("it failed: Unreachable", w.wake_at()));
+        w.sleep();
+        assert_eq!(w.seen().retry, None, "the attempt is under way");
+    }
+    w.fail(ModelErrorKind::Unreachable, true, None);
+    assert_eq!((w.end(), w.seen().retry), (Some(EndReason::Error), None));
+    let ms = w.now.since(began);
+    assert!((20_000..60_000).contains(&ms), "{ms} ms");
+}
+
+/// A server that is restarted in the middle of a task, or a laptop that is carried from one network to the next.
+#[test]
+fn an_address_that_has_answered_is_waited_for() {
+    let mut w = World::started();
+    let call = w.reply("", &[read("f")])[0];
+    w.finish(call, true);
+    for attempt in 2..=12 {
+        w.fail(ModelErrorKind::Unreachable, true, None);
+        let retry = w.seen().retry.expect("it is tried again");
+        assert_eq!((retry.attempt, retry.of), (attempt, 12));
+        w.sleep();
+    }
+    w.fail(ModelErrorKind::Unreachable, true, None);
+    assert_eq!(w.end(), Some(EndReason::Error));
+}
+
+#[test]
+fn a_refusal_of_the_provider_is_an_answer_too() {
+    let mut w = World::started();
+    w.fail(ModelErrorKind::Overloaded, true, None);
+    w.sleep();
+    w.fail(ModelErrorKind::Unreachable, true, None);
+    assert_eq!(w.seen().retry.map(|retry| (retry.attempt, retry.of)), Some((3, 12)));
+}
+
+#[test]
+fn every_request_that_left_is_a_model_call() {
+    let mut w = World::started();
+    w.fail(ModelErrorKind::Unreachable, true, None);
+    assert_eq!(w.task().usage.model_calls, 0, "nothing left");
+    w.sleep();
+    w.fail(ModelErrorKind::Overloaded, true, None);
+    assert_eq!(w.task().usage.model_calls, 1);
+    w.sleep();
+    w.restart();
+    assert_eq!(w.task().usage.model_calls, 2, "the one that the daemon's death cut off");
+    let call = w.reply("", &[read("f")])[0];
+    assert_eq!(w.task().usage.model_calls, 3);
+    w.finish(call, true);
+    w.stop("");
+    assert_eq!(w.task().usage.model_calls, 4, "the one that the stop cut off");
+    assert_eq!(w.replayed(), w.history);
+}
+
+#[test]
+fn a_stop_between_two_attempts_is_no_call() {
+    let mut w = World::started();
+    w.fail(ModelErrorKind::Overloaded, true, None);
+    w.stop("");
+    assert_eq!(w.task().usage.model_calls, 1);
+}
+
+#[test]
+fn what_a_stream_held_besides_is_recorded_with_what_came_of_it() {
+    let trace = |n: u32| Trace { what: "odd".to_owned(), raw: n.to_string() };
+    let traces = |n| Traces { kept: vec![trace(n)], left_out: 2 };
+    let is_traced = |body: &RecordBody, n| matches!(body, RecordBody::ModelTraced(t) if (t.attempt, t.left_out) == (n, 2) && t.traces == [trace(n)]);
+    let mut w = World::started();
+    let failure = ModelFailure {
+        kind: ModelErrorKind::Malformed,
+        message: "no".to_owned(),
+        retryable: true,
+        retry_after_ms: None,
+        sent: true,
+    };
+    let failed = Input::ModelFailed { task: w.id, item: w.item(), failure, traces: traces(1) };
+    let records = w.input(failed);
+    assert!(is_traced(&records[0].body, 1) && matches!(records[1].body, RecordBody::ModelFailed(_)));
+    w.sleep();
+    let (mut replied, _) = w.replied(w.item(), StopReason::EndTurn, "Done.", &[]);
+    if let Input::Replied { traces: of_reply, .. } = &mut replied {
+        *of_reply = traces(2);
+    }
+    let records = w.input(replied);
+    assert!(is_traced(&records[0].body, 2) && matches!(records[1].body, RecordBody::Reply(_)));
+    w.reply("Done.", &[]);
+    assert_eq!(w.count(|body| matches!(body, RecordBody::ModelTraced(_))), 2, "none where there was nothing");
+}
+
+#[test]
 fn what_cannot_go_well_is_not_tried_again() {
     let mut w = World::started();
     w.fail(ModelErrorKind::Auth, false, None);
@@ -95,6 +192,23 @@ fn a_context_overflow_leaves_out_the_oldest_results_and_ends_the_task_when_none_
     assert_eq!(w.end(), Some(EndReason::Error));
 }
 
+/// A tool may say the very words that stand for what is left out: it is left out like any other output.
+#[test]
+fn an_output_that_reads_like_the_note_is_left_out_too() {
+    let mut w = World::started();
+    let call = w.reply("", &[read("f")])[0];
+    let note = "[This output was left out to fit the model's context.]";
+    let mut finished = w.finished(call, 1, true);
+    if let Input::CallFinished { result, .. } = &mut finished {
+        note.clone_into(&mut result.message);
+    }
+    w.input(finished);
+    w.fail(ModelErrorKind::ContextOverflow, false, None);
+    assert!(w.is_thinking(), "it is asked again, with less");
+    w.fail(ModelErrorKind::ContextOverflow, false, None);
+    assert_eq!(w.end(), Some(EndReason::Error), "nothing is left to leave out");
+}
+
 #[test]
 fn outcomes_of_attempts_that_no_longer_count_are_refused() {
     let mut w = World::started();
@@ -105,11 +219,13 @@ fn outcomes_of_attempts_that_no_longer_count_are_refused() {
         message: String::new(),
         retryable: true,
         retry_after_ms: None,
+        sent: true,
     };
     for _ in 0..2 {
         let (reply, _) = w.replied(first, StopReason::EndTurn, "late", &[]);
         assert_eq!(w.attempt(reply), Err(Refusal::Stale));
-        let failed = Input::ModelFailed { task: w.id, item: first, failure: failure() };
+        let failed =
+            Input::ModelFailed { task: w.id, item: first, failure: failure(), traces: Traces::default() };
         assert_eq!(w.attempt(failed), Err(Refusal::Stale));
         if !w.is_thinking() {
             w.sleep();

@@ -6,14 +6,14 @@ use crate::{
 };
 use abide_engine::{
     CallStage, EditState, Effect, Finding, History, Input, Mint, ModelFailure, Refusal, Stage, Start, Task,
-    effects, handle, status, wake_at,
+    Traces, effects, handle, status, view, wake_at,
 };
 use abide_protocol::{
     CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp,
     inbox::{Approval, Decision, Question},
     message::CallOutcome,
     record::{ConversationCreated, ModelErrorKind, NewRecord, Record, RecordBody, TaskStarted},
-    task::{EndReason, Limits, Mode, RestartPolicy, Status},
+    task::{AgentTask, EndReason, Limits, Mode, RestartPolicy, Status},
     transcript::{Entry, StopReason, ToolResult},
 };
 use std::collections::BTreeMap;
@@ -118,6 +118,11 @@ impl World {
         }
     }
 
+    /// The task as clients see it.
+    pub(crate) fn seen(&self) -> AgentTask {
+        view(ConversationId(Mint::new(DAWN, 0).uuid()), self.task())
+    }
+
     pub(crate) fn is_thinking(&self) -> bool {
         matches!(self.task().stage, Stage::Thinking { .. })
     }
@@ -214,7 +219,7 @@ impl World {
         let ids: Vec<CallId> = calls.iter().map(|_| CallId(mint.uuid())).collect();
         let reply = reply(stop_reason, text, calls, &ids, self.tokens);
         let plans = calls.iter().zip(&ids).map(|(plan, id)| plan.planned(*id)).collect();
-        (Input::Replied { task: self.id, item, reply, plans }, ids)
+        (Input::Replied { task: self.id, item, reply, plans, traces: Traces::default() }, ids)
     }
 
     pub(crate) fn fail(
@@ -223,9 +228,15 @@ impl World {
         retryable: bool,
         retry_after_ms: Option<u64>,
     ) -> Vec<NewRecord> {
-        let failure =
-            ModelFailure { kind, message: format!("it failed: {kind:?}"), retryable, retry_after_ms };
-        self.input(Input::ModelFailed { task: self.id, item: self.item(), failure })
+        let failure = ModelFailure {
+            kind,
+            message: format!("it failed: {kind:?}"),
+            retryable,
+            retry_after_ms,
+            sent: kind != ModelErrorKind::Unreachable,
+        };
+        let traces = Traces::default();
+        self.input(Input::ModelFailed { task: self.id, item: self.item(), failure, traces })
     }
 
     /// The outcome of a call's attempt.

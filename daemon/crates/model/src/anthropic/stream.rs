@@ -4,6 +4,7 @@ use crate::{
     assembly::{Assembly, Fault, Part},
     config::Api,
     fields::Fields,
+    quote::quote,
     request::Sink,
 };
 use abide_protocol::transcript::{Reply, StopReason, Usage};
@@ -14,6 +15,8 @@ pub(super) struct Decoder<'a> {
     reply: Assembly<'a>,
     /// The blocks that are being written.
     open: Vec<Open>,
+    /// Blocks of unknown types, by their index: what comes for them is left out too.
+    skipped: Vec<u64>,
     stop_reason: Option<String>,
     over: bool,
     usage: Usage,
@@ -31,6 +34,7 @@ impl<'a> Decoder<'a> {
         Self {
             reply: Assembly::new(sink),
             open: Vec::new(),
+            skipped: Vec::new(),
             stop_reason: None,
             over: false,
             usage: Usage { model_calls: 1, ..Usage::default() },
@@ -47,7 +51,15 @@ impl<'a> Decoder<'a> {
         self.over
     }
 
+    /// Takes an event in, or leaves it out if it makes no sense.
     pub(super) fn event(&mut self, data: &str) -> Result<(), Fault> {
+        match self.read(data) {
+            Err(Fault::Malformed(what)) => self.reply.leave_out(what, data),
+            read => read,
+        }
+    }
+
+    fn read(&mut self, data: &str) -> Result<(), Fault> {
         if data.trim().is_empty() {
             return Ok(());
         }
@@ -56,7 +68,7 @@ impl<'a> Decoder<'a> {
         match kind.as_str() {
             "message_start" => {
                 let mut message = event.take::<Fields<'_>>("message")?.unwrap_or_default();
-                self.count(&mut message);
+                self.count(&mut message, data)?;
             }
             "content_block_start" => self.start(event)?,
             "content_block_delta" => self.delta(event)?,
@@ -66,13 +78,13 @@ impl<'a> Decoder<'a> {
                 if let Some(reason) = delta.take("stop_reason")? {
                     self.stop_reason = Some(reason);
                 }
-                self.count(&mut event);
+                self.count(&mut event, data)?;
             }
             "message_stop" => self.over = true,
+            "ping" => {}
             "error" => return Err(Fault::Reported(data.to_owned())),
             _ if event.take_raw("error").is_some() => return Err(Fault::Reported(data.to_owned())),
-            // `ping`, and what may come one day.
-            _ => {}
+            kind => self.reply.trace(format!("an event of an unknown kind, `{}`", quote(kind)), data)?,
         }
         Ok(())
     }
@@ -108,11 +120,8 @@ impl<'a> Decoder<'a> {
                 self.reply.add_call(id, name)?
             }
             other => {
-                self.reply.trace(format!(
-                    "a content block of unknown type {:?} was left out",
-                    crate::quote::quote(other)
-                ));
-                return Ok(());
+                self.skipped.push(index);
+                return self.reply.trace(format!("a block of an unknown type, `{}`", quote(other)), raw);
             }
         };
         self.reply.keep(part, &block)?;
@@ -122,20 +131,44 @@ impl<'a> Decoder<'a> {
 
     fn delta(&mut self, mut event: Fields<'_>) -> Result<(), Fault> {
         let index = event.take::<u64>("index")?.unwrap_or(0);
-        let Some(part) = self.open.iter().rfind(|open| open.index == index).map(|open| open.part) else {
+        if self.skipped.contains(&index) {
             return Ok(());
-        };
-        let mut delta = event.take::<Fields<'_>>("delta")?.unwrap_or_default();
+        }
+        let raw = event.take_raw("delta").map_or("{}", |raw| raw.get());
+        let mut delta = Fields::parse(raw)?;
         let kind = delta.take::<String>("type")?.unwrap_or_default();
+        let part = match self.open.iter().rfind(|open| open.index == index) {
+            Some(open) => open.part,
+            None => match self.begin_late(index, &kind)? {
+                Some(part) => part,
+                None => return self.reply.trace("a piece of a block that never began", raw),
+            },
+        };
         let field = match kind.as_str() {
             "text_delta" => "text",
             "thinking_delta" => "thinking",
             "input_json_delta" => "partial_json",
             "signature_delta" => return self.reply.keep(part, &delta),
-            _ => return Ok(()),
+            kind => {
+                return self.reply.trace(format!("a piece of an unknown kind, `{}`", quote(kind)), raw);
+            }
         };
         let more = delta.take::<String>(field)?.unwrap_or_default();
         self.reply.push(part, &more)
+    }
+
+    /// The block of a piece whose beginning was left out: text and thoughts can do without it, a call cannot.
+    fn begin_late(&mut self, index: u64, kind: &str) -> Result<Option<Part>, Fault> {
+        let part = match kind {
+            "text_delta" => self.reply.add_text()?,
+            "thinking_delta" => self.reply.add_reasoning()?,
+            "input_json_delta" => {
+                return Err(Fault::Broken("a piece of a call whose beginning cannot be read".into()));
+            }
+            _ => return Ok(None),
+        };
+        self.open.push(Open { index, part, input: None });
+        Ok(Some(part))
     }
 
     fn stop(&mut self, mut event: Fields<'_>) -> Result<(), Fault> {
@@ -152,17 +185,26 @@ impl<'a> Decoder<'a> {
     }
 
     /// Counts are cumulative: each that is given replaces the one before.
-    fn count(&mut self, holder: &mut Fields<'_>) {
-        let Ok(Some(counts)) = holder.take::<Counts>("usage") else { return };
+    fn count(&mut self, holder: &mut Fields<'_>, event: &str) -> Result<(), Fault> {
+        let counts = match holder.take::<Counts>("usage") {
+            Ok(Some(counts)) => counts,
+            Ok(None) => return Ok(()),
+            Err(_) => return self.reply.trace("usage that is not what it should be", event),
+        };
         let set = |count: &mut u64, given: Option<u64>| *count = given.unwrap_or(*count);
         set(&mut self.usage.input, counts.input_tokens);
         set(&mut self.usage.output, counts.output_tokens);
         set(&mut self.usage.cache_read, counts.cache_read_input_tokens);
         set(&mut self.usage.cache_write, counts.cache_creation_input_tokens);
+        Ok(())
     }
 
     /// The reply, once the stream has ended well.
-    pub(super) fn finish(self, model: &str) -> Reply {
+    pub(super) fn finish(self, model: &str) -> Result<Reply, Fault> {
+        let wants_calls = self.stop_reason.as_deref() == Some("tool_use");
+        if wants_calls && self.reply.calls() == 0 && self.reply.has_gap() {
+            return Err(Fault::Broken("a reply whose calls cannot be read".into()));
+        }
         let stop_reason = match self.stop_reason.as_deref() {
             Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
             Some("refusal") => StopReason::Refusal,
@@ -170,13 +212,13 @@ impl<'a> Decoder<'a> {
             // `end_turn`, `stop_sequence`, `pause_turn`: whoever wants more of it asks again.
             _ => StopReason::EndTurn,
         };
-        Reply {
+        Ok(Reply {
             blocks: self.reply.finish(stop_reason),
             api: Api::Anthropic.name().to_owned(),
             model: model.to_owned(),
             stop_reason,
             usage: self.usage,
-        }
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a refusal means: status and body become a kind of error and words that say what to do.
 
 use super::Peer;
-use crate::{error::ModelError, quote::quote};
+use crate::{config::Api, error::ModelError, quote::quote};
 use abide_protocol::record::ModelErrorKind as Kind;
 use reqwest::header::{DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use serde_json::Value;
@@ -11,7 +11,7 @@ pub(super) fn of_response(peer: &Peer<'_>, status: u16, headers: &HeaderMap, bod
     if (300..400).contains(&status) {
         return redirected(peer, status, headers);
     }
-    let complaint = Complaint::read(body);
+    let complaint = Complaint::read(peer, body);
     let mut error = explain(peer, status, &complaint);
     if error.retryable {
         error.retry_after_ms = retry_after(headers);
@@ -21,13 +21,13 @@ pub(super) fn of_response(peer: &Peer<'_>, status: u16, headers: &HeaderMap, bod
 
 /// An error in the middle of a stream that began well.
 pub(super) fn of_event(peer: &Peer<'_>, body: &str) -> ModelError {
-    let complaint = Complaint::read(body);
+    let complaint = Complaint::read(peer, body);
     explain(peer, complaint.status(), &complaint)
 }
 
 fn redirected(peer: &Peer<'_>, status: u16, headers: &HeaderMap) -> ModelError {
     let to = headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
-    let to = quote(to.split(['?', '#']).next().unwrap_or_default());
+    let to = peer.quoted(to.split(['?', '#']).next().unwrap_or_default());
     peer.error(
         Kind::BadRequest,
         format!(
@@ -49,10 +49,13 @@ struct Complaint {
 
 impl Complaint {
     /// From any of the shapes that are about: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, a list of one, plain text.
-    fn read(body: &str) -> Self {
+    fn read(peer: &Peer<'_>, body: &str) -> Self {
         let Ok(mut value) = serde_json::from_str::<Value>(body) else {
             let is_page = body.trim_start().starts_with('<');
-            return Self { message: if is_page { String::new() } else { quote(body) }, ..Self::default() };
+            return Self {
+                message: if is_page { String::new() } else { peer.quoted(body) },
+                ..Self::default()
+            };
         };
         if let Some(first) = value.get_mut(0) {
             value = first.take();
@@ -62,7 +65,7 @@ impl Complaint {
         let message = inner.as_str().or_else(|| text("message")).or_else(|| text("detail"));
         let codes = ["type", "code", "status"].iter().filter_map(|name| text(name)).collect::<Vec<_>>();
         Self {
-            message: message.map_or_else(|| quote(body), quote),
+            message: peer.quoted(message.unwrap_or(body)),
             codes: codes.join(" ").to_ascii_lowercase(),
             number: inner.get("code").or_else(|| inner.get("status")).and_then(Value::as_u64),
         }
@@ -132,13 +135,18 @@ impl Complaint {
                 && self.says(&["credit balance is too low", "insufficient balance", "insufficient credits"]))
     }
 
+    /// Otherwise it is the path that is not there.
+    fn is_about_model(&self) -> bool {
+        self.has("model_not_found") || self.says(&["model"])
+    }
+
     fn kind(&self, status: u16) -> Kind {
         match status {
             _ if self.is_about_credit(status) => Kind::Quota,
             _ if self.is_about_context(status) => Kind::ContextOverflow,
             _ if self.has("content_filter") || self.has("content_policy_violation") => Kind::Refused,
             401 | 403 => Kind::Auth,
-            404 => Kind::NotFound,
+            404 | 405 => Kind::NotFound,
             408 | 429 => Kind::RateLimited,
             500.. => Kind::Overloaded,
             _ => Kind::BadRequest,
@@ -164,6 +172,16 @@ fn explain(peer: &Peer<'_>, status: u16, complaint: &Complaint) -> ModelError {
         Kind::Quota => {
             format!("the account has no credit left ({said}); add some there, or take another model")
         }
+        Kind::NotFound if peer.model.is_empty() => format!(
+            "{} has no list of models ({said}); is its base_url right? {}",
+            peer.config.shown_url(),
+            where_paths_begin(peer.config.api)
+        ),
+        Kind::NotFound if !complaint.is_about_model() => format!(
+            "the server at {} has no such path ({said}); is its base_url right? {}",
+            peer.config.shown_url(),
+            where_paths_begin(peer.config.api)
+        ),
         Kind::NotFound => format!(
             "there is no model `{}` at {} ({said}); `abide models` lists what there is",
             quote(peer.model),
@@ -178,6 +196,16 @@ fn explain(peer: &Peer<'_>, status: u16, complaint: &Complaint) -> ModelError {
         _ => format!("it finds the request wrong ({said})"),
     };
     peer.error(kind, what)
+}
+
+/// What a base_url is, for one who has written another.
+const fn where_paths_begin(api: Api) -> &'static str {
+    match api {
+        Api::Anthropic => "It is what comes before /v1/messages",
+        Api::OpenAiChat | Api::Scripted => {
+            "It is what comes before /chat/completions, and mostly ends in /v1"
+        }
+    }
 }
 
 /// How long to wait: seconds, or a date, which is compared with the server's own clock and not with ours.

@@ -28,9 +28,10 @@ struct Item {
 }
 
 impl Models {
-    /// What there is, provider by provider. Each is asked for its models, all at once, unless `offline`.
-    pub async fn list(&self, offline: bool) -> Vec<ProviderInfo> {
-        join_all(self.providers.iter().map(|provider| self.describe(provider, offline))).await
+    /// What there is, provider by provider, of all or of that one. Each is asked for its models, all at once, unless `offline`.
+    pub async fn list(&self, offline: bool, only: Option<&str>) -> Vec<ProviderInfo> {
+        let wanted = self.providers.iter().filter(|p| only.is_none_or(|name| p.config.name == name));
+        join_all(wanted.map(|provider| self.describe(provider, offline))).await
     }
 
     async fn describe(&self, provider: &Provider, offline: bool) -> ProviderInfo {
@@ -44,6 +45,9 @@ impl Models {
                 .map(|script| vec![script.name().to_owned()])
                 .map_err(|e| e.message.clone()),
             _ if offline => Err("not asked".to_owned()),
+            _ if config.wants_key && peer.key.is_none() => {
+                Err("not asked: it wants a key and none is set".to_owned())
+            }
             Api::OpenAiChat => names(&peer, openai::list(&peer, MAX_LIST, TIMEOUT).await),
             Api::Anthropic => names(&peer, anthropic::list(&peer, MAX_LIST, TIMEOUT).await),
         };

@@ -54,7 +54,15 @@ impl<'a> Decoder<'a> {
         self.finish_reason.is_some()
     }
 
+    /// Takes an event in, or leaves it out if it makes no sense.
     pub(super) fn event(&mut self, data: &str) -> Result<(), Fault> {
+        match self.read(data) {
+            Err(Fault::Malformed(what)) => self.reply.leave_out(what, data),
+            read => read,
+        }
+    }
+
+    fn read(&mut self, data: &str) -> Result<(), Fault> {
         if data.trim().is_empty() {
             return Ok(());
         }
@@ -63,10 +71,15 @@ impl<'a> Decoder<'a> {
         if is_error || chunk.take_raw("error").is_some() {
             return Err(Fault::Reported(data.to_owned()));
         }
-        if let Ok(Some(counts)) = chunk.take::<Counts>("usage") {
-            self.usage = counts.usage();
+        let counts = chunk.take::<Counts>("usage");
+        let choices = chunk.take::<Vec<Choice<'_>>>("choices")?;
+        match counts {
+            Ok(Some(counts)) => self.usage = counts.usage(),
+            Ok(None) if choices.is_none() => self.reply.trace("an event of an unknown kind", data)?,
+            Ok(None) => {}
+            Err(_) => self.reply.trace("usage that is not what it should be", data)?,
         }
-        for choice in chunk.take::<Vec<Choice<'_>>>("choices")?.unwrap_or_default() {
+        for choice in choices.unwrap_or_default() {
             // We ask for one answer.
             if choice.index != 0 {
                 continue;
@@ -79,7 +92,10 @@ impl<'a> Decoder<'a> {
                 Some("error" | "insufficient_system_resource") => {
                     return Err(Fault::Reported(data.to_owned()));
                 }
-                Some(_) => self.finish_reason = choice.finish_reason,
+                Some(_) => {
+                    self.finish_reason = choice.finish_reason;
+                    self.reply.all_ready();
+                }
             }
         }
         Ok(())
@@ -98,7 +114,10 @@ impl<'a> Decoder<'a> {
             }
         }
         if let Some(content) = delta.take_raw("content") {
-            self.content(content)?;
+            match self.content(content) {
+                Err(Fault::Malformed(what)) => self.reply.trace(what, content.get())?,
+                added => added?,
+            }
         }
         if let Some(refusal) = delta.take::<String>("refusal")? {
             self.refused |= !refusal.is_empty();
@@ -125,7 +144,7 @@ impl<'a> Decoder<'a> {
                     self.add_reasoning("", text)
                 })
             }),
-            _ => Err(Fault::Malformed("content that is neither text nor a list".to_owned())),
+            _ => Err(Fault::Malformed("content that is neither text nor a list".into())),
         }
     }
 
@@ -170,6 +189,10 @@ impl<'a> Decoder<'a> {
             _ if self.reply.calls() > 0 => StopReason::ToolCalls,
             _ => StopReason::EndTurn,
         };
+        let wants_calls = matches!(self.finish_reason.as_deref(), Some("tool_calls" | "function_call"));
+        if wants_calls && self.reply.calls() == 0 && self.reply.has_gap() {
+            return Err(Fault::Broken("a reply whose calls cannot be read".into()));
+        }
         if !self.rest.is_empty() {
             let part = match self.text {
                 Some(part) => part,

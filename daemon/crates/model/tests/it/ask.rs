@@ -67,6 +67,7 @@ pub(crate) fn result(call: u128, provider_id: &str, ok: bool, text: &str) -> Ent
         tool: "read".to_owned(),
         ok,
         text: text.to_owned(),
+        elided: false,
     })
 }
 

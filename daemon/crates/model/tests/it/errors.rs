@@ -97,6 +97,63 @@ async fn a_strangers_words_are_short_plain_and_without_the_key() {
     assert!(error.message.contains("Bearer [key]"), "{error}");
 }
 
+/// A word of ours is no key, and a word of theirs that looks like a short one is none either.
+#[tokio::test]
+async fn a_short_key_mangles_no_words() {
+    for (key, status, body, said) in [
+        (
+            "e",
+            400,
+            r#"{"error":"the tree is green"}"#,
+            "p: it finds the request wrong (400: the tree is green)",
+        ),
+        ("wrong", 400, r#"{"error":"wrong"}"#, "p: it finds the request wrong (400: wrong)"),
+        (
+            "key12345",
+            401,
+            r#"{"error":"key12345 is no key"}"#,
+            "p: it does not accept the key (401: [key] is no key); set another with `abide key set p`",
+        ),
+        ("the request", 400, r#"{"error":"no"}"#, "p: it finds the request wrong (400: no)"),
+    ] {
+        let server = Server::start(vec![refusal(status, &[], body)]).await;
+        let keys = Arc::new(OneKey(Some(key)));
+        let models = Models::new(vec![config(Api::OpenAiChat, server.url())], keys, Prices::built_in());
+        assert_eq!(ask(&models, hello()).await.error().message, said, "{key}");
+    }
+}
+
+/// A path that is not there is another mistake than a model that is not there.
+#[tokio::test]
+async fn a_wrong_base_url_is_told_from_a_missing_model() {
+    let no_path = "; is its base_url right? It is what comes before";
+    for (api, body, expected) in [
+        (
+            Api::OpenAiChat,
+            r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#,
+            "there is no model `m` at",
+        ),
+        (
+            Api::Anthropic,
+            r#"{"type":"error","error":{"type":"not_found_error","message":"model: m"}}"#,
+            "there is no model `m` at",
+        ),
+        (
+            Api::OpenAiChat,
+            r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#,
+            no_path,
+        ),
+        (Api::OpenAiChat, r#"{"detail":"Not Found"}"#, no_path),
+        (Api::OpenAiChat, "<html>404</html>", no_path),
+        (Api::Anthropic, "", no_path),
+    ] {
+        let error = ask_once(api, refusal(404, &[], body)).await.error();
+        assert_eq!((error.kind, error.retryable), (Kind::NotFound, false));
+        assert!(error.message.contains(expected), "{body}: {error}");
+        assert!(error.message.contains("http://127.0.0.1:"), "{error}");
+    }
+}
+
 #[test]
 fn nothing_shows_a_key() {
     assert!(!format!("{:?}", Secret::new(KEY)).contains("SECRET"));
@@ -158,11 +215,6 @@ async fn errors_in_a_stream_that_began_well() {
 
 #[tokio::test]
 async fn what_is_no_stream_of_events_is_malformed() {
-    let bad_json =
-        ask_once(Api::OpenAiChat, stream(&[r#"{"choices":[{"delta":{"content":"x"}"#])).await.error();
-    assert_eq!((bad_json.kind, bad_json.retryable), (Kind::Malformed, true), "{bad_json}");
-    let bad_shape = ask_once(Api::OpenAiChat, stream(&[r#"{"choices":"none"}"#])).await.error();
-    assert_eq!(bad_shape.kind, Kind::Malformed, "{bad_shape}");
     let bad_utf8 = Answer::Stream(vec![crate::server::Step::Bytes(b"data: \xff\xfe\n\n".to_vec())]);
     assert_eq!(ask_once(Api::OpenAiChat, bad_utf8).await.error().kind, Kind::Malformed);
     let page = refusal(200, &[("content-type", "text/html; charset=utf-8")], "<html>");
@@ -210,6 +262,7 @@ async fn models_that_are_none() {
         assert_eq!(models.supports(name).unwrap_err().kind, kind, "{name}");
         let mut request = hello();
         request.model = name.to_owned();
-        assert_eq!(ask(&models, request).await.error().kind, kind, "{name}");
+        let error = ask(&models, request).await.error();
+        assert_eq!((error.kind, error.sent), (kind, false), "{name}");
     }
 }

@@ -14,4 +14,5 @@ mod openai;
 mod prefix;
 mod script;
 mod server;
+mod traces;
 mod transport;

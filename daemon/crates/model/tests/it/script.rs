@@ -71,6 +71,7 @@ async fn run_demo(mut answer: impl FnMut(&CallBlock) -> (bool, &'static str)) ->
                 tool: call.tool.clone(),
                 ok,
                 text: text.to_owned(),
+                elided: false,
             }));
         }
     }

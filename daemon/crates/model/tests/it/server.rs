@@ -204,3 +204,28 @@ async fn read_request(connection: usize, stream: &mut TcpStream) -> Option<Seen>
     }
     Some(Seen { connection, path, headers, body })
 }
+
+/// A server whose certificate only itself vouches for; its port. It serves until the test's process ends, one client at a time.
+pub(crate) fn self_signed() -> u16 {
+    use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+    let certificate = CertificateDer::from(&include_bytes!("certificate/localhost.der")[..]);
+    let key = PrivatePkcs8KeyDer::from(&include_bytes!("certificate/localhost.key.der")[..]);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key.into())
+        .unwrap();
+    let config = Arc::new(config);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
+            // The client does not accept the certificate.
+            drop(connection.complete_io(&mut stream));
+        }
+    });
+    port
+}

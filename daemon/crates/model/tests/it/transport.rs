@@ -2,7 +2,7 @@
 
 use crate::{
     ask::{KEY, OneKey, ask, config, data_event, delta, finish, hello, models, stream, within},
-    server::{Answer, Server, Step},
+    server::{Answer, Server, Step, self_signed},
 };
 use abide_model::{Api, ModelEvent, Price, Prices, ProviderConfig};
 use abide_protocol::record::ModelErrorKind as Kind;
@@ -67,7 +67,7 @@ async fn no_more_calls_at_a_time_than_allowed() {
         let models = models.renewed(vec![config], Arc::new(OneKey(None)), Prices::built_in());
         let mut waits = false;
         let mut sink = |event| {
-            if matches!(event, ModelEvent::Trace(_)) {
+            if matches!(event, ModelEvent::Waits(_)) {
                 waits = true;
                 assert_eq!(server.seen().len(), 1);
                 gate.notify_one();
@@ -123,15 +123,31 @@ async fn paths_and_key_headers() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_a_network_error_with_and_without_tls() {
-    let port = Server::start(vec![]).await.port;
+async fn nobody_is_there_with_and_without_tls() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for scheme in ["http", "https"] {
         let error = ask(&models(config(Api::OpenAiChat, format!("{scheme}://127.0.0.1:{port}/v1"))), hello())
             .await
             .error();
-        assert_eq!((error.kind, error.retryable), (Kind::Network, true), "{error}");
-        assert!(error.message.contains("cannot be reached"), "{error}");
+        let at = format!("p: nobody listens at {scheme}://127.0.0.1:{port}/v1 (");
+        assert_eq!((error.kind, error.retryable, error.sent), (Kind::Unreachable, true, false), "{error}");
+        assert!(error.message.starts_with(&at) && error.message.ends_with("correct its base_url"), "{error}");
     }
+}
+
+/// (`.invalid` is never a name: RFC 6761.)
+#[tokio::test]
+async fn an_unknown_host_and_a_certificate_that_nobody_vouches_for_are_named() {
+    let error =
+        ask(&models(config(Api::OpenAiChat, "http://nowhere.invalid/v1".to_owned())), hello()).await.error();
+    assert_eq!((error.kind, error.retryable, error.sent), (Kind::Unreachable, true, false), "{error}");
+    assert!(error.message.starts_with("p: the host of http://nowhere.invalid/v1 is not known ("), "{error}");
+
+    let port = self_signed();
+    let error =
+        ask(&models(config(Api::OpenAiChat, format!("https://localhost:{port}/v1"))), hello()).await.error();
+    assert_eq!((error.kind, error.retryable, error.sent), (Kind::Unreachable, true, false), "{error}");
+    assert!(error.message.starts_with("p: the certificate of https://localhost"), "{error}");
 }
 
 #[tokio::test]
@@ -158,6 +174,6 @@ fn attempts_can_be_spawned() {
     is_sync(&models);
     let mut sink = |_| {};
     is_send(&models.complete(hello(), &mut sink));
-    is_send(&models.list(false));
+    is_send(&models.list(false, None));
     is_send(&abide_model::find_local());
 }

@@ -7,6 +7,7 @@ mod call;
 mod delete;
 mod failing_disk;
 mod group_commit;
+mod history;
 mod inbox;
 mod listing;
 mod lookup;

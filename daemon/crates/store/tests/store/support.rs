@@ -251,6 +251,8 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
         limits: Limits::default(),
         metadata: Some(JsonText::parse(r#"{"b":1, "a":2}"#).unwrap()),
         children: Vec::new(),
+        incomplete: None,
+        retry: None,
     }
 }
 

@@ -51,6 +51,8 @@ fn task(n: u128, status: Status) -> AgentTask {
         limits: Limits::default(),
         metadata: None,
         children: Vec::new(),
+        incomplete: None,
+        retry: None,
     }
 }
 

@@ -36,7 +36,7 @@ impl Actor {
 }
 
 enum Load {
-    Restarted(Input),
+    Restarted(Box<Input>),
     Advance,
 }
 
@@ -109,7 +109,7 @@ impl Life {
         for task in interrupted {
             let started = task.calls().iter().filter(|c| matches!(c.stage, CallStage::Started { .. }));
             let findings = started.map(|call| self.inspect(call)).collect();
-            loading.push_back(Load::Restarted(Input::Restarted { task: task.id, findings }));
+            loading.push_back(Load::Restarted(Box::new(Input::Restarted { task: task.id, findings })));
         }
         loading.push_back(Load::Advance);
         if draining {
@@ -124,7 +124,7 @@ impl Life {
     fn go_on_loading(&mut self, load: Load) {
         let draining = self.daemon.as_ref().is_some_and(|d| d.draining);
         let records = match load {
-            Load::Restarted(input) => match self.take(input) {
+            Load::Restarted(input) => match self.take(*input) {
                 Ok(records) => records,
                 Err(refusal) => panic!("the engine takes a restart: {refusal:?}"),
             },

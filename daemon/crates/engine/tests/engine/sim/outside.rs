@@ -5,7 +5,7 @@ use super::{
     script::End,
 };
 use crate::{audit::paired, plan::reply};
-use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input};
+use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input, Traces};
 use abide_protocol::{
     CallId, TaskId,
     message::CallOutcome,
@@ -307,7 +307,7 @@ impl Life {
     fn model_outcome(&mut self, effect: Effect, end: End) -> Input {
         let Effect::Model { task, item, .. } = effect else { panic!("a model's outcome") };
         match end {
-            End::Failed(failure) => Input::ModelFailed { task, item, failure },
+            End::Failed(failure) => Input::ModelFailed { task, item, failure, traces: Traces::default() },
             End::Replied { stop, text, plans, forgotten } => {
                 let mut mint = self.mint();
                 let ids: Vec<CallId> = plans.iter().map(|_| CallId(mint.uuid())).collect();
@@ -317,7 +317,7 @@ impl Life {
                     planned.clear();
                 }
                 let reply = reply(stop, &text, &plans, &ids, TOKENS);
-                Input::Replied { task, item, reply, plans: planned }
+                Input::Replied { task, item, reply, plans: planned, traces: Traces::default() }
             }
         }
     }

@@ -51,7 +51,7 @@ impl Life {
         }
         let retryable = matches!(kind, K::Network | K::Stalled | K::Overloaded | K::RateLimited);
         let retry_after_ms = (kind == K::RateLimited).then(|| self.roll(9000));
-        ModelFailure { kind, message: "no".to_owned(), retryable, retry_after_ms }
+        ModelFailure { kind, message: "no".to_owned(), retryable, retry_after_ms, sent: true }
     }
 
     fn plan(&mut self) -> Plan {

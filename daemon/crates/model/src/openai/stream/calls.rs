@@ -28,6 +28,10 @@ impl Calls {
 
         let part = match self.find(reply, index, &id, &name, &arguments) {
             Some(part) => part,
+            // What begins a call names it. Without a gap this is a call of no tool, and the model is told so.
+            None if name.is_empty() && reply.has_gap() => {
+                return Err(Fault::Broken("a piece of a call whose beginning cannot be read".into()));
+            }
             None => {
                 let part = reply.add_call(id.clone(), name)?;
                 self.0.push(Slot { index, id, part });

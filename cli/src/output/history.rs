@@ -1,0 +1,173 @@
+//! What happened to a task, oldest first, each entry with the time since the task began.
+
+use crate::output::{
+    call::{self, Extent},
+    measure, message,
+    style::{BAD, FAINT, STRONG, paint},
+    text,
+};
+use abide_client::protocol::{
+    Seq, Timestamp,
+    event::{Event, EventKind, ModelTracedEvent},
+    message::CallView,
+    method::task::{GetTaskReply, TaskHistory},
+};
+
+/// `width` is the room for it.
+pub(crate) fn history(
+    reply: &GetTaskReply,
+    history: &TaskHistory,
+    extent: Extent,
+    width: Option<usize>,
+) -> String {
+    let began = reply.task.started_at;
+    let mut entries: Vec<(Seq, String)> = Vec::new();
+    entries.extend(history.messages.iter().map(|m| (m.seq, entry(began, m.at, &message::aside(m)))));
+    entries.extend(history.events.iter().filter_map(|event| {
+        let words = happened(event)?;
+        Some((event.seq, entry(began, event.at, &words)))
+    }));
+    // What is older than the rest of a cut history would stand in the wrong place.
+    let oldest = entries.iter().map(|(seq, _)| *seq).min().filter(|_| history.is_cut);
+    let calls = reply.calls.iter().filter(|c| !call::is_control(c) && oldest.is_none_or(|seq| c.seq > seq));
+    entries
+        .extend(calls.map(|c| (c.seq, entry(began, at(c, began), call::told(c, extent, width).trim_end()))));
+    entries.sort_by_key(|(seq, _)| *seq);
+    let cut = if history.is_cut { paint(FAINT, "… what came before is left out\n") } else { String::new() };
+    entries.into_iter().fold(cut, |all, (_, entry)| all + &entry)
+}
+
+fn at(call: &CallView, began: Timestamp) -> Timestamp {
+    call.started_at.or(call.ended_at).unwrap_or(began)
+}
+
+fn entry(began: Timestamp, at: Timestamp, words: &str) -> String {
+    let time = format!("{:>12}", measure::duration(at.since(began)));
+    let mut lines = words.lines();
+    let mut out = format!("{}  {}\n", paint(FAINT, &time), lines.next().unwrap_or_default());
+    for line in lines {
+        out.push_str(&format!("{:>12}  {line}\n", ""));
+    }
+    out
+}
+
+/// `None`: the message or the task itself says it.
+fn happened(event: &Event) -> Option<String> {
+    Some(match &event.kind {
+        EventKind::TaskStarted(started) => {
+            format!("started: {}, {}", started.mode.name(), text::one_line(&started.model))
+        }
+        EventKind::StepBegan(step) => paint(
+            STRONG,
+            &match step.phase {
+                Some(phase) => format!("step {} ({})", step.step, phase.name()),
+                None => format!("step {}", step.step),
+            },
+        ),
+        EventKind::ModelFailed(failed) => {
+            let again = failed
+                .retry_at
+                .map(|at| format!("; tried again after {}", measure::duration(at.since(event.at))))
+                .unwrap_or_default();
+            format!("{} {}{again}", paint(BAD, "model failed:"), text::one_line(&failed.message))
+        }
+        EventKind::ModelTraced(traced) => self::traced(traced),
+        EventKind::Paused(reason) => format!("paused: {}", reason.name().replace('_', " ")),
+        EventKind::Resumed(_) => "goes on".to_owned(),
+        EventKind::LimitsRaised(limits) => format!("limits raised: {} steps", limits.max_steps),
+        EventKind::Compacted(outputs) => {
+            format!(
+                "the context is full: {} left out from here on",
+                measure::counted(*outputs, "old tool output")
+            )
+        }
+        EventKind::RuleRemembered(remembered) => {
+            let verb = if remembered.allow { "allowed" } else { "refused" };
+            format!("remembered: {} is {verb}", text::one_line(&remembered.rule.tool))
+        }
+        EventKind::Restarted => "the daemon was restarted; the task was found unfinished".to_owned(),
+        EventKind::TaskEnded(ended) => format!("ended: {}", ended.reason.name().replace('_', " ")),
+    })
+}
+
+/// What a model sent that made no sense, as it came.
+fn traced(traced: &ModelTracedEvent) -> String {
+    let what = measure::counted(traced.count, "part");
+    let mut words = format!("{} of what the model sent left out (attempt {}):", what, traced.attempt);
+    for trace in &traced.traces {
+        words.push_str(&format!(
+            "\n  {}: {}",
+            text::one_line(&trace.what),
+            paint(FAINT, &text::one_line(&trace.raw))
+        ));
+    }
+    let kept = traced.traces.len() as u64;
+    if traced.count > kept {
+        words.push_str(&format!("\n  and {} more, not kept", traced.count - kept));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+    use abide_client::protocol::{
+        event::{ModelFailedEvent, StepEvent},
+        record::{ModelErrorKind, Trace},
+    };
+
+    fn event(seq: u64, after: u64, kind: EventKind) -> Event {
+        let at = fixture::START.plus(after);
+        Event { seq: Seq(seq), task_id: Some(fixture::task().id), at, kind }
+    }
+
+    fn reply() -> GetTaskReply {
+        let task = fixture::task();
+        let failed = EventKind::ModelFailed(ModelFailedEvent {
+            kind: ModelErrorKind::Overloaded,
+            message: "p: it is overloaded (503)".into(),
+            retry_at: Some(fixture::START.plus(3_000)),
+        });
+        let traced = EventKind::ModelTraced(ModelTracedEvent {
+            attempt: 1,
+            traces: vec![Trace {
+                what: "an event of an unknown kind".into(),
+                raw: "{\"a\":\"\u{1b}[2J\"}".into(),
+            }],
+            count: 3,
+        });
+        let events = vec![
+            event(2, 0, EventKind::StepBegan(StepEvent { step: 1, phase: None })),
+            event(4, 2_000, traced),
+            event(5, 2_000, failed),
+        ];
+        GetTaskReply {
+            task,
+            conversation_title: "Tidy up".into(),
+            workspace: "/home/me/app".into(),
+            calls: vec![fixture::call()],
+            history: Some(TaskHistory { messages: vec![], events, is_cut: false }),
+        }
+    }
+
+    #[test]
+    fn it_is_told_oldest_first_with_what_the_stream_held() {
+        let reply = reply();
+        let shown = history(&reply, reply.history.as_ref().unwrap(), Extent::Tail, None);
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        let expected = [
+            "        0 ms  step 1",
+            "         2 s  3 parts of what the model sent left out (attempt 1):",
+            "                an event of an unknown kind: {\"a\":\"\\x1b[2J\"}",
+            "                and 2 more, not kept",
+            "         2 s  model failed: p: it is overloaded (503); tried again after 1 s",
+        ];
+        for line in expected {
+            assert!(shown.lines().any(|shown| shown == line), "{line:?} in\n{shown}");
+        }
+        let place = |words: &str| shown.find(words).unwrap();
+        assert!(place("step 1") < place("parts of") && place("parts of") < place("model failed"));
+        assert!(shown.contains("read") && !shown.contains('\u{1b}'), "{shown}");
+    }
+}

@@ -1,0 +1,29 @@
+//! The end with a reply that is not whole: what people are told, and how they can go on.
+
+use crate::task::{Last, Task};
+use abide_protocol::{record::NoticeKind, task::Incomplete};
+
+/// What is said at the end of the task, if its last reply is not whole.
+pub(crate) fn notice(task: &Task) -> Option<(NoticeKind, String)> {
+    let words = match task.incomplete()? {
+        Incomplete::Length => {
+            let (text, tokens) = match &task.last {
+                Last::Text { text, output, .. } => (text.trim(), *output),
+                _ => ("", 0),
+            };
+            let what = if text.is_empty() { "The model came to" } else { "The reply is cut: it came to" };
+            let before = if text.is_empty() { " before it said anything" } else { "" };
+            let limit = if tokens > 0 { format!(" ({tokens} tokens)") } else { String::new() };
+            format!(
+                "{what} the length limit of one reply{limit}{before}. For the rest say `go on`; if that does not help, ask for \
+                 less at a time, or take a model with a larger limit."
+            )
+        }
+        Incomplete::Empty => {
+            "The model ended without a word of an answer. Say `go on` to have it try again, or take another \
+             model."
+                .to_owned()
+        }
+    };
+    Some((NoticeKind::Incomplete, words))
+}

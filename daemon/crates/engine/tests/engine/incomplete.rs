@@ -1,0 +1,81 @@
+//! Replies that are not whole: cut at the length limit, or empty.
+
+use crate::{
+    plan::{complete, read},
+    world::World,
+};
+use abide_protocol::{
+    record::{NoticeKind, RecordBody},
+    task::{EndReason, Incomplete, Mode},
+    transcript::StopReason::{EndTurn, Length},
+};
+
+fn chat() -> World {
+    World::started_with(|head| head.mode = Mode::Chat)
+}
+
+fn is_said(w: &World) -> bool {
+    w.count(|body| matches!(body, RecordBody::Notice(n) if n.about == NoticeKind::Incomplete)) == 1
+}
+
+#[test]
+fn a_chat_that_ends_with_less_than_a_reply_says_so() {
+    for (stop, text, expected, words) in [
+        (Length, "Once upon", Some(Incomplete::Length), "The reply is cut"),
+        (Length, "", Some(Incomplete::Length), "before it said anything"),
+        (EndTurn, " \n", Some(Incomplete::Empty), "without a word"),
+        (EndTurn, "Once upon a time.", None, ""),
+    ] {
+        let mut w = chat();
+        w.reply_as(stop, text, &[]);
+        assert_eq!((w.end(), w.seen().incomplete), (Some(EndReason::Completed), expected), "{text:?}");
+        assert_eq!(is_said(&w), expected.is_some(), "{text:?}");
+        let notice = w.notice().unwrap_or_default();
+        assert!(notice.contains(words) && (expected.is_none() || notice.contains("`go on`")), "{notice}");
+    }
+}
+
+#[test]
+fn an_agent_whose_replies_are_all_cut_does_not_go_on_to_its_step_limit() {
+    let mut w = World::started();
+    for step in 1..=3 {
+        assert_eq!((w.task().step, w.seen().incomplete), (step, None));
+        w.reply_as(Length, "and then", &[]);
+    }
+    assert_eq!((w.end(), w.seen().incomplete), (Some(EndReason::Completed), Some(Incomplete::Length)));
+    assert!(is_said(&w));
+    assert_eq!(w.seen().summary.as_deref(), Some("and then"));
+}
+
+#[test]
+fn an_agent_that_says_nothing_three_times_has_no_summary_and_says_so() {
+    let mut w = World::started();
+    for _ in 0..3 {
+        w.reply_as(EndTurn, "", &[]);
+    }
+    assert_eq!((w.end(), w.seen().incomplete), (Some(EndReason::Completed), Some(Incomplete::Empty)));
+    assert!(is_said(&w));
+    assert_eq!(w.seen().summary, None);
+}
+
+#[test]
+fn an_agent_that_goes_on_after_a_cut_is_whole() {
+    let mut w = World::started();
+    for _ in 0..4 {
+        w.reply_as(Length, "half", &[]);
+        let call = w.reply("", &[read("f")])[0];
+        w.finish(call, true);
+    }
+    w.reply("", &[complete("Done.")]);
+    assert_eq!((w.end(), w.seen().incomplete), (Some(EndReason::Completed), None));
+    assert!(!is_said(&w));
+}
+
+#[test]
+fn a_stopped_task_is_not_called_incomplete() {
+    let mut w = World::started();
+    w.pause();
+    w.reply_as(Length, "half", &[]);
+    w.stop("");
+    assert_eq!((w.end(), w.seen().incomplete), (Some(EndReason::Stopped), None));
+}

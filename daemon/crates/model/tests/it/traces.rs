@@ -1,0 +1,171 @@
+//! What makes no sense in a stream is left out and kept to be looked at; only what cannot be completed fails.
+
+use crate::{
+    ask::{KEY, Outcome, ask, ask_once, config, delta, finish, hello, models, stream},
+    server::Server,
+};
+use abide_model::{Api, MAX_RAW, ModelEvent};
+use abide_protocol::record::{ModelErrorKind as Kind, Trace};
+
+const BEGIN_TEXT: &str =
+    r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+const BEGIN_CALL: &str = r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"shell","input":{}}}"#;
+const STOP: &str = r#"{"type":"message_stop"}"#;
+
+fn traces(outcome: &Outcome) -> Vec<Trace> {
+    let trace = |event: &ModelEvent| match event {
+        ModelEvent::Trace(trace) => Some(trace.clone()),
+        _ => None,
+    };
+    outcome.events.iter().filter_map(trace).collect()
+}
+
+fn text_piece(index: u32, text: &str) -> String {
+    format!(
+        r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"text_delta","text":"{text}"}}}}"#
+    )
+}
+
+fn arguments_piece(json: &str) -> String {
+    let json = serde_json::Value::from(json);
+    format!(
+        r#"{{"type":"content_block_delta","index":1,"delta":{{"type":"input_json_delta","partial_json":{json}}}}}"#
+    )
+}
+
+fn ends(reason: &str) -> String {
+    format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}"}}}}"#)
+}
+
+/// Each between two pieces of a text: left out, with these words.
+#[tokio::test]
+async fn what_makes_no_sense_is_left_out_over_openai_chat() {
+    let (hel, lo, end) = (delta(r#"{"content":"Hel"}"#), delta(r#"{"content":"lo"}"#), finish("stop"));
+    for (odd, what) in [
+        ("ping", "not the JSON it should be"),
+        ("null", "not the JSON it should be"),
+        (r#"{"choices":[{"delta":{"content":"#, "not the JSON it should be"),
+        (r#"{"choices":"none"}"#, "not the JSON it should be"),
+        (r#"{"choices":[{"delta":{"content":5}}]}"#, "neither text nor a list"),
+        (r#"{"type":"surprise"}"#, "an event of an unknown kind"),
+        (r#"{"choices":[],"usage":"much"}"#, "usage that is not"),
+    ] {
+        let outcome = ask_once(Api::OpenAiChat, stream(&[&hel, odd, &lo, &end, "[DONE]"])).await;
+        let traces = traces(&outcome);
+        assert_eq!(traces.len(), 1, "{odd}: {traces:?}");
+        assert!(traces[0].what.contains(what), "{odd}: {traces:?}");
+        assert!(odd.contains(&traces[0].raw), "{odd}: {traces:?}");
+        assert_eq!(outcome.reply().text(), "Hello", "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_left_out_over_anthropic_messages() {
+    let (hel, lo, end) = (text_piece(0, "Hel"), text_piece(0, "lo"), ends("end_turn"));
+    for (odd, what) in [
+        ("ping", "not the JSON it should be"),
+        (r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_"#, "not the JSON it should be"),
+        (
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":5}}"#,
+            "not the JSON",
+        ),
+        (
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta"}}"#,
+            "`citations_delta`",
+        ),
+        (r#"{"type":"content_block_start","index":9,"content_block":{"type":"hologram"}}"#, "`hologram`"),
+        (r#"{"type":"surprise"}"#, "an event of an unknown kind, `surprise`"),
+    ] {
+        let outcome = ask_once(Api::Anthropic, stream(&[BEGIN_TEXT, &hel, odd, &lo, &end, STOP])).await;
+        let traces = traces(&outcome);
+        assert_eq!(traces.len(), 1, "{odd}: {traces:?}");
+        assert!(traces[0].what.contains(what), "{odd}: {traces:?}");
+        assert!(odd.contains(&traces[0].raw), "{odd}: {traces:?}");
+        assert_eq!(outcome.reply().text(), "Hello", "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn a_text_whose_beginning_is_left_out_goes_on_without_it() {
+    let events =
+        [r#"{"type":"content_block_start","index":0,"#, &text_piece(0, "Hello"), &ends("end_turn"), STOP];
+    let outcome = ask_once(Api::Anthropic, stream(&events)).await;
+    assert_eq!((traces(&outcome).len(), outcome.reply().text().as_str()), (1, "Hello"));
+}
+
+/// `rm -r build` and `rm -r build/old` both parse: what may have been between them must not be guessed.
+#[tokio::test]
+async fn a_call_that_may_lack_a_piece_fails_the_attempt() {
+    let piece = |arguments: &str| {
+        let arguments = serde_json::Value::from(arguments);
+        delta(&format!(r#"{{"tool_calls":[{{"index":0,"function":{{"arguments":{arguments}}}}}]}}"#))
+    };
+    let begin = delta(r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"shell","arguments":""}}]}"#);
+    let (first, last) = (r#"{"command":"rm -r build"#, r#""}"#);
+    let cut = piece("/old").replace("}]}", "");
+    let outcome = ask_once(
+        Api::OpenAiChat,
+        stream(&[&begin, &piece(first), &cut, &piece(last), &finish("tool_calls")]),
+    )
+    .await;
+    assert_eq!(traces(&outcome)[0].raw, cut);
+    let error = outcome.error();
+    assert_eq!((error.kind, error.retryable, error.sent), (Kind::Malformed, true, true), "{error}");
+
+    let cut = arguments_piece("/old").replace("}}", "");
+    let events = [BEGIN_CALL, &arguments_piece(first), &cut, &arguments_piece(last), &ends("tool_use"), STOP];
+    let outcome = ask_once(Api::Anthropic, stream(&events)).await;
+    assert_eq!(traces(&outcome)[0].raw, cut);
+    assert_eq!(outcome.error().kind, Kind::Malformed);
+}
+
+#[tokio::test]
+async fn a_sign_of_life_between_the_pieces_of_a_call_does_no_harm() {
+    let piece = |arguments: &str| {
+        delta(&format!(r#"{{"tool_calls":[{{"index":0,"function":{{"arguments":"{arguments}"}}}}]}}"#))
+    };
+    let begin = delta(r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"list","arguments":"{"}}]}"#);
+    let outcome = ask_once(
+        Api::OpenAiChat,
+        stream(&[&begin, "keep-alive", &piece("}"), &finish("tool_calls"), r#"{"choices":5}"#, "[DONE]"]),
+    )
+    .await;
+    assert_eq!(traces(&outcome).len(), 2);
+    assert_eq!(outcome.reply().calls().map(|call| call.arguments.clone()).collect::<Vec<_>>(), ["{}"]);
+}
+
+/// A call whose beginning cannot be read, and a reply that wants a call of which nothing can be read.
+#[tokio::test]
+async fn a_call_that_never_began_fails_the_attempt() {
+    let half = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"list""#;
+    let rest = delta(r#"{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}"#);
+    let end = finish("tool_calls");
+    for events in [&[half, &rest, &end][..], &[half, &end]] {
+        assert_eq!(ask_once(Api::OpenAiChat, stream(events)).await.error().kind, Kind::Malformed);
+    }
+    let half = r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use""#;
+    let (rest, end) = (arguments_piece("{}"), ends("tool_use"));
+    for events in [&[half, &rest, &end, STOP][..], &[half, &end, STOP]] {
+        assert_eq!(ask_once(Api::Anthropic, stream(events)).await.error().kind, Kind::Malformed);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_of_nothing_but_nonsense_has_an_end() {
+    let nonsense = "x".repeat(1024 * 1024);
+    let events = [nonsense.as_str(); 6];
+    let error = ask_once(Api::OpenAiChat, stream(&events)).await.error();
+    assert_eq!((error.kind, error.retryable), (Kind::Malformed, false), "{error}");
+    assert_eq!(ask_once(Api::OpenAiChat, stream(&["nonsense"])).await.error().kind, Kind::Network);
+}
+
+#[tokio::test]
+async fn what_is_kept_is_short_and_without_the_key() {
+    let event = format!(r#"{{"type":"{KEY} ä{}"}}"#, "ä".repeat(4000));
+    let server = Server::start(vec![stream(&[&event, &ends("end_turn"), STOP])]).await;
+    let outcome = ask(&models(config(Api::Anthropic, server.url())), hello()).await;
+    let [trace] = traces(&outcome).try_into().unwrap();
+    assert!(trace.raw.len() <= MAX_RAW && trace.raw.ends_with('…'), "{trace:?}");
+    assert!(trace.raw.contains("[key]") && trace.what.contains("[key]"), "{trace:?}");
+    assert!(!format!("{trace:?}").contains("SECRET"), "{trace:?}");
+}

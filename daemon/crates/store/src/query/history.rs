@@ -1,0 +1,68 @@
+//! What happened to a task.
+
+use super::record::{COLUMNS, record};
+use crate::{Store, error::ReadError};
+use abide_protocol::{
+    ConversationId, TaskId,
+    event::{Event, EventKind},
+    message::Message,
+    method::task::TaskHistory,
+};
+use rusqlite::{Connection, params};
+
+/// A history is cut when its texts come to this many bytes, so that a reply with it and the task's calls fits in a frame.
+const MOST_BYTES: usize = 2 * 1024 * 1024;
+/// What an entry takes besides its texts.
+const ENTRY_BYTES: usize = 512;
+
+fn history(
+    connection: &Connection,
+    conversation: ConversationId,
+    task: TaskId,
+) -> Result<TaskHistory, ReadError> {
+    let kinds = [Message::RECORDS, Event::RECORDS].concat().join("', '");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM records
+         WHERE conversation = ?1 AND task = ?2 AND kind IN ('{kinds}') ORDER BY seq DESC"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![conversation.0, task.0])?;
+    let mut history = TaskHistory { messages: Vec::new(), events: Vec::new(), is_cut: false };
+    let mut bytes = 0;
+    // The newest count most.
+    while let Some(row) = rows.next()? {
+        if bytes > MOST_BYTES {
+            history.is_cut = true;
+            break;
+        }
+        let record = record(row)?;
+        if let Some(message) = record.message() {
+            bytes += ENTRY_BYTES + message.text.len() + message.reasoning.as_ref().map_or(0, String::len);
+            history.messages.push(message);
+        } else if let Some(event) = Event::whole(&record) {
+            bytes += ENTRY_BYTES + traced(&event);
+            history.events.push(event);
+        }
+    }
+    history.messages.reverse();
+    history.events.reverse();
+    Ok(history)
+}
+
+fn traced(event: &Event) -> usize {
+    match &event.kind {
+        EventKind::ModelTraced(traced) => traced.traces.iter().map(|t| t.what.len() + t.raw.len()).sum(),
+        _ => 0,
+    }
+}
+
+impl Store {
+    /// What happened to a task besides its calls, oldest first; of a long history the newest part.
+    pub async fn task_history(
+        &self,
+        conversation: ConversationId,
+        task: TaskId,
+    ) -> Result<TaskHistory, ReadError> {
+        self.read(move |connection| history(connection, conversation, task)).await
+    }
+}
