@@ -101,9 +101,9 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-At a terminal: Enter sends, Alt-Enter begins another line, and a pasted text is one message. Ctrl-C stops a reply,
-Ctrl-D or /exit leaves; the conversation stays. /help lists the commands: /model /mode /stop /new /exit.
-From a pipe each line is a message.
+At a terminal Enter sends, Alt-Enter begins another line, and a pasted text is one message.
+Ctrl-C stops a reply; Ctrl-D or /exit leaves, and the conversation stays.
+/help lists the commands: /model /mode /stop /new /exit. From a pipe each line is a message.
 The mode is `chat` unless another is named: nothing but talk. With `--mode agent` it uses tools.
 
 Examples:
