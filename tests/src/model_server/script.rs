@@ -68,6 +68,8 @@ pub(super) struct Manner {
     pub(super) is_cut_at_length: bool,
     /// The calls' arguments arrive by turns.
     pub(super) is_interleaved: bool,
+    /// Calls carry no `extra_content` of the provider's own.
+    pub(super) is_plain: bool,
     /// Bytes in an HTTP chunk; absent: an event each.
     pub(super) chunk: Option<usize>,
 }
@@ -165,6 +167,13 @@ impl Turn {
     #[must_use]
     pub fn interleaved(mut self) -> Self {
         self.manner.is_interleaved = true;
+        self
+    }
+
+    /// Its calls carry no `extra_content`, which a proxy writes anew where it has to come back byte for byte (OpenAI only).
+    #[must_use]
+    pub fn plain(mut self) -> Self {
+        self.manner.is_plain = true;
         self
     }
 

