@@ -19,11 +19,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
+use tokio::time::Instant;
 
 /// An editor that writes in place empties the file first: a change counts once two looks this far apart have found the same.
 const SETTLE: Duration = Duration::from_millis(20);
 /// Looks at a file that keeps changing; then what the last one found counts.
 const MAX_LOOKS: usize = 25;
+/// For how long a look at the file is recent.
+const RECENT: Duration = Duration::from_secs(1);
 
 /// Cheap to clone.
 #[derive(Clone)]
@@ -40,6 +43,8 @@ struct State {
     catalog: Catalog,
     read_at: Timestamp,
     seen: Seen,
+    /// When the last look at the file began.
+    looked_at: Instant,
     refused: Option<RefusedConfig>,
 }
 
@@ -54,7 +59,13 @@ impl Settings {
     pub fn open(path: &Path, keys: Arc<KeyStore>, variable: Variable) -> Result<Self, ConfigError> {
         let text = Config::read(path)?;
         let catalog = Catalog::new(Config::of_file(path, text.as_deref())?, keys, variable);
-        let state = State { catalog, read_at: clock::now(), seen: Ok(text), refused: None };
+        let state = State {
+            catalog,
+            read_at: clock::now(),
+            seen: Ok(text),
+            looked_at: Instant::now(),
+            refused: None,
+        };
         Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), state: Mutex::new(state) }) })
     }
 
@@ -66,6 +77,13 @@ impl Settings {
     pub async fn now(&self) -> Catalog {
         self.look().await;
         self.state().catalog.clone()
+    }
+
+    /// The configuration in force at most a second ago. A step of a task uses this: a look at the file for each would cost it
+    /// two hand-overs to another thread.
+    pub async fn recent(&self) -> Catalog {
+        let is_recent = self.state().looked_at.elapsed() < RECENT;
+        if is_recent { self.state().catalog.clone() } else { self.now().await }
     }
 
     /// Where the configuration is, when it was read, and why the text that the last look has found is refused, if it is.
@@ -80,6 +98,7 @@ impl Settings {
     }
 
     async fn look(&self) {
+        self.state().looked_at = Instant::now();
         let Some(mut found) = self.read().await else { return };
         if self.state().seen == found {
             return;

@@ -25,7 +25,7 @@ struct Key {
 }
 
 const NEXT_TASK: &str = "with the next task; a task that has started keeps what it started with";
-const NEXT_CALL: &str = "with the next model call, also of tasks that run";
+const NEXT_CALL: &str = "within a second, also for the model calls of tasks that run";
 
 const TABLES: &[Table] = &[
     Table {

@@ -19,7 +19,7 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Reply(item), attempt);
     let events = coalescer.clone();
     let call = async {
-        let models = runner.settings.now().await.models().await;
+        let models = runner.settings.recent().await.models().await;
         let mut traces = Traces::default();
         let mut on_event = |event: ModelEvent| match event {
             ModelEvent::TextDelta(text) => events.push(DeltaKind::Text, &text),

@@ -104,3 +104,13 @@ async fn a_provider_that_has_moved_gets_its_own_key_only() {
     let origin = |catalog: &Catalog| catalog.keys().origin("corp").unwrap().to_string();
     assert_eq!((origin(&before).as_str(), origin(&after).as_str()), ("OLD is set", "NEW is set"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_recent_configuration_is_a_second_old_at_most() {
+    let home = Home::with("[task]\nmax_steps = 1\n");
+    home.write("[task]\nmax_steps = 2\n");
+    let steps = async || home.settings.recent().await.config().task.max_steps;
+    assert_eq!(steps().await, Some(1));
+    tokio::time::advance(RECENT).await;
+    assert_eq!(steps().await, Some(2));
+}
