@@ -5,7 +5,7 @@ use abide_client::protocol::task::AgentTask;
 use serde_json::Value;
 
 /// What a task has, as the wire names it.
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 24] = [
     "activeCalls",
     "children",
     "conversationId",
@@ -13,6 +13,7 @@ const FIELDS: [&str; 22] = [
     "endedAt",
     "errorMessage",
     "id",
+    "incomplete",
     "limits",
     "metadata",
     "mode",
@@ -22,6 +23,7 @@ const FIELDS: [&str; 22] = [
     "pauseReason",
     "pending",
     "phase",
+    "retry",
     "scratchpad",
     "startedAt",
     "status",
