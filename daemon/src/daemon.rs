@@ -220,25 +220,14 @@ async fn wait(endings: &mut watch::Receiver<Option<Ending>>) -> Ending {
 
 /// Abide's own files are closed to tools; scratch workspaces, which lie beside them, are not.
 fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
-    let database = home.database();
-    let beside = |suffix: &str| {
-        let mut name = database.clone().into_os_string();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let own_dirs = vec![
+    let own = [
         home.config_dir.clone(),
         home.state_dir.clone(),
         home.run_dir.clone(),
         home.spool_dir(),
         home.lock_file(),
-        beside("-wal"),
-        beside("-shm"),
-        beside("-reserve"),
-        beside("-new"),
-        beside("-newest"),
-        database.clone(),
     ];
+    let own_dirs = own.into_iter().chain(abide_store::files(&home.database())).collect();
     let user_home = directories::BaseDirs::new().ok_or(Error::NoHome)?.home_dir().to_path_buf();
     Ok(Tools::new(ToolOptions { helper, spool_dir: home.spool_dir(), own_dirs, home: user_home })?)
 }

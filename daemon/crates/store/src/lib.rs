@@ -18,6 +18,7 @@ mod column;
 mod committed;
 mod error;
 mod examine;
+mod files;
 #[doc(hidden)]
 pub mod fuzzing;
 mod high_water;
@@ -38,6 +39,7 @@ pub use backup::{CopyError, Existing, Integrity};
 pub use committed::{Append, Committed, Sink, StorageState, TaskProjection};
 pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
 pub use examine::Examined;
+pub use files::files;
 pub use loss::Loss;
 pub use query::{ClientMessageUse, Counts, Lookup, PendingRef};
 pub use store::{Options, Store};

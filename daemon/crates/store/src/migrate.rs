@@ -3,6 +3,7 @@
 use crate::{
     backup::{self, Existing},
     error::OpenError,
+    files::backup_suffix,
     open::{beside, refused},
 };
 use abide_fail_point::{Point, pass};
@@ -45,7 +46,7 @@ pub(crate) fn run(connection: &mut Connection, path: &Path, from: i64) -> Result
         return Ok(());
     }
     if from > 0 {
-        let to = beside(path, &format!("-schema{from}-backup"));
+        let to = beside(path, &backup_suffix(from));
         backup::write(connection, &to, Existing::Replace).map_err(|e| OpenError::Backup {
             path: path.to_owned(),
             to,

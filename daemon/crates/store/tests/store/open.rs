@@ -390,6 +390,16 @@ async fn databases_of_every_schema_open() {
         );
         assert_eq!(store.inbox(None).await.unwrap(), fresh.inbox(None).await.unwrap());
         begin(&store, 2, 1000).await;
+        let files = abide_store::files(&old.path());
+        for entry in fs::read_dir(old.path().parent().unwrap()).unwrap() {
+            let path = entry.unwrap().path();
+            assert!(files.contains(&path), "{} is not among {files:?}", path.display());
+        }
+        assert!(
+            files
+                .iter()
+                .any(|file| file.ends_with(format!("abide.db-schema{schema}-backup")) && file.exists())
+        );
     }
 }
 
