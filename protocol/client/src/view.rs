@@ -12,6 +12,7 @@ mod entry;
 mod inbox;
 mod output;
 mod overview;
+mod recent;
 mod record;
 mod stream;
 

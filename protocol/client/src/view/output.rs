@@ -1,12 +1,13 @@
 use super::{
     change::Change,
+    recent::Recent,
     stream::{Inserted, Stream},
 };
 use abide_protocol::{
     Seq, TaskId,
     notification::{DeltaItem, DeltaKind},
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 /// Live output of a reply that is being written or a call that is running.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,9 +38,11 @@ pub(super) struct Piece<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Output {
     items: BTreeMap<DeltaItem, LiveItem>,
-    /// Items whose attempts up to this one are recorded or withdrawn.
-    closed: HashMap<DeltaItem, u32>,
-    ended: HashSet<TaskId>,
+    /// Items whose attempts up to this one are recorded or withdrawn. A delta may follow the record that closes its item for as
+    /// long as both wait in the daemon's queue for this client.
+    closed: Recent<DeltaItem, u32>,
+    /// Tasks that have ended; a delta may follow the record of the end in the same way.
+    ended: Recent<TaskId, ()>,
 }
 
 impl Output {
@@ -54,7 +57,7 @@ impl Output {
     pub(super) fn add(&mut self, piece: &Piece<'_>, changes: &mut Vec<Change>) {
         let &Piece { task_id, item, attempt, kind, offset, text } = piece;
         let is_over = self.closed.get(&item).is_some_and(|&closed| attempt <= closed);
-        if is_over || self.ended.contains(&task_id) {
+        if is_over || self.ended.get(&task_id).is_some() {
             return;
         }
         let fresh = || LiveItem { task_id, attempt, streams: BTreeMap::new() };
@@ -84,8 +87,8 @@ impl Output {
         recorded: Option<Seq>,
         changes: &mut Vec<Change>,
     ) {
-        let closed = self.closed.entry(item).or_insert(attempt);
-        *closed = attempt.max(*closed);
+        let closed = self.closed.get(&item).map_or(attempt, |&closed| attempt.max(closed));
+        self.closed.insert(item, closed);
         if self.items.get(&item).is_some_and(|live| live.attempt <= attempt) {
             self.items.remove(&item);
             changes.push(Change::Gone { item, recorded });
@@ -113,7 +116,7 @@ impl Output {
 
     /// A task has ended: nothing of it is live any more.
     pub(super) fn end(&mut self, task_id: TaskId, changes: &mut Vec<Change>) {
-        self.ended.insert(task_id);
+        self.ended.insert(task_id, ());
         self.close_where(task_id, None, |_| true, changes);
     }
 
