@@ -60,7 +60,7 @@ impl<'a> Events<'a> {
         }
         if matches!(kind.as_str(), "application/json" | "text/html") {
             let what = format!(
-                "a {kind} document instead of a stream; is {} the right base_url?",
+                "a document ({kind}) instead of a stream; is {} the right base_url?",
                 peer.config.shown_url()
             );
             return Err(peer.fault(Fault::Broken(what.as_str().into())).fatal());
