@@ -12,7 +12,7 @@ use std::{
 };
 
 /// How much dearer than the floor a step may be.
-const AIM: Aim = Aim::TimesFloor(1.5);
+const AIM: Aim = Aim::TimesFloor(1.7);
 /// Steps of the floor between two of the daemon's.
 const BLOCK: usize = 5;
 
