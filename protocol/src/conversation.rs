@@ -19,6 +19,7 @@ pub struct Conversation {
     pub model: Option<String>,
     pub persona: Option<String>,
     pub created_at: Timestamp,
+    /// When something last happened in it. Another title, workspace, mode, model or persona is not that.
     pub updated_at: Timestamp,
     pub archived: bool,
     /// Messages that no client has marked as read.

@@ -63,7 +63,7 @@ pub enum ErrorKind {
     Conflict,
     /// The conversation has a running task.
     TaskRunning,
-    /// The task is not in a state for this (it has ended, say).
+    /// What it is about is not in a state for this: the task has ended, say, or the configuration's file is refused.
     IllegalState,
     /// Not this user, or a tool's own process.
     Forbidden,

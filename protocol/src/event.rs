@@ -39,6 +39,8 @@ pub enum EventKind {
     TaskEnded(EndedEvent),
     /// A model's stream held something that made no sense; the reply goes without it.
     ModelTraced(ModelTracedEvent),
+    /// Decisions on this call are no longer remembered.
+    RuleForgotten(Rule),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,6 +111,7 @@ impl Event {
         "restarted",
         "task_ended",
         "model_traced",
+        "rule_forgotten",
     ];
 
     /// The event that this record is, if it is one. None is a message. What came in a model's stream is left out: a page holds
@@ -165,6 +168,7 @@ impl EventKind {
                 traces: traced.traces.clone(),
                 count: traced.traces.len() as u64 + traced.left_out,
             }),
+            RecordBody::RuleForgotten(forgotten) => Self::RuleForgotten(forgotten.rule.clone()),
             _ => return None,
         })
     }

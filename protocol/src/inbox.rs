@@ -101,7 +101,7 @@ pub struct Approval {
     pub arguments: JsonText,
     /// Where it would run: the absolute workspace path.
     pub workspace: String,
-    pub preview: Option<Preview>,
+    pub preview: Option<Box<Preview>>,
     pub risk: Risk,
     /// What confines it: `none` until the sandbox ships.
     pub sandbox: String,
@@ -119,6 +119,20 @@ pub struct Preview {
     pub path: String,
     /// A unified diff, possibly cut.
     pub diff: String,
+    /// All lines that are added and removed, also those that were cut. Absent where they were not counted: in records of older
+    /// versions, and if the file is no text.
+    #[serde(default)]
+    pub changed: Option<Changed>,
+}
+
+/// How much an edit would change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Changed {
+    /// Lines.
+    pub added: u64,
+    /// Lines.
+    pub removed: u64,
 }
 
 /// A remembered decision: this tool with these very arguments in this workspace.

@@ -19,6 +19,7 @@ mod ids;
 pub mod inbox;
 mod json_text;
 pub mod limits;
+pub mod measure;
 pub mod message;
 pub mod method;
 pub mod notification;

@@ -74,7 +74,7 @@ pub struct CallView {
     pub summary: String,
     /// Raw, as the model wrote them.
     pub arguments: String,
-    pub preview: Option<Preview>,
+    pub preview: Option<Box<Preview>>,
     pub state: CallState,
     pub attempt: u32,
     pub started_at: Option<Timestamp>,

@@ -1,8 +1,10 @@
 //! The table of methods, and their parameters and replies by resource.
 
+pub mod config;
 pub mod conversation;
 pub mod daemon;
 pub mod inbox;
+pub mod rule;
 pub mod search;
 pub mod subscription;
 pub mod task;
@@ -126,6 +128,10 @@ methods! {
     21 "decideApproval" DecideApproval(inbox::DecideApprovalParams) -> inbox::DecideApprovalReply;
     /// All that waits for a person.
     22 "inbox" Inbox(inbox::InboxParams) -> inbox::InboxReply;
+    /// A page of the decisions that are remembered ("always").
+    23 "listRules" ListRules(rule::ListRulesParams) -> rule::ListRulesReply;
+    /// Forgets a remembered decision: the same call asks again.
+    24 "forgetRule" ForgetRule(rule::ForgetRuleParams) -> rule::ForgetRuleReply;
 
     /// Makes a conversation without a task.
     40 "createConversation" CreateConversation(conversation::CreateConversationParams) -> conversation::ConversationReply;
@@ -161,4 +167,10 @@ methods! {
     82 "shutdown" Shutdown(daemon::ShutdownParams) -> daemon::ShutdownReply;
     /// Stores or removes a provider's key.
     83 "setKey" SetKey(daemon::SetKeyParams) -> daemon::SetKeyReply;
+    /// Asks a model for a few words, to see whether address, key and model work. It may cost a fraction of a cent.
+    84 "checkModel" CheckModel(daemon::CheckModelParams) -> daemon::CheckModelReply;
+    /// What clients can change of the configuration.
+    85 "getConfig" GetConfig(config::GetConfigParams) -> config::ConfigReply;
+    /// Changes the configuration's file, unless it is one that is refused.
+    86 "updateConfig" UpdateConfig(config::UpdateConfigParams) -> config::ConfigReply;
 }

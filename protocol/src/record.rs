@@ -73,6 +73,8 @@ pub enum RecordBody {
     TaskEnded(TaskEnded),
     /// What an attempt's stream held that its reply goes without. It comes right before the reply or the failure.
     ModelTraced(ModelTraced),
+    /// Decisions on this call that were remembered in this conversation no longer count.
+    RuleForgotten(RuleForgotten),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -282,7 +284,7 @@ pub struct CallPlanned {
     pub summary: String,
     pub effect: EffectClass,
     pub risk: Risk,
-    pub preview: Option<Preview>,
+    pub preview: Option<Box<Preview>>,
     /// For a verifiable call.
     pub edit: Option<EditHashes>,
     /// SHA-256 (hex) of tool, arguments and workspace.
@@ -343,6 +345,12 @@ pub struct RuleRemembered {
     pub rule: Rule,
     /// Otherwise it denies.
     pub allow: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleForgotten {
+    pub rule: Rule,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -123,6 +123,21 @@ impl EndReason {
             Self::Error => "error",
         }
     }
+
+    /// For people: the status, and what it is due to.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::StepLimit => "completed: step limit",
+            Self::TimeLimit => "completed: time limit",
+            Self::Stopped => "cancelled: stopped",
+            Self::Deleted => "cancelled: deleted",
+            Self::QuestionTimeout => "cancelled: no answer",
+            Self::Budget => "cancelled: budget",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// Why a task is paused. It still takes answers.
@@ -177,6 +192,17 @@ pub enum Incomplete {
     Length,
     /// It has no words and no call.
     Empty,
+}
+
+impl Incomplete {
+    /// For people, in place of [`EndReason::words`].
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Length => "completed: cut at the length limit",
+            Self::Empty => "completed: empty reply",
+        }
+    }
 }
 
 /// A model call that failed and is tried again.

@@ -2,6 +2,8 @@ use crate::{
     CallId, ConversationId, TaskId, Timestamp,
     notification::DaemonUpdate,
     provider::{DefaultModel, ProviderInfo},
+    record::ModelErrorKind,
+    task::Limits,
     transcript::EffectClass,
 };
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,9 @@ pub struct ListModelsParams {
 pub struct ListModelsReply {
     pub providers: Vec<ProviderInfo>,
     pub default: DefaultModel,
+    /// The limits of a task that names none.
+    #[serde(default)]
+    pub limits: Limits,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,4 +166,31 @@ pub struct SetKeyReply {
     /// A key of this provider had been stored before, and was replaced or removed.
     #[serde(default)]
     pub had_key: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckModelParams {
+    /// A model as `provider/model`; or a provider, whose default or first model is asked.
+    pub model: String,
+}
+
+/// A model that does not answer is no error: `failure` says why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckModelReply {
+    /// What was asked, as `provider/model`; only the provider if it was not known which models there are.
+    pub model: String,
+    /// Until the first words of the answer, or the failure, in ms.
+    pub took_ms: u64,
+    pub failure: Option<CheckFailure>,
+}
+
+/// Why a model does not answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckFailure {
+    pub kind: ModelErrorKind,
+    /// What happened, where, and what to do about it.
+    pub message: String,
 }

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserResponseParams {
+    /// The task's id; the question's will do if `questionId` is absent.
     pub task_id: String,
-    /// May be absent only if exactly one question of the task is open.
+    /// May be absent only if exactly one question of the task is open, or `taskId` names the question.
     #[serde(default)]
     pub question_id: Option<String>,
     /// `null` declines. To leave it out is an error: declining is not for the forgetful.

@@ -109,9 +109,13 @@ pub struct GetTaskReply {
     pub task: AgentTask,
     pub conversation_title: String,
     pub workspace: String,
+    /// Oldest first.
     pub calls: Vec<CallView>,
     /// If it was asked for.
     pub history: Option<TaskHistory>,
+    /// There are very many calls: older ones are left out.
+    #[serde(default)]
+    pub calls_cut: bool,
 }
 
 /// What happened to a task besides its calls, oldest first.

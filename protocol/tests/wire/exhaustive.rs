@@ -10,7 +10,7 @@ use abide_protocol::{
     event::{Event, EventKind},
     inbox::{Decision, Pending, PendingId, QuestionKind},
     message::{CallOutcome, Message, MessageKind, Role},
-    method::{Request, daemon::CutWork, subscription::Scope},
+    method::{Request, config::ModelChoice, daemon::CutWork, subscription::Scope},
     notification::{DeltaItem, DeltaKind, Notification},
     provider::KeyState,
     record::{ModelErrorKind, NoticeKind, Permission, RecordBody},
@@ -124,7 +124,7 @@ macro_rules! list_enums {
 fn variants_keep_their_places() {
     let enums = list_enums![
         Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind Incomplete KeyState MessageKind
-        Mode ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
+        Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
         Risk Role Scope Status StopReason Tier
     ];
     let now: String =

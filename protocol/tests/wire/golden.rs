@@ -104,7 +104,8 @@ fn decode_reply(like: &Reply, body: &ReplyBody) -> Reply {
     decode_like!(like, body;
         StartTask StopTask PauseTask ResumeTask ListTasks GetTask UserResponse DecideApproval Inbox
         CreateConversation ListConversations GetConversation ListMessages UpdateConversation ArchiveConversation
-        DeleteConversation MarkRead Focus Search Subscribe Unsubscribe ListModels Status Shutdown SetKey)
+        DeleteConversation MarkRead Focus Search Subscribe Unsubscribe ListModels Status Shutdown SetKey
+        ListRules ForgetRule CheckModel GetConfig UpdateConfig)
 }
 
 #[test]

@@ -86,6 +86,11 @@ fn parameters_that_may_be_absent_may_all_be_absent() {
         ("status", "null"),
         ("shutdown", "null"),
         ("setKey", r#"{"provider":"a"}"#),
+        ("listRules", "null"),
+        ("forgetRule", r#"{"ruleId":"a"}"#),
+        ("checkModel", r#"{"model":"a"}"#),
+        ("getConfig", "null"),
+        ("updateConfig", "null"),
     ];
     let mut names = least.map(|(name, _)| name).to_vec();
     names.sort_unstable();

@@ -122,7 +122,14 @@ impl Log {
     fn open(home: &Home) -> Result<(Self, File), StartError> {
         let path = Self::path(home);
         let opened = || {
-            let file = File::options().create(true).append(true).open(&path)?;
+            let mut options = File::options();
+            options.create(true).append(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let file = options.open(&path)?;
+            // One of an earlier version was readable by everybody.
+            #[cfg(unix)]
+            file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
             if file.metadata()?.len() > MAX_LOG {
                 file.set_len(0)?;
             }

@@ -100,6 +100,7 @@ async fn a_daemon_that_dies_is_reported_with_its_last_words() {
     assert_eq!(status.code(), Some(3));
     assert_eq!(last_lines, r"the database is \x1b[31mgone");
     assert!(log.starts_with(&place.home.state_dir));
+    assert_eq!(fs::metadata(log).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(!error.to_string().contains('\u{1b}'));
 }
 

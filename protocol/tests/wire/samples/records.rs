@@ -7,7 +7,7 @@ use abide_protocol::{
         ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated, EditHashes,
         LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge,
         PartialReply, Paused, Permission, QuestionAnswered, RecordBody as Body, ReplyRecord, Restarted,
-        Resumed, RuleRemembered, TaskEnded, TaskStarted, Update, UserMessage,
+        Resumed, RuleForgotten, RuleRemembered, TaskEnded, TaskStarted, Update, UserMessage,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -159,6 +159,7 @@ fn calls() -> Vec<(&'static str, Body)> {
         ("approval_requested", Body::ApprovalRequested(things::approval())),
         ("approval_decided", Body::ApprovalDecided(decided)),
         ("rule_remembered", Body::RuleRemembered(RuleRemembered { rule: things::rule(), allow: true })),
+        ("rule_forgotten", Body::RuleForgotten(RuleForgotten { rule: things::rule() })),
         (
             "call_started",
             Body::CallStarted(CallStarted { call_id: id(0x42), attempt: 2, sandbox: "none".to_owned() }),

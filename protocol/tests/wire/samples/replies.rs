@@ -5,20 +5,24 @@ use abide_protocol::{
     message::{MessageKind, Role},
     method::{
         Reply,
+        config::{ConfigReply, ModelChoice},
         conversation::{
             ConversationReply, DeleteConversationReply, FocusReply, ListConversationsReply, ListMessagesReply,
         },
         daemon::{
-            ConfigStatus, CutCall, CutOff, CutWork, ListModelsReply, RefusedConfig, SetKeyReply,
-            ShutdownReply, StatusReply, TaskCounts,
+            CheckFailure, CheckModelReply, ConfigStatus, CutCall, CutOff, CutWork, ListModelsReply,
+            RefusedConfig, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
+        rule::{ForgetRuleReply, ListRulesReply, RememberedRule, RuleOrigin},
         search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         subscription::{SubscribeReply, UnsubscribeReply},
         task::{GetTaskReply, ListTasksReply, StartTaskReply, TaskHistory, TaskReply},
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
+    record::ModelErrorKind,
+    task::Limits,
     transcript::EffectClass,
 };
 
@@ -44,6 +48,7 @@ fn tasks() -> Vec<Reply> {
                 events: things::events(),
                 is_cut: true,
             }),
+            calls_cut: true,
         }),
         Reply::UserResponse(UserResponseReply { won: true, response: text("this one"), first_at: None }),
         Reply::DecideApproval(DecideApprovalReply {
@@ -52,7 +57,25 @@ fn tasks() -> Vec<Reply> {
             first_at: Some(at(0x51)),
         }),
         Reply::Inbox(InboxReply { items: things::inbox() }),
+        Reply::ListRules(ListRulesReply {
+            rules: vec![rule(), RememberedRule { id: "beef0072".to_owned(), allow: false, origin: None }],
+            before: Some(Seq(900)),
+        }),
+        Reply::ForgetRule(ForgetRuleReply { rule: rule() }),
     ]
+}
+
+fn rule() -> RememberedRule {
+    RememberedRule {
+        id: "beef0071".to_owned(),
+        allow: true,
+        origin: Some(RuleOrigin {
+            rule: things::rule(),
+            at: at(0x52),
+            conversation_id: id(0x11),
+            conversation_title: "Tidy up".to_owned(),
+        }),
+    }
 }
 
 fn conversations() -> Vec<Reply> {
@@ -111,14 +134,38 @@ fn rest() -> Vec<Reply> {
         problem: text("it did not answer"),
     };
     let default = DefaultModel { model: "local/smollm2".to_owned(), why: "set in config.toml".to_owned() };
+    let limits = Limits { max_steps: 400, ..Limits::default() };
     vec![
         Reply::Subscribe(SubscribeReply { subscription_id: SubscriptionId(9), snapshot: snapshot() }),
         Reply::Unsubscribe(UnsubscribeReply { was_subscribed: true }),
-        Reply::ListModels(ListModelsReply { providers: vec![provider], default }),
+        Reply::ListModels(ListModelsReply { providers: vec![provider], default, limits }),
         Reply::Status(status()),
         Reply::Shutdown(shutdown()),
         Reply::SetKey(SetKeyReply { stored_in: "the keyring".to_owned(), had_key: true }),
+        Reply::CheckModel(CheckModelReply {
+            model: "local/smollm2".to_owned(),
+            took_ms: 12,
+            failure: Some(CheckFailure {
+                kind: ModelErrorKind::Auth,
+                message: "local: HTTP 401: no such key".to_owned(),
+            }),
+        }),
+        Reply::GetConfig(config(ModelChoice::Automatic)),
+        Reply::UpdateConfig(config(ModelChoice::Named("local/smollm2".to_owned()))),
     ]
+}
+
+fn config(model: ModelChoice) -> ConfigReply {
+    ConfigReply {
+        model,
+        default: DefaultModel { model: "local/smollm2".to_owned(), why: "it was found".to_owned() },
+        notifications: true,
+        file: ConfigStatus {
+            path: "/home/me/.config/abide/config.toml".to_owned(),
+            read_at: at(7),
+            refused: None,
+        },
+    }
 }
 
 fn shutdown() -> ShutdownReply {

@@ -4,12 +4,14 @@ use abide_protocol::{
     inbox::Decision,
     method::{
         Request,
+        config::{GetConfigParams, ModelChoice, UpdateConfigParams},
         conversation::{
             ArchiveConversationParams, ConversationParams, CreateConversationParams, FocusParams,
             ListConversationsParams, ListMessagesParams, MarkReadParams, UpdateConversationParams,
         },
-        daemon::{ListModelsParams, SetKeyParams, ShutdownParams, StatusParams},
+        daemon::{CheckModelParams, ListModelsParams, SetKeyParams, ShutdownParams, StatusParams},
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
+        rule::{ForgetRuleParams, ListRulesParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
         task::{GetTaskParams, ListTasksParams, StartTaskParams, TaskParams},
@@ -76,6 +78,8 @@ fn inbox() -> Vec<Request> {
             note: text("fine"),
         }),
         Request::Inbox(InboxParams { task_id: text("beef0021") }),
+        Request::ListRules(ListRulesParams { before: Some(Seq(1001)), limit: Some(50) }),
+        Request::ForgetRule(ForgetRuleParams { rule_id: "beef0071".to_owned() }),
     ]
 }
 
@@ -133,6 +137,12 @@ fn rest() -> Vec<Request> {
         Request::Status(StatusParams { verbose: true }),
         Request::Shutdown(ShutdownParams { deadline_ms: Some(2500) }),
         Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: text("a-key") }),
+        Request::CheckModel(CheckModelParams { model: "local/smollm2".to_owned() }),
+        Request::GetConfig(GetConfigParams { verbose: true }),
+        Request::UpdateConfig(UpdateConfigParams {
+            model: Some(ModelChoice::Named("local/smollm2".to_owned())),
+            notifications: Some(false),
+        }),
     ]
 }
 
@@ -148,6 +158,13 @@ fn sparse() -> Vec<(&'static str, Request)> {
         (".sparse", Request::CreateConversation(CreateConversationParams::default())),
         (".overview", subscribe(Scope::Overview)),
         (".all", subscribe(Scope::All)),
+        (
+            ".automatic",
+            Request::UpdateConfig(UpdateConfigParams {
+                model: Some(ModelChoice::Automatic),
+                notifications: None,
+            }),
+        ),
         (".remove", Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: None })),
     ]
 }

@@ -5,7 +5,7 @@ use abide_protocol::{
     event::{
         EndedEvent, Event, EventKind, ModelFailedEvent, ModelTracedEvent, RuleEvent, StartedEvent, StepEvent,
     },
-    inbox::{Approval, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
+    inbox::{Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
     record::{ModelErrorKind, Record, RecordBody, Trace},
     task::{
@@ -42,8 +42,12 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-pub(crate) fn preview() -> Preview {
-    Preview { path: "src/a file.rs".to_owned(), diff: "-old\n+new\n".to_owned() }
+pub(crate) fn preview() -> Box<Preview> {
+    Box::new(Preview {
+        path: "src/a file.rs".to_owned(),
+        diff: "-old\n+new\n".to_owned(),
+        changed: Some(Changed { added: 1, removed: 1 }),
+    })
 }
 
 pub(crate) fn rule() -> Rule {
@@ -194,6 +198,7 @@ pub(crate) fn events() -> Vec<Event> {
             error: text("no"),
         }),
         EventKind::ModelTraced(ModelTracedEvent { attempt: 2, traces: vec![trace()], count: 4 }),
+        EventKind::RuleForgotten(rule()),
     ];
     let event = |(n, kind)| Event { seq: Seq(n), task_id: Some(id(0x21)), at: at(44), kind };
     (1010..).zip(kinds).map(event).collect()

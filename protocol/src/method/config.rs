@@ -1,0 +1,42 @@
+use super::daemon::ConfigStatus;
+use crate::provider::DefaultModel;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct GetConfigParams {
+    /// No meaning; a struct without fields is not allowed on the wire.
+    pub verbose: bool,
+}
+
+/// What clients can change is written to the configuration's file, whose comments and order stay. What is absent stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UpdateConfigParams {
+    /// `[model] default`.
+    pub model: Option<ModelChoice>,
+    /// `[notify] enabled`.
+    pub notifications: Option<bool>,
+}
+
+/// The part of the configuration in force that clients can change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigReply {
+    pub model: ModelChoice,
+    /// What that comes to now.
+    pub default: DefaultModel,
+    /// Desktop notifications are shown.
+    pub notifications: bool,
+    pub file: ConfigStatus,
+}
+
+/// The model of tasks and conversations that name none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelChoice {
+    /// The first that is there: a vendor whose key is set, a model server on this machine, the scripted demo.
+    Automatic,
+    /// This one, as `provider/model`.
+    Named(String),
+}

@@ -1,0 +1,56 @@
+use crate::{ConversationId, Seq, Timestamp, inbox::Rule};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ListRulesParams {
+    /// The page of rules that are older than this one; absent: the newest.
+    pub before: Option<Seq>,
+    /// At most so many; absent: 100.
+    pub limit: Option<u32>,
+}
+
+/// Newest first. A page ends early where its arguments are long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListRulesReply {
+    pub rules: Vec<RememberedRule>,
+    /// Pass as `before` for the next page; absent: there is none.
+    pub before: Option<Seq>,
+}
+
+/// A decision that is remembered: the same call is decided like this without a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RememberedRule {
+    /// 64 hex digits: a digest of tool, arguments and workspace.
+    pub id: String,
+    /// Otherwise it denies.
+    pub allow: bool,
+    /// Where the decision was made, and what it is about; absent if that conversation is deleted. Then only the digest is left.
+    pub origin: Option<RuleOrigin>,
+}
+
+/// Where a decision was made, and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleOrigin {
+    pub rule: Rule,
+    pub at: Timestamp,
+    pub conversation_id: ConversationId,
+    pub conversation_title: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForgetRuleParams {
+    /// A rule's id, or a unique beginning or end of it.
+    pub rule_id: String,
+}
+
+/// The rule that is forgotten: from now on the same call asks again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForgetRuleReply {
+    pub rule: RememberedRule,
+}
