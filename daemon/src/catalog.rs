@@ -6,10 +6,11 @@ use crate::{
     keys::{ConfiguredKeys, KeyStore},
     providers::{Facts, NoSuchModel, Providers},
 };
-use abide_model::{Keys, Models, ProviderConfig};
+use abide_model::{Keys, ModelError, Models, ProviderConfig};
 use abide_protocol::{
     method::daemon::ListModelsReply,
     provider::{DefaultModel, ProviderInfo},
+    task::Mode,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -76,7 +77,7 @@ impl Catalog {
     /// Looks for what is on loopback, and says what was found.
     pub async fn warm(&self) {
         self.inner.keys.kept().fetch().await;
-        let default = self.providers_with(&self.local().await).default;
+        let default = self.default_model().await;
         tracing::info!(default = default.model, why = default.why, "models");
     }
 
@@ -116,13 +117,40 @@ impl Catalog {
         self.providers_with(&self.local().await).choose(task, conversation)
     }
 
+    /// The model of those that name none, and why it is that one.
+    pub async fn default_model(&self) -> DefaultModel {
+        self.providers_with(&self.local().await).default
+    }
+
+    /// Asks a model for a few words: the one that is named, or the default or first one of a provider. Says which was asked, and why
+    /// it does not answer.
+    pub async fn check(&self, named: &str) -> (String, Option<ModelError>) {
+        let models = self.models().await;
+        let model = if named.contains('/') {
+            named.to_owned()
+        } else {
+            let default = self.default_model().await.model;
+            if default.split_once('/').is_some_and(|(provider, _)| provider == named) {
+                default
+            } else {
+                match models.first_of(named).await {
+                    Ok(model) => model,
+                    Err(error) => return (named.to_owned(), Some(error)),
+                }
+            }
+        };
+        let failure = models.check(&model).await.err();
+        (model, failure)
+    }
+
     /// Providers (all, or that one) with their models, and which is the default and why. Unless one is asked for, what is on loopback
     /// is looked for again.
     pub async fn list(&self, offline: bool, provider: Option<&str>) -> ListModelsReply {
         let local = if provider.is_some() { self.local().await } else { self.look().await };
         let default = self.providers_with(&local).default;
         let providers: Vec<ProviderInfo> = self.models().await.list(offline, provider).await;
-        ListModelsReply { providers, default }
+        let limits = self.inner.config.task.limits(Mode::Agent);
+        ListModelsReply { providers, default, limits }
     }
 
     fn make(&self, before: Option<&Made>, local: &Found) -> Arc<Models> {

@@ -1,10 +1,12 @@
 //! `config.toml`: what the user has decided. A missing file is the default; what is not understood is an error that says where.
 
 mod check;
+mod edit;
 mod error;
 mod price;
 mod reference;
 
+pub use edit::Change;
 pub use error::{ConfigError, Problem};
 pub use price::Price;
 pub use reference::reference;

@@ -21,6 +21,7 @@ use abide_protocol::{
 };
 use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
 use abide_tools::{Options as ToolOptions, Tools};
+use futures_util::future::LocalBoxFuture;
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
@@ -75,7 +76,15 @@ pub enum Error {
 ///
 /// # Errors
 /// It could not start, or its store failed.
-pub async fn run(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> Result<(), Error> {
+pub fn run(
+    options: Options,
+    ending: Arc<watch::Sender<Option<Ending>>>,
+) -> LocalBoxFuture<'static, Result<(), Error>> {
+    // In a box, so that all of it is compiled here, and not once more in the program that waits for it.
+    Box::pin(serve(options, ending))
+}
+
+async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> Result<(), Error> {
     let Options { home, helper } = options;
     for folder in [&home.config_dir, &home.data_dir, &home.state_dir, &home.run_dir, &home.spool_dir()] {
         private_folder(folder)?;

@@ -6,6 +6,7 @@
 //! * [`events`]: who is told what; [`notify`]: the desktop
 //! * [`config`], [`settings`]: what the user has decided; [`keys`], [`providers`], [`catalog`]: which models there are
 //! * [`doctor`]: what is well and what is not
+//! * `replace_file`: how files that hold what the user has decided are written
 //! * [`instance`], [`logging`], [`memory`], [`supervisor`], [`clock`]: the process
 
 pub mod catalog;
@@ -21,6 +22,7 @@ pub mod logging;
 pub mod memory;
 pub mod notify;
 pub mod providers;
+mod replace_file;
 pub mod runner;
 pub mod session;
 pub mod settings;

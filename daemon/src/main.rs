@@ -28,6 +28,8 @@ ABIDE_HOME=DIR moves everything under one folder. ABIDE_LOG=FILTER says what is 
 const TOOL_HELPER: &str = "tool-helper";
 /// How long work gets to come to a boundary after a signal.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How long a thread for blocking work stays without any: each keeps a stack and memory of the allocator.
+const IDLE_THREAD: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
@@ -85,7 +87,12 @@ fn try_run(foreground: bool) -> anyhow::Result<()> {
 }
 
 fn runtime() -> std::io::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_name("abided").enable_all().build()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_keep_alive(IDLE_THREAD)
+        .thread_name("abided")
+        .enable_all()
+        .build()
 }
 
 /// This very program, even if its file has been replaced by an upgrade meanwhile.

@@ -7,14 +7,16 @@
 use crate::{
     catalog::{Catalog, Variable},
     clock,
-    config::{Config, ConfigError},
+    config::{Change, Config, ConfigError, Problem},
     keys::KeyStore,
+    replace_file::replace_file,
 };
 use abide_protocol::{
     Timestamp,
     method::daemon::{ConfigStatus, RefusedConfig},
 };
 use std::{
+    fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -37,6 +39,8 @@ pub struct Settings {
 struct Inner {
     path: PathBuf,
     state: Mutex<State>,
+    /// One change of the file at a time.
+    changing: tokio::sync::Mutex<()>,
 }
 
 struct State {
@@ -66,7 +70,13 @@ impl Settings {
             looked_at: Instant::now(),
             refused: None,
         };
-        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), state: Mutex::new(state) }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                path: path.to_owned(),
+                state: Mutex::new(state),
+                changing: tokio::sync::Mutex::new(()),
+            }),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -95,6 +105,19 @@ impl Settings {
             read_at: state.read_at,
             refused: state.refused.clone(),
         }
+    }
+
+    /// Writes a change into the file and takes it up. A file that is refused is not touched.
+    ///
+    /// # Errors
+    /// The file is not understood, somebody else changes it just now, or it cannot be written.
+    pub async fn change(&self, change: Change) -> Result<(), ChangeError> {
+        let _changing = self.inner.changing.lock().await;
+        let path = self.inner.path.clone();
+        let written = tokio::task::spawn_blocking(move || write(&path, &change)).await;
+        let text = written.map_err(|_| ChangeError::ShuttingDown)??;
+        self.take_up(Ok(Some(text)));
+        Ok(())
     }
 
     async fn look(&self) {
@@ -149,6 +172,37 @@ impl Settings {
         }
         state.seen = found;
     }
+}
+
+/// Why a change was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    #[error("the configuration is not changed, since it is not understood as it is: {0}")]
+    Refused(#[from] ConfigError),
+    #[error("{} is being changed by somebody else; try again", .0.display())]
+    Busy(PathBuf),
+    #[error("cannot write {}: {source}; make it writable, or change it by hand", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("the daemon is shutting down")]
+    ShuttingDown,
+}
+
+/// The file's new text. A file that others can read stays so; where a link stands, what it points to is written.
+fn write(path: &Path, change: &Change) -> Result<String, ChangeError> {
+    let before = Config::read(path)?;
+    let problem = |problem: Problem| ConfigError::Wrong { path: path.to_owned(), problem };
+    let text = change.apply(before.as_deref().unwrap_or_default()).map_err(problem)?;
+    if before.as_ref() == Some(&text) {
+        return Ok(text);
+    }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let permissions = fs::metadata(&target).ok().map(|found| found.permissions());
+    if Config::read(path)? != before {
+        return Err(ChangeError::Busy(path.to_owned()));
+    }
+    replace_file(&target, &text, permissions)
+        .map_err(|source| ChangeError::Write { path: target, source })?;
+    Ok(text)
 }
 
 impl From<&ConfigError> for RefusedConfig {

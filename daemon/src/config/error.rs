@@ -41,7 +41,15 @@ impl Problem {
     }
 
     pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
-        let line = error.span().map(|span| line_of(text, &span));
+        Self::at(text, error.span(), error.message())
+    }
+
+    pub(super) fn of_edit(text: &str, error: &toml_edit::TomlError) -> Self {
+        Self::at(text, error.span(), error.message())
+    }
+
+    fn at(text: &str, span: Option<Range<usize>>, message: &str) -> Self {
+        let line = span.map(|span| line_of(text, &span));
         let key = line.and_then(|line| key_in(text, line));
         let secret = key.as_deref().is_some_and(|key| key.ends_with("api_key"));
         let advice = if secret {
@@ -49,7 +57,7 @@ impl Problem {
         } else {
             "correct it, or remove it for the default"
         };
-        Self { line, key, what: error.message().trim().replace('\n', ", "), advice: advice.to_owned() }
+        Self { line, key, what: message.trim().replace('\n', ", "), advice: advice.to_owned() }
     }
 }
 

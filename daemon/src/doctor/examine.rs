@@ -14,6 +14,7 @@ use abide_client::{
     },
 };
 use abide_store::{Integrity, Store};
+use futures_util::future::LocalBoxFuture;
 use std::{path::Path, sync::Arc};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -21,7 +22,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const LITTLE_ROOM: u64 = 256 * 1024 * 1024;
 
 /// Looks at everything that a daemon of this home needs. Changes nothing and starts nothing; reads the whole database.
-pub async fn examine(home: &Home) -> Vec<Finding> {
+pub fn examine(home: &Home) -> LocalBoxFuture<'_, Vec<Finding>> {
+    // In a box, as [`crate::daemon::run`] is.
+    Box::pin(look(home))
+}
+
+async fn look(home: &Home) -> Vec<Finding> {
     let mut findings: Vec<Finding> = folders(home);
     let daemon = Daemon::of(home).await;
     findings.push(daemon.finding());

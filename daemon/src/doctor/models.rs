@@ -55,11 +55,12 @@ fn default_model(listed: &ListModelsReply) -> Finding {
 mod tests {
     use super::*;
     use crate::doctor::Health;
-    use abide_protocol::provider::DefaultModel;
+    use abide_protocol::{provider::DefaultModel, task::Limits};
 
     fn health(model: &str, provider: ProviderInfo) -> Health {
         let default = DefaultModel { model: model.to_owned(), why: "because".to_owned() };
-        let findings = findings(&ListModelsReply { providers: vec![provider], default });
+        let findings =
+            findings(&ListModelsReply { providers: vec![provider], default, limits: Limits::default() });
         let found = findings.iter().find(|finding| finding.about == "default model").unwrap();
         assert!(found.words.starts_with(&format!("{model}: because")), "{}", found.words);
         found.health

@@ -34,16 +34,17 @@ pub(super) fn weight(record: &Record) -> usize {
             RecordBody::PartialReply(partial) => partial.text.len(),
             RecordBody::Reply(record) => record.reply.blocks.iter().map(of_block).sum(),
             RecordBody::CallPlanned(call) => {
-                call.arguments.len() + call.summary.len() + of_preview(call.preview.as_ref())
+                call.arguments.len() + call.summary.len() + of_preview(call.preview.as_deref())
             }
             RecordBody::ApprovalRequested(approval) => {
                 // The rule holds the arguments once more.
                 2 * approval.arguments.as_str().len()
                     + approval.summary.len()
-                    + of_preview(approval.preview.as_ref())
+                    + of_preview(approval.preview.as_deref())
             }
             RecordBody::ApprovalDecided(decided) => of_text(decided.note.as_ref()),
             RecordBody::RuleRemembered(remembered) => remembered.rule.arguments.as_str().len(),
+            RecordBody::RuleForgotten(forgotten) => forgotten.rule.arguments.as_str().len(),
             RecordBody::CallFinished(call) => {
                 let result = &call.result;
                 result.message.len()

@@ -1,9 +1,11 @@
 //! One function a method; this file only dispatches.
 
 mod candidate;
+mod config;
 mod conversation;
 mod daemon;
 mod inbox;
+mod rule;
 mod search;
 mod start;
 mod task;
@@ -31,6 +33,8 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
         Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, params).await?),
         Request::DecideApproval(params) => Reply::DecideApproval(inbox::decide(service, params).await?),
         Request::Inbox(params) => Reply::Inbox(inbox::list(service, params).await?),
+        Request::ListRules(params) => Reply::ListRules(rule::list(service, params).await?),
+        Request::ForgetRule(params) => Reply::ForgetRule(rule::forget(service, &params).await?),
         Request::CreateConversation(params) => {
             Reply::CreateConversation(conversation::create(service, params).await?)
         }
@@ -66,6 +70,9 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
         }
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
         Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
+        Request::CheckModel(params) => Reply::CheckModel(daemon::check_model(service, params).await),
+        Request::GetConfig(_) => Reply::GetConfig(config::get(service).await),
+        Request::UpdateConfig(params) => Reply::UpdateConfig(config::update(service, params).await?),
     })
 }
 

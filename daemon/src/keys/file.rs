@@ -1,12 +1,13 @@
 //! The key file. It also says whose keys are in the keyring.
 
 use super::KeyError;
+use crate::replace_file::replace_file;
 use serde::Deserialize;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     fs::{self, File},
-    io::{self, Read as _, Write as _},
+    io::{self, Read as _},
     path::Path,
 };
 
@@ -46,25 +47,11 @@ impl KeyFile {
 
     /// Replaces the file as a whole: after a crash there is the old one or the new one.
     pub(super) fn save(&self, path: &Path) -> Result<(), KeyError> {
-        self.replace(path).map_err(|source| KeyError::Io { doing: "write", path: path.to_owned(), source })
-    }
-
-    fn replace(&self, path: &Path) -> io::Result<()> {
-        let dir = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        let new = path.with_extension("new");
-        match fs::remove_file(&new) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
-        let mut options = File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&new)?;
-        file.write_all(self.text().as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, path)?;
-        File::open(dir)?.sync_all()
+        replace_file(path, &self.text(), None).map_err(|source| KeyError::Io {
+            doing: "write",
+            path: path.to_owned(),
+            source,
+        })
     }
 
     fn text(&self) -> String {

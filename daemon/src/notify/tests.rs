@@ -180,7 +180,7 @@ fn words_are_cleaned_escaped_and_cut() {
     assert_eq!(words::summary(&long).chars().count(), 120);
     assert_eq!(words::body(&long).chars().count(), 400);
     assert!(words::body(&long).ends_with('…'));
-    assert_eq!(words::summary(&ended(EndReason::StepLimit)), "Stopped at its step limit: Tidy up");
+    assert_eq!(words::summary(&ended(EndReason::StepLimit)), "Completed at its step limit: Tidy up");
     assert_eq!(words::body(&ended(EndReason::Completed)), "All &lt;b&gt;three&lt;/b&gt; files &amp; more");
 }
 
@@ -244,7 +244,7 @@ async fn one_thing_is_shown_once_and_taken_back_when_it_is_settled() {
             vec![notice.clone(), notice.clone(), settled.clone(), settled.clone(), end.clone(), end]
         )
         .await,
-        ["shown Question: Tidy up", "closed Question: Tidy up", "shown Done: Tidy up"]
+        ["shown Question: Tidy up", "closed Question: Tidy up", "shown Completed: Tidy up"]
     );
     assert_eq!(
         run(&screen, &[], vec![settled, notice.clone()]).await,
@@ -263,10 +263,10 @@ async fn without_a_server_it_is_tried_again_a_minute_later() {
     let end = |n| Notice { key: Key::Ended(TaskId(Uuid::from_u128(n))), ..ended(EndReason::Completed) };
     notifier.notice(&end(1)).await;
     notifier.notice(&end(2)).await;
-    assert_eq!(*screen.log.lock().unwrap(), ["failed Done: Tidy up"]);
+    assert_eq!(*screen.log.lock().unwrap(), ["failed Completed: Tidy up"]);
     *screen.broken.lock().unwrap() = false;
     tokio::time::advance(PAUSE).await;
     notifier.notice(&end(1)).await;
     notifier.notice(&end(3)).await;
-    assert_eq!(*screen.log.lock().unwrap(), ["failed Done: Tidy up", "shown Done: Tidy up"]);
+    assert_eq!(*screen.log.lock().unwrap(), ["failed Completed: Tidy up", "shown Completed: Tidy up"]);
 }

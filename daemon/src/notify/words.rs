@@ -16,16 +16,16 @@ pub(super) fn summary(notice: &Notice) -> String {
         What::Approval { .. } => "Approval needed",
         What::Ended { reason, incomplete, .. } => match reason {
             EndReason::Completed => match incomplete {
-                None => "Done",
-                Some(Incomplete::Length) => "Reply cut at the length limit",
-                Some(Incomplete::Empty) => "Ended without an answer",
+                None => "Completed",
+                Some(Incomplete::Length) => "Completed, cut at the length limit",
+                Some(Incomplete::Empty) => "Completed with an empty reply",
             },
-            EndReason::StepLimit => "Stopped at its step limit",
-            EndReason::TimeLimit => "Stopped at its time limit",
-            EndReason::Stopped | EndReason::Deleted => "Stopped",
+            EndReason::StepLimit => "Completed at its step limit",
+            EndReason::TimeLimit => "Completed at its time limit",
+            EndReason::Stopped | EndReason::Deleted => "Cancelled",
             EndReason::QuestionTimeout => "Cancelled: its question was not answered in time",
             EndReason::Budget => "Cancelled at its budget",
-            EndReason::Error => "Failed",
+            EndReason::Error => "Error",
         },
     };
     cut(&format!("{what}: {}", clean(&notice.title)), MAX_SUMMARY)

@@ -70,6 +70,7 @@ async fn plan(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<Cal
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
         let scope = Scope {
             workspace: &head.workspace,
+            path: head.environment.get("PATH").map(String::as_str),
             allowed: &control::callable(&head.tools, &calls),
             approvals: head.approvals,
             remembered: &remembered,

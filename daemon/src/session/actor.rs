@@ -68,7 +68,11 @@ impl Actor {
     pub(super) async fn run(mut self, mut mail: Mail) {
         if let Err(e) = self.load(&mut mail).await {
             tracing::error!(conversation = %self.id, "{e}");
-            return self.refuse_all(mail, &e.to_string()).await;
+            let why = match e {
+                CommandError::Load(why) => why,
+                other => other.to_string(),
+            };
+            return self.refuse_all(mail, &why).await;
         }
         loop {
             let linger = if self.sessions.is_draining() { Duration::ZERO } else { LINGER };
@@ -129,13 +133,15 @@ impl Actor {
             .collect()
     }
 
-    async fn refuse_all(self, mail: Mail, why: &str) {
+    /// Records that cannot be read can still be deleted.
+    async fn refuse_all(mut self, mail: Mail, why: &str) {
         self.leave();
+        self.running.clear();
         for message in mail.rest().await {
             let error = CommandError::Load(why.to_owned());
             match message {
                 Message::Command { reply, .. } => drop(reply.send(Err(error))),
-                Message::Delete { reply } => drop(reply.send(Err(error))),
+                Message::Delete { reply } => drop(reply.send(self.erase().await)),
                 Message::Outcome { .. } | Message::Wake => {}
             }
         }
@@ -277,14 +283,19 @@ impl Actor {
                 return drop(reply.send(Err(e)));
             }
         }
-        let mut mint = clock::mint();
-        let deleted =
-            self.sessions.inner.store.delete_conversation(self.id, mint.at(), mint.record_id()).await;
+        let deleted = self.erase().await;
         if deleted.is_ok() {
             self.history = History::default();
-            self.sessions.inner.alarm.set(self.id, None);
         }
-        let _ = reply.send(deleted.map_err(CommandError::from));
+        let _ = reply.send(deleted);
+    }
+
+    async fn erase(&self) -> Result<u64, CommandError> {
+        let mut mint = clock::mint();
+        let store = &self.sessions.inner.store;
+        let records = store.delete_conversation(self.id, mint.at(), mint.record_id()).await?;
+        self.sessions.inner.alarm.set(self.id, None);
+        Ok(records)
     }
 }
 

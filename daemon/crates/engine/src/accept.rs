@@ -24,7 +24,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{
         CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
-        QuestionAnswered, RecordBody, Resumed, TaskEnded,
+        QuestionAnswered, RecordBody, Resumed, RuleForgotten, TaskEnded,
     },
     task::{EndReason, PauseReason},
     transcript::ToolResult,
@@ -40,6 +40,9 @@ pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<Ne
         Input::Update(update) => Ok(vec![conversation(mint, RecordBody::ConversationUpdated(update))]),
         Input::Archive { archived } => {
             Ok(vec![conversation(mint, RecordBody::ConversationArchived(ConversationArchived { archived }))])
+        }
+        Input::ForgetRule(rule) => {
+            Ok(vec![conversation(mint, RecordBody::RuleForgotten(RuleForgotten { rule }))])
         }
         Input::Start(start) => start::accept(history, *start, mint),
         Input::Stop { task, shown } => stop(live(history, task)?, shown, mint),

@@ -3,7 +3,7 @@
 use crate::history::First;
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId,
-    inbox::Decision,
+    inbox::{Decision, Rule},
     message::CallOutcome,
     record::{
         CallPlanned, ConversationCreated, ConversationUpdated, EditState, ModelErrorKind, TaskStarted, Trace,
@@ -20,6 +20,8 @@ pub enum Input {
     Archive {
         archived: bool,
     },
+    /// What this conversation has remembered of this call no longer counts.
+    ForgetRule(Rule),
     Start(Box<Start>),
     /// `shown`: what people have seen of a reply that is under way.
     Stop {

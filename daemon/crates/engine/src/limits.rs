@@ -1,6 +1,10 @@
 //! Limits: what is over, and what is said.
 
-use abide_protocol::{task::Limits, transcript::Usage};
+use abide_protocol::{
+    measure::{count, money},
+    task::Limits,
+    transcript::Usage,
+};
 
 /// Share of a token or cost limit at which the user is told, in percent.
 const ALERT_PERCENT: u64 = 80;
@@ -8,11 +12,15 @@ const ALERT_PERCENT: u64 = 80;
 /// A token or cost limit that has been reached, in words for a question.
 pub(crate) fn exhausted(limits: &Limits, usage: &Usage) -> Option<String> {
     if limits.max_tokens > 0 && usage.tokens() >= limits.max_tokens {
-        return Some(format!("This task has used {} of {} tokens.", usage.tokens(), limits.max_tokens));
+        return Some(format!(
+            "This task has used {} of {} tokens.",
+            count(usage.tokens()),
+            count(limits.max_tokens)
+        ));
     }
     let cost = usage.cost_micros.unwrap_or(0);
     if limits.max_cost_micros > 0 && cost >= limits.max_cost_micros {
-        return Some(format!("This task has cost {} of {}.", dollars(cost), dollars(limits.max_cost_micros)));
+        return Some(format!("This task has cost {} of {}.", money(cost), money(limits.max_cost_micros)));
     }
     None
 }
@@ -22,11 +30,11 @@ pub(crate) fn nearly_exhausted(limits: &Limits, usage: &Usage) -> Option<String>
     let over =
         |used: u64, limit: u64| limit > 0 && used.saturating_mul(100) >= limit.saturating_mul(ALERT_PERCENT);
     if over(usage.tokens(), limits.max_tokens) {
-        return Some(format!("{} of {} tokens are used.", usage.tokens(), limits.max_tokens));
+        return Some(format!("{} of {} tokens are used.", count(usage.tokens()), count(limits.max_tokens)));
     }
     let cost = usage.cost_micros.unwrap_or(0);
     over(cost, limits.max_cost_micros)
-        .then(|| format!("{} of {} are spent.", dollars(cost), dollars(limits.max_cost_micros)))
+        .then(|| format!("{} of {} are spent.", money(cost), money(limits.max_cost_micros)))
 }
 
 /// The limits after a person said to go on: those reached are raised by `base`, what they were at first.
@@ -39,9 +47,4 @@ pub(crate) fn raised(limits: &Limits, base: &Limits, usage: &Usage) -> Limits {
         max_cost_micros: raise(limits.max_cost_micros, base.max_cost_micros, usage.cost_micros.unwrap_or(0)),
         ..*limits
     }
-}
-
-/// Micro-dollars for people.
-fn dollars(micros: u64) -> String {
-    format!("${}.{:04}", micros / 1_000_000, micros % 1_000_000 / 100)
 }

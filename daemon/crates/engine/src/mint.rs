@@ -1,17 +1,19 @@
 use abide_protocol::{RecordId, Timestamp};
 use uuid::{Builder, Uuid};
 
-/// Makes ids of one moment and some entropy, both given from outside: the same values make the same ids.
+/// Makes ids of one moment and some entropy, both given from outside: the same values make the same ids. They sort in the order in
+/// which they were made.
 #[derive(Debug, Clone)]
 pub struct Mint {
     at: Timestamp,
     state: u64,
+    made: u16,
 }
 
 impl Mint {
     #[must_use]
     pub const fn new(at: Timestamp, entropy: u64) -> Self {
-        Self { at, state: entropy }
+        Self { at, state: entropy, made: 0 }
     }
 
     /// The moment.
@@ -20,11 +22,12 @@ impl Mint {
         self.at
     }
 
-    /// A `UUIDv7` (RFC 9562 §5.7).
+    /// A `UUIDv7` (RFC 9562 §5.7), with a counter in its first 12 random bits (§6.2, method 1).
     pub fn uuid(&mut self) -> Uuid {
         let mut bytes = [0; 10];
-        bytes[..8].copy_from_slice(&self.random().to_be_bytes());
-        bytes[8..].copy_from_slice(&self.random().to_be_bytes()[..2]);
+        bytes[..2].copy_from_slice(&self.made.to_be_bytes());
+        bytes[2..].copy_from_slice(&self.random().to_be_bytes());
+        self.made = (self.made + 1).min(0x0FFF);
         Builder::from_unix_timestamp_millis(u64::try_from(self.at.0).unwrap_or(0), &bytes).into_uuid()
     }
 

@@ -1,5 +1,6 @@
 //! All providers, and the one way to ask them.
 
+mod check;
 mod list;
 
 use crate::{

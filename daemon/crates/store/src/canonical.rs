@@ -70,6 +70,7 @@ mod tests {
             "{}",
             "[1,2]",
             "[2,1]",
+            "[12]",
         ];
         for (i, a) in texts.iter().enumerate() {
             for b in &texts[i + 1..] {
@@ -77,6 +78,14 @@ mod tests {
             }
         }
         assert_ne!(rule_digest("ab", "1", "c"), rule_digest("a", "1", "bc"));
+    }
+
+    /// Digests are stored: another form would forget what people decided.
+    #[test]
+    fn the_digest_of_a_stored_rule_stays_what_it_is() {
+        let digest = digest(r#"{"b":[1,"x"],"a":{"c":true,"d":null}}"#).unwrap();
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "a2d9d19fb107d4852563df41bb0e679c472a71dc5f94abe6615c0d02085e21dc");
     }
 
     #[test]

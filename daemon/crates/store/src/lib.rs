@@ -41,5 +41,5 @@ pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
 pub use examine::Examined;
 pub use files::files;
 pub use loss::Loss;
-pub use query::{ClientMessageUse, Counts, Lookup, PendingRef};
+pub use query::{ClientMessageUse, Counts, Lookup, PendingRef, RuleId, TaskCalls};
 pub use store::{Options, Store};

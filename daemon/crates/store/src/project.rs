@@ -20,9 +20,9 @@ use crate::{
 };
 use abide_protocol::{
     TaskId, Timestamp,
-    inbox::{Pending, PendingId},
+    inbox::{Pending, PendingId, Rule},
     message::{Message, Role},
-    record::{ClientMessage, Record, RecordBody, RuleRemembered},
+    record::{ClientMessage, Record, RecordBody, RuleForgotten, RuleRemembered},
 };
 use rusqlite::{Connection, params};
 
@@ -74,6 +74,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         }
         RecordBody::ApprovalDecided(body) => call::decided(connection, body.call_id)?,
         RecordBody::RuleRemembered(body) => rule_remembered(connection, record, body)?,
+        RecordBody::RuleForgotten(body) => rule_forgotten(connection, record, body)?,
         RecordBody::CallStarted(body) => call::started(connection, record, body)?,
         RecordBody::CallFinished(body) => call::finished(connection, record, body)?,
         RecordBody::QuestionAsked(question) => {
@@ -122,13 +123,24 @@ fn client_message_used(connection: &Connection, record: &Record, used: &ClientMe
 }
 
 fn rule_remembered(connection: &Connection, record: &Record, body: &RuleRemembered) -> Result<(), Fault> {
-    let rule = &body.rule;
-    let digest = rule_digest(&rule.tool, rule.arguments.as_str(), &rule.workspace)
-        .ok_or_else(|| Refusal::Invalid("a rule's arguments are nested too deeply".to_owned()))?;
+    let digest = digest_of(&body.rule)?;
     connection
         .prepare_cached("INSERT INTO rules (seq, conversation, digest, allow) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![seq_to_sql(record.seq), record.conversation_id.0, digest, body.allow])?;
     Ok(())
+}
+
+/// Of other conversations that have remembered the same, each forgets by a record of its own.
+fn rule_forgotten(connection: &Connection, record: &Record, body: &RuleForgotten) -> Result<(), Fault> {
+    connection
+        .prepare_cached("DELETE FROM rules WHERE conversation = ?1 AND digest = ?2")?
+        .execute(params![record.conversation_id.0, digest_of(&body.rule)?])?;
+    Ok(())
+}
+
+fn digest_of(rule: &Rule) -> Result<[u8; 32], Refusal> {
+    rule_digest(&rule.tool, rule.arguments.as_str(), &rule.workspace)
+        .ok_or_else(|| Refusal::Invalid("a rule's arguments are nested too deeply".to_owned()))
 }
 
 /// The task of a record that has to have one.

@@ -6,6 +6,7 @@ mod inbox;
 mod lookup;
 mod message;
 mod record;
+mod remembered;
 mod rule;
 mod search;
 mod snapshot;
@@ -13,6 +14,8 @@ mod status;
 mod task;
 
 pub use lookup::{Lookup, PendingRef};
+pub use message::TaskCalls;
+pub use remembered::RuleId;
 pub use rule::ClientMessageUse;
 pub use status::Counts;
 

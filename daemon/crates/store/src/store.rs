@@ -4,6 +4,7 @@ use crate::{
     committed::{Append, Committed, Sink, StorageState, TaskProjection},
     error::{AppendError, OpenError, ReadError, WriteError},
     open,
+    query::RuleId,
     reader::Readers,
     rule_book::RuleBook,
     work,
@@ -74,6 +75,12 @@ impl Store {
     /// Marks messages up to and including that one as read. Marks never go back.
     pub async fn mark_read(&self, id: ConversationId, seq: Seq) -> Result<Conversation, WriteError> {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::MarkRead::new(id, seq, answer)).await?)
+    }
+
+    /// Drops the decisions on that call that were remembered in conversations which are deleted. Those of other conversations go by
+    /// a record of theirs.
+    pub async fn forget_rule(&self, id: RuleId) -> Result<(), WriteError> {
+        Ok(self.queue.run(Lane::Ordinary, |answer| work::ForgetRule::new(id.0, answer)).await?)
     }
 
     /// Derives everything about a conversation anew: its tasks as given, the rest from its records. The sink hears nothing.

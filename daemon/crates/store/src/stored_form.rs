@@ -61,6 +61,7 @@ kinds! {
     Restarted "restarted" 1,
     TaskEnded "task_ended" 1,
     ModelTraced "model_traced" 1,
+    RuleForgotten "rule_forgotten" 1,
 }
 
 impl Stored {

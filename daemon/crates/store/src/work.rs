@@ -2,12 +2,14 @@
 
 mod append;
 mod delete;
+mod forget_rule;
 mod index;
 mod mark_read;
 mod rebuild;
 
 pub(crate) use append::Append;
 pub(crate) use delete::Delete;
+pub(crate) use forget_rule::ForgetRule;
 pub(crate) use index::Index;
 pub(crate) use mark_read::MarkRead;
 pub(crate) use rebuild::Rebuild;

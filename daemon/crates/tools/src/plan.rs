@@ -2,6 +2,7 @@
 
 mod permission;
 mod refusal;
+mod risk;
 mod schemas;
 
 pub(crate) use refusal::Refusal;
@@ -78,8 +79,12 @@ impl<'a> Planner<'a> {
         let call = typed(&block.tool, arguments)?;
         planned.summary = one_line(&call.summary(), SUMMARY);
         let (edit, is_broad) = self.look(&call)?;
+        if let Call::Shell(shell) = &call {
+            let ground = risk::Ground { workspace: self.scope.workspace, path: self.scope.path, is_broad };
+            planned.risk = risk::of(&shell.command, &ground);
+        }
         if let Some(edit) = edit {
-            planned.preview = Some(edit::preview(&edit));
+            planned.preview = Some(Box::new(edit::preview(&edit)));
             planned.edit = Some(edit.hashes());
             self.overlay.write(&edit.spot, edit.after);
         }

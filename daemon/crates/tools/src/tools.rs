@@ -48,6 +48,8 @@ pub struct Tools {
 pub struct Scope<'a> {
     /// An absolute path.
     pub workspace: &'a str,
+    /// The `PATH` that commands get.
+    pub path: Option<&'a str>,
     /// The task's frozen tools, control tools included.
     pub allowed: &'a [ToolSpec],
     pub approvals: Approvals,

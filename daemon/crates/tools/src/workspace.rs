@@ -89,8 +89,12 @@ impl Workspace {
         if rest.contains(&Component::ParentDir) {
             return Err(PathError::Missing(wanted));
         }
+        // What is no link was made since the look above, by another task: it was missing then.
         if let Some(first) = rest.first()
-            && self.root.symlink_metadata(or_dot(found.clone()).join(first)).is_ok()
+            && self
+                .root
+                .symlink_metadata(or_dot(found.clone()).join(first))
+                .is_ok_and(|there| there.is_symlink())
         {
             return Err(PathError::Dangling(wanted));
         }

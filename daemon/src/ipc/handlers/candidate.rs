@@ -5,7 +5,7 @@ use abide_protocol::{
     inbox::{Pending, PendingId},
     task::Status,
 };
-use abide_store::{PendingRef, ReadError, Store};
+use abide_store::{PendingRef, ReadError, RuleId, Store};
 
 /// Characters of a question that tell it from others.
 const MAX_TITLE: usize = 80;
@@ -80,4 +80,18 @@ fn id(pending: PendingId) -> String {
 
 async fn title(store: &Store, id: ConversationId) -> Result<String, ReadError> {
     Ok(store.conversation(id).await?.map(|conversation| conversation.title).unwrap_or_default())
+}
+
+pub(super) async fn rules(store: &Store, ids: &[RuleId]) -> Result<Vec<Candidate>, ReadError> {
+    let mut candidates = Vec::new();
+    for id in ids {
+        let Some(rule) = store.remembered_rule(*id).await? else { continue };
+        let about = rule.origin.map(|o| format!("{} {}", o.rule.tool, o.rule.arguments.as_str()));
+        candidates.push(Candidate {
+            id: id.to_string(),
+            title: about.unwrap_or_default().chars().take(MAX_TITLE).collect(),
+            status: String::new(),
+        });
+    }
+    Ok(candidates)
 }

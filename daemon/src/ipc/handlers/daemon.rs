@@ -2,8 +2,11 @@ use super::storage;
 use crate::{clock, ipc::Service};
 use abide_protocol::{
     Error, ErrorKind,
-    method::daemon::{SetKeyParams, SetKeyReply, StatusReply},
+    method::daemon::{
+        CheckFailure, CheckModelParams, CheckModelReply, SetKeyParams, SetKeyReply, StatusReply,
+    },
 };
+use tokio::time::Instant;
 
 pub(super) async fn status(service: &Service) -> Result<StatusReply, Error> {
     let counts = service.store.counts().await.map_err(storage)?;
@@ -44,4 +47,14 @@ pub(super) async fn set_key(service: &Service, params: SetKeyParams) -> Result<S
     let set = catalog.keys().set(&params.provider, params.key.as_deref()).await;
     let set = set.map_err(|e| Error::new(ErrorKind::InvalidParams, e.to_string()))?;
     Ok(SetKeyReply { stored_in: set.stored_in, had_key: set.had_key })
+}
+
+pub(super) async fn check_model(service: &Service, params: CheckModelParams) -> CheckModelReply {
+    let began = Instant::now();
+    let (model, failure) = service.settings.now().await.check(&params.model).await;
+    CheckModelReply {
+        model,
+        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        failure: failure.map(|e| CheckFailure { kind: e.kind, message: e.message }),
+    }
 }

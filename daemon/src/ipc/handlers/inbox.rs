@@ -2,7 +2,7 @@ use super::{candidate, find_task, found, not_found, refused, storage, task};
 use crate::{ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal};
 use abide_protocol::{
-    ApprovalId, ConversationId, Error, ErrorKind, MAX_CANDIDATES, QuestionId,
+    ApprovalId, ConversationId, Error, ErrorKind, MAX_CANDIDATES, QuestionId, TaskId,
     inbox::{Pending, PendingId},
     limits::MAX_RESPONSE,
     method::inbox::{
@@ -11,7 +11,7 @@ use abide_protocol::{
     },
     task::AgentTask,
 };
-use abide_store::Lookup;
+use abide_store::{Lookup, PendingRef};
 
 pub(super) async fn list(service: &Service, params: InboxParams) -> Result<InboxReply, Error> {
     let task = match &params.task_id {
@@ -30,13 +30,12 @@ pub(super) async fn respond(
     if response.as_ref().is_some_and(|r| r.len() > MAX_RESPONSE) {
         return Err(Error::new(ErrorKind::TooLarge, format!("the response is over {MAX_RESPONSE} bytes")));
     }
-    let (task, conversation) = task::place(service, &task_id).await?;
-    let question = match question_id {
-        Some(typed) => question(service, &typed).await?,
-        None => {
-            let view = service.store.task(task).await.map_err(storage)?;
-            only_question(view.as_ref(), &task_id)?
+    let (task, conversation, question) = match question_id {
+        Some(typed) => {
+            let (task, conversation) = task::place(service, &task_id).await?;
+            (task, conversation, question(service, &typed).await?)
         }
+        None => asked(service, &task_id).await?,
     };
     let input = Input::Answer { task, question, response: response.clone() };
     match service.sessions.command(conversation, input).await {
@@ -53,11 +52,27 @@ async fn question(service: &Service, typed: &str) -> Result<QuestionId, Error> {
     let lookup = store.find_pending(typed).await.map_err(storage)?;
     match found(lookup, "question", typed, async |items| candidate::items(store, &items).await).await?.id {
         PendingId::Question(id) => Ok(id),
-        PendingId::Approval(_) => Err(Error::new(
-            ErrorKind::InvalidParams,
-            format!("{typed:?} is an approval: approve or reject it"),
-        )),
+        PendingId::Approval(_) => Err(is_approval(typed)),
     }
+}
+
+fn is_approval(typed: &str) -> Error {
+    Error::new(ErrorKind::InvalidParams, format!("{typed:?} is an approval: approve or reject it"))
+}
+
+/// The only open question of the task of that id; or the question of that id, open or not.
+async fn asked(service: &Service, typed: &str) -> Result<(TaskId, ConversationId, QuestionId), Error> {
+    let store = &service.store;
+    match store.find_pending(typed).await.map_err(storage)? {
+        Lookup::One(PendingRef { id: PendingId::Question(id), task_id, conversation_id, .. }) => {
+            return Ok((task_id, conversation_id, id));
+        }
+        Lookup::One(PendingRef { id: PendingId::Approval(_), .. }) => return Err(is_approval(typed)),
+        Lookup::Many(_) | Lookup::None => {}
+    }
+    let (task, conversation) = task::place(service, typed).await?;
+    let view = store.task(task).await.map_err(storage)?;
+    Ok((task, conversation, only_question(view.as_ref(), typed)?))
 }
 
 fn only_question(task: Option<&AgentTask>, typed: &str) -> Result<QuestionId, Error> {

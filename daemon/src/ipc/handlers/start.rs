@@ -213,7 +213,7 @@ pub(super) async fn check_choices(
     Ok(())
 }
 
-async fn choose_model(
+pub(super) async fn choose_model(
     catalog: &Catalog,
     task: Option<&str>,
     conversation: Option<&str>,

@@ -3,8 +3,10 @@ use crate::{clock, ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
+    measure::ago,
     method::task::{GetTaskParams, GetTaskReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply},
 };
+use abide_store::TaskCalls;
 
 /// A page, if the request names no size.
 pub(super) const PAGE: u32 = 100;
@@ -47,21 +49,11 @@ async fn not_so(service: &Service, id: TaskId) -> Result<Error, Error> {
     let id = task.id.short();
     let words = match (task.end_reason, task.ended_at) {
         (Some(reason), Some(at)) => {
-            format!("task {id} has ended already: {}, {}", reason.name(), ago(clock::now().since(at)))
+            format!("task {id} has ended already: {}, {}", reason.name(), ago(at, clock::now()))
         }
         _ => format!("task {id} is not paused: it is {}", task.status.name()),
     };
     Ok(Error::new(ErrorKind::IllegalState, words).about(task.id))
-}
-
-/// `40 s ago`, of ms.
-fn ago(ms: u64) -> String {
-    match ms / 1000 {
-        s @ 0..60 => format!("{s} s ago"),
-        s @ 60..3600 => format!("{} min ago", s / 60),
-        s @ 3600..86400 => format!("{} h ago", s / 3600),
-        s => format!("{} d ago", s / 86400),
-    }
 }
 
 /// The task that is meant, and its conversation.
@@ -86,7 +78,7 @@ pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<Get
     let mut task = service.store.task(id).await.map_err(storage)?.ok_or_else(gone)?;
     let answers = service.store.task_answers(conversation, id, SCRATCHPAD_LINES).await.map_err(storage)?;
     let conversation = service.store.conversation(conversation).await.map_err(storage)?.ok_or_else(gone)?;
-    let calls = service.store.task_calls(id).await.map_err(storage)?;
+    let TaskCalls { calls, is_cut: calls_cut } = service.store.task_calls(id).await.map_err(storage)?;
     task.scratchpad = scratchpad(&calls, &answers);
     let history = match params.history {
         true => Some(service.store.task_history(conversation.id, id).await.map_err(storage)?),
@@ -98,5 +90,6 @@ pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<Get
         workspace: conversation.workspace,
         calls,
         history,
+        calls_cut,
     })
 }

@@ -108,6 +108,6 @@ async fn a_server_gets_what_it_should_and_nothing_more() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(
         *log.lock().unwrap(),
-        ["Question: Tidy up | Which? | 0", "close 1", "Done: Tidy up | a &lt; b | -1"]
+        ["Question: Tidy up | Which? | 0", "close 1", "Completed: Tidy up | a &lt; b | -1"]
     );
 }

@@ -108,3 +108,26 @@ fn interrupted(
     draft.push(RecordBody::Nudge(Nudge { text }));
     draft.records
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abide_protocol::Timestamp;
+
+    #[test]
+    fn only_the_budgets_question_ends_the_budgets_pause() {
+        let question = |kind| Question {
+            id: abide_protocol::QuestionId(uuid::Uuid::nil()),
+            kind,
+            at: Timestamp(0),
+            text: String::new(),
+            choices: Vec::new(),
+            call_id: None,
+            expires_at: None,
+        };
+        let budget = question(QuestionKind::Budget);
+        assert!(asked_by_pause(&budget, PauseReason::Budget));
+        assert!(!asked_by_pause(&budget, PauseReason::User));
+        assert!(!asked_by_pause(&question(QuestionKind::Restart), PauseReason::Budget));
+    }
+}

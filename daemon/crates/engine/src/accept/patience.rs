@@ -77,6 +77,8 @@ mod tests {
             }
         }
         assert_eq!(LONG.delay(1, Some(u64::MAX), 0), 3_600_000);
+        let jittered = [124, 125, 126].map(|random| LONG.delay(1, None, random));
+        assert_eq!(jittered, [624, 625, 500], "a quarter of jitter, all of it");
     }
 
     #[test]

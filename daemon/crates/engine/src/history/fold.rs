@@ -60,7 +60,7 @@ impl History {
                     self.task = Some(Task::new(id, at, Arc::new((**head).clone())));
                 }
             }
-            RecordBody::RuleRemembered(_) => {}
+            RecordBody::RuleRemembered(_) | RecordBody::RuleForgotten(_) => {}
             RecordBody::QuestionAnswered(a) => {
                 let first = || First { said: a.response.clone(), at };
                 self.answered.entry(a.question_id).or_insert_with(first);
@@ -198,6 +198,7 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::Reply(_)
         | RecordBody::PartialReply(_)
         | RecordBody::RuleRemembered(_)
+        | RecordBody::RuleForgotten(_)
         | RecordBody::CallFinished(_)
         | RecordBody::Compacted(_)
         | RecordBody::ModelTraced(_) => {}

@@ -40,7 +40,13 @@ impl Audit {
         }
         self.run.end_append();
         assert_eq!(&self.folded, history, "the records tell the state");
-        let Some(task) = history.root() else { return };
+        let Some(task) = history.root() else {
+            assert!(
+                records.iter().all(|record| record.task_id.is_none()),
+                "a task's records and no task: {records:?}"
+            );
+            return;
+        };
         let after = abide_engine::status(task);
         if let Some((_, from)) = before.filter(|(id, from)| *id == task.id && *from != after) {
             assert!(status::is_legal(from, after), "{from:?} -> {after:?}");

@@ -36,6 +36,21 @@ fn a_chat_that_ends_with_less_than_a_reply_says_so() {
 }
 
 #[test]
+fn the_length_limit_is_named_where_the_model_counted() {
+    for (tokens, expected) in [(4096, true), (0, false)] {
+        let mut w = chat();
+        w.tokens = tokens;
+        w.reply_as(Length, "Once upon", &[]);
+        let notice = w.notice().unwrap_or_default();
+        assert_eq!(
+            (notice.contains("(4096 tokens)"), notice.contains("tokens")),
+            (expected, expected),
+            "{notice}"
+        );
+    }
+}
+
+#[test]
 fn an_agent_whose_replies_are_all_cut_does_not_go_on_to_its_step_limit() {
     let mut w = World::started();
     for step in 1..=3 {

@@ -6,7 +6,7 @@ use crate::{
 };
 use abide_engine::{Input, Refusal};
 use abide_protocol::{
-    CallId, QuestionId,
+    CallId, QuestionId, Timestamp,
     inbox::{Decision, QuestionKind},
     message::CallOutcome,
     record::{ModelErrorKind, NoticeKind, RecordBody},
@@ -114,6 +114,7 @@ fn a_budget_is_warned_about_once_then_asked_about_and_raised() {
     assert_eq!(w.question(), question);
     w.answer(question.id, Some("go on")).unwrap();
     assert_eq!((w.task().limits.max_tokens, w.task().paused), (220, None));
+    assert_eq!(w.task().limits.max_cost_micros, 0, "what has no limit gets none");
     assert!(w.is_thinking());
     step(&mut w, "4");
     assert_eq!(warnings(&w), 1);
@@ -155,15 +156,23 @@ fn only_a_refusal_ends_the_task_for_its_budget() {
 
 #[test]
 fn a_cost_limit_is_a_budget_too() {
-    let mut w = World::started_with(|head| head.limits.max_cost_micros = 10_000);
+    let mut w = World::started_with(|head| {
+        head.limits.max_cost_micros = 10_000;
+        head.limits.max_tokens = 100;
+    });
     let (mut input, _) = w.replied(w.item(), abide_protocol::transcript::StopReason::EndTurn, "Hm.", &[]);
     if let Input::Replied { reply, .. } = &mut input {
         reply.usage.cost_micros = Some(12_000);
     }
     w.input(input);
-    assert!(w.question().text.contains("$0.0120 of $0.0100"), "{}", w.question().text);
+    assert!(w.question().text.contains("$0.01 of $0.01"), "{}", w.question().text);
     w.answer(w.question().id, Some("go on")).unwrap();
-    assert_eq!(w.task().limits.max_cost_micros, 22_000);
+    let limits = w.task().limits;
+    assert_eq!(
+        (limits.max_cost_micros, limits.max_tokens),
+        (22_000, 100),
+        "only the limit that was reached is raised"
+    );
 }
 
 /// Four identical calls have run; the fifth is asked about.
@@ -299,6 +308,17 @@ fn steps_keep_their_distance() {
     w.pass(1);
     w.wake();
     assert!(!w.is_thinking());
+    w.resume();
+    assert!(w.is_thinking());
+}
+
+#[test]
+fn without_a_delay_no_step_waits_for_a_clock_that_was_set_back() {
+    let mut w = World::started();
+    let call = w.reply("", &[read("1")])[0];
+    w.pause();
+    w.finish(call, true);
+    w.now = Timestamp(w.now.0 - 60_000);
     w.resume();
     assert!(w.is_thinking());
 }

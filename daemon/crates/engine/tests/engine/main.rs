@@ -15,9 +15,11 @@ mod control;
 mod crash;
 mod incomplete;
 mod limits;
+mod mint;
 mod older;
 mod people;
 mod plan;
+mod prompt;
 mod retries;
 mod sim;
 

@@ -130,9 +130,12 @@ fn a_stop_between_two_attempts_is_no_call() {
 
 #[test]
 fn what_a_stream_held_besides_is_recorded_with_what_came_of_it() {
-    let trace = |n: u32| Trace { what: "odd".to_owned(), raw: n.to_string() };
-    let traces = |n| Traces { kept: vec![trace(n)], left_out: 2 };
-    let is_traced = |body: &RecordBody, n| matches!(body, RecordBody::ModelTraced(t) if (t.attempt, t.left_out) == (n, 2) && t.traces == [trace(n)]);
+    let kept = Traces { kept: vec![Trace { what: "odd".to_owned(), raw: "?".to_owned() }], left_out: 0 };
+    let left_out = Traces { kept: Vec::new(), left_out: 2 };
+    let is_traced = |body: &RecordBody, attempt, traces: &Traces| {
+        matches!(body, RecordBody::ModelTraced(t)
+            if t.attempt == attempt && (&t.traces, t.left_out) == (&traces.kept, traces.left_out))
+    };
     let mut w = World::started();
     let failure = ModelFailure {
         kind: ModelErrorKind::Malformed,
@@ -141,16 +144,16 @@ fn what_a_stream_held_besides_is_recorded_with_what_came_of_it() {
         retry_after_ms: None,
         sent: true,
     };
-    let failed = Input::ModelFailed { task: w.id, item: w.item(), failure, traces: traces(1) };
+    let failed = Input::ModelFailed { task: w.id, item: w.item(), failure, traces: kept.clone() };
     let records = w.input(failed);
-    assert!(is_traced(&records[0].body, 1) && matches!(records[1].body, RecordBody::ModelFailed(_)));
+    assert!(is_traced(&records[0].body, 1, &kept) && matches!(records[1].body, RecordBody::ModelFailed(_)));
     w.sleep();
     let (mut replied, _) = w.replied(w.item(), StopReason::EndTurn, "Done.", &[]);
     if let Input::Replied { traces: of_reply, .. } = &mut replied {
-        *of_reply = traces(2);
+        *of_reply = left_out.clone();
     }
     let records = w.input(replied);
-    assert!(is_traced(&records[0].body, 2) && matches!(records[1].body, RecordBody::Reply(_)));
+    assert!(is_traced(&records[0].body, 2, &left_out) && matches!(records[1].body, RecordBody::Reply(_)));
     w.reply("Done.", &[]);
     assert_eq!(w.count(|body| matches!(body, RecordBody::ModelTraced(_))), 2, "none where there was nothing");
 }

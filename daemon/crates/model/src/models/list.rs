@@ -34,22 +34,34 @@ impl Models {
         join_all(wanted.map(|provider| self.describe(provider, offline))).await
     }
 
+    /// The models that a provider says it has, by its own names.
+    pub(super) async fn names(&self, provider: &Provider) -> Result<Vec<String>, ModelError> {
+        let config = &provider.config;
+        let peer = self.peer(provider, "");
+        let body = match config.api {
+            Api::Scripted => {
+                let script = provider.script.get_or_init(|| crate::script::load(config));
+                return script.as_ref().map(|s| vec![s.name().to_owned()]).map_err(Clone::clone);
+            }
+            Api::OpenAiChat => {
+                has_wanted_key(&peer)?;
+                openai::list(&peer, MAX_LIST, TIMEOUT).await?
+            }
+            Api::Anthropic => {
+                has_wanted_key(&peer)?;
+                anthropic::list(&peer, MAX_LIST, TIMEOUT).await?
+            }
+        };
+        names(&peer, &body)
+    }
+
     async fn describe(&self, provider: &Provider, offline: bool) -> ProviderInfo {
         let config = &provider.config;
         let peer = self.peer(provider, "");
-        let found = match config.api {
-            Api::Scripted => provider
-                .script
-                .get_or_init(|| crate::script::load(config))
-                .as_ref()
-                .map(|script| vec![script.name().to_owned()])
-                .map_err(|e| e.message.clone()),
-            _ if offline => Err("not asked".to_owned()),
-            _ if config.wants_key && peer.key.is_none() => {
-                Err("not asked: it wants a key and none is set".to_owned())
-            }
-            Api::OpenAiChat => names(&peer, openai::list(&peer, MAX_LIST, TIMEOUT).await),
-            Api::Anthropic => names(&peer, anthropic::list(&peer, MAX_LIST, TIMEOUT).await),
+        let found = if offline && config.api != Api::Scripted {
+            Err("not asked".to_owned())
+        } else {
+            self.names(provider).await.map_err(|e| e.message)
         };
         let (models, problem) = match found {
             Ok(models) if models.is_empty() => (models, Some("it has no models".to_owned())),
@@ -68,6 +80,15 @@ impl Models {
     }
 }
 
+/// A vendor that says nothing to anybody without a key need not be asked.
+pub(super) fn has_wanted_key(peer: &Peer<'_>) -> Result<(), ModelError> {
+    if peer.config.wants_key && peer.key.is_none() {
+        let words = "not asked: it wants a key and none is set";
+        return Err(ModelError::new(ModelErrorKind::Auth, words).unsent());
+    }
+    Ok(())
+}
+
 /// Who is reached without TLS is on this machine or near it, and such servers seldom want a key.
 fn key_state(peer: &Peer<'_>) -> KeyState {
     match &peer.key {
@@ -77,11 +98,10 @@ fn key_state(peer: &Peer<'_>) -> KeyState {
     }
 }
 
-fn names(peer: &Peer<'_>, answer: Result<Vec<u8>, ModelError>) -> Result<Vec<String>, String> {
-    let body = answer.map_err(|e| e.message)?;
-    let list: List = serde_json::from_slice(&body).map_err(|_| {
+fn names(peer: &Peer<'_>, body: &[u8]) -> Result<Vec<String>, ModelError> {
+    let list: List = serde_json::from_slice(body).map_err(|_| {
         let what = format!("what {} answers is no list of models", peer.config.shown_url());
-        peer.error(ModelErrorKind::Malformed, what).message
+        peer.error(ModelErrorKind::Malformed, what)
     })?;
     let readable = |id: &String| !id.is_empty() && id.len() <= 200 && quote(id) == *id;
     Ok(list.data.into_iter().map(|item| item.id).filter(readable).take(MAX_MODELS).collect())

@@ -1,11 +1,12 @@
 //! What there is: lists of models, servers on this machine, names of apis.
 
 use crate::{
-    ask::{OneKey, config},
-    server::{Answer, Server},
+    ask::{OneKey, config, models},
+    server::{Answer, Server, Step},
 };
 use abide_model::{Api, LocalPorts, Models, Prices, ProviderConfig, UnknownApi, find_local_on};
-use abide_protocol::provider::KeyState;
+use abide_protocol::{provider::KeyState, record::ModelErrorKind};
+use serde_json::json;
 use std::sync::Arc;
 
 fn document(body: &str) -> Answer {
@@ -113,4 +114,41 @@ fn apis_by_name() {
     }
     assert!(matches!("openai-responses".parse::<Api>(), Err(UnknownApi::NotYet(_))));
     assert!(matches!("grpc".parse::<Api>(), Err(UnknownApi::Unknown(_))));
+}
+
+#[tokio::test]
+async fn a_check_is_one_small_request_and_ends_with_the_first_word() {
+    let word = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"O\"}}]}\n\n";
+    // The rest of the answer never comes.
+    let server =
+        Server::start(vec![Answer::Stream(vec![Step::Bytes(word.as_bytes().to_vec()), Step::Hang])]).await;
+    let models = models(config(Api::OpenAiChat, server.url()));
+    models.check("p/m").await.unwrap();
+    server.client_gone().await;
+    let asked = server.only().json();
+    assert_eq!(
+        (&asked["model"], &asked["tools"], &asked["max_tokens"]),
+        (&json!("m"), &json!(null), &json!(64))
+    );
+}
+
+#[tokio::test]
+async fn a_check_says_why_a_model_does_not_answer_and_asks_no_vendor_without_its_key() {
+    let refusal = Answer::Whole {
+        status: 401,
+        headers: vec![("content-type", "application/json".to_owned())],
+        body: br#"{"error":{"message":"no such key","code":"invalid_api_key"}}"#.to_vec(),
+    };
+    let server = Server::start(vec![refusal]).await;
+    let refused = models(config(Api::OpenAiChat, server.url())).check("p/m").await.unwrap_err();
+    assert_eq!(refused.kind, ModelErrorKind::Auth, "{refused}");
+
+    let vendor = Server::start(vec![]).await;
+    let config = ProviderConfig { wants_key: true, ..config(Api::Anthropic, vendor.url()) };
+    let models = Models::new(vec![config], Arc::new(OneKey(None)), Prices::built_in());
+    for failed in [models.check("p/m").await.unwrap_err(), models.first_of("p").await.unwrap_err()] {
+        assert_eq!((failed.kind, failed.sent), (ModelErrorKind::Auth, false), "{failed}");
+    }
+    assert_eq!(models.check("gone/m").await.unwrap_err().kind, ModelErrorKind::NotFound);
+    assert!(vendor.seen().is_empty());
 }

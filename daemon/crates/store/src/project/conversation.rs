@@ -59,7 +59,8 @@ pub(super) fn updated(
             body.model,
             body.persona,
         ])?;
-    changes.touch(record.at);
+    // How it is named and set up says nothing of when something happened in it: it keeps its place in lists.
+    changes.restyled = true;
     Ok(())
 }
 

@@ -44,11 +44,24 @@ impl Entry {
                 Self::Message(message) => {
                     message.text.len() + message.reasoning.as_ref().map_or(0, String::len)
                 }
-                Self::Call(call) => {
-                    call.arguments.len() + call.result.as_ref().map_or(0, |result| result.text().len())
-                }
+                Self::Call(call) => call_texts(call),
             }
     }
+}
+
+/// Bytes of a call's texts.
+fn call_texts(call: &CallView) -> usize {
+    let preview = call.preview.as_ref().map_or(0, |preview| preview.diff.len());
+    call.arguments.len() + preview + call.result.as_ref().map_or(0, |result| result.text().len())
+}
+
+/// Calls of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskCalls {
+    /// In order.
+    pub calls: Vec<CallView>,
+    /// There are older ones.
+    pub is_cut: bool,
 }
 
 /// The last `limit` messages before that one, with all calls among them.
@@ -240,21 +253,30 @@ impl Store {
         .await
     }
 
-    /// All calls of a task, in order.
-    pub async fn task_calls(&self, id: TaskId) -> Result<Vec<CallView>, ReadError> {
+    /// The calls of a task; of very many the newest, so that a reply with them fits in a frame.
+    pub async fn task_calls(&self, id: TaskId) -> Result<TaskCalls, ReadError> {
         self.read(move |connection| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM records
                  WHERE conversation = (SELECT conversation FROM tasks WHERE id = ?1) AND kind = 'call_planned' AND task = ?1
-                 ORDER BY seq"
+                 ORDER BY seq DESC"
             );
             let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query([id.0])?;
-            let mut calls = Vec::new();
+            let mut found = TaskCalls { calls: Vec::new(), is_cut: false };
+            let mut bytes = 0;
             while let Some(row) = rows.next()? {
-                calls.extend(call_view(connection, record(row)?)?);
+                if bytes > PAGE_BYTES {
+                    found.is_cut = true;
+                    break;
+                }
+                if let Some(call) = call_view(connection, record(row)?)? {
+                    bytes += ENTRY_BYTES + call_texts(&call);
+                    found.calls.push(call);
+                }
             }
-            Ok(calls)
+            found.calls.reverse();
+            Ok(found)
         })
         .await
     }

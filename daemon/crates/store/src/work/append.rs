@@ -102,7 +102,9 @@ impl Work for Append {
     }
 
     fn changes_rules(&self) -> bool {
-        self.records.iter().any(|record| matches!(record.body, RecordBody::RuleRemembered(_)))
+        self.records
+            .iter()
+            .any(|record| matches!(record.body, RecordBody::RuleRemembered(_) | RecordBody::RuleForgotten(_)))
     }
 
     fn is_urgent(&self) -> bool {

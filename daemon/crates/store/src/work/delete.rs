@@ -1,5 +1,5 @@
 use super::{Answer, Fault, Ledger, Refusal, Work};
-use crate::{column::seq_to_sql, committed::Committed, project, query};
+use crate::{column::seq_to_sql, committed::Committed, error::ReadError, project, query};
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
     notification::{ConversationUpdate, InboxUpdate},
@@ -41,16 +41,22 @@ impl Delete {
 /// Takes its messages out of the search index.
 ///
 /// One at a time that takes about a millisecond each, since what is deleted is overwritten. With more than a few the index is emptied
-/// instead: the next search builds it anew, at some 30,000 messages a second.
+/// instead: the next search builds it anew, at some 30,000 messages a second. So it is if a record is damaged: nobody knows which
+/// words the index has of it.
 fn forget_words(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
     let searched_to = query::search_progress(connection)?.searched_to;
-    if query::messages_up_to(connection, id, searched_to, FEW + 1)? > FEW {
+    let are_few = query::messages_up_to(connection, id, searched_to, FEW + 1)? <= FEW;
+    if !are_few || !take_out(connection, id, searched_to)? {
         connection.execute_batch(
             "INSERT INTO search (search) VALUES ('delete-all'); UPDATE search_progress SET seq = 0;",
         )?;
-        return Ok(());
     }
-    query::each_record(connection, id, |record| {
+    Ok(())
+}
+
+/// `false`: a record cannot be read.
+fn take_out(connection: &Connection, id: ConversationId, searched_to: Seq) -> Result<bool, Fault> {
+    let read = query::each_record::<ReadError>(connection, id, |record| {
         // The index needs to be told what it was.
         if let Some(message) = record.message().filter(|message| message.seq <= searched_to) {
             connection
@@ -58,7 +64,12 @@ fn forget_words(connection: &Connection, id: ConversationId) -> Result<(), Fault
                 .execute(params![seq_to_sql(message.seq), message.text])?;
         }
         Ok(())
-    })
+    });
+    match read {
+        Ok(()) => Ok(true),
+        Err(ReadError::Record { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Work for Delete {

@@ -7,6 +7,7 @@ use abide_protocol::{
     task::{CallState, Status},
     transcript::ToolResult,
 };
+use abide_store::TaskCalls;
 
 #[tokio::test]
 async fn a_call_is_seen_at_every_stage() {
@@ -18,7 +19,7 @@ async fn a_call_is_seen_at_every_stage() {
     let mut after = async |body| {
         n += 1;
         let committed = store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
-        let calls = store.task_calls(task_id(1)).await.unwrap();
+        let calls = store.task_calls(task_id(1)).await.unwrap().calls;
         assert_eq!(calls, store.messages(id, None, 10).await.unwrap().calls);
         (committed.records[0].seq, calls)
     };
@@ -80,4 +81,20 @@ async fn a_call_is_seen_at_every_stage() {
     // What is said of it later does not bring it back.
     let (_, calls) = after(RecordBody::ApprovalRequested(approval(2, 1))).await;
     assert_eq!(calls, [view]);
+}
+
+#[tokio::test]
+async fn of_very_many_calls_the_newest_are_listed() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 100).await;
+    start(&store, id, 1, Status::Running).await;
+    let long = format!("{{\"a\": \"{}\"}}", "x".repeat(100_000));
+    for n in 1..=60 {
+        store.append(append(id, vec![record(n + 1, Some(1), planned(n, &long))])).await.unwrap();
+    }
+    let TaskCalls { calls, is_cut } = store.task_calls(task_id(1)).await.unwrap();
+    assert!(is_cut && (30..60).contains(&calls.len()), "{} calls", calls.len());
+    assert!(calls.is_sorted_by_key(|call| call.seq));
+    assert_eq!(calls.last().unwrap().call_id, call_id(60));
 }

@@ -83,6 +83,30 @@ async fn no_word_of_a_deleted_conversation_is_left_in_the_search_index() {
 }
 
 #[tokio::test]
+async fn a_conversation_with_a_changed_record_can_be_deleted_and_no_word_of_it_is_found() {
+    let home = Home::new();
+    let store = home.open();
+    let kept = begin(&store, 1, 1).await;
+    store.append(append(kept, vec![record(2, None, notice("chartreuse"))])).await.unwrap();
+    let id = begin(&store, 2, 3).await;
+    let words = ["vermilion", "mauve"];
+    let records = (4..).zip(words).map(|(n, word)| record(n, None, notice(word))).collect();
+    store.append(append(id, records)).await.unwrap();
+    assert_eq!(store.search("vermilion", None, None, 9).await.unwrap().messages.len(), 1);
+    let damage = "UPDATE records SET body = replace(body, 'vermilion', 'vermillon')";
+    rusqlite::Connection::open(home.path()).unwrap().execute(damage, []).unwrap();
+    assert!(store.conversation_records(id).await.is_err());
+
+    store.delete_conversation(id, Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
+    let folder = home.path().parent().unwrap().to_owned();
+    for word in words.into_iter().chain(["vermillon"]) {
+        assert_eq!(files_that_hold(&folder, word), [] as [String; 0]);
+        assert_eq!(store.search(word, None, None, 9).await.unwrap().messages, []);
+    }
+    assert_eq!(store.search("chartreuse", None, None, 9).await.unwrap().messages.len(), 1);
+}
+
+#[tokio::test]
 async fn nothing_of_a_deleted_conversation_is_left_but_a_tombstone() {
     let home = Home::new();
     let store = home.open();

@@ -49,7 +49,8 @@ async fn conversations_change_as_records_say() {
     assert_eq!((now.title.as_str(), now.workspace.as_str()), ("new", "/w"));
     assert_eq!(
         (now.model.as_deref(), now.created_at, now.updated_at),
-        (Some("a/b"), Timestamp(1), Timestamp(2))
+        (Some("a/b"), Timestamp(1), Timestamp(1)),
+        "it keeps its place in lists"
     );
 }
 

@@ -336,6 +336,22 @@ async fn a_backup_is_a_whole_database_and_replaces_an_older_one_only_if_told_to(
     assert_eq!(try_open(&to).unwrap().conversation_records(id).await.unwrap(), records);
     let nowhere = Store::copy(&home.path(), &home.folder.path().join("no").join("where"), Existing::Keep);
     assert!(matches!(nowhere, Err(CopyError::Write { .. })), "{nowhere:?}");
+    let too_long = Store::copy(&home.path(), &home.folder.path().join("n".repeat(300)), Existing::Keep);
+    assert!(matches!(too_long, Err(CopyError::Write { .. })), "{too_long:?}");
+}
+
+#[tokio::test]
+async fn a_backup_under_a_bare_name_is_in_the_current_folder() {
+    let home = Home::new();
+    let store = home.open();
+    let id = story(&store).await;
+    let name = format!("backup-{}.db", std::process::id());
+    Store::copy(&home.path(), Path::new(&name), Existing::Keep).unwrap();
+    let moved = home.folder.path().join("moved.db");
+    fs::copy(&name, &moved).unwrap();
+    fs::remove_file(&name).unwrap();
+    let records = store.conversation_records(id).await.unwrap();
+    assert_eq!(try_open(&moved).unwrap().conversation_records(id).await.unwrap(), records);
 }
 
 #[tokio::test]
@@ -373,6 +389,8 @@ async fn databases_of_every_schema_open() {
         let old = Home::new();
         fs::create_dir(old.path().parent().unwrap()).unwrap();
         fs::copy(fixtures.join(format!("schema{schema}.db")), old.path()).unwrap();
+        let examined = Store::examine(&old.path()).unwrap();
+        assert_eq!((examined.schema, examined.integrity), (schema, Integrity::Sound));
         let store = old.open();
         assert_eq!(
             store.conversation_records(id).await.unwrap(),

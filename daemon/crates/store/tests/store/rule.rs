@@ -1,9 +1,10 @@
 use super::support::*;
 use abide_protocol::{
-    RecordId, Timestamp,
-    record::{RecordBody, RuleRemembered},
+    ConversationId, RecordId, Timestamp,
+    method::rule::RememberedRule,
+    record::{RecordBody, RuleForgotten, RuleRemembered},
 };
-use abide_store::Store;
+use abide_store::{Lookup, RuleId, Store};
 
 const ARGUMENTS: &str = r#"{"command":"make","env":{"A":"1","B":"2"}}"#;
 
@@ -104,4 +105,100 @@ async fn what_is_remembered_at_once_counts_when_it_is_answered() {
     let in_memory = decided(&store);
     store.close().await;
     assert_eq!(decided(&home.open()), in_memory, "the book says what the table says");
+}
+
+async fn listed(store: &Store) -> Vec<RememberedRule> {
+    store.rules(None, 100).await.unwrap().rules
+}
+
+async fn only(store: &Store) -> RuleId {
+    let id = listed(store).await.remove(0).id;
+    let found = store.find_rule(&id).await.unwrap();
+    let Lookup::One(found) = found else { unreachable!("one rule {id}: {found:?}") };
+    found
+}
+
+async fn forget(store: &Store, conversation: ConversationId, number: u64) {
+    let body = RecordBody::RuleForgotten(RuleForgotten { rule: rule(ARGUMENTS) });
+    store.append(append(conversation, vec![record(number, None, body)])).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_decision_that_is_forgotten_stays_forgotten_after_a_rebuild() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    remember(&store, 2, true).await;
+    forget(&store, id, 3).await;
+    assert_eq!(store.rule("shell", ARGUMENTS, "/w"), None);
+    assert_eq!(listed(&store).await, []);
+    assert_eq!(store.replace_projections(id, Vec::new()).await, Ok(false));
+    store.close().await;
+    let store = home.open();
+    assert_eq!(store.rule("shell", ARGUMENTS, "/w"), None);
+    remember(&store, 4, false).await;
+    assert_eq!(store.rule("shell", ARGUMENTS, "/w"), Some(false), "a later decision counts");
+}
+
+#[tokio::test]
+async fn a_decision_of_a_deleted_conversation_is_listed_without_its_words_and_can_be_forgotten() {
+    let home = Home::new();
+    let store = home.open();
+    let (deleted, kept) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
+    remember(&store, 3, true).await;
+    let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow: false });
+    store.append(append(kept, vec![record(4, Some(2), body)])).await.unwrap();
+    let [newest] = &listed(&store).await[..] else { panic!("two decisions on one call are one rule") };
+    assert_eq!((newest.allow, newest.origin.as_ref().map(|o| o.conversation_id)), (false, Some(kept)));
+    let id = only(&store).await;
+    assert_eq!(store.rule_holders(id).await.unwrap().len(), 2);
+
+    store.delete_conversation(deleted, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
+    assert_eq!(store.rule_holders(id).await.unwrap(), [(kept, rule(ARGUMENTS))]);
+    forget(&store, kept, 5).await;
+    assert_eq!(
+        store.rule("shell", ARGUMENTS, "/w"),
+        Some(true),
+        "the older decision has counted before, too"
+    );
+    let [orphan] = &listed(&store).await[..] else { panic!("one rule") };
+    assert_eq!((orphan.allow, &orphan.origin), (true, &None));
+    store.forget_rule(id).await.unwrap();
+    assert_eq!((listed(&store).await, store.rule("shell", ARGUMENTS, "/w")), (Vec::new(), None));
+    assert_eq!(store.find_rule(&id.to_string()).await.unwrap(), Lookup::None);
+}
+
+#[tokio::test]
+async fn rules_are_listed_newest_first_page_by_page_and_found_by_a_part_of_their_id() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    for n in 2..7 {
+        let rule = rule(&format!(r#"{{"command":"make {n}"}}"#));
+        let body = RecordBody::RuleRemembered(RuleRemembered { rule, allow: n % 2 == 0 });
+        store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
+    }
+    let mut commands = Vec::new();
+    let (mut before, mut pages) = (None, 0);
+    loop {
+        let page = store.rules(before, 2).await.unwrap();
+        pages += 1;
+        for rule in page.rules {
+            let found = [&rule.id[..12], &rule.id[52..], &rule.id.to_ascii_uppercase()];
+            for part in found {
+                let lookup = store.find_rule(part).await.unwrap();
+                assert!(matches!(lookup, Lookup::One(id) if id.to_string() == rule.id), "{part}");
+            }
+            commands.push(rule.origin.unwrap().rule.arguments.as_str().to_owned());
+        }
+        before = page.before;
+        if before.is_none() {
+            break;
+        }
+    }
+    let expected: Vec<_> = (2..7).rev().map(|n| format!(r#"{{"command":"make {n}"}}"#)).collect();
+    assert_eq!((commands, pages), (expected, 3));
+    for typed in ["", "xyz", &"0".repeat(65)] {
+        assert_eq!(store.find_rule(typed).await.unwrap(), Lookup::None, "{typed:?}");
+    }
 }

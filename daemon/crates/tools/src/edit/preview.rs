@@ -1,11 +1,11 @@
 use super::Edit;
 use crate::text::clip;
-use abide_protocol::inbox::Preview;
-use similar::TextDiff;
+use abide_protocol::inbox::{Changed, Preview};
+use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
 
-/// A diff is cut to this, in characters.
-const MAX_DIFF: usize = 16_000;
+/// A diff is cut to this, in characters: some hundred lines of code written anew.
+const MAX_DIFF: usize = 48_000;
 
 /// After this the diff is good enough.
 const TIMEOUT: Duration = Duration::from_millis(300);
@@ -14,15 +14,19 @@ const TIMEOUT: Duration = Duration::from_millis(300);
 pub(crate) fn preview(edit: &Edit) -> Preview {
     let path = edit.spot.relative.to_string_lossy().into_owned();
     let before = edit.before.as_deref().unwrap_or_default();
-    let diff = match (text(before), text(&edit.after)) {
+    let (diff, changed) = match (text(before), text(&edit.after)) {
         (Some(before), Some(after)) => {
             let old = if edit.before.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
             let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(before, after);
-            clip(&diff.unified_diff().header(&old, &format!("b/{path}")).to_string(), MAX_DIFF).into_owned()
+            let lines =
+                |tag: ChangeTag| diff.iter_all_changes().filter(|change| change.tag() == tag).count() as u64;
+            let changed = Changed { added: lines(ChangeTag::Insert), removed: lines(ChangeTag::Delete) };
+            let unified = diff.unified_diff().header(&old, &format!("b/{path}")).to_string();
+            (clip(&unified, MAX_DIFF).into_owned(), Some(changed))
         }
-        _ => format!("(not text: {} bytes become {})", before.len(), edit.after.len()),
+        _ => (format!("(not text: {} bytes become {})", before.len(), edit.after.len()), None),
     };
-    Preview { path, diff }
+    Preview { path, diff, changed }
 }
 
 /// The content, if it is text.

@@ -1,7 +1,7 @@
 //! Edits are planned against what is there, and made only if it still is.
 
 use crate::ground::Ground;
-use abide_protocol::{message::CallOutcome, record::Permission};
+use abide_protocol::{inbox::Changed, message::CallOutcome, record::Permission};
 use serde_json::json;
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -48,7 +48,9 @@ fn a_plan_shows_the_change_and_its_hashes() {
     assert_eq!(new.preview.unwrap().diff, "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n");
     assert_eq!(new.edit.unwrap().before, None);
     let huge = ground.plan_one("write", json!({"path": "huge", "content": "line\n".repeat(100_000)}));
-    assert!(huge.preview.unwrap().diff.chars().count() < 17_000);
+    let preview = huge.preview.unwrap();
+    assert!(preview.diff.chars().count() < 49_000);
+    assert_eq!(preview.changed, Some(Changed { added: 100_000, removed: 0 }), "also what was cut is counted");
 }
 
 #[tokio::test(flavor = "multi_thread")]

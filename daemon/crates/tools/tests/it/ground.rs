@@ -86,7 +86,8 @@ impl Ground {
     ) -> Vec<CallPlanned> {
         let mut allowed = self.tools.specs();
         allowed.push(control());
-        let scope = Scope { workspace, allowed: &allowed, approvals: self.approvals, remembered };
+        let path = Some("/usr/bin:/bin");
+        let scope = Scope { workspace, path, allowed: &allowed, approvals: self.approvals, remembered };
         self.tools.plan(&scope, blocks)
     }
 

@@ -94,7 +94,9 @@ fn classes_and_tiers() {
     fs::write(ground.path("f"), "a").unwrap();
     use EffectClass::{Control, Pure, Unsafe, Verifiable};
     for (tool, arguments, effect, risk, permission) in [
-        ("shell", r#"{"command": "true"}"#, Unsafe, Risk::High, Permission::Ask),
+        ("shell", r#"{"command": "make"}"#, Unsafe, Risk::High, Permission::Ask),
+        ("shell", r#"{"command": "mkdir d"}"#, Unsafe, Risk::Medium, Permission::Ask),
+        ("shell", r#"{"command": "echo one"}"#, Unsafe, Risk::Low, Permission::Ask),
         ("read", r#"{"path": "f"}"#, Pure, Risk::Low, Permission::Tier),
         ("list", "", Pure, Risk::Low, Permission::Tier),
         ("write", r#"{"path": "f", "content": ""}"#, Verifiable, Risk::Medium, Permission::Ask),

@@ -35,6 +35,7 @@ fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
     let workspace = home.join("workspace").to_str()?.to_owned();
     let scope = Scope {
         workspace: &workspace,
+        path: None,
         allowed: &tools.specs(),
         approvals: Approvals::Allow,
         remembered: &|_| None,

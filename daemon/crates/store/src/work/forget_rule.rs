@@ -1,0 +1,37 @@
+use super::{Answer, Fault, Ledger, Refusal, Work};
+
+/// Drops a remembered decision of conversations that are deleted: no record is left that could say so.
+pub(crate) struct ForgetRule {
+    digest: [u8; 32],
+    answer: Answer<()>,
+}
+
+impl ForgetRule {
+    pub(crate) const fn new(digest: [u8; 32], answer: Answer<()>) -> Self {
+        Self { digest, answer }
+    }
+}
+
+impl Work for ForgetRule {
+    fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
+        ledger
+            .connection
+            .prepare_cached(
+                "DELETE FROM rules WHERE digest = ?1 AND conversation NOT IN (SELECT id FROM conversations)",
+            )?
+            .execute([self.digest])?;
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+        let _ = self.answer.send(outcome);
+    }
+
+    fn changes_rules(&self) -> bool {
+        true
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+}

@@ -1,0 +1,323 @@
+//! How much harm a command can do, for the person who decides about it. It changes nothing about whether a call asks.
+//!
+//! Low: it surely only reads, within the workspace. Medium: it changes files of the workspace. High: everything else, also whatever
+//! is not understood here. Only plain commands are understood: a program by its bare name, and words without expansions.
+
+mod plain;
+mod programs;
+
+use abide_protocol::transcript::Risk;
+use plain::{Command, Redirect};
+use std::path::{Component, Path};
+
+/// Where a command is to run.
+pub(super) struct Ground<'a> {
+    pub(super) workspace: &'a str,
+    /// The `PATH` that it gets.
+    pub(super) path: Option<&'a str>,
+    /// The workspace holds more than one project: the home folder, say.
+    pub(super) is_broad: bool,
+}
+
+/// The risk of a command line.
+pub(super) fn of(command: &str, ground: &Ground<'_>) -> Risk {
+    if ground.is_broad {
+        return Risk::High;
+    }
+    let Some(commands) = plain::commands(command.trim()) else { return Risk::High };
+    let is_found = programs_are_the_systems(ground);
+    commands.iter().map(|command| simple(command, is_found)).max().unwrap_or(Risk::High)
+}
+
+fn simple(command: &Command, is_found: bool) -> Risk {
+    let program = match programs::risk(&command.words) {
+        Some((program, _)) if !is_found && !program.is_builtin => return Risk::High,
+        Some((_, risk)) => risk,
+        None => return Risk::High,
+    };
+    let redirects = command.redirects.iter().map(|redirect| match redirect {
+        Redirect::Dropped => Risk::Low,
+        Redirect::To(file) if is_inside(file) => Risk::Medium,
+        Redirect::To(_) => Risk::High,
+    });
+    redirects.fold(program, Risk::max)
+}
+
+/// Whether this word, as a path, stays in the folder from which it is taken. What is no path is a file's name there.
+fn is_inside(word: &str) -> bool {
+    !word.starts_with('~')
+        && Path::new(word).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// Whether a bare name is looked for where the agent cannot write, up to the folder that has the system's programs.
+fn programs_are_the_systems(ground: &Ground<'_>) -> bool {
+    for folder in ground.path.unwrap_or_default().split(':') {
+        if matches!(folder, "/usr/bin" | "/bin") {
+            return true;
+        }
+        let folder = Path::new(folder);
+        let is_elsewhere = folder.is_absolute()
+            && !folder.components().any(|part| part == Component::ParentDir)
+            && !folder.starts_with(ground.workspace);
+        if !is_elsewhere {
+            return false;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GROUND: Ground<'_> =
+        Ground { workspace: "/home/me/src/web", path: Some("/home/me/bin:/usr/bin:/bin"), is_broad: false };
+
+    fn all(expected: Risk, commands: &[&str]) {
+        for command in commands {
+            assert_eq!(of(command, &GROUND), expected, "{command:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_reads_is_low() {
+        all(
+            Risk::Low,
+            &[
+                "echo one",
+                "echo 'a; rm -rf x > y $(z)'",
+                "echo \"two words\" | wc -w",
+                "pwd && ls -la src",
+                "cat src/main.rs 2>/dev/null | head -n 20",
+                "head -20 notes.txt",
+                "grep -rn TODO src --include='*.rs'",
+                "rg -n 'fn main' src",
+                "find . -name '*.rs' -type f -maxdepth 3",
+                "sed -n '10,20p' src/main.rs",
+                "cd src && ls",
+                "sort -k2,3n names | uniq -c 2>&1",
+                "diff -u a b || true",
+                "date +%F",
+                "test -f Cargo.toml; which cargo",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_changes_the_workspace_is_medium() {
+        all(
+            Risk::Medium,
+            &[
+                "mkdir -p src/new && touch src/new/mod.rs",
+                "cp a b",
+                "mv src/a.rs src/b.rs",
+                "echo one > notes.txt",
+                "ls >> list.txt",
+                // It writes the index, and runs what the repository configures.
+                "git status",
+                "git diff --stat",
+                "git log --oneline -5",
+                "git add src/main.rs",
+            ],
+        );
+    }
+
+    /// Each would be a lie as "low", and one key would allow it.
+    const HOSTILE: &[&str] = &[
+        // It leaves the workspace.
+        "cat /etc/passwd",
+        "cat ../../.ssh/id_rsa",
+        "cat ~/.ssh/id_rsa",
+        "ls ..",
+        "cd .. && ls",
+        "cd && ls",
+        "cd - && ls",
+        "cd src .. && ls",
+        "grep -f/etc/shadow x",
+        "grep --file=/etc/shadow x",
+        "echo x > /etc/motd",
+        "echo x > ../x",
+        "echo x > ~/.bashrc",
+        "cp a /usr/local/bin/ls",
+        "mkdir -p ../x",
+        "curl http://example.org",
+        "ssh host ls",
+        // It destroys, or runs something.
+        "rm -rf build",
+        "rm notes.txt",
+        "git reset --hard",
+        "git clean -fd",
+        "git push",
+        "git -c core.fsmonitor=./x status",
+        "git diff --output=x",
+        "git diff --ext-diff",
+        "git log --format=%h --output=x",
+        "make",
+        "cargo test",
+        "npm run build",
+        "python3 -c 'print(1)'",
+        "sh -c ls",
+        "bash script.sh",
+        "eval ls",
+        "exec ls",
+        "source x",
+        ". x",
+        "env ls",
+        "xargs ls",
+        "sudo ls",
+        "time ls",
+        "coproc ls",
+        "command ls",
+        "nohup ls",
+        // More than a plain command.
+        "echo $(rm x)",
+        "echo `rm x`",
+        "echo \"$(rm x)\"",
+        "echo \"`rm x`\"",
+        "echo ${x:-y}",
+        "echo $IFS",
+        "echo <(rm x)",
+        "cat <<< x",
+        "cat << EOF",
+        "(ls)",
+        "{ ls; }",
+        "ls {a,b}",
+        "! ls",
+        "ls &",
+        "ls & rm x",
+        "ls |& tee x",
+        "ls &> x",
+        "ls >| x",
+        "ls <> x",
+        "ls 3> x",
+        "ls >&x",
+        "ls > $x",
+        "ls >",
+        "ls > a b > /etc/c",
+        "ls\nrm x",
+        "ls\rrm x",
+        "ls \\\nrm",
+        "l\\s",
+        "ls\u{a0}-la",
+        "ls \u{2028}rm",
+        "echo 'a\u{202e}b'",
+        "echo 'a",
+        "echo \"a",
+        "echo \"a\\\"; rm x\"",
+        "echo $'a\\nb'",
+        "echo $\"a\"",
+        "ls #x\u{0}",
+        "ls # a comment",
+        "ls *",
+        "ls [a]",
+        "ls ?",
+        "ls a~",
+        "PATH=. ls",
+        "LD_PRELOAD=./x.so ls",
+        "A=1",
+        "f() ls",
+        "function f",
+        "alias ls=rm",
+        "if ls",
+        "./ls",
+        "bin/ls",
+        "/bin/ls",
+        "\"ls\" && 'rm' x",
+        "r'm' x",
+        "ls ;; ls",
+        "ls && ",
+        "&& ls",
+        "| ls",
+        "ls | | wc",
+        ";",
+        "",
+        "LS",
+        // Programs that read, with what makes them write or run.
+        "sort -o x y",
+        "sort -ox y",
+        "sort --output=x y",
+        "sort --outp=x y",
+        "sort -uo x y",
+        "sort --compress-program=./x y",
+        "uniq a b",
+        "find . -delete",
+        "find . -exec rm '{}' ';'",
+        "find . -execdir rm '{}' '+'",
+        "find . -ok rm",
+        "find . -fprint x",
+        "find . -fls x",
+        "find / -name x",
+        "rg --pre ./x y",
+        "rg -z x",
+        "rg --hostname-bin=./x y",
+        "sed -i 's/a/b/' x",
+        "sed -n '1w x' y",
+        "sed -n '1e' y",
+        "sed -n '1,2p;w x' y",
+        "sed '1p' y",
+        "sed -n -e '1p' -i y",
+        "sed -n '1p' -i y",
+        "tree -o x",
+        "tree -R -H . -L 1",
+        "file -C -m x",
+        "date 010100002030",
+        "date -s yesterday",
+        "hostname x",
+        "tee x",
+        "dd if=a of=b",
+        "awk '{print > \"x\"}' y",
+        "tail -f x",
+        "printf -v PATH x",
+        "column -t -- x",
+        "test -f '/etc/passwd'",
+        "test -v 'a[$(rm x)]'",
+        "diff a /etc/passwd",
+        "type -f -- ls",
+        "cut --output-delimiter=/ x",
+        "cat -",
+        "ls --hyperlink",
+        "jq -f /etc/passwd .",
+        "jq --slurpfile a /etc/passwd .",
+        "man ls",
+        "less x",
+        "vi x",
+    ];
+
+    #[test]
+    fn what_is_not_surely_read_only_is_never_low() {
+        for command in HOSTILE {
+            let risk = of(command, &GROUND);
+            assert_ne!(risk, Risk::Low, "{command:?}");
+        }
+        // Of these only a few are known well enough to be called medium.
+        let medium: Vec<&&str> =
+            HOSTILE.iter().filter(|command| of(command, &GROUND) == Risk::Medium).collect();
+        assert_eq!(medium, Vec::<&&str>::new());
+    }
+
+    #[test]
+    fn where_the_agent_can_put_a_program_its_name_says_nothing() {
+        for path in [
+            None,
+            Some(""),
+            Some("/opt/bin"),
+            Some(".:/usr/bin"),
+            Some(":/usr/bin"),
+            Some("bin:/usr/bin"),
+            Some("/home/me/src/web/node_modules/.bin:/usr/bin"),
+            Some("/home/me/src/web:/usr/bin"),
+            Some("/home/me/src/other/../web/bin:/usr/bin"),
+        ] {
+            let ground = Ground { path, ..GROUND };
+            assert_eq!(of("ls", &ground), Risk::High, "{path:?}");
+            assert_eq!(of("echo one; pwd", &ground), Risk::Low, "bash itself prints it: {path:?}");
+        }
+        let after = Ground { path: Some("/usr/bin:/home/me/src/web/bin"), ..GROUND };
+        assert_eq!(of("ls", &after), Risk::Low);
+    }
+
+    #[test]
+    fn in_a_broad_workspace_nothing_is_low() {
+        assert_eq!(of("cat .ssh/id_rsa", &Ground { is_broad: true, ..GROUND }), Risk::High);
+    }
+}
