@@ -11,6 +11,7 @@ pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
     daemon::{
         CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ManArgs, ModelsArgs,
+        RulesArgs, RulesCommand, Setting,
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{
@@ -36,17 +37,20 @@ Exit codes:
   3    no daemon
   4    a task waits for you, and there is no terminal
   5    a step, time or budget limit ended the task
-  124  the time is over (wait --timeout)
+  124  the time of `abide wait --timeout` is over
   130  the task was stopped
   143  this program was told to end (SIGTERM, SIGHUP)
 
 Environment:
-  ABIDE_HOME      a folder for everything: configuration, data, logs, socket; else the platform's own folders
-  ABIDE_DAEMON    the daemon's program, if it is neither beside this one nor in PATH; ABIDE_GUI likewise
-  ABIDE_LOG       what the daemon logs when it starts, such as debug or abide_daemon=trace
+  ABIDE_HOME      one folder for configuration, data, logs and socket
+                  instead of the platform's own folders
+  ABIDE_DAEMON    the daemon's program, if it is neither beside this one nor
+                  in PATH; ABIDE_GUI likewise for the window
+  ABIDE_LOG       what the daemon logs, such as debug or abide_daemon=trace
   NO_COLOR        no colours; --color decides before it
   ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL
-                  read by the daemon when it starts, from the shell that starts it; `abide key set` keeps a key";
+                  read by the daemon when it starts, from the shell that
+                  starts it; `abide key set` stores a key for good";
 
 /// Whether `--json` is among arguments that could not be parsed.
 pub(crate) fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
@@ -60,8 +64,8 @@ pub(crate) fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
 #[derive(Debug, Parser)]
 #[command(name = "abide", version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Print JSON: one document, or a line for each thing told where a command follows something; an error is one line of JSON on
-    /// standard error
+    /// Print JSON: one document, or one line per event where a command follows something. Errors are one line of JSON on standard
+    /// error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// When to use colours (NO_COLOR is respected)
@@ -120,15 +124,17 @@ pub(crate) enum Command {
     Reject(RejectArgs),
     /// End a task at once and for good
     Stop(LiveTaskArgs),
-    /// Let what runs finish and begin nothing new
+    /// Pause a task: what runs finishes, nothing new begins
     Pause(LiveTaskArgs),
     /// Let a paused task go on
     Resume(LiveTaskArgs),
+    /// List the decisions that are remembered (--always), or forget one
+    Rules(RulesArgs),
     /// List, rename, archive or delete conversations
     Conversations(ConversationsArgs),
     /// List providers and models, and which one is the default and why
     Models(ModelsArgs),
-    /// Give the daemon a provider's API key, or take it away
+    /// Store or remove a provider's API key
     #[command(subcommand)]
     Key(KeyCommand),
     /// Start, stop and look at the daemon
@@ -136,7 +142,7 @@ pub(crate) enum Command {
     Daemon(DaemonCommand),
     /// Check that everything is well: home, database, configuration, providers, notifications
     Doctor(DoctorArgs),
-    /// Check the configuration, or print what can be in it
+    /// Show, change or check the configuration, or print what can be in it
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Open the window

@@ -22,6 +22,7 @@ mod pause;
 mod ps;
 mod reject;
 mod resume;
+mod rules;
 mod run;
 mod search;
 mod show;
@@ -54,12 +55,13 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Stop(args) => stop::stop(args, json).await,
         Command::Pause(args) => pause::pause(args, json).await,
         Command::Resume(args) => resume::resume(args, json).await,
+        Command::Rules(args) => rules::rules(args, json).await,
         Command::Conversations(args) => conversations::conversations(args, json).await,
-        Command::Models(args) => models::models(&args, json).await,
+        Command::Models(args) => models::models(args, json).await,
         Command::Key(command) => key::key(command, json).await,
         Command::Daemon(command) => daemon::daemon(command, json).await,
         Command::Doctor(args) => doctor::doctor(&args, json),
-        Command::Config(command) => config::config(&command),
+        Command::Config(command) => config::config(command, json).await,
         Command::Gui => gui::gui(),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

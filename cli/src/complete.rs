@@ -6,7 +6,7 @@
 use crate::{
     args::Cli,
     connection::options,
-    output::{pending, ps, text},
+    output::{pending, ps, rule, text},
 };
 use abide_client::{
     Client, Home, Options,
@@ -14,8 +14,12 @@ use abide_client::{
         conversation::Conversation,
         inbox::{InboxItem, Pending},
         method::{
-            Inbox, ListConversations, ListModels, ListTasks, conversation::ListConversationsParams,
-            daemon::ListModelsParams, inbox::InboxParams, task::ListTasksParams,
+            Inbox, ListConversations, ListModels, ListRules, ListTasks,
+            conversation::ListConversationsParams,
+            daemon::ListModelsParams,
+            inbox::InboxParams,
+            rule::{ListRulesParams, RememberedRule},
+            task::ListTasksParams,
         },
     },
 };
@@ -49,6 +53,8 @@ pub(crate) enum Kind {
     Approval,
     Model,
     Provider,
+    /// A remembered decision.
+    Rule,
 }
 
 impl Kind {
@@ -121,6 +127,7 @@ async fn offers(daemon: &Client, kind: Kind) -> Option<Vec<Offer>> {
         Kind::Approval => inbox(daemon, |item| matches!(item, Pending::Approval(_))).await,
         Kind::Model => models(daemon).await,
         Kind::Provider => providers(daemon).await,
+        Kind::Rule => rules(daemon).await,
     }
 }
 
@@ -184,6 +191,17 @@ async fn providers(daemon: &Client) -> Option<Vec<Offer>> {
         long: None,
     };
     Some(models.providers.into_iter().map(offer).collect())
+}
+
+async fn rules(daemon: &Client) -> Option<Vec<Offer>> {
+    let params = ListRulesParams { before: None, limit: Some(PAGE) };
+    let rules = daemon.call::<ListRules>(params).await.ok()?.rules;
+    let offer = |r: RememberedRule| Offer {
+        what: rule::about(&r),
+        name: rule::short(&r).to_owned(),
+        long: Some(r.id),
+    };
+    Some(rules.into_iter().map(offer).collect())
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@ use crate::{
     output::{screen, status},
 };
 use abide_client::{
-    AtHome, CallError, Client, Home, Options, autostart,
+    AtHome, CallError, Client, Home, Live, LiveOptions, Options, Update, autostart,
     protocol::{
-        method::{Method, Status, daemon::StatusParams},
+        method::{Method, Status, daemon::StatusParams, subscription::Scope},
         notification::DaemonUpdate,
     },
+    view::{Connection, OverviewView},
 };
 
 /// API keys that shells usually have, and whose they are.
@@ -98,6 +99,34 @@ impl Daemon {
             }
         }
         Ok(())
+    }
+}
+
+/// All tasks as they stand, kept up while the daemon is restarted.
+pub(crate) struct Overview {
+    live: Live,
+    pub(crate) view: OverviewView,
+}
+
+impl Overview {
+    pub(crate) async fn open(daemon: &Daemon) -> Result<Self, CommandError> {
+        let live =
+            Live::open(connector(daemon.home()), Scope::Overview, None, LiveOptions::default()).await?;
+        Ok(Self { live, view: OverviewView::default() })
+    }
+
+    /// Takes in the next update. A daemon that has died is started again. Cancel-safe up to the update.
+    pub(crate) async fn next(&mut self, daemon: &Daemon) -> Result<(), CommandError> {
+        let update = self.live.next().await;
+        let is_lost = matches!(update, Update::Disconnected { .. });
+        self.view.apply(update);
+        if is_lost {
+            daemon.revive(self.view.daemon()).await;
+        }
+        match self.view.connection() {
+            Connection::Ended { reason } => Err(CommandError::failed(format!("lost the daemon: {reason}"))),
+            Connection::Live | Connection::Opening | Connection::Lost { .. } => Ok(()),
+        }
     }
 }
 

@@ -239,7 +239,10 @@ impl From<protocol::Error> for CommandError {
                 Some(format!("`abide show {short}` says more about it"))
             }
             ErrorKind::IllegalState => Some("`abide ps --all` shows where it stands".to_owned()),
-            ErrorKind::ModelUnavailable => Some("`abide models` lists what there is".to_owned()),
+            // Most say so themselves.
+            ErrorKind::ModelUnavailable if !error.message.contains("`abide models`") => {
+                Some("`abide models` lists what there is".to_owned())
+            }
             ErrorKind::Internal | ErrorKind::Storage => Some("`abide daemon logs` has more".to_owned()),
             ErrorKind::MethodNotFound | ErrorKind::Unsupported => {
                 Some("the daemon may be of another version: `abide daemon restart`".to_owned())

@@ -3,6 +3,7 @@
 //! Invariant: words of models, tools and the daemon enter a rendered text through [`text`] only.
 
 pub(crate) mod call;
+pub(crate) mod config;
 pub(crate) mod conversation;
 pub(crate) mod format;
 pub(crate) mod history;
@@ -14,6 +15,7 @@ pub(crate) mod models;
 pub(crate) mod pending;
 pub(crate) mod ps;
 pub(crate) mod retry;
+pub(crate) mod rule;
 pub(crate) mod screen;
 pub(crate) mod search;
 pub(crate) mod show;

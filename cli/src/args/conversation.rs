@@ -19,7 +19,7 @@ pub(crate) struct MessagesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// All of them have to be there, as words or beginnings of words; in double quotes they stay together
+    /// Words or beginnings of words, all of which have to occur; words in double quotes have to stand together
     #[arg(required = true, value_name = "WORD")]
     pub(crate) words: Vec<String>,
     /// Only in this conversation
@@ -50,6 +50,7 @@ pub(crate) enum ConversationsCommand {
         /// The conversation's id
         #[arg(value_parser = word, add = Kind::Conversation.completer())]
         conversation: String,
+        /// The new title
         #[arg(required = true)]
         title: Vec<String>,
     },

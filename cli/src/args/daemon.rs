@@ -1,6 +1,6 @@
 use super::word::word;
 use crate::complete::Kind;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
@@ -9,11 +9,15 @@ pub(crate) struct ModelsArgs {
     /// Do not ask the providers what they have
     #[arg(long)]
     pub(crate) offline: bool,
+    /// Send this model one short request, to see whether its address, key and name work. Of a provider, its default or first model
+    /// is asked
+    #[arg(long, value_name = "MODEL", conflicts_with = "offline", value_parser = word, add = Kind::Model.completer())]
+    pub(crate) check: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Derive everything anew that is derived from records, and say whether it was equal; the daemon must not run
+    /// Rebuild everything that is derived from records, and say whether anything differed; the daemon must not run
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// Write a copy of the database, also while the daemon runs
@@ -36,6 +40,51 @@ pub(crate) enum ConfigCommand {
     Check,
     /// Print every key with its type, default and meaning
     Reference,
+    /// Print the settings that `abide config set` changes, and the file they are in
+    Show,
+    /// Change a setting in the file; its comments and everything else in it stay
+    #[command(after_help = "\
+Settings:
+  model.default   PROVIDER/MODEL, or auto: the first that is there
+  notify.enabled  on or off: desktop notifications
+
+Examples:
+  abide config set model.default anthropic/claude-sonnet-5
+  abide config set model.default auto
+  abide config set notify.enabled off")]
+    Set {
+        /// Which setting
+        #[arg(value_enum)]
+        setting: Setting,
+        /// Its new value
+        #[arg(value_parser = word)]
+        value: String,
+    },
+}
+
+/// What clients can change of the configuration, by its key in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Setting {
+    #[value(name = "model.default")]
+    Model,
+    #[value(name = "notify.enabled")]
+    Notifications,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<RulesCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// Forget a remembered decision: the same call asks again
+    Forget {
+        /// The decision's id, as `abide rules` shows it
+        #[arg(value_parser = word, add = Kind::Rule.completer())]
+        id: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -66,7 +115,7 @@ pub(crate) enum DaemonCommand {
     Stop,
     /// Stop it and start it again
     Restart,
-    /// Say what it does
+    /// Say whether it runs, and what it does
     Status,
     /// Print its newest log
     Logs(LogsArgs),

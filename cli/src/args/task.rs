@@ -60,7 +60,7 @@ pub(crate) struct AgentArgs {
     /// Go on with the newest conversation of this folder
     #[arg(long = "continue", short = 'c')]
     pub(crate) continue_newest: bool,
-    /// Allow what would ask you; what a rule denies stays denied
+    /// Allow every call that would ask you; what you have rejected for good stays rejected
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
     /// How the task decides what to do next
@@ -79,7 +79,8 @@ pub(crate) struct AgentArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The agent works in the current folder. Its words go to standard output, everything else to standard error.
+The agent works in the current folder. Its words go to standard output,
+everything else to standard error.
 Ctrl-C detaches: the task goes on, and `abide watch` comes back to it.
 
 Examples:
@@ -111,7 +112,7 @@ Examples:
   abide chat --continue                  go on with the newest conversation of this folder
   abide chat --model local/smollm2 --mode agent")]
 pub(crate) struct ChatArgs {
-    /// Do not keep what is typed for the arrow keys of later chats, and offer nothing of earlier ones
+    /// Neither save what is typed here nor offer what was typed in earlier chats
     #[arg(long)]
     pub(crate) no_history: bool,
     #[command(flatten)]
@@ -141,8 +142,12 @@ pub(crate) struct PsArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each task's end is told as it comes. The exit code is that of the worst: 1 one failed, 4 one waits for you,
-5 one reached a limit, 130 one was cancelled, 0 all are done.
+Prints how each task ended, as it ends. The exit code is the worst of them:
+  1    one has failed
+  4    one waits for you (--or-waiting)
+  5    one has reached a limit
+  130  one was cancelled
+  0    all are done
 
 Examples:
   id=$(abide run --detach --yes fix the failing test); abide wait $id && git push
@@ -151,7 +156,7 @@ pub(crate) struct WaitArgs {
     /// The tasks' ids
     #[arg(required = true, value_name = "TASK", value_parser = word, add = Kind::LiveTask.completer())]
     pub(crate) tasks: Vec<String>,
-    /// A task that waits for you, or was paused by something else than you, is waited for no longer
+    /// Do not wait any longer for a task that asks you something, or that Abide has paused
     #[arg(long)]
     pub(crate) or_waiting: bool,
     /// Give up after so long, with exit code 124: 90 (seconds), 30m, 2h

@@ -28,19 +28,28 @@ const LABEL: &str = "answer: ";
 pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     let items = daemon.call::<Inbox>(InboxParams::default()).await?.items;
-    let (item, question) = find(&items, &args.id)?;
-    let response = if args.decline { None } else { Some(words(question, &args.text).await?) };
-    let params = UserResponseParams {
-        task_id: item.task_id.to_string(),
-        question_id: Some(question.id.to_string()),
-        response: response.clone(),
+    let params = match find(&items, &args.id)? {
+        Some((item, question)) => UserResponseParams {
+            task_id: item.task_id.to_string(),
+            question_id: Some(question.id.to_string()),
+            response: if args.decline { None } else { Some(words(question, &args.text).await?) },
+        },
+        None if args.text.is_empty() && !args.decline => return Err(not_open(&args.id)),
+        // It may be answered already: the daemon says with what, and since when.
+        None => UserResponseParams {
+            task_id: args.id.clone(),
+            question_id: None,
+            response: (!args.decline).then(|| args.text.join(" ")),
+        },
     };
-    let reply = daemon.call_again::<UserResponse>(params).await?;
+    let response = params.response.clone();
+    let reply = daemon.call_again::<UserResponse>(params).await;
+    let reply = reply.map_err(|e| if e.is(ErrorKind::NotFound) { not_open(&args.id) } else { e })?;
     Verdict::of_answer(&reply, response.as_deref()).end(&reply, json)
 }
 
-/// The open question of that id, or the only one of the task of that id.
-fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<(&'a InboxItem, &'a Question), CommandError> {
+/// The open question of that id, or the only one of the task of that id; `None`: none is open.
+fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<Option<(&'a InboxItem, &'a Question)>, CommandError> {
     let questions = items.iter().filter_map(|item| match &item.pending {
         Pending::Question(q) => Some((item, q)),
         Pending::Approval(_) => None,
@@ -49,9 +58,8 @@ fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<(&'a InboxItem, &'a Ques
         .filter(|(item, q)| fits(&q.id.to_string(), id) || fits(&item.task_id.to_string(), id))
         .collect();
     match fitting[..] {
-        [one] => Ok(one),
-        [] => Err(CommandError::failed(format!("no open question is {id}, nor of a task {id}"))
-            .hinted("`abide inbox` lists what waits; an approval takes `abide approve` or `abide reject`")),
+        [one] => Ok(Some(one)),
+        [] => Ok(None),
         _ => {
             let candidate = |(_, question): &(_, &Question)| Candidate {
                 id: question.id.to_string(),
@@ -63,6 +71,11 @@ fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<(&'a InboxItem, &'a Ques
             Err(protocol::Error::new(ErrorKind::Ambiguous, words).about(id).among(candidates).into())
         }
     }
+}
+
+fn not_open(id: &str) -> CommandError {
+    CommandError::failed(format!("no open question is {id}, nor of a task {id}"))
+        .hinted("`abide inbox` lists what waits; an approval takes `abide approve` or `abide reject`")
 }
 
 /// Any beginning or end of an id names it.
@@ -123,10 +136,10 @@ mod tests {
         let items =
             [item(Pending::Approval(fixture::approval())), item(Pending::Question(fixture::question()))];
         for id in ["00000004", "00000001", "00000000-0000-0000-0000-000000000004"] {
-            assert_eq!(find(&items, id).unwrap().1.id, fixture::question().id, "{id}");
+            assert_eq!(find(&items, id).unwrap().unwrap().1.id, fixture::question().id, "{id}");
         }
         for id in ["00000005", "", "-", "4444"] {
-            assert!(find(&items, id).is_err(), "{id}");
+            assert_eq!(find(&items, id).unwrap(), None, "{id}");
         }
         let two =
             [item(Pending::Question(fixture::question())), item(Pending::Question(fixture::question()))];

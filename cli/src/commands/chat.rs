@@ -129,7 +129,7 @@ impl Chat {
 
     async fn command(&mut self, command: Command) -> Result<Next, CommandError> {
         match command {
-            Command::Help => screen::note(&slash::help())?,
+            Command::Help => screen::note(&slash::help(text::terminal_width().unwrap_or(80)))?,
             Command::Model(None) => self.say_model().await?,
             Command::Model(Some(model)) => self.change_model(model).await?,
             Command::Mode(None) => self.say_mode().await?,

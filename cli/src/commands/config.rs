@@ -1,11 +1,68 @@
-use crate::{args::ConfigCommand, error::CommandError, exit::Exit, replace::become_daemon};
+use crate::{
+    args::{ConfigCommand, Setting},
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{config, json, screen},
+    replace::become_daemon,
+};
+use abide_client::protocol::{
+    ErrorKind,
+    method::{
+        GetConfig, UpdateConfig,
+        config::{ConfigReply, GetConfigParams, ModelChoice, UpdateConfigParams},
+    },
+};
 use std::ffi::OsStr;
 
-/// The daemon's program knows its configuration.
-pub(crate) fn config(command: &ConfigCommand) -> Result<Exit, CommandError> {
-    let what = match command {
-        ConfigCommand::Check => "check",
-        ConfigCommand::Reference => "reference",
-    };
-    become_daemon(&[OsStr::new("config"), OsStr::new(what)])
+pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, CommandError> {
+    match command {
+        // The daemon's program knows these, and no daemon needs to run.
+        ConfigCommand::Check => become_daemon(&[OsStr::new("config"), OsStr::new("check")]),
+        ConfigCommand::Reference => become_daemon(&[OsStr::new("config"), OsStr::new("reference")]),
+        ConfigCommand::Show => {
+            let reply = Daemon::started().await?.call::<GetConfig>(GetConfigParams::default()).await?;
+            tell(&reply, json)
+        }
+        ConfigCommand::Set { setting, value } => {
+            let params = change(setting, &value)?;
+            let changed = Daemon::started().await?.call::<UpdateConfig>(params).await;
+            let reply = changed.map_err(|e| match e.is(ErrorKind::IllegalState) {
+                true => e.hinted("`abide config check` says whether the file is well"),
+                false => e,
+            })?;
+            tell(&reply, json)
+        }
+    }
+}
+
+fn tell(reply: &ConfigReply, json: bool) -> Result<Exit, CommandError> {
+    if json {
+        json::document(reply)?;
+    } else {
+        screen::print(&config::config(reply))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn change(setting: Setting, value: &str) -> Result<UpdateConfigParams, CommandError> {
+    let mut params = UpdateConfigParams::default();
+    match setting {
+        Setting::Model => {
+            params.model = Some(match value {
+                "auto" => ModelChoice::Automatic,
+                model => ModelChoice::Named(model.to_owned()),
+            });
+        }
+        Setting::Notifications => {
+            params.notifications = Some(match value {
+                "on" | "true" => true,
+                "off" | "false" => false,
+                other => {
+                    return Err(CommandError::usage(format!("{other:?} is neither on nor off")));
+                }
+            });
+        }
+    }
+    Ok(params)
 }

@@ -33,7 +33,7 @@ pub(crate) async fn messages(args: MessagesArgs, json: bool) -> Result<Exit, Com
         width: text::terminal_width(),
         is_rich: screen::is_rich(),
     };
-    screen::print(&message::conversation(&reply.messages, &reply.calls, &look))?;
+    screen::print(&message::conversation(&reply.messages, &reply.calls, &reply.events, &look))?;
     let newest = reply.messages.iter().map(|message| message.seq).max();
     if let Some(seq) = newest.filter(|_| screen::is_seen()) {
         daemon.call::<MarkRead>(MarkReadParams { conversation_id: params.conversation_id, seq }).await?;

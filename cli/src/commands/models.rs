@@ -3,12 +3,18 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{json, models, screen},
+    output::{json, models, screen, text},
 };
-use abide_client::protocol::method::{ListModels, daemon::ListModelsParams};
+use abide_client::protocol::method::{
+    CheckModel, ListModels,
+    daemon::{CheckModelParams, ListModelsParams},
+};
 use tokio::task::JoinSet;
 
-pub(crate) async fn models(args: &ModelsArgs, json: bool) -> Result<Exit, CommandError> {
+pub(crate) async fn models(args: ModelsArgs, json: bool) -> Result<Exit, CommandError> {
+    if let Some(model) = args.check {
+        return check(model, json).await;
+    }
     let mut daemon = Daemon::started().await?;
     if json {
         let params = ListModelsParams { offline: args.offline, provider: None };
@@ -34,4 +40,23 @@ pub(crate) async fn models(args: &ModelsArgs, json: bool) -> Result<Exit, Comman
         reply.providers.iter().try_for_each(|provider| screen::print(&models::provider(provider)))?;
     }
     Ok(Exit::Done)
+}
+
+async fn check(model: String, json: bool) -> Result<Exit, CommandError> {
+    let mut daemon = Daemon::started().await?;
+    daemon.warn().await?;
+    let reply = daemon.call::<CheckModel>(CheckModelParams { model }).await?;
+    let exit = if reply.failure.is_none() { Exit::Done } else { Exit::Failed };
+    if json {
+        json::document(&reply)?;
+        return Ok(exit);
+    }
+    match &reply.failure {
+        None => screen::print(&models::answers(&reply))?,
+        Some(failure) => {
+            let words = format!("{} does not answer: {}", reply.model, failure.message);
+            return Err(CommandError::failed(text::one_line(&words)));
+        }
+    }
+    Ok(exit)
 }

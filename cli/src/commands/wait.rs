@@ -1,16 +1,15 @@
 use crate::{
     args::WaitArgs,
-    connection::{self, Daemon},
+    connection::{Daemon, Overview},
     error::CommandError,
     exit::Exit,
     follow,
     output::{json, ps, screen},
 };
 use abide_client::{
-    Live, LiveOptions, Update,
     protocol::{
         ErrorKind,
-        method::{GetTask, subscription::Scope, task::TaskParams},
+        method::{GetTask, task::TaskParams},
         task::{AgentTask, EndReason},
     },
     view::{Connection, OverviewView},
@@ -31,28 +30,16 @@ pub(crate) async fn wait(args: WaitArgs, json: bool) -> Result<Exit, CommandErro
             wait.tasks.push(Waited { task, exit: None });
         }
     }
-    let connector = connection::connector(daemon.home());
-    let mut live = Live::open(connector, Scope::Overview, None, LiveOptions::default()).await?;
-    let mut view = OverviewView::default();
+    let mut overview = Overview::open(&daemon).await?;
     loop {
         tokio::select! {
-            update = live.next() => {
-                let is_lost = matches!(update, Update::Disconnected { .. });
-                view.apply(update);
-                if is_lost {
-                    daemon.revive(view.daemon()).await;
-                }
-            }
+            seen = overview.next(&daemon) => seen?,
             () = sleep_until(deadline) => return wait.timed_out(),
             // Whoever waits here wants to do something afterwards: that must not look like success.
             _ = tokio::signal::ctrl_c() => return Ok(Exit::Cancelled),
         }
-        match view.connection() {
-            Connection::Live => wait.look(&view, &mut daemon).await?,
-            Connection::Ended { reason } => {
-                return Err(CommandError::failed(format!("lost the daemon: {reason}")));
-            }
-            Connection::Opening | Connection::Lost { .. } => {}
+        if matches!(overview.view.connection(), Connection::Live) {
+            wait.look(&overview.view, &mut daemon).await?;
         }
         if wait.tasks.iter().all(|waited| waited.exit.is_some()) {
             return wait.over();

@@ -225,6 +225,10 @@ impl Teller {
                 let words = format!("remembered: {} is {verb} with {}", rule.tool, rule.arguments.as_str());
                 screen.note(&paint(FAINT, &text::one_line(&words)))
             }
+            EventKind::RuleForgotten(rule) => {
+                let words = format!("forgotten: {} asks again with {}", rule.tool, rule.arguments.as_str());
+                screen.note(&paint(FAINT, &text::one_line(&words)))
+            }
             // A notice, the live line or the end of the command says it.
             EventKind::TaskStarted(_)
             | EventKind::StepBegan(_)

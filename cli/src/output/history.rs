@@ -13,6 +13,9 @@ use abide_client::protocol::{
     method::task::{GetTaskReply, TaskHistory},
 };
 
+/// Of a reply that has only the newest calls.
+pub(crate) const OLDER_CALLS: &str = "… older calls are left out\n";
+
 /// `width` is the room for it.
 pub(crate) fn history(
     reply: &GetTaskReply,
@@ -33,7 +36,11 @@ pub(crate) fn history(
     entries
         .extend(calls.map(|c| (c.seq, entry(began, at(c, began), call::told(c, extent, width).trim_end()))));
     entries.sort_by_key(|(seq, _)| *seq);
-    let cut = if history.is_cut { paint(FAINT, "… what came before is left out\n") } else { String::new() };
+    let cut = match (history.is_cut, reply.calls_cut) {
+        (true, _) => paint(FAINT, "… what came before is left out\n"),
+        (false, true) => paint(FAINT, OLDER_CALLS),
+        (false, false) => String::new(),
+    };
     entries.into_iter().fold(cut, |all, (_, entry)| all + &entry)
 }
 
@@ -85,6 +92,7 @@ fn happened(event: &Event) -> Option<String> {
             let verb = if remembered.allow { "allowed" } else { "refused" };
             format!("remembered: {} is {verb}", text::one_line(&remembered.rule.tool))
         }
+        EventKind::RuleForgotten(rule) => format!("forgotten: {} asks again", text::one_line(&rule.tool)),
         EventKind::Restarted => "the daemon was restarted; the task was found unfinished".to_owned(),
         EventKind::TaskEnded(ended) => format!("ended: {}", ended.reason.name().replace('_', " ")),
     })
@@ -148,6 +156,7 @@ mod tests {
             workspace: "/home/me/app".into(),
             calls: vec![fixture::call()],
             history: Some(TaskHistory { messages: vec![], events, is_cut: false }),
+            calls_cut: false,
         }
     }
 

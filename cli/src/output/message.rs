@@ -8,6 +8,7 @@ use crate::output::{
 };
 use abide_client::protocol::{
     Timestamp,
+    event::{EndedEvent, Event, EventKind},
     message::{CallView, Message, MessageKind, Role},
 };
 
@@ -22,21 +23,38 @@ pub(crate) struct Look {
     pub(crate) is_rich: bool,
 }
 
-/// Messages and calls in the order in which they came.
-pub(crate) fn conversation(messages: &[Message], calls: &[CallView], look: &Look) -> String {
+/// Messages, calls and what came of tasks, in the order in which they came.
+pub(crate) fn conversation(
+    messages: &[Message],
+    calls: &[CallView],
+    events: &[Event],
+    look: &Look,
+) -> String {
     enum Item<'a> {
         Message(&'a Message),
         Call(&'a CallView),
+        Summary(Timestamp, &'a str),
     }
     let mut items: Vec<_> = messages
         .iter()
         .map(|m| (m.seq, Item::Message(m)))
         .chain(calls.iter().filter(|c| !call::is_control(c)).map(|c| (c.seq, Item::Call(c))))
+        .chain(events.iter().filter_map(|event| {
+            let EventKind::TaskEnded(EndedEvent { summary: Some(summary), .. }) = &event.kind else {
+                return None;
+            };
+            Some((event.seq, Item::Summary(event.at, summary.trim())))
+        }))
         .collect();
     items.sort_by_key(|(seq, _)| *seq);
     let mut out = String::new();
     let mut after_call = false;
+    let mut last_words = "";
     for (_, item) in items {
+        // The agent may have said it already.
+        if matches!(item, Item::Summary(_, words) if words.is_empty() || words == last_words) {
+            continue;
+        }
         let is_call = matches!(item, Item::Call(_));
         // Calls in a row stand together.
         let is_apart = !(is_call && after_call);
@@ -44,7 +62,13 @@ pub(crate) fn conversation(messages: &[Message], calls: &[CallView], look: &Look
             out.push('\n');
         }
         match item {
-            Item::Message(m) => out.push_str(&message(m, look)),
+            Item::Message(m) => {
+                last_words = m.text.trim();
+                out.push_str(&message(m, look));
+            }
+            Item::Summary(at, words) => {
+                out.push_str(&paragraph(&paint(BUSY, "agent"), at, &of_agent(words, look), look));
+            }
             Item::Call(c) => out.push_str(&call::told(c, look.extent, look.width)),
         }
         after_call = is_call;
@@ -62,12 +86,24 @@ fn message(message: &Message, look: &Look) -> String {
         (Role::Agent, _) => ("agent", BUSY),
         (Role::System, _) => ("abide", FAINT),
     };
-    let words = match look.width {
-        Some(width) if look.is_rich && message.role == Role::Agent => markdown::whole(&message.text, width),
-        _ => text::block(&message.text).into_owned(),
+    let words = match message.role {
+        Role::Agent => of_agent(&message.text, look),
+        Role::User | Role::System => text::block(&message.text).into_owned(),
     };
-    let at = paint(FAINT, &measure::ago(message.at, look.now));
-    format!("{} {at}\n{}\n", paint(style, who), words.trim_end())
+    paragraph(&paint(style, who), message.at, &words, look)
+}
+
+/// An agent's words may be Markdown.
+fn of_agent(raw: &str, look: &Look) -> String {
+    match look.width {
+        Some(width) if look.is_rich => markdown::whole(raw, width),
+        _ => text::block(raw).into_owned(),
+    }
+}
+
+fn paragraph(who: &str, at: Timestamp, words: &str, look: &Look) -> String {
+    let at = paint(FAINT, &measure::ago(at, look.now));
+    format!("{who} {at}\n{}\n", words.trim_end())
 }
 
 /// A message other than the agent's words, as `run` and `watch` tell it beside them.
@@ -87,7 +123,7 @@ pub(crate) fn aside(message: &Message) -> String {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::{ConversationId, RecordId, Seq};
+    use abide_client::protocol::{ConversationId, RecordId, Seq, task::EndReason};
     use uuid::Uuid;
 
     fn said(seq: u64, role: Role, kind: MessageKind, text: &str) -> Message {
@@ -115,7 +151,7 @@ mod tests {
             said(9, Role::User, MessageKind::Text, "look"),
             said(12, Role::Agent, MessageKind::Text, "I looked.\nAll fine.\n"),
         ];
-        let shown = conversation(&messages, &[fixture::call()], &look(5_000));
+        let shown = conversation(&messages, &[fixture::call()], &[], &look(5_000));
         assert_eq!(
             anstream::adapter::strip_str(&shown).to_string(),
             "you 5 s ago\nlook\n\n✓ read src/main.rs → 120 lines (12 ms)\n\nagent 5 s ago\nI looked.\nAll fine.\n"
@@ -123,9 +159,33 @@ mod tests {
     }
 
     #[test]
+    fn what_came_of_a_task_is_said_once() {
+        let ended = |seq, summary: &str| Event {
+            seq: Seq(seq),
+            task_id: None,
+            at: fixture::START,
+            kind: EventKind::TaskEnded(EndedEvent {
+                reason: EndReason::Completed,
+                summary: Some(summary.into()),
+                error: None,
+            }),
+        };
+        let messages = [
+            said(1, Role::User, MessageKind::Text, "look"),
+            said(4, Role::User, MessageKind::Text, "again"),
+            said(5, Role::Agent, MessageKind::Text, "Still fine.\n"),
+        ];
+        let shown = conversation(&messages, &[], &[ended(3, "All fine."), ended(6, "Still fine.")], &look(0));
+        assert_eq!(
+            anstream::adapter::strip_str(&shown).to_string(),
+            "you just now\nlook\n\nagent just now\nAll fine.\n\nyou just now\nagain\n\nagent just now\nStill fine.\n"
+        );
+    }
+
+    #[test]
     fn what_a_message_says_cannot_move_the_cursor() {
         let hostile = said(1, Role::Agent, MessageKind::Update, "a\u{1b}[2J\rb");
-        for shown in [aside(&hostile), conversation(&[hostile], &[], &look(0))] {
+        for shown in [aside(&hostile), conversation(&[hostile], &[], &[], &look(0))] {
             let shown = anstream::adapter::strip_str(&shown).to_string();
             assert!(!shown.contains(['\u{1b}', '\r']) && shown.contains("[2J"), "{shown:?}");
         }

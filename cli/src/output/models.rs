@@ -1,10 +1,14 @@
 //! Providers, their models, and which one is used if nobody names one.
 
 use crate::output::{
+    measure,
     style::{BAD, FAINT, GOOD, PLAIN, STRONG, paint},
     text,
 };
-use abide_client::protocol::provider::{DefaultModel, KeyState, ProviderInfo};
+use abide_client::protocol::{
+    method::daemon::CheckModelReply,
+    provider::{DefaultModel, KeyState, ProviderInfo},
+};
 use std::fmt::Write as _;
 
 /// A provider may have hundreds; `--json` has them all.
@@ -16,6 +20,17 @@ pub(crate) fn default(default: &DefaultModel) -> String {
         "Default: {} {}\n",
         paint(STRONG, &text::one_line(&default.model)),
         paint(FAINT, &format!("({})", text::one_line(&default.why)))
+    )
+}
+
+/// A model that was asked whether it is there.
+pub(crate) fn answers(reply: &CheckModelReply) -> String {
+    let model = text::one_line(&reply.model);
+    format!(
+        "{} {} {}\n",
+        paint(STRONG, &model),
+        paint(GOOD, "answers"),
+        paint(FAINT, &format!("(after {})", measure::took(reply.took_ms)))
     )
 }
 

@@ -200,10 +200,11 @@ mod tests {
     fn an_edit_shows_its_diff_instead_of_the_text() {
         let mut edit = fixture::approval();
         edit.arguments = JsonText::parse(r#"{"path":"a.txt","content":"x\ny\n"}"#).unwrap();
-        edit.preview = Some(Preview {
+        edit.preview = Some(Box::new(Preview {
             path: "a.txt".into(),
             diff: "--- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-w\n+x\n+y".into(),
-        });
+            changed: None,
+        }));
         let shown = plain(&approval(&edit));
         assert!(shown.contains("  content: 2 lines, below\n"), "{shown}");
         assert!(shown.contains("    -w\n    +x\n    +y\n"), "{shown}");

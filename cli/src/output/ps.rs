@@ -8,7 +8,7 @@ use crate::output::{
 use abide_client::protocol::{
     ConversationId, Timestamp,
     inbox::Pending,
-    task::{AgentTask, CallState, EndReason, Incomplete, PauseReason, Status},
+    task::{AgentTask, CallState, EndReason, PauseReason, Status},
 };
 use anstyle::Style;
 use std::collections::HashMap;
@@ -94,20 +94,20 @@ fn needs_you(task: &AgentTask, one: &str) -> String {
 }
 
 fn ended(task: &AgentTask) -> (String, Style) {
-    let (words, style) = match task.end_reason {
-        Some(EndReason::Completed) => match task.incomplete {
-            None => ("completed", GOOD),
-            Some(Incomplete::Length) => ("completed: cut at the length limit", NEEDS_YOU),
-            Some(Incomplete::Empty) => ("completed: empty reply", NEEDS_YOU),
-        },
-        Some(EndReason::StepLimit) => ("completed: step limit", NEEDS_YOU),
-        Some(EndReason::TimeLimit) => ("completed: time limit", NEEDS_YOU),
-        Some(EndReason::Stopped) => ("cancelled: stopped", FAINT),
-        Some(EndReason::Deleted) => ("cancelled: deleted", FAINT),
-        Some(EndReason::QuestionTimeout) => ("cancelled: no answer", FAINT),
-        Some(EndReason::Budget) => ("cancelled: budget", FAINT),
-        Some(EndReason::Error) => ("error", BAD),
-        None => (task.status.name(), PLAIN),
+    let (words, style) = match (task.end_reason, task.incomplete) {
+        (Some(EndReason::Completed), Some(incomplete)) => (incomplete.words(), NEEDS_YOU),
+        (Some(reason), _) => {
+            let style = match reason {
+                EndReason::Completed => GOOD,
+                EndReason::StepLimit | EndReason::TimeLimit => NEEDS_YOU,
+                EndReason::Error => BAD,
+                EndReason::Stopped | EndReason::Deleted | EndReason::QuestionTimeout | EndReason::Budget => {
+                    FAINT
+                }
+            };
+            (reason.words(), style)
+        }
+        (None, _) => (task.status.name(), PLAIN),
     };
     (words.to_owned(), style)
 }
@@ -116,6 +116,7 @@ fn ended(task: &AgentTask) -> (String, Style) {
 mod tests {
     use super::*;
     use crate::output::fixture;
+    use abide_client::protocol::task::Incomplete;
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()

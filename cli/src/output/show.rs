@@ -33,8 +33,9 @@ pub(crate) fn task(reply: &GetTaskReply, extent: Extent, now: Timestamp, width: 
             section(&mut out, "History", &indent(&history::history(reply, happened, extent, room)));
         }
         None => {
+            let older = if reply.calls_cut { history::OLDER_CALLS } else { "" };
             let calls: String = reply.calls.iter().map(|c| call::told(c, extent, room)).collect();
-            section(&mut out, "Calls", &indent(&calls));
+            section(&mut out, "Calls", &indent(&(paint(FAINT, older) + &calls)));
         }
     }
     let notes: String = task.scratchpad.iter().map(|note| text::indented(note, 2)).collect();
@@ -132,6 +133,7 @@ mod tests {
             workspace: "/home/me/app".into(),
             calls: vec![fixture::call()],
             history: None,
+            calls_cut: true,
         };
         let shown =
             anstream::adapter::strip_str(&task(&reply, Extent::Tail, fixture::START.plus(60_000), None))
@@ -152,6 +154,7 @@ Prompt
   up
 
 Calls
+  … older calls are left out
   ✓ read src/main.rs → 120 lines (12 ms)
 
 Waits for you

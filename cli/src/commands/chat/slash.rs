@@ -1,6 +1,9 @@
 //! Lines that begin with a slash are for `abide chat` itself.
 
-use crate::args::MODES;
+use crate::{
+    args::MODES,
+    output::{markdown, text},
+};
 use abide_client::protocol::task::Mode;
 use std::fmt::Write as _;
 
@@ -35,11 +38,14 @@ const COMMANDS: [(&str, &str, &str); 6] = [
     ("/exit", "", "leave; the conversation stays"),
 ];
 
-const KEYS: &str = "  Enter sends; Alt-Enter, Ctrl-J or a backslash at the end of a line begins another line
-  Arrow up and Ctrl-R bring earlier messages back; Tab completes commands and models
-  Ctrl-C stops a reply, or clears the line; twice on an empty line, or Ctrl-D, leaves
-  //text sends a message that begins with a slash
-";
+/// What cannot be seen of the keys.
+const KEYS: [(&str, &str); 5] = [
+    ("Enter", "send; Alt-Enter, Ctrl-J or a backslash at the end begins another line"),
+    ("Up, Ctrl-R", "bring earlier messages back"),
+    ("Tab", "complete commands and models"),
+    ("Ctrl-C", "stop a reply, or clear the line; twice on an empty line, or Ctrl-D: leave"),
+    ("//text", "send a message that begins with a slash"),
+];
 
 impl Typed {
     pub(super) fn of(text: &str) -> Self {
@@ -90,13 +96,21 @@ impl Command {
     }
 }
 
-/// What `/help` says.
-pub(super) fn help() -> String {
+/// What `/help` says, in lines that fit.
+pub(super) fn help(width: usize) -> String {
+    let commands = COMMANDS.map(|(name, takes, does)| (format!("{name} {takes}"), does));
+    let keys = KEYS.map(|(key, does)| (key.to_owned(), does));
+    let rows: Vec<_> = commands.into_iter().chain(keys).collect();
+    let column = rows.iter().map(|(what, _)| text::width(what)).max().unwrap_or_default();
     let mut out = String::new();
-    for (name, takes, does) in COMMANDS {
-        let _ = writeln!(out, "  {:<24}  {does}", format!("{name} {takes}"));
+    for (what, does) in rows {
+        let mut what = what.as_str();
+        for line in markdown::plain(does, width.saturating_sub(column + 4)) {
+            let _ = writeln!(out, "  {what:<column$}  {line}");
+            what = "";
+        }
     }
-    out + KEYS
+    out
 }
 
 /// All that Tab can complete to.
@@ -150,8 +164,16 @@ mod tests {
     }
 
     #[test]
+    fn help_fits_its_terminal() {
+        for width in [40, 80, 200] {
+            let help = help(width);
+            assert!(help.lines().all(|line| line.chars().count() <= width), "{help}");
+        }
+    }
+
+    #[test]
     fn every_command_is_understood_shown_and_completed() {
-        let (help, lines) = (help(), lines(&["demo/demo".into(), "bad\u{1b}[2J".into()]));
+        let (help, lines) = (help(80), lines(&["demo/demo".into(), "bad\u{1b}[2J".into()]));
         for (name, ..) in COMMANDS {
             assert!(matches!(Typed::of(name), Typed::Command(_)), "{name}");
             assert!(help.contains(&format!("  {name} ")), "{help}");

@@ -3,7 +3,7 @@
 use super::Choice;
 use crate::{
     clock,
-    connection::{self, Daemon},
+    connection::{Daemon, Overview},
     error::CommandError,
     exit::Exit,
     output::{
@@ -13,8 +13,7 @@ use crate::{
     },
 };
 use abide_client::{
-    Live, LiveOptions, Update,
-    protocol::{method::subscription::Scope, task::AgentTask},
+    protocol::task::AgentTask,
     view::{Connection, OverviewView},
 };
 use std::time::Duration;
@@ -29,30 +28,19 @@ pub(super) async fn watch(daemon: &Daemon, choice: &Choice) -> Result<Exit, Comm
         return Err(CommandError::usage("--watch needs a terminal that takes styles")
             .hinted("`abide ps --json` is for programs; `abide watch ID --json` follows a task"));
     }
-    let connector = connection::connector(daemon.home());
-    let mut live = Live::open(connector, Scope::Overview, None, LiveOptions::default()).await?;
-    let mut view = OverviewView::default();
+    let mut overview = Overview::open(daemon).await?;
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            update = live.next() => {
-                let is_lost = matches!(update, Update::Disconnected { .. });
-                view.apply(update);
-                if is_lost {
-                    daemon.revive(view.daemon()).await;
-                }
-            }
+            seen = overview.next(daemon) => seen?,
             _ = tick.tick() => {}
             _ = tokio::signal::ctrl_c() => break,
         }
-        if let Connection::Ended { reason } = view.connection() {
-            return Err(CommandError::failed(format!("lost the daemon: {reason}")));
-        }
-        screen.live(lines(&view, choice, screen.room()))?;
+        screen.live(lines(&overview.view, choice, screen.room()))?;
     }
     // What was seen last stays.
-    let last = lines(&view, choice, screen.room());
+    let last = lines(&overview.view, choice, screen.room());
     screen.live(Vec::new())?;
     screen.note(&last.join("\n"))?;
     Ok(Exit::Done)
@@ -84,10 +72,13 @@ fn lines(view: &OverviewView, choice: &Choice, room: Size) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::{
-        TaskId,
-        notification::{DaemonUpdate, Snapshot},
-        task::Status,
+    use abide_client::{
+        Update,
+        protocol::{
+            TaskId,
+            notification::{DaemonUpdate, Snapshot},
+            task::Status,
+        },
     };
     use uuid::Uuid;
 

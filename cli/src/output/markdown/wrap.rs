@@ -158,7 +158,7 @@ impl Writer {
 }
 
 /// Raw text without any style, in lines that fit.
-pub(super) fn plain(raw: &str, room: usize) -> Vec<String> {
+pub(crate) fn plain(raw: &str, room: usize) -> Vec<String> {
     let span = Span { style: Style::new(), text: text::block(raw).into_owned() };
     wrap(&[span], room, Long::Break).into_iter().map(|line| line.painted).collect()
 }

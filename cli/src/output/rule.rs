@@ -1,0 +1,100 @@
+//! Decisions that are remembered.
+
+use crate::output::{
+    measure,
+    style::{BAD, FAINT, GOOD, PLAIN, STRONG},
+    table::{cell, table},
+    text,
+};
+use abide_client::protocol::{Timestamp, inbox::Rule, method::rule::RememberedRule};
+
+const GONE: &str = "(of a conversation that is deleted; what it was about is not kept)";
+
+pub(crate) fn rules(rules: &[RememberedRule], now: Timestamp, width: Option<usize>) -> String {
+    let rows: Vec<_> = rules
+        .iter()
+        .map(|rule| {
+            let (verb, style) = if rule.allow { ("allow", GOOD) } else { ("reject", BAD) };
+            let (at, workspace) = rule.origin.as_ref().map_or_else(Default::default, |origin| {
+                (measure::age(origin.at, now), origin.rule.workspace.clone())
+            });
+            [
+                cell(STRONG, short(rule)),
+                cell(style, verb),
+                cell(PLAIN, &at),
+                cell(FAINT, &workspace),
+                cell(PLAIN, &about(rule)),
+            ]
+        })
+        .collect();
+    table(["RULE", "DECISION", "SINCE", "WORKSPACE", "CALL"], &rows, width)
+}
+
+pub(crate) fn forgotten(rule: &RememberedRule) -> String {
+    format!("{} forgotten, the same call asks again: {}\n", short(rule), text::one_line(&about(rule)))
+}
+
+/// The end of its id, like other ids.
+pub(crate) fn short(rule: &RememberedRule) -> &str {
+    rule.id.get(rule.id.len().saturating_sub(8)..).unwrap_or_default()
+}
+
+pub(crate) fn about(rule: &RememberedRule) -> String {
+    rule.origin.as_ref().map_or_else(|| GONE.to_owned(), |origin| call(&origin.rule))
+}
+
+/// A command is what it runs; of any other call the arguments are shown as they are.
+fn call(rule: &Rule) -> String {
+    let arguments = rule.arguments.as_str();
+    let command = serde_json::from_str::<serde_json::Value>(arguments).ok();
+    match command
+        .as_ref()
+        .filter(|a| a.as_object().is_some_and(|a| a.len() == 1))
+        .and_then(|a| a["command"].as_str())
+    {
+        Some(command) => format!("{} {command}", rule.tool),
+        None => format!("{} {arguments}", rule.tool),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::fixture;
+    use abide_client::protocol::{JsonText, method::rule::RuleOrigin};
+
+    fn rule(allow: bool, arguments: &str) -> RememberedRule {
+        let rule = Rule {
+            tool: "shell".to_owned(),
+            arguments: JsonText::parse(arguments).unwrap(),
+            workspace: "/home/me/app".to_owned(),
+        };
+        let origin = RuleOrigin {
+            rule,
+            at: fixture::START,
+            conversation_id: fixture::conversation().id,
+            conversation_title: "Tidy up".to_owned(),
+        };
+        RememberedRule { id: "00".repeat(28) + "beef0071", allow, origin: Some(origin) }
+    }
+
+    #[test]
+    fn a_list_says_what_is_decided_since_when_where_and_about_what() {
+        let deleted = RememberedRule { origin: None, ..rule(false, "{}") };
+        let all = [
+            rule(true, r#"{"command":"make\u001b[2J"}"#),
+            rule(false, r#"{"command":"x","cwd":"y"}"#),
+            deleted,
+        ];
+        let shown = rules(&all, fixture::START.plus(120_000), None);
+        assert_eq!(
+            anstream::adapter::strip_str(&shown).to_string(),
+            "RULE      DECISION  SINCE  WORKSPACE     CALL\n\
+             beef0071  allow     2 min  /home/me/app  shell make\\x1b[2J\n\
+             beef0071  reject    2 min  /home/me/app  shell {\"command\":\"x\",\"cwd\":\"y\"}\n\
+             beef0071  reject                         (of a conversation that is deleted; what it was about is not kept)\n"
+        );
+        let words = "beef0071 forgotten, the same call asks again: shell make\\x1b[2J\n";
+        assert_eq!(forgotten(&all[0]), words);
+    }
+}
