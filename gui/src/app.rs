@@ -2,7 +2,11 @@
 
 mod commands;
 mod effects;
+mod files;
 mod hand;
+mod list;
+mod palette;
+mod reading;
 mod view;
 mod window;
 
@@ -16,9 +20,11 @@ use crate::{
     memory::{Memory, Settings, ThemeChoice},
     request::{Answer, Asker, Request},
     screen::{
-        composer::Composer,
+        composer::{Composer, attached::Dropped},
         conversation::{self, Conversation},
-        fresh, inbox, pending, sidebar,
+        fresh, inbox,
+        palette::{self as palette_screen, Palette},
+        pending, reader, settings, sidebar,
     },
     theme,
     widget::Look,
@@ -32,10 +38,12 @@ use abide_client::{
 use iced::{Subscription, Task, Theme, event, time, window::Id};
 pub use window::{WindowEvent, heard};
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, path::PathBuf, time::Duration};
 
 /// How long what has just come stands out in the list.
 const FLASH: Duration = Duration::from_millis(1600);
+/// Of a new window, in logical pixels.
+pub const WIDTH: f32 = 1280.0;
 /// How long a draft may be unsaved.
 const DRAFT: Duration = Duration::from_millis(500);
 
@@ -48,22 +56,35 @@ pub struct App {
     settings: Settings,
     clock: Clock,
     now: Timestamp,
+    /// When the daemon was last there.
+    heard: Timestamp,
     overview: OverviewView,
     models: Option<ListModelsReply>,
     sidebar: sidebar::Screen,
     inbox: inbox::Screen,
     fresh: fresh::Screen,
+    preferences: settings::Screen,
     open: Option<Box<Conversation>>,
     page: Page,
     over: Over,
-    /// What went wrong last, in words.
+    /// A long text that is read on its own.
+    reader: Option<Box<reader::Screen>>,
+    /// What went wrong last, in words: on the page where it did.
     notice: Option<String>,
+    /// What is at the right now, to know when that changes.
+    place: (Page, Option<ConversationId>),
     guard: Guard,
     /// What was done last, if it can be taken back.
     done: Option<Done>,
+    /// What was done that needs no way back, and until when it is said.
+    said: Option<(&'static str, Timestamp)>,
     /// When the next frame is due that something only the clock changes needs.
     due: Option<Timestamp>,
     window: Option<Id>,
+    /// Of the window, in logical pixels.
+    width: f32,
+    /// In a narrow window the list is over the page for a while.
+    list_is_over: bool,
     is_focused: bool,
     is_system_dark: bool,
     /// A draft that is not saved yet.
@@ -83,6 +104,8 @@ struct Done {
 enum Undo {
     Stopped(ConversationId),
     Archived(ConversationId),
+    /// For good: it was asked before.
+    Deleted,
 }
 
 /// What is at the right.
@@ -91,13 +114,15 @@ pub enum Page {
     Fresh,
     Conversation,
     Inbox,
+    Settings,
 }
 
 /// What is over the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Over {
     Nothing,
     Help,
+    Palette(Palette),
     /// Closing stops nothing: said once.
     Closing,
 }
@@ -111,8 +136,20 @@ pub enum Message {
     Thread(conversation::Message),
     Inbox(inbox::Message),
     Fresh(fresh::Message),
+    Settings(settings::Message),
+    Reader(reader::Message),
+    /// A text could not be shown in the person's editor; in words.
+    NotOpened(String),
+    Palette(palette_screen::Message),
     Key(Command),
+    /// Whether Tab was pressed in the field of the folder.
+    TabPressed(bool),
+    ListDragged(f32),
+    ListDropped,
     Window(Id, WindowEvent),
+    FileDropped(PathBuf),
+    /// What a file is that was dropped or chosen, or why it is none.
+    FileSeen(Result<Dropped, String>),
     SystemTheme(bool),
     Ticked,
     DraftDue,
@@ -141,27 +178,34 @@ impl App {
     pub fn with(home: &Home, clock: Clock, asker: Asker) -> Self {
         let memory = Memory::of(home);
         let settings = memory.settings();
-        let fresh =
-            fresh::Screen { composer: Composer::with_draft(&memory.draft(None)), ..fresh::Screen::default() };
+        let composer = Composer::with_draft(&memory.draft(None)).set_up(&settings.choices);
+        let fresh = fresh::Screen { composer, ..fresh::Screen::default() };
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             asker,
             memory,
             clock,
             now: clock(),
+            heard: clock(),
             overview: OverviewView::default(),
             models: None,
-            sidebar: sidebar::Screen::default(),
+            sidebar: sidebar::Screen::with_pinned(settings.pinned.clone()),
             inbox: inbox::Screen::default(),
             fresh,
+            preferences: settings::Screen::default(),
             open: None,
             page: Page::Fresh,
             over: Over::Nothing,
+            reader: None,
             notice: None,
+            place: (Page::Fresh, None),
             guard: Guard::default(),
             done: None,
+            said: None,
             due: None,
             window: None,
+            width: WIDTH,
+            list_is_over: false,
             is_focused: true,
             is_system_dark: false,
             is_dirty: false,
@@ -207,7 +251,18 @@ impl App {
     }
 
     fn look(&self) -> Look {
-        Look { tokens: theme::tokens(&self.theme()), now: self.now, home: words::home() }
+        let is_live = self.is_live();
+        Look {
+            tokens: theme::tokens(&self.theme()),
+            now: if is_live { self.now } else { self.heard },
+            is_live,
+            said: self.said.map(|(words, _)| words),
+            home: words::home(),
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        *self.overview.connection() == Connection::Live
     }
 
     pub fn subscription(&self) -> Subscription<Message> {
@@ -222,7 +277,9 @@ impl App {
             );
         }
         // Idle, nothing ticks and nothing is drawn.
-        if self.overview.tasks().any(|task| !task.status.needs_person()) {
+        if !self.is_live() {
+            // Nothing is known of what goes on.
+        } else if self.overview.tasks().any(|task| !task.status.needs_person()) {
             all.push(time::every(Duration::from_secs(1)).map(|_| Message::Ticked));
         } else if !self.overview.inbox().items().is_empty() {
             all.push(time::every(Duration::from_secs(20)).map(|_| Message::Ticked));
@@ -235,6 +292,9 @@ impl App {
 
     pub fn update(&mut self, message: Message) -> Task<Message> {
         self.now = (self.clock)();
+        if self.is_live() {
+            self.heard = self.now;
+        }
         let task = self.handle(message);
         Task::batch([task, self.watch()])
     }
@@ -247,25 +307,13 @@ impl App {
         }
         match message {
             Message::Overview(updates) => self.follow(updates),
-            Message::Conversation(id, updates) => {
-                let is_seen = self.is_focused && self.page == Page::Conversation;
-                let seen = is_seen.then(|| self.unread(id));
-                let effects = match self.open.as_mut().filter(|open| open.id() == id) {
-                    Some(open) => open.follow(updates, seen),
-                    None => Vec::new(),
-                };
-                if self.open.as_ref().is_some_and(|open| open.fold().is_deleted()) {
-                    return self.leave();
-                }
-                self.perform(effects)
-            }
+            Message::Conversation(id, updates) => self.follow_open(id, updates),
             Message::Answered(request, result) => self.answered(&request, result),
-            Message::Sidebar(sidebar::Message::InboxPressed) => self.command(Command::Inbox),
-            Message::Sidebar(sidebar::Message::HelpPressed) => self.command(Command::Help),
-            Message::Sidebar(message) => {
-                let effects = self.sidebar.update(message, &self.overview, self.look());
-                self.perform(effects)
-            }
+            Message::Sidebar(message) => self.in_list(deed, message),
+            Message::Palette(message) => self.in_palette(message),
+            Message::TabPressed(is_in_folder) => self.tab(is_in_folder),
+            Message::ListDragged(x) => self.drag_list(Some(x)),
+            Message::ListDropped => self.drag_list(None),
             Message::Thread(conversation::Message::Card(pending::Message::Seen(id, spot)))
             | Message::Inbox(inbox::Message::Card(pending::Message::Seen(id, spot))) => {
                 self.guard.saw(id, spot, self.now);
@@ -279,22 +327,33 @@ impl App {
                 let effects = self.inbox.update(message);
                 self.perform_deed(deed, effects)
             }
+            Message::Settings(message) => {
+                let effects = self.preferences.update(message);
+                self.perform(effects)
+            }
             Message::Fresh(message) => {
                 let effects = self.fresh.update(message);
                 self.perform(effects)
             }
+            Message::Reader(reader::Message::ClosePressed) => self.close_reader(),
+            Message::Reader(message) => {
+                let effects = self.reader.as_mut().map(|reader| reader.update(message)).unwrap_or_default();
+                self.perform(effects)
+            }
+            Message::NotOpened(words) => {
+                self.notice = Some(words);
+                Task::none()
+            }
             Message::Key(command) => self.command(command),
             Message::Window(id, event) => self.on_window(id, event),
+            Message::FileDropped(path) => Self::look_at_file(path),
+            Message::FileSeen(seen) => self.file_seen(seen),
             Message::SystemTheme(is_dark) => {
                 self.is_system_dark = is_dark;
                 Task::none()
             }
             Message::Ticked => Task::none(),
-            Message::CaretMoved(is_drawn) => {
-                tracing::debug!(is_drawn, "the caret moved");
-                self.guard.caret(is_drawn, self.now);
-                Task::none()
-            }
+            Message::CaretMoved(is_drawn) => self.caret_moved(is_drawn),
             Message::Settled => {
                 if self.guard.in_hand(self.now).is_some() {
                     tracing::debug!("the selected card takes keys");
@@ -339,6 +398,20 @@ impl App {
         self.perform(effects)
     }
 
+    /// Folds the open conversation.
+    fn follow_open(&mut self, id: ConversationId, updates: Vec<Update>) -> Task<Message> {
+        let is_seen = self.is_focused && self.page == Page::Conversation;
+        let seen = is_seen.then(|| self.unread(id));
+        let effects = match self.open.as_mut().filter(|open| open.id() == id) {
+            Some(open) => open.follow(updates, seen),
+            None => Vec::new(),
+        };
+        if self.open.as_ref().is_some_and(|open| open.fold().is_deleted()) {
+            return self.leave();
+        }
+        self.perform(effects)
+    }
+
     /// Folds the overview.
     fn follow(&mut self, updates: Vec<Update>) -> Task<Message> {
         let mut tasks = Vec::new();
@@ -370,8 +443,7 @@ impl App {
     /// What has come to the inbox stands out, and calls if nobody is here.
     fn point_out(&mut self) -> Task<Message> {
         let items = self.overview.inbox().items();
-        let waiting: Vec<PendingId> = items.iter().map(|item| item.pending.id()).collect();
-        self.inbox.cards.keep(&waiting);
+        self.inbox.cards.keep(items);
         let new: Vec<ConversationId> = items
             .iter()
             .filter(|item| !self.told.contains(&item.pending.id()))
@@ -416,8 +488,9 @@ impl App {
                 if answer == Answer::TooLate {
                     self.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }
-                let effects = self.open.as_mut().map(|open| open.answered(request, &answer));
-                return self.perform(effects.unwrap_or_default());
+                let mut effects = self.preferences.answered(request, &answer);
+                effects.extend(self.open.iter_mut().flat_map(|open| open.answered(request, &answer)));
+                return self.perform(effects);
             }
             Err(failure) => {
                 let is_courtesy =
@@ -433,6 +506,7 @@ impl App {
                 }
                 self.fresh.composer.failed();
                 self.inbox.cards.failed(request);
+                self.preferences.failed(request);
                 if let Some(open) = &mut self.open {
                     open.failed(request);
                 }

@@ -1,7 +1,8 @@
 //! What follows from a message, as data: screens say it, the app does it.
 
-use crate::request::Request;
-use abide_client::protocol::{ConversationId, Seq};
+use crate::{memory::ThemeChoice, picker::Choice, request::Request};
+use abide_client::protocol::{ConversationId, Seq, task::Mode};
+use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -13,15 +14,55 @@ pub enum Effect {
     /// No field has the keyboard.
     Unfocus,
     Open(ConversationId),
-    /// That conversation, at that message.
-    GoTo(ConversationId, Seq),
+    /// That conversation, at that message, in which this was looked for.
+    GoTo(ConversationId, Seq, String),
     /// A new conversation.
     New,
+    /// The same, with this to begin with.
+    Afresh(Box<Afresh>),
     Scroll(Scroll),
+    /// A long text on its own.
+    Read(Reading),
+    /// The same in the person's editor.
+    Edit(Reading),
     /// To offer folders that go on from this.
     FindFolders(String),
+    /// The desktop's dialog for a file or a folder.
+    Choose(Choice),
+    /// A file of the workspace in the person's editor.
+    EditFile(PathBuf),
     /// The draft has changed.
     Draft,
+    Theme(ThemeChoice),
+    Scale(f32),
+    /// To the page behind this one.
+    Back,
+    /// Other conversations are pinned.
+    KeepPins,
+}
+
+/// A long text to read on its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    pub title: String,
+    pub text: String,
+    pub start: Start,
+}
+
+/// Which part of it is shown first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    Beginning,
+    End,
+}
+
+/// What a new conversation begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Afresh {
+    pub prompt: String,
+    /// As a person types it; empty for a scratch folder.
+    pub workspace: String,
+    pub mode: Option<Mode>,
 }
 
 /// How the timeline moves.
@@ -40,7 +81,13 @@ pub mod field {
     pub const SEARCH: &str = "search";
     pub const REASON: &str = "reason";
     pub const TITLE: &str = "title";
+    /// The same, in the list.
+    pub const LISTED_TITLE: &str = "listed-title";
+    pub const STEPS: &str = "steps";
+    pub const PALETTE: &str = "palette";
     pub const READER: &str = "reader";
+    pub const KEY: &str = "key";
+    pub const FIND: &str = "find";
     pub const INBOX: &str = "inbox";
     pub const TIMELINE: &str = "timeline";
 }

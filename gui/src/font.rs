@@ -2,8 +2,10 @@
 
 use iced::{
     Font,
-    font::{Family, Weight},
+    advanced::text::Span,
+    font::{Family, Style, Weight},
 };
+use std::sync::Arc;
 
 /// Prose.
 pub const PROSE: Font = Font::with_name("Inter");
@@ -22,3 +24,27 @@ pub const FILES: [&[u8]; 5] = [
     include_bytes!("../fonts/Inter-Italic.otf"),
     include_bytes!("../fonts/JetBrainsMono-Regular.ttf"),
 ];
+
+/// The same spans in faces that are part of the program. iced's Markdown asks for weight 700, which the program has not: a system font
+/// of exactly that weight would be preferred to the program's own family.
+pub fn embedded_only<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[Span<'static, Link>]> {
+    let is_bold = |span: &Span<'static, Link>| span.font.is_some_and(|font| font.weight == Weight::Bold);
+    if !spans.iter().any(is_bold) {
+        return spans;
+    }
+    let embedded = |mut span: Span<'static, Link>| {
+        span.font = span.font.map(nearest);
+        span
+    };
+    spans.iter().cloned().map(embedded).collect()
+}
+
+/// The face that stands in for this one.
+fn nearest(font: Font) -> Font {
+    match (font.weight, font.style) {
+        (Weight::Bold, Style::Normal) => Font { weight: Weight::Semibold, ..font },
+        // There is one italic.
+        (Weight::Bold, Style::Italic | Style::Oblique) => Font { weight: Weight::Normal, ..font },
+        _ => font,
+    }
+}

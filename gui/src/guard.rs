@@ -35,6 +35,10 @@ pub struct Footing {
     pub asked: Option<PendingId>,
     /// The question whether to delete is shown.
     pub is_deleting: bool,
+    /// The same, of a conversation in the list.
+    pub deleting: Option<ConversationId>,
+    /// Something is over the page.
+    pub is_covered: bool,
 }
 
 /// What a first key has prepared, for a second one to do.
@@ -70,6 +74,8 @@ pub struct Guard {
     decided: Timestamp,
     selected_at: Timestamp,
     stood_at: Timestamp,
+    /// The last letter that no field took.
+    wrote_at: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -96,16 +102,14 @@ impl Guard {
 
     /// These wait on this page, oldest first.
     pub fn offer(&mut self, waiting: &[PendingId], now: Timestamp) {
-        let count = self.cards.len();
-        self.cards.retain(|card| waiting.contains(&card.id));
-        if self.cards.len() < count {
+        if self.cards.iter().any(|card| !waiting.contains(&card.id)) {
             // Somebody decided: the next one slides into its place.
             self.decided = now;
             self.armed = None;
         }
-        let new = |id: &&PendingId| !self.cards.iter().any(|card| card.id == **id);
-        let new: Vec<Card> = waiting.iter().filter(new).map(|id| Card { id: *id, seen: None }).collect();
-        self.cards.extend(new);
+        let known = std::mem::take(&mut self.cards);
+        let card = |id: &PendingId| known.iter().find(|card| card.id == *id).copied();
+        self.cards = waiting.iter().map(|id| card(id).unwrap_or(Card { id: *id, seen: None })).collect();
         let selected = self.selected.filter(|id| waiting.contains(id)).or(waiting.first().copied());
         if selected != self.selected {
             self.select(selected, now);
@@ -129,11 +133,15 @@ impl Guard {
         if self.footing == footing {
             return;
         }
-        let is_same_page = (self.footing.page, self.footing.is_inbox) == (footing.page, footing.is_inbox);
-        if !is_same_page {
+        let shown = |footing: &Footing| (footing.page, footing.is_inbox, footing.is_covered);
+        if shown(&self.footing) != shown(&footing) {
             for card in &mut self.cards {
                 card.seen = None;
             }
+        }
+        if self.footing.is_covered != footing.is_covered {
+            // What was under it has just come into sight.
+            self.selected_at = now;
         }
         (self.footing, self.stood_at, self.armed) = (footing, now, None);
     }
@@ -186,7 +194,7 @@ impl Guard {
     /// The card that has the keyboard, and is drawn so.
     #[must_use]
     pub fn selected(&self) -> Option<PendingId> {
-        self.selected.filter(|_| !self.has_caret)
+        self.selected.filter(|_| !self.has_caret && !self.footing.is_covered)
     }
 
     /// The selected card, if a letter or a digit may act on it now.
@@ -198,7 +206,7 @@ impl Guard {
     /// The same for a key that writes nothing, whatever has the caret.
     #[must_use]
     pub fn at_hand(&self, now: Timestamp) -> Option<PendingId> {
-        let id = self.selected?;
+        let id = self.selected.filter(|_| !self.footing.is_covered)?;
         let is_whole = self.spot(id).is_some_and(|spot| spot.is_whole);
         let is_known = is_steady(self.selected_at, now);
         (is_whole && is_known && self.allows(Deed::OnCard(id), now)).then_some(id)
@@ -223,8 +231,17 @@ impl Guard {
     }
 
     /// Whether there was something armed.
-    pub fn disarm(&mut self) -> bool {
-        self.armed.take().is_some()
+    pub fn disarm(&mut self, now: Timestamp) -> bool {
+        let armed = self.armed(now).is_some();
+        self.armed = None;
+        armed
+    }
+
+    /// A letter that no field took. Whether it follows another one so soon that somebody is writing: then it decides nothing.
+    pub fn writes(&mut self, now: Timestamp) -> bool {
+        let is_within = !is_steady(self.wrote_at, now);
+        self.wrote_at = now;
+        is_within
     }
 
     /// What the second key would do.
@@ -276,6 +293,36 @@ mod tests {
     }
 
     #[test]
+    fn the_keyboard_walks_in_the_order_in_which_cards_stand() {
+        let mut guard = Guard::default();
+        guard.offer(&[B], at(0));
+        guard.offer(&[A, B], at(10));
+        assert_eq!(guard.selected(), Some(B), "it keeps the keyboard");
+        guard.step(1, at(20));
+        assert_eq!(guard.selected(), Some(B), "nothing is below it");
+        guard.step(-1, at(30));
+        assert_eq!(guard.selected(), Some(A));
+    }
+
+    #[test]
+    fn letters_that_follow_each_other_are_a_sentence() {
+        let mut guard = two();
+        let letters = [(1000, false), (1599, true), (2199, false), (2200, true)];
+        for (now, is_within) in letters {
+            assert_eq!(guard.writes(at(now)), is_within, "{now} ms");
+        }
+    }
+
+    #[test]
+    fn what_was_armed_long_ago_takes_no_key_to_forget() {
+        let mut guard = two();
+        guard.arm(Armed::Stop(TaskId(Uuid::from_u128(1))), at(0));
+        assert!(!guard.disarm(at(5000)));
+        guard.arm(Armed::Stop(TaskId(Uuid::from_u128(1))), at(0));
+        assert!(guard.disarm(at(4999)) && !guard.disarm(at(4999)));
+    }
+
+    #[test]
     fn keys_act_on_the_selected_card_once_it_has_stood_for_600_ms() {
         let guard = two();
         for (now, in_hand) in [(0, None), (599, None), (600, Some(A)), (60_000, Some(A))] {
@@ -287,7 +334,7 @@ mod tests {
     #[test]
     fn whatever_changes_the_screen_makes_keys_wait_again() {
         type Change = fn(&mut Guard, Timestamp);
-        let changes: [(&str, Change); 7] = [
+        let changes: [(&str, Change); 8] = [
             ("a decision", |g, now| g.did(Deed::OnCard(A), now)),
             ("another client decides", |g, now| g.offer(&[A], now)),
             ("the card moves", |g, now| g.saw(A, Spot { top: 101, ..WHOLE }, now)),
@@ -299,6 +346,12 @@ mod tests {
             ("the selection moves there and back", |g, now| {
                 g.step(1, now);
                 g.step(-1, now);
+            }),
+            ("something was over it", |g, now| {
+                g.stand(Footing { is_covered: true, ..Footing::default() }, now);
+                g.saw(A, WHOLE, now);
+                g.stand(Footing::default(), now);
+                g.saw(A, WHOLE, now);
             }),
             ("another page and back", |g, now| {
                 g.stand(Footing { is_inbox: true, ..Footing::default() }, now);

@@ -11,6 +11,8 @@ pub enum Command {
     NextThatNeedsMe,
     Inbox,
     Search,
+    /// In the text that is read.
+    Find,
     FocusInput,
     /// Close what is over the rest, or else stop the task.
     Escape,
@@ -29,6 +31,8 @@ pub enum Command {
     CardUp,
     ToggleDetails,
     AsText,
+    /// What is selected.
+    Copy,
     CopyAll,
     Rename,
     Archive,
@@ -45,8 +49,24 @@ pub enum Command {
     Demo,
     /// To the folder of a new conversation.
     Folder,
-    Complete,
+    Settings,
+    /// The keyboard goes to the next thing that takes it, or to the one before.
+    Walk,
+    WalkBack,
+    /// The list of conversations, shown or hidden.
+    List,
+    Palette,
+    /// What the next task runs with.
+    Mode,
+    Model,
+    Limit,
+    /// A new task goes on where the last one ended.
+    Again,
+    /// The last prompt, to be changed, for a new conversation.
+    EditAgain,
     Help,
+    /// A letter that means nothing here: somebody is writing, and sees no caret.
+    Typed,
 }
 
 impl Command {
@@ -55,7 +75,16 @@ impl Command {
     pub const fn repeats(self) -> bool {
         matches!(
             self,
-            Self::Next | Self::Previous | Self::PageUp | Self::PageDown | Self::ZoomIn | Self::ZoomOut
+            Self::Next
+                | Self::Previous
+                | Self::PageUp
+                | Self::PageDown
+                | Self::ZoomIn
+                | Self::ZoomOut
+                | Self::Walk
+                | Self::WalkBack
+                | Self::CardUp
+                | Self::CardDown
         )
     }
 
@@ -72,63 +101,105 @@ impl Command {
                 | Self::Decline
         )
     }
+
+    /// Whether its key would write a letter in a field.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        self.decides() && !matches!(self, Self::Decline) || matches!(self, Self::Typed)
+    }
 }
 
-/// A row of the help: what to press, what it does.
-pub type Help = (&'static str, &'static str);
+/// What can be done, and by which key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// As a person reads it: the names of keys with a blank between them.
+    pub keys: &'static str,
+    pub what: &'static str,
+    /// Nothing if a field does it, or a key that means something only where it is pressed.
+    pub command: Option<Command>,
+}
 
-/// The help, by group.
-pub static MAP: [(&str, &[Help]); 4] = [
+const fn does(command: Command, keys: &'static str, what: &'static str) -> Entry {
+    Entry { keys, what, command: Some(command) }
+}
+
+const fn known(keys: &'static str, what: &'static str) -> Entry {
+    Entry { keys, what, command: None }
+}
+
+/// All of it, by group: for the help and the palette.
+pub static MAP: [(&str, &[Entry]); 5] = [
     (
         "Conversations",
         &[
-            ("Ctrl N", "new"),
-            ("Ctrl Shift D", "play the demo, on a new page"),
-            ("Ctrl Shift F", "its folder; Tab completes"),
-            ("Ctrl ↓", "next"),
-            ("Ctrl ↑", "previous"),
-            ("Ctrl J", "next that needs you"),
-            ("Ctrl I", "inbox"),
-            ("Ctrl K", "search"),
-            ("F2", "rename"),
-            ("Ctrl E", "archive"),
-            ("Ctrl Del", "delete"),
+            does(Command::New, "Ctrl N", "new"),
+            does(Command::Next, "Ctrl ↓", "next"),
+            does(Command::Previous, "Ctrl ↑", "previous"),
+            does(Command::NextThatNeedsMe, "Ctrl J", "next that needs you"),
+            does(Command::Inbox, "Ctrl I", "inbox"),
+            does(Command::Search, "Ctrl K", "search"),
+            does(Command::Settings, "Ctrl ,", "settings"),
+            does(Command::List, "Ctrl B", "show or hide the list"),
+            does(Command::Rename, "F2", "rename"),
+            does(Command::Archive, "Ctrl E", "archive, bring back"),
+            does(Command::Delete, "Ctrl Del", "delete; it asks first"),
         ],
     ),
     (
         "What waits for you",
         &[
-            ("A", "allow once; Enter confirms"),
-            ("Shift A", "always allow; Enter confirms"),
-            ("R", "reject, with a reason"),
-            ("Shift R", "always reject"),
-            ("1 … 9", "choose an answer"),
-            ("↑  ↓", "the one before, the next"),
-            ("Ctrl D", "decline to answer"),
+            does(Command::Approve, "A", "allow once; Enter confirms"),
+            does(Command::ApproveAlways, "Shift A", "always allow; Enter confirms"),
+            does(Command::Reject, "R", "reject, with a reason"),
+            does(Command::RejectAlways, "Shift R", "always reject"),
+            known("1 … 9", "choose an answer"),
+            known("↑  ↓", "the one before, the next"),
+            does(Command::Decline, "Ctrl D", "decline to answer"),
         ],
     ),
     (
         "The task",
         &[
-            ("Enter", "send, reply"),
-            ("Shift Enter", "break the line"),
-            ("Esc", "leave the field, close what is open"),
-            ("Esc Esc", "stop; then Go on takes it back"),
-            ("Ctrl P", "pause, go on"),
-            ("Ctrl L", "to the input"),
+            known("Enter", "send, reply"),
+            known("Shift Enter", "break the line"),
+            known("Ctrl Z", "take back what was written; Shift: again"),
+            known("Tab", "to the next thing that takes keys"),
+            known("Esc", "leave the field, close what is open"),
+            known("Esc Esc", "stop; then Go on takes it back"),
+            does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
+            does(Command::FocusInput, "Ctrl L", "to the input"),
+        ],
+    ),
+    (
+        "The next task",
+        &[
+            does(Command::Again, "Ctrl R", "go on after a stop, try again after an error"),
+            does(Command::EditAgain, "Ctrl Shift E", "edit the last prompt and send it again"),
+            does(Command::Mode, "Ctrl M", "agent or chat"),
+            does(Command::Model, "Ctrl Shift M", "choose the model"),
+            does(Command::Limit, "Ctrl Shift L", "its limit of steps"),
+            does(Command::Folder, "Ctrl Shift F", "its folder; Tab completes"),
+            does(Command::Demo, "Ctrl Shift D", "play the demo, on a new page"),
         ],
     ),
     (
         "View",
         &[
-            ("Ctrl O", "open or close all details"),
-            ("Ctrl T", "as text, to select and copy"),
-            ("Ctrl Shift C", "copy all"),
-            ("PgUp  PgDn", "scroll"),
-            ("Ctrl Home  End", "to the start, to the end"),
-            ("Ctrl +  −  0", "larger, smaller, as it was"),
-            ("Ctrl Shift T", "theme: system, dark, light"),
-            ("?", "this page"),
+            does(Command::Palette, "Ctrl Shift P", "all actions, by name"),
+            does(Command::ToggleDetails, "Ctrl O", "open or close all details"),
+            does(Command::AsText, "Ctrl T", "as text, to select and copy"),
+            does(Command::Copy, "Ctrl C", "copy what is selected"),
+            does(Command::Find, "Ctrl F", "find in the text that is read"),
+            does(Command::CopyAll, "Ctrl Shift C", "copy all"),
+            does(Command::PageUp, "PgUp", "scroll up"),
+            does(Command::PageDown, "PgDn", "scroll down"),
+            does(Command::ToStart, "Ctrl Home", "to the start"),
+            does(Command::ToEnd, "Ctrl End", "to the end"),
+            does(Command::ZoomIn, "Ctrl +", "larger"),
+            does(Command::ZoomOut, "Ctrl -", "smaller"),
+            does(Command::ZoomReset, "Ctrl 0", "as large as it was"),
+            does(Command::Theme, "Ctrl Shift T", "theme: system, dark, light"),
+            does(Command::Help, "?", "all keys"),
         ],
     ),
 ];
@@ -146,7 +217,8 @@ pub fn command(key: &Key, modifiers: Modifiers) -> Option<Command> {
     Some(match key.as_ref() {
         Key::Named(Named::Escape) => Command::Escape,
         Key::Named(Named::Enter) => Command::Confirm,
-        Key::Named(Named::Tab) => Command::Complete,
+        Key::Named(Named::Tab) if shift => Command::WalkBack,
+        Key::Named(Named::Tab) => Command::Walk,
         Key::Named(Named::F1) => Command::Help,
         Key::Named(Named::F2) => Command::Rename,
         Key::Named(Named::PageUp) => Command::PageUp,
@@ -179,6 +251,14 @@ pub fn command(key: &Key, modifiers: Modifiers) -> Option<Command> {
     })
 }
 
+/// A key that means nothing here, and would write something in a field.
+#[must_use]
+pub fn typed(key: &Key, modifiers: Modifiers) -> Option<Command> {
+    let is_plain = !modifiers.command() && !modifiers.alt() && !modifiers.logo();
+    let writes = matches!(key, Key::Character(_) | Key::Named(Named::Space | Named::Backspace));
+    (is_plain && writes).then_some(Command::Typed)
+}
+
 fn with_control(key: &Key, shift: bool) -> Option<Command> {
     Some(match key.as_ref() {
         Key::Named(Named::ArrowDown) => Command::Next,
@@ -190,7 +270,9 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character("j" | "J") => Command::NextThatNeedsMe,
         Key::Character("i" | "I") => Command::Inbox,
         Key::Character("k" | "K") => Command::Search,
+        Key::Character("e" | "E") if shift => Command::EditAgain,
         Key::Character("e" | "E") => Command::Archive,
+        Key::Character("r" | "R") if !shift => Command::Again,
         Key::Character("d" | "D") => {
             if shift {
                 Command::Demo
@@ -198,8 +280,14 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
                 Command::Decline
             }
         }
+        Key::Character(",") => Command::Settings,
+        Key::Character("p" | "P") if shift => Command::Palette,
         Key::Character("p" | "P") => Command::PauseOrResume,
+        Key::Character("l" | "L") if shift => Command::Limit,
         Key::Character("l" | "L") => Command::FocusInput,
+        Key::Character("m" | "M") if shift => Command::Model,
+        Key::Character("m" | "M") => Command::Mode,
+        Key::Character("b" | "B") => Command::List,
         Key::Character("o" | "O") => Command::ToggleDetails,
         Key::Character("t" | "T") => {
             if shift {
@@ -208,8 +296,20 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
                 Command::AsText
             }
         }
-        Key::Character("c" | "C") if shift => Command::CopyAll,
-        Key::Character("f" | "F") if shift => Command::Folder,
+        Key::Character("c" | "C") => {
+            if shift {
+                Command::CopyAll
+            } else {
+                Command::Copy
+            }
+        }
+        Key::Character("f" | "F") => {
+            if shift {
+                Command::Folder
+            } else {
+                Command::Find
+            }
+        }
         Key::Character("+" | "=") => Command::ZoomIn,
         Key::Character("-" | "_") => Command::ZoomOut,
         Key::Character("0") => Command::ZoomReset,
@@ -235,6 +335,32 @@ mod tests {
         assert_eq!(press("n", Modifiers::CTRL), Some(Command::New));
         assert_eq!(press("?", Modifiers::SHIFT), Some(Command::Help));
         assert_eq!(press("t", Modifiers::CTRL | Modifiers::SHIFT), Some(Command::Theme));
+    }
+
+    /// The help and the palette name the keys that do it.
+    #[test]
+    fn what_the_map_says_is_so() {
+        for entry in MAP.iter().flat_map(|(_, entries)| *entries) {
+            let Some(expected) = entry.command else { continue };
+            let mut modifiers = Modifiers::empty();
+            let mut key = None;
+            for name in entry.keys.split(' ') {
+                match name {
+                    "Ctrl" => modifiers |= Modifiers::CTRL,
+                    "Shift" => modifiers |= Modifiers::SHIFT,
+                    "↓" => key = Some(Key::Named(Named::ArrowDown)),
+                    "↑" => key = Some(Key::Named(Named::ArrowUp)),
+                    "Del" => key = Some(Key::Named(Named::Delete)),
+                    "F2" => key = Some(Key::Named(Named::F2)),
+                    "PgUp" => key = Some(Key::Named(Named::PageUp)),
+                    "PgDn" => key = Some(Key::Named(Named::PageDown)),
+                    "Home" => key = Some(Key::Named(Named::Home)),
+                    "End" => key = Some(Key::Named(Named::End)),
+                    letter => key = Some(Key::Character(letter.to_lowercase().into())),
+                }
+            }
+            assert_eq!(key.and_then(|key| command(&key, modifiers)), Some(expected), "{}", entry.keys);
+        }
     }
 
     #[test]

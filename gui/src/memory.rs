@@ -1,9 +1,12 @@
 //! What the window remembers on its own, in its folder beside the logs: drafts, scale, theme. Nothing of it is the daemon's truth,
 //! and all of it may be lost.
 
+use crate::screen::composer::Choices;
+use crate::theme::space;
 use abide_client::{Home, home::create_private_dir, protocol::ConversationId};
 use serde::{Deserialize, Serialize};
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -28,6 +31,13 @@ pub struct Settings {
     pub knows_closing: bool,
     /// What was open last.
     pub conversation: Option<ConversationId>,
+    /// How the next new conversation is set up.
+    pub choices: Choices,
+    /// Of the list of conversations, in logical pixels.
+    pub list_width: f32,
+    pub hides_list: bool,
+    /// Conversations that stay above what is done.
+    pub pinned: BTreeSet<ConversationId>,
 }
 
 /// Which theme.
@@ -62,7 +72,16 @@ impl ThemeChoice {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { scale: 1.0, theme: ThemeChoice::System, knows_closing: false, conversation: None }
+        Self {
+            scale: 1.0,
+            theme: ThemeChoice::System,
+            knows_closing: false,
+            conversation: None,
+            choices: Choices::default(),
+            list_width: space::SIDEBAR,
+            hides_list: false,
+            pinned: BTreeSet::new(),
+        }
     }
 }
 
@@ -102,6 +121,12 @@ impl Memory {
         } else {
             self.keep(&file, text);
         }
+    }
+
+    /// Where texts lie that the person's editor is shown.
+    #[must_use]
+    pub fn shown(&self) -> PathBuf {
+        self.dir.join("shown")
     }
 
     fn settings_file(&self) -> PathBuf {

@@ -5,14 +5,17 @@ use abide_client::protocol::{
     ApprovalId, ConversationId, QuestionId, Seq, TaskId,
     inbox::Decision,
     method::{
-        ArchiveConversation, DecideApproval, DeleteConversation, Focus, ListMessages, ListModels, ListTasks,
-        MarkRead, PauseTask, ResumeTask, Search, StartTask, StopTask, UpdateConversation, UserResponse,
+        ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
+        ListMessages, ListModels, ListRules, ListTasks, MarkRead, PauseTask, ResumeTask, Search, SetKey,
+        StartTask, StopTask, UpdateConfig, UpdateConversation, UserResponse,
+        config::{ConfigReply, GetConfigParams, UpdateConfigParams},
         conversation::{
             ArchiveConversationParams, ConversationParams, FocusParams, ListMessagesParams,
             ListMessagesReply, MarkReadParams, UpdateConversationParams,
         },
-        daemon::{ListModelsParams, ListModelsReply},
+        daemon::{CheckModelParams, CheckModelReply, ListModelsParams, ListModelsReply, SetKeyParams},
         inbox::{DecideApprovalParams, UserResponseParams},
+        rule::{ForgetRuleParams, ListRulesParams, ListRulesReply},
         search::{SearchParams, SearchReply},
         task::{ListTasksParams, StartTaskParams, StartTaskReply, TaskParams},
     },
@@ -49,6 +52,31 @@ pub enum Request {
     Focus(Option<ConversationId>),
     Models,
     Search(String),
+    Config,
+    ChangeConfig(UpdateConfigParams),
+    /// The rules that are older than this one; the newest with `None`.
+    Rules(Option<Seq>),
+    ForgetRule(String),
+    /// A provider's key, or that it is removed.
+    SetKey(String, Option<Key>),
+    /// Whether a provider answers.
+    Check(String),
+}
+
+/// A provider's key: it is in no log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl From<String> for Key {
+    fn from(key: String) -> Self {
+        Self(key)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +90,9 @@ pub enum Answer {
     Tasks(ConversationId, Vec<AgentTask>),
     Models(ListModelsReply),
     Found(SearchReply),
+    Config(ConfigReply),
+    Rules(ListRulesReply),
+    Checked(CheckModelReply),
 }
 
 /// Where requests go.
@@ -153,6 +184,22 @@ impl Daemon {
             Request::Search(query) => {
                 let params = SearchParams { query, conversation_id: None, before: None, limit: Some(FOUND) };
                 Ok(Answer::Found(self.call::<Search>(params).await?))
+            }
+            Request::Config => Ok(Answer::Config(self.call::<GetConfig>(GetConfigParams::default()).await?)),
+            Request::ChangeConfig(params) => Ok(Answer::Config(self.call::<UpdateConfig>(params).await?)),
+            Request::Rules(before) => {
+                let params = ListRulesParams { before, limit: None };
+                Ok(Answer::Rules(self.call::<ListRules>(params).await?))
+            }
+            Request::ForgetRule(rule_id) => {
+                self.call::<ForgetRule>(ForgetRuleParams { rule_id }).await.map(done)
+            }
+            Request::SetKey(provider, key) => {
+                let params = SetKeyParams { provider, key: key.map(|Key(key)| key) };
+                self.call::<SetKey>(params).await.map(done)
+            }
+            Request::Check(model) => {
+                Ok(Answer::Checked(self.call::<CheckModel>(CheckModelParams { model }).await?))
             }
             Request::Models => {
                 Ok(Answer::Models(self.call::<ListModels>(ListModelsParams::default()).await?))

@@ -5,5 +5,8 @@ pub mod conversation;
 pub mod fresh;
 pub mod help;
 pub mod inbox;
+pub mod palette;
 pub mod pending;
+pub mod reader;
+pub mod settings;
 pub mod sidebar;

@@ -41,8 +41,8 @@ fn run(home: Home) -> iced::Result {
         .subscription(App::subscription)
         .settings(settings())
         .window(window::Settings {
-            size: Size::new(1280.0, 800.0),
-            min_size: Some(Size::new(640.0, 420.0)),
+            size: Size::new(crate::app::WIDTH, 800.0),
+            min_size: Some(Size::new(480.0, 420.0)),
             exit_on_close_request: false,
             #[cfg(target_os = "linux")]
             platform_specific: window::settings::PlatformSpecific {

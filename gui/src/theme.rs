@@ -4,7 +4,10 @@
 
 pub mod style;
 
-use iced::{Color, Theme, color, theme::Palette};
+use iced::{
+    Color, Theme, color,
+    theme::{Palette, palette::Extended},
+};
 use std::sync::LazyLock;
 
 /// The colours of a theme.
@@ -83,7 +86,8 @@ pub fn tokens(theme: &Theme) -> &'static Tokens {
 }
 
 fn theme(name: &str, tokens: &Tokens) -> Theme {
-    Theme::custom(
+    let line = tokens.line;
+    Theme::custom_with_fn(
         name.to_owned(),
         Palette {
             background: tokens.background,
@@ -92,6 +96,14 @@ fn theme(name: &str, tokens: &Tokens) -> Theme {
             success: tokens.ok,
             warning: tokens.needs_you,
             danger: tokens.bad,
+        },
+        |palette| {
+            let mut all = Extended::generate(palette);
+            // iced draws the lines of quotes, rules and tables of Markdown in these. What it mixes of ours has a hue of its own.
+            for pair in [&mut all.background.weak, &mut all.background.neutral, &mut all.background.strong] {
+                pair.color = line;
+            }
+            all
         },
     )
 }
@@ -119,6 +131,7 @@ pub mod space {
     pub const XL: f32 = 24.0;
     /// The reading column.
     pub const COLUMN: f32 = 760.0;
+    /// The list of conversations, until it is dragged.
     pub const SIDEBAR: f32 = 288.0;
     pub const HEADER: f32 = 62.0;
     /// How much of the column a person's words may take.
@@ -127,6 +140,12 @@ pub mod space {
     pub const OUTPUT: f32 = 320.0;
     /// The tallest diff of a card that decides: its buttons should be seen with it.
     pub const PREVIEW: f32 = 240.0;
+    /// Room for the button that copies a message, below it.
+    pub const COPY: f32 = 18.0;
+    /// The tallest error.
+    pub const NOTICE: f32 = 96.0;
+    /// A digit of code.
+    pub const DIGIT: f32 = 7.6;
     /// Of a list's state mark.
     pub const DOT: f32 = 8.0;
     pub const SCROLLBAR: f32 = 6.0;
@@ -156,6 +175,7 @@ pub const SCALES: [f32; 9] = [0.75, 0.85, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5];
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iced::widget::{rule, table};
 
     /// WCAG 2's contrast of two colours.
     fn contrast(a: Color, b: Color) -> f32 {
@@ -195,6 +215,15 @@ mod tests {
                     contrast(ink, ground)
                 );
             }
+        }
+    }
+
+    #[test]
+    fn what_iced_draws_by_itself_has_our_lines() {
+        for (theme, tokens) in [(of(true), DARK), (of(false), LIGHT)] {
+            assert_eq!(rule::default(&theme).color, tokens.line);
+            assert_eq!(rule::weak(&theme).color, tokens.line);
+            assert_eq!(table::default(&theme).separator_x, tokens.line.into());
         }
     }
 

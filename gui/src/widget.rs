@@ -1,9 +1,15 @@
 //! Small widgets, and what the rest of the window calls an element.
 
 pub mod calm;
+pub mod elide;
+pub mod field;
+pub mod grip;
 pub mod list;
+pub mod passage;
+pub mod press;
 pub mod spinner;
 pub mod told;
+pub mod walk;
 
 use crate::{
     font,
@@ -12,8 +18,14 @@ use crate::{
 use abide_client::protocol::Timestamp;
 use iced::{
     Center, Color, Fill, Theme,
-    widget::{Button, Container, Text, button, container, row, rule, space as gap, text},
+    widget::{
+        Container, Scrollable, Text, container, row, rule, scrollable,
+        scrollable::{Direction, Scrollbar},
+        space as gap, text,
+    },
 };
+use press::{Press, press};
+use std::borrow::Cow;
 
 pub type Element<'a, Message> = iced::Element<'a, Message, Theme>;
 
@@ -21,7 +33,11 @@ pub type Element<'a, Message> = iced::Element<'a, Message, Theme>;
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
     pub tokens: &'static Tokens,
+    /// While the daemon is away, when it was last there: of what goes on since then nothing is known.
     pub now: Timestamp,
+    pub is_live: bool,
+    /// What has just been done and needs no way back.
+    pub said: Option<&'static str>,
     /// For paths.
     pub home: Option<&'static str>,
 }
@@ -64,32 +80,54 @@ pub fn dot<'a, Message: 'a>(pick: fn(&Tokens) -> Color) -> Element<'a, Message> 
     container(gap().width(space::DOT).height(space::DOT)).style(style::dot(pick)).into()
 }
 
+/// The mark of work; still while nobody knows whether it goes on.
+pub fn working<'a, Message: 'a>(look: Look) -> Element<'a, Message> {
+    if look.is_live { spinner::spinner() } else { dot(|tokens| tokens.faint) }
+}
+
+/// Nothing, at a place that is kept: iced leaves out what is empty, and all that follows would lose its state.
+pub fn nothing<'a, Message: 'a>() -> Element<'a, Message> {
+    container(gap().width(0).height(0)).into()
+}
+
 /// The name of a key.
 pub fn key<'a, Message: 'a>(name: &'a str) -> Container<'a, Message> {
     container(text(name).size(size::KEY)).padding([1.0, 5.0]).style(style::key)
 }
 
 /// What is pressed: its words, and the key that does the same.
-pub fn action<'a, Message: 'a>(label: &'a str, name: Option<Container<'a, Message>>) -> Button<'a, Message> {
+pub fn action<'a, Message: Clone + 'a>(
+    label: &'a str,
+    name: Option<Container<'a, Message>>,
+) -> Press<'a, Message> {
     let label = text(label).size(size::PROSE).font(font::MEDIUM);
     let content = match name {
         None => row![label],
         Some(name) => row![label, name].spacing(space::S),
     };
-    button(content.align_y(Center)).padding([7.0, 14.0])
+    press(content.align_y(Center)).padding([7.0, 14.0])
 }
 
 /// A small quiet word that can be pressed.
 pub fn word<'a, Message: Clone + 'a>(
     label: impl text::IntoFragment<'a>,
     message: Message,
-) -> Button<'a, Message> {
-    button(text(label).size(size::SECONDARY)).padding([2.0, 6.0]).style(style::quiet).on_press(message)
+) -> Press<'a, Message> {
+    press(text(label).size(size::SECONDARY)).padding([2.0, 6.0]).style(style::quiet).on_press(message)
 }
 
 /// A word, then a line to the end of the column.
-pub fn divider<'a, Message: 'a>(label: impl text::IntoFragment<'a>) -> Element<'a, Message> {
-    row![secondary(label), rule::horizontal(1).style(style::line)].spacing(space::M).align_y(Center).into()
+pub fn divider<'a, Message: 'a>(label: impl Into<Cow<'a, str>>) -> Element<'a, Message> {
+    row![passage::secondary(label), rule::horizontal(1).style(style::line)]
+        .spacing(space::M)
+        .align_y(Center)
+        .into()
+}
+
+/// What can be scrolled down. Its bar has room of its own.
+pub fn scrolls<'a, Message: 'a>(content: impl Into<Element<'a, Message>>) -> Scrollable<'a, Message> {
+    let bar = Scrollbar::new().width(space::SCROLLBAR).scroller_width(space::SCROLLBAR).spacing(space::XS);
+    scrollable(content).direction(Direction::Vertical(bar)).style(style::bars)
 }
 
 /// A count of what is new.

@@ -1,53 +1,15 @@
 //! Durations, counts, money, paths and states in words.
 
+pub use abide_client::protocol::measure::{age, counted, duration, money, took};
 use abide_client::{
     protocol::{
         Timestamp,
-        task::{AgentTask, EndReason, Incomplete, PauseReason, Retry, Status},
+        task::{AgentTask, PauseReason, Retry, Status},
         transcript::Usage,
     },
     text::visible_line,
 };
 use std::sync::LazyLock;
-
-/// `340 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`.
-#[must_use]
-pub fn duration(ms: u64) -> String {
-    let s = ms / 1000;
-    match s {
-        0 => format!("{ms} ms"),
-        1..60 => format!("{s} s"),
-        60..3600 => two(s / 60, "min", s % 60, "s"),
-        3600..86400 => two(s / 3600, "h", s % 3600 / 60, "min"),
-        _ => two(s / 86400, "d", s % 86400 / 3600, "h"),
-    }
-}
-
-/// How long a tool took: tenths of seconds count.
-#[must_use]
-pub fn took(ms: u64) -> String {
-    match ms {
-        0..1000 => format!("{ms} ms"),
-        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-        _ => duration(ms),
-    }
-}
-
-fn two(big: u64, big_unit: &str, small: u64, small_unit: &str) -> String {
-    if small == 0 { format!("{big} {big_unit}") } else { format!("{big} {big_unit} {small} {small_unit}") }
-}
-
-/// How long ago, in one unit: `now`, `40 s`, `3 min`, `2 h`, `4 d`.
-#[must_use]
-pub fn age(at: Timestamp, now: Timestamp) -> String {
-    match now.since(at) / 1000 {
-        0..5 => "now".to_owned(),
-        s @ 5..60 => format!("{s} s"),
-        s @ 60..3600 => format!("{} min", s / 60),
-        s @ 3600..86400 => format!("{} h", s / 3600),
-        s => format!("{} d", s / 86400),
-    }
-}
 
 /// `870`, `22k`, `1.4M` tokens.
 #[must_use]
@@ -56,16 +18,6 @@ pub fn tokens(n: u64) -> String {
         0..1000 => n.to_string(),
         1000..1_000_000 => format!("{}k", n / 1000),
         _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
-    }
-}
-
-/// Dollars of micro-dollars, to a hundredth of a cent where it is little.
-#[must_use]
-pub fn money(micros: u64) -> String {
-    match micros {
-        0 => "$0".to_owned(),
-        1..10_000 => format!("$0.{:04}", micros / 100),
-        _ => format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000),
     }
 }
 
@@ -89,12 +41,6 @@ pub fn step(task: &AgentTask) -> String {
     }
 }
 
-/// `1 step`, `3 steps`
-#[must_use]
-pub fn counted(n: u64, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
-}
-
 /// What a task is doing right now, or how it ended.
 #[must_use]
 pub fn doing(task: &AgentTask) -> String {
@@ -115,12 +61,23 @@ pub fn doing(task: &AgentTask) -> String {
         }
         Status::Paused => format!("paused{}", task.pause_reason.map(paused).unwrap_or_default()),
         Status::Completed | Status::Cancelled | Status::Error => match (task.incomplete, task.end_reason) {
-            (Some(Incomplete::Length), _) => "cut at the length limit".to_owned(),
-            (Some(Incomplete::Empty), _) => "ended without an answer".to_owned(),
-            (None, Some(reason)) => ended(reason).to_owned(),
+            (Some(incomplete), _) => incomplete.words().to_owned(),
+            (None, Some(reason)) => reason.words().to_owned(),
             (None, None) => task.status.name().to_owned(),
         },
     }
+}
+
+/// Which attempt comes when, and why.
+#[must_use]
+pub fn retrying(retry: &Retry, now: Timestamp) -> String {
+    let reason = first_line(&retry.reason, 240);
+    let when = match retry.next_at.since(now) {
+        0 => "begins".to_owned(),
+        ms => format!("in {}", duration(ms.max(1000))),
+    };
+    let reason = visible_line(reason.trim_end_matches('.'));
+    format!("Attempt {} of {} {when}: {reason}", retry.attempt, retry.of)
 }
 
 /// One line, without the seconds: it is not drawn anew as they pass.
@@ -138,19 +95,11 @@ const fn paused(reason: PauseReason) -> &'static str {
     }
 }
 
-/// How a task ended.
+/// With a capital letter at its beginning.
 #[must_use]
-pub const fn ended(reason: EndReason) -> &'static str {
-    match reason {
-        EndReason::Completed => "complete",
-        EndReason::StepLimit => "stopped: step limit",
-        EndReason::TimeLimit => "stopped: time limit",
-        EndReason::Stopped => "stopped",
-        EndReason::Deleted => "deleted",
-        EndReason::QuestionTimeout => "stopped: no answer in time",
-        EndReason::Budget => "stopped: budget used up",
-        EndReason::Error => "failed",
-    }
+pub fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// A call's summary without the tool's name, which most begin with.
@@ -168,6 +117,18 @@ pub fn first_line(text: &str, max: usize) -> String {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),
         None => line.to_owned(),
     }
+}
+
+/// A path of at most `max` characters: its end says more than its beginning.
+#[must_use]
+pub fn shortened(path: &str, max: usize) -> String {
+    let over = path.chars().count().saturating_sub(max);
+    if over == 0 {
+        return path.to_owned();
+    }
+    let rest: String = path.chars().skip(over + 1).collect();
+    // From a whole name on, if there is one.
+    format!("…{}", rest.find('/').map_or(&*rest, |at| &rest[at..]))
 }
 
 /// A path with `~` for the home folder.
@@ -218,23 +179,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_time_are_short_words() {
-        assert_eq!(
-            [duration(340), duration(12_400), duration(93_000), duration(7_500_000)],
-            ["340 ms", "12 s", "1 min 33 s", "2 h 5 min"]
-        );
-        assert_eq!([took(3), took(41_020), took(93_000)], ["3 ms", "41.0 s", "1 min 33 s"]);
-        assert_eq!(age(Timestamp(10_000), Timestamp(5_000)), "now", "a clock may go backwards");
-        assert_eq!(age(Timestamp(0), Timestamp(180_000)), "3 min");
-    }
-
-    #[test]
     fn numbers_are_short() {
         assert_eq!([tokens(870), tokens(22_480), tokens(1_450_000)], ["870", "22k", "1.4M"]);
-        assert_eq!(
-            [money(0), money(4_200), money(91_000), money(12_345_678)],
-            ["$0", "$0.0042", "$0.09", "$12.34"]
-        );
     }
 
     #[test]
@@ -250,6 +196,13 @@ mod tests {
         assert_eq!(first_line("\n a\nb", 10), "a");
         assert_eq!(first_line("abcdef", 3), "abc…");
         assert_eq!(first_line("äöü", 3), "äöü");
+    }
+
+    #[test]
+    fn a_long_path_loses_its_beginning() {
+        assert_eq!(shortened("/a/b/c.rs", 20), "/a/b/c.rs");
+        assert_eq!(shortened("/home/me/src/web/main.rs", 14), "…/web/main.rs");
+        assert_eq!(shortened("abcdefghij", 4), "…hij");
     }
 
     #[test]

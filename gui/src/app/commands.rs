@@ -2,12 +2,12 @@
 
 use super::{App, Message, Over, Page};
 use crate::{
-    effect::{Effect, field},
+    effect::Effect,
     guard::{Armed, Deed},
     keymap::Command,
     screen::{
         composer::{self, Stance},
-        conversation, fresh, pending,
+        conversation, pending, settings,
     },
     theme::SCALES,
 };
@@ -16,12 +16,23 @@ use iced::Task;
 
 impl App {
     pub(super) fn command(&mut self, command: Command) -> Task<Message> {
-        if self.over != Over::Nothing {
-            return match (command, self.over) {
-                (Command::Escape | Command::Help, _) => self.handle(Message::OverClosed),
-                (Command::Confirm, Over::Closing) => self.handle(Message::CloseConfirmed),
-                _ => Task::none(),
-            };
+        match &mut self.over {
+            Over::Nothing => {}
+            over => {
+                match (command, over) {
+                    (Command::Confirm, Over::Closing) => return self.handle(Message::CloseConfirmed),
+                    (Command::CardUp, Over::Palette(palette)) => palette.step(-1),
+                    (Command::CardDown, Over::Palette(palette)) => palette.step(1),
+                    (Command::Escape | Command::Help | Command::Palette, _) => {
+                        return self.handle(Message::OverClosed);
+                    }
+                    _ => {}
+                }
+                return Task::none();
+            }
+        }
+        if self.reader.is_some() {
+            return self.on_reader(command);
         }
         // The second of two keys; any other key forgets the first.
         match (command, self.guard.armed(self.now)) {
@@ -32,8 +43,12 @@ impl App {
                 let stop = conversation::Message::Composer(composer::Message::StopPressed);
                 return self.handle(Message::Thread(stop));
             }
-            _ if self.guard.disarm() && command == Command::Escape => return Task::none(),
+            _ if self.guard.disarm(self.now) && command == Command::Escape => return Task::none(),
             _ => {}
+        }
+        // Within a sentence no letter decides.
+        if command.writes() && (self.guard.writes(self.now) || command == Command::Typed) {
+            return Task::none();
         }
         match command {
             Command::Help => {
@@ -46,15 +61,23 @@ impl App {
             Command::NextThatNeedsMe => return self.next_that_needs_me(),
             Command::Inbox => {
                 self.page = if self.page == Page::Inbox { self.page_behind() } else { Page::Inbox };
+                self.list_is_over = false;
                 return self.tell_focus();
             }
-            Command::Search => return self.perform(vec![Effect::Focus(field::SEARCH)]),
-            Command::ZoomIn => self.zoom(1),
-            Command::ZoomOut => self.zoom(-1),
-            Command::ZoomReset => self.zoom(0),
-            Command::Theme => {
-                self.settings.theme = self.settings.theme.next();
-                self.memory.keep_settings(&self.settings);
+            Command::Settings if self.page == Page::Settings => return self.perform_one(Effect::Back),
+            Command::Settings => {
+                self.page = Page::Settings;
+                self.list_is_over = false;
+                let effects = self.preferences.opened();
+                return Task::batch([self.tell_focus(), self.perform(effects)]);
+            }
+            Command::Search => return self.search(),
+            Command::List => return self.toggle_list(),
+            Command::Palette => return self.open_palette(),
+            Command::Model => return self.choose_model(),
+            Command::Walk | Command::WalkBack => return self.walk(command == Command::WalkBack),
+            Command::ZoomIn | Command::ZoomOut | Command::ZoomReset | Command::Theme => {
+                return self.restyle(command);
             }
             Command::Escape if self.page == Page::Inbox && self.inbox.cards.is_rejecting() => {
                 return self.card(pending::Message::RejectCancelled);
@@ -63,7 +86,16 @@ impl App {
                 self.page = self.page_behind();
                 return self.tell_focus();
             }
-            Command::Escape if self.sidebar.clear_search() => {}
+            Command::Escape if self.page == Page::Settings => {
+                let back = if self.preferences.is_typing() {
+                    settings::Message::KeyCancelled
+                } else {
+                    settings::Message::Closed
+                };
+                return self.handle(Message::Settings(back));
+            }
+            Command::Escape if self.sidebar.close_menu() || self.sidebar.clear_search() => {}
+            Command::Escape if self.list_is_over => self.list_is_over = false,
             Command::Escape if self.notice.take().is_some() => {}
             command if command.decides() => return self.on_card(command),
             Command::CardUp => return self.step_card(-1),
@@ -83,14 +115,8 @@ impl App {
                     None => Task::none(),
                 };
             }
-            Page::Inbox => None,
-            Page::Fresh if command == Command::Demo => Some(self.fresh.update(fresh::Message::DemoPressed)),
-            Page::Fresh if command == Command::FocusInput => Some(vec![Effect::Focus(field::COMPOSER)]),
-            Page::Fresh if command == Command::Folder => Some(vec![Effect::Focus(field::FOLDER)]),
-            Page::Fresh if command == Command::Complete => {
-                Some(self.fresh.update(fresh::Message::FolderCompleted))
-            }
-            Page::Fresh => None,
+            Page::Inbox | Page::Settings => None,
+            Page::Fresh => self.fresh.command(command).map(|message| self.fresh.update(message)),
         };
         self.perform(effects.unwrap_or_default())
     }
@@ -107,14 +133,34 @@ impl App {
         Task::none()
     }
 
-    const fn page_behind(&self) -> Page {
+    pub(super) const fn page_behind(&self) -> Page {
         if self.open.is_some() { Page::Conversation } else { Page::Fresh }
+    }
+
+    /// Larger, smaller, in another theme.
+    pub(super) fn restyle(&mut self, command: Command) -> Task<Message> {
+        match command {
+            Command::ZoomIn => self.zoom(1),
+            Command::ZoomOut => self.zoom(-1),
+            Command::ZoomReset => self.zoom(0),
+            _ => {
+                self.settings.theme = self.settings.theme.next();
+                self.memory.keep_settings(&self.settings);
+            }
+        }
+        Task::none()
     }
 
     fn zoom(&mut self, by: isize) {
         let now = SCALES.iter().position(|scale| *scale >= self.settings.scale).unwrap_or(SCALES.len() - 1);
         let next = now.saturating_add_signed(by).min(SCALES.len() - 1);
-        self.settings.scale = if by == 0 { 1.0 } else { SCALES.get(next).copied().unwrap_or(1.0) };
+        self.scale_to(if by == 0 { 1.0 } else { SCALES.get(next).copied().unwrap_or(1.0) });
+    }
+
+    /// What is drawn larger has less room.
+    pub(super) fn scale_to(&mut self, scale: f32) {
+        self.width *= self.settings.scale / scale;
+        self.settings.scale = scale;
         self.memory.keep_settings(&self.settings);
     }
 

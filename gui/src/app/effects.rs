@@ -36,16 +36,47 @@ impl App {
     pub(super) fn perform_one(&mut self, effect: Effect) -> Task<Message> {
         match effect {
             Effect::Ask(request) => self.ask(request),
-            Effect::Copy(text) => clipboard::write(text),
+            Effect::Copy(text) => {
+                self.say("Copied.");
+                clipboard::write(text)
+            }
+            Effect::Read(reading) => self.read(reading),
+            Effect::Edit(reading) => self.edit(reading),
             Effect::Focus(id) => operation::focus(Id::new(id)),
             Effect::Unfocus => operate(unfocus()),
             Effect::Open(id) => self.show(id),
-            Effect::GoTo(id, seq) => {
+            Effect::GoTo(id, seq, query) => {
                 let shown = self.show(id);
-                let effects = self.open.as_mut().map(|open| open.go_to(seq)).unwrap_or_default();
+                let effects = self.open.as_mut().map(|open| open.go_to(seq, &query)).unwrap_or_default();
                 Task::batch([shown, self.perform(effects)])
             }
+            Effect::Choose(choice) => Self::choose_file(choice),
+            Effect::EditFile(file) => Self::edit_file(file),
             Effect::New => self.leave(),
+            Effect::Afresh(afresh) => {
+                let left = self.leave();
+                self.fresh.composer.begin(*afresh);
+                self.is_dirty = true;
+                left
+            }
+            Effect::Theme(theme) => {
+                self.settings.theme = theme;
+                self.memory.keep_settings(&self.settings);
+                Task::none()
+            }
+            Effect::Scale(scale) => {
+                self.scale_to(scale);
+                Task::none()
+            }
+            Effect::Back => {
+                self.page = self.page_behind();
+                self.tell_focus()
+            }
+            Effect::KeepPins => {
+                self.settings.pinned.clone_from(&self.sidebar.pinned);
+                self.memory.keep_settings(&self.settings);
+                Task::none()
+            }
             Effect::Draft => {
                 self.is_dirty = true;
                 Task::none()
@@ -76,6 +107,7 @@ impl App {
             self.open = Some(Box::new(Conversation::new(id, &self.memory.draft(Some(id)))));
         }
         self.page = Page::Conversation;
+        self.list_is_over = false;
     }
 
     /// Puts a conversation on the screen.
@@ -96,6 +128,7 @@ impl App {
         self.keep_draft();
         self.open = None;
         self.page = Page::Fresh;
+        self.list_is_over = false;
         self.remember(None);
         Task::batch([self.tell_focus(), operation::focus(Id::new(field::COMPOSER))])
     }
@@ -110,6 +143,11 @@ impl App {
     pub(super) fn keep_draft(&mut self) {
         if std::mem::take(&mut self.is_dirty) {
             self.memory.keep_draft(None, &self.fresh.composer.draft());
+            let choices = self.fresh.composer.chosen();
+            if self.settings.choices != choices {
+                self.settings.choices = choices;
+                self.memory.keep_settings(&self.settings);
+            }
             if let Some(open) = &self.open {
                 self.memory.keep_draft(Some(open.id()), &open.composer.draft());
             }

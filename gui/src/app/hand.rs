@@ -1,6 +1,6 @@
 //! What a person's hands may do now: the guard is told what is shown, and asked before anything that cannot be undone.
 
-use super::{App, Done, Message, Page, Undo};
+use super::{App, Done, Message, Over, Page, Undo};
 use crate::{
     effect::Effect,
     guard::{Armed, Deed, Footing},
@@ -21,6 +21,8 @@ use std::time::Duration;
 
 /// How long something can be taken back, in milliseconds.
 const REGRET: i64 = 5000;
+/// How long it is said that something was done, in milliseconds.
+const SAID: i64 = 2000;
 /// Room above a card that is brought into view.
 const ABOVE: i32 = 80;
 
@@ -30,6 +32,7 @@ impl App {
         match message {
             Message::Thread(message) => message.deed(self.open.as_ref()?.stance()),
             Message::Inbox(inbox::Message::Card(message)) => message.deed(),
+            Message::Sidebar(message) => message.deed(),
             _ => None,
         }
     }
@@ -39,9 +42,14 @@ impl App {
         let waiting: Vec<PendingId> = self.waiting().iter().map(|item| item.pending.id()).collect();
         self.guard.offer(&waiting, self.now);
         self.guard.stand(self.footing(), self.now);
+        let place = (self.page, self.open.as_ref().map(|open| open.id()));
+        if std::mem::replace(&mut self.place, place) != place {
+            self.notice = None;
+        }
         self.done.take_if(|done| done.until <= self.now);
-        let done = self.done.map(|done| done.until);
-        let Some(due) = self.guard.next(self.now).into_iter().chain(done).min() else { return Task::none() };
+        self.said.take_if(|(_, until)| *until <= self.now);
+        let until = self.done.map(|done| done.until).into_iter().chain(self.said.map(|(_, until)| until));
+        let Some(due) = self.guard.next(self.now).into_iter().chain(until).min() else { return Task::none() };
         if self.due.is_some_and(|known| known > self.now && known <= due) {
             return Task::none();
         }
@@ -51,6 +59,16 @@ impl App {
             tokio::time::sleep(wait).await;
             Message::Settled
         })
+    }
+
+    pub(super) fn caret_moved(&mut self, is_drawn: bool) -> Task<Message> {
+        tracing::debug!(is_drawn, "the caret moved");
+        self.guard.caret(is_drawn, self.now);
+        if !is_drawn && matches!(self.over, Over::Palette(_)) {
+            // Escape has left its field.
+            self.over = Over::Nothing;
+        }
+        Task::none()
     }
 
     fn waiting(&self) -> &[InboxItem] {
@@ -63,8 +81,11 @@ impl App {
 
     fn footing(&self) -> Footing {
         let is_inbox = self.page == Page::Inbox;
+        let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.is_covered();
+        let listed =
+            Footing { is_inbox, is_covered, deleting: self.sidebar.deleting(), ..Footing::default() };
         let Some(open) = self.open.as_ref().filter(|_| self.page == Page::Conversation) else {
-            return Footing { is_inbox, ..Footing::default() };
+            return listed;
         };
         let (stance, task, asked) = match open.stance() {
             Stance::Ready => (0, None, None),
@@ -74,7 +95,7 @@ impl App {
             Stance::Paused(task) => (4, Some(task.id), None),
             Stance::Question(task, question) => (5, Some(task), Some(PendingId::Question(question.id))),
         };
-        Footing { page: Some(open.id()), task, is_inbox, stance, asked, is_deleting: open.is_deleting() }
+        Footing { page: Some(open.id()), task, stance, asked, is_deleting: open.is_deleting(), ..listed }
     }
 
     /// A message for the cards of this page.
@@ -142,11 +163,17 @@ impl App {
         let what = match request {
             Request::Stop(_) => self.open.as_ref().map(|open| Undo::Stopped(open.id())),
             Request::Archive(id, true) => Some(Undo::Archived(*id)),
+            Request::Delete(_) => Some(Undo::Deleted),
             _ => None,
         };
         if let Some(what) = what {
             self.done = Some(Done { what, until: Timestamp(self.now.0.saturating_add(REGRET)) });
         }
+    }
+
+    /// Says for a moment that it was done.
+    pub(super) const fn say(&mut self, words: &'static str) {
+        self.said = Some((words, Timestamp(self.now.0.saturating_add(SAID))));
     }
 
     pub(super) fn take_back(&mut self) -> Task<Message> {
@@ -159,7 +186,7 @@ impl App {
             Some(Undo::Archived(id)) => {
                 self.perform(vec![Effect::Ask(Request::Archive(id, false)), Effect::Open(id)])
             }
-            None => Task::none(),
+            Some(Undo::Deleted) | None => Task::none(),
         }
     }
 }

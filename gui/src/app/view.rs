@@ -1,16 +1,17 @@
 //! The window, put together.
 
-use super::{App, Message, Over, Page, Undo};
+use super::{App, Message, Over, Page, Undo, list::Place};
 use crate::{
+    keymap::Command,
     screen::help,
     theme::{space, style},
-    widget::{Element, action, key, prose, secondary, told, word},
+    widget::{Element, action, grip::grip, key, nothing, prose, scrolls, secondary, told, word},
     words,
 };
 use abide_client::view::Connection;
 use iced::{
     Center, Fill,
-    widget::{center, column, container, mouse_area, opaque, row, rule, space as gap, stack},
+    widget::{Row, Stack, center, column, container, mouse_area, opaque, row, rule, space as gap, stack},
 };
 
 impl App {
@@ -24,28 +25,52 @@ impl App {
                 open.view(self.models.as_ref(), known, &self.guard, look).map(Message::Thread)
             }
             (Page::Inbox, _) => self.inbox.view(self.overview.inbox(), &self.guard, look).map(Message::Inbox),
+            (Page::Settings, _) => {
+                let page = self.preferences.view(self.models.as_ref(), &self.settings, look);
+                page.map(Message::Settings)
+            }
             (Page::Fresh | Page::Conversation, _) => {
                 let conversations = self.overview.conversations();
                 self.fresh.view(self.models.as_ref(), &conversations, look).map(Message::Fresh)
             }
         };
-        let right = column![self.banner(), container(page).height(Fill), self.taken_back(), self.notice()]
-            .width(Fill);
-        let whole = row![
-            self.sidebar.view(&self.overview, selected, look).map(Message::Sidebar),
-            rule::vertical(1).style(style::line),
-            right,
-        ];
+        let right = column![
+            self.bar(),
+            self.banner(),
+            container(page).height(Fill),
+            self.taken_back(),
+            self.notice()
+        ]
+        .width(Fill);
+        let list = |width| self.sidebar.view(&self.overview, selected, width, look).map(Message::Sidebar);
+        let place = self.list_place();
+        let beside = match place {
+            Place::Beside(width) => [list(width), grip(Message::ListDragged, Message::ListDropped)],
+            Place::Over(_) | Place::Away => [nothing(), nothing()],
+        };
+        // What is over the rest is a layer: the rest stays the same widgets, with their places and carets.
+        let mut whole = stack![Row::from_vec(beside.into()).push(right)];
+        if let Place::Over(width) = place {
+            let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
+            let rest = rest.on_press(Message::Key(Command::List));
+            whole = whole.push(opaque(row![list(width), rule::vertical(1).style(style::line), rest]));
+        }
         // The window's own ground shows through: filling it here would cost all its pixels for every part that is drawn anew.
         let whole = container(whole).width(Fill).height(Fill);
-        let whole = told::caret(whole, self.guard.has_caret(), Message::CaretMoved);
-        let over = match self.over {
-            Over::Nothing => return whole,
-            Over::Help => help::view(),
-            Over::Closing => self.closing(),
+        // Always a stack: what lies beneath must not lose where it is scrolled to.
+        let reader = self.reader.as_ref().map(|reader| opaque(reader.view(look).map(Message::Reader)));
+        let over = match &self.over {
+            Over::Nothing => None,
+            Over::Help => Some(help::view()),
+            Over::Palette(palette) => Some(palette.view().map(Message::Palette)),
+            Over::Closing => Some(self.closing()),
         };
-        let veil = mouse_area(center(opaque(over)).style(style::veil)).on_press(Message::OverClosed);
-        stack![whole, opaque(veil)].into()
+        let veil = over.map(|over| {
+            opaque(mouse_area(center(opaque(over)).style(style::veil)).on_press(Message::OverClosed))
+        });
+        let whole = Stack::new().push(whole).extend(reader).extend(veil).width(Fill).height(Fill);
+        // Whether a caret is drawn, or a ring, in whatever is over the rest too.
+        told::caret(whole, self.guard.has_caret(), Message::CaretMoved)
     }
 
     /// Quiet while all is well.
@@ -59,7 +84,7 @@ impl App {
                 let words = "The database is damaged, and something may be missing. `abide doctor` says what, and what to do.";
                 (words.to_owned(), None)
             }
-            Connection::Live => return gap().height(0).into(),
+            Connection::Live => return nothing(),
             Connection::Opening => ("Connecting to the daemon…".to_owned(), None),
             Connection::Lost { .. } if daemon.shutting_down => {
                 let words = "The daemon was stopped. Its tasks go on when it starts again.".to_owned();
@@ -82,9 +107,10 @@ impl App {
     /// What went wrong, until it is read.
     fn notice(&self) -> Element<'_, Message> {
         match &self.notice {
-            None => gap().height(0).into(),
+            None => nothing(),
             Some(words) => {
-                let words = prose(words).width(Fill);
+                let words =
+                    container(scrolls(prose(words).width(Fill))).max_height(space::NOTICE).width(Fill);
                 let content =
                     row![words, word("Close", Message::NoticeRead)].spacing(space::M).align_y(Center);
                 let card = container(content).padding(space::M).width(Fill).style(style::bad_card);
@@ -96,14 +122,16 @@ impl App {
     /// What was just done, and the way back.
     fn taken_back(&self) -> Element<'_, Message> {
         let Some(done) = self.done.as_ref().filter(|done| done.until > self.now) else {
-            return gap().height(0).into();
+            return nothing();
         };
         let (words, back) = match done.what {
-            Undo::Stopped(_) => ("Stopped.", "Go on"),
-            Undo::Archived(_) => ("Archived. A search finds it, too.", "Bring it back"),
+            Undo::Stopped(_) => ("Stopped.", Some("Go on")),
+            Undo::Archived(_) => ("Archived. A search finds it, too.", Some("Bring it back")),
+            Undo::Deleted => ("Deleted.", None),
         };
-        let back = action(back, None).style(style::secondary).on_press(Message::TakenBack);
-        let content = row![prose(words).width(Fill), back].spacing(space::M).align_y(Center);
+        let back = back.map(|back| action(back, None).style(style::secondary).on_press(Message::TakenBack));
+        let content = row![prose(words).width(Fill)].extend(back.map(Element::from)).spacing(space::M);
+        let content = content.align_y(Center);
         let card = container(content).padding([space::S, space::M]).width(Fill).style(style::card);
         let card = container(card.max_width(space::COLUMN)).center_x(Fill);
         card.padding(iced::padding::horizontal(space::XL).bottom(space::L)).into()

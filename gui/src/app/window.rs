@@ -15,17 +15,27 @@ use iced::{
 /// What happens to the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowEvent {
-    Opened,
+    /// So many logical pixels wide.
+    Opened(u32),
     Focused,
     Unfocused,
     CloseRequested,
+    /// To so many logical pixels in width.
+    Resized(u32),
 }
 
 impl App {
     pub(super) fn on_window(&mut self, id: window::Id, event: WindowEvent) -> Task<Message> {
         self.window = Some(id);
         match event {
-            WindowEvent::Opened => operation::focus(Id::new(field::COMPOSER)),
+            WindowEvent::Resized(width) => {
+                self.resized(width);
+                Task::none()
+            }
+            WindowEvent::Opened(width) => {
+                self.resized(width);
+                operation::focus(Id::new(field::COMPOSER))
+            }
             WindowEvent::Focused => {
                 self.is_focused = true;
                 self.guard.came_back(self.now);
@@ -63,12 +73,17 @@ pub fn heard(event: Event, status: event::Status, window: window::Id) -> Option<
         {
             keymap::command(&key, modifiers)
                 .or_else(|| keymap::command(&modified_key, modifiers))
+                .or_else(|| keymap::typed(&key, modifiers))
                 .filter(|command| !repeat || command.repeats())
                 .map(Message::Key)
         }
+        Event::Window(window::Event::FileDropped(path)) => Some(Message::FileDropped(path)),
         Event::Window(event) => {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels of a window")]
+            let whole = |size: iced::Size| size.width.round() as u32;
             let event = match event {
-                window::Event::Opened { .. } => WindowEvent::Opened,
+                window::Event::Resized(size) => WindowEvent::Resized(whole(size)),
+                window::Event::Opened { size, .. } => WindowEvent::Opened(whole(size)),
                 window::Event::Focused => WindowEvent::Focused,
                 window::Event::Unfocused => WindowEvent::Unfocused,
                 window::Event::CloseRequested => WindowEvent::CloseRequested,

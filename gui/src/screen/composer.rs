@@ -1,12 +1,15 @@
 //! Where a person writes: send, reply, stop, pause; and what the next task runs with.
 
+pub mod attached;
 mod view;
 
 use crate::{
-    effect::Effect,
+    effect::{Afresh, Effect, field},
     guard::Deed,
+    picker::Choice,
     request::Request,
     screen::pending::meant,
+    undo::Undo,
     words::{expanded, home},
 };
 use abide_client::protocol::{
@@ -15,25 +18,42 @@ use abide_client::protocol::{
     method::{daemon::ListModelsReply, task::StartTaskParams},
     task::{AgentTask, LimitsRequest, Mode},
 };
+use attached::{Attached, MAX_FILES};
 use iced::widget::text_editor;
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
 /// What has been written, and chosen for the next task.
 #[derive(Debug, Default)]
 pub struct Composer {
     content: text_editor::Content,
+    undo: Undo,
     mode: Option<Mode>,
     model: Option<ModelChoice>,
     max_steps: String,
     workspace: String,
+    /// Files that go with the next prompt.
+    attached: Vec<Attached>,
     /// The request that is under way or has failed: the same words again are the same request.
     sent: Option<Sent>,
+}
+
+/// What the next task of a new conversation runs with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Choices {
+    /// As it was typed.
+    pub workspace: String,
+    pub mode: Option<Mode>,
+    /// `None`: whichever is the default.
+    pub model: Option<String>,
 }
 
 #[derive(Debug)]
 struct Sent {
     id: String,
     text: String,
+    attached: Vec<Attached>,
     is_under_way: bool,
 }
 
@@ -49,6 +69,13 @@ pub enum Message {
     ModelPicked(ModelChoice),
     StepsChanged(String),
     WorkspaceChanged(String),
+    /// By the desktop's dialog.
+    ChoosePressed(Choice),
+    AttachedRemoved(usize),
+    /// To what was written before, or to what that was taken back from.
+    WrittenBefore {
+        is_back: bool,
+    },
 }
 
 impl Message {
@@ -113,6 +140,23 @@ impl Composer {
         Self { content: text_editor::Content::with_text(draft), ..Self::default() }
     }
 
+    /// The same, set up like this.
+    #[must_use]
+    pub fn set_up(self, choices: &Choices) -> Self {
+        let Choices { workspace, mode, model } = choices.clone();
+        Self { workspace, mode, model: model.map(ModelChoice::Named), ..self }
+    }
+
+    /// What a person has chosen by name.
+    #[must_use]
+    pub fn chosen(&self) -> Choices {
+        let model = match &self.model {
+            Some(ModelChoice::Named(model)) => Some(model.clone()),
+            Some(ModelChoice::Default(_)) | None => None,
+        };
+        Choices { workspace: self.workspace.clone(), mode: self.mode, model }
+    }
+
     #[must_use]
     pub fn draft(&self) -> String {
         self.content.text().trim_end().to_owned()
@@ -138,9 +182,29 @@ impl Composer {
     ) -> Vec<Effect> {
         match (message, stance) {
             (Message::Edited(action), _) => {
-                let is_edit = action.is_edit();
+                if !action.is_edit() {
+                    self.content.perform(action);
+                    return Vec::new();
+                }
+                let before = self.content.text();
                 self.content.perform(action);
-                if is_edit { vec![Effect::Draft] } else { Vec::new() }
+                self.undo.changed(&before, &self.content.text());
+                vec![Effect::Draft]
+            }
+            (Message::WrittenBefore { is_back }, _) => {
+                let now = self.content.text();
+                let other = if is_back { self.undo.back(&now) } else { self.undo.forth(&now) };
+                if let Some(other) = other {
+                    self.show(&other);
+                }
+                vec![Effect::Draft]
+            }
+            (Message::ChoosePressed(choice), _) => vec![Effect::Choose(choice)],
+            (Message::AttachedRemoved(at), _) => {
+                if at < self.attached.len() {
+                    self.attached.remove(at);
+                }
+                vec![Effect::Focus(field::COMPOSER)]
             }
             (Message::Submitted, stance) => self.submit(stance, known),
             (Message::StopPressed, Stance::Working(task) | Stance::Approval(task) | Stance::Paused(task)) => {
@@ -156,11 +220,11 @@ impl Composer {
             }
             (Message::ModePicked(ModeChoice(mode)), _) => {
                 self.mode = Some(mode);
-                Vec::new()
+                vec![Effect::Draft]
             }
             (Message::ModelPicked(choice), _) => {
                 self.model = Some(choice);
-                Vec::new()
+                vec![Effect::Draft]
             }
             (Message::StepsChanged(steps), _) => {
                 self.max_steps = steps.chars().filter(char::is_ascii_digit).take(5).collect();
@@ -168,7 +232,7 @@ impl Composer {
             }
             (Message::WorkspaceChanged(workspace), _) => {
                 self.workspace = workspace;
-                Vec::new()
+                vec![Effect::Draft]
             }
             (
                 Message::StopPressed
@@ -180,6 +244,29 @@ impl Composer {
         }
     }
 
+    /// These words, with the caret at their end.
+    fn show(&mut self, text: &str) {
+        self.content = text_editor::Content::with_text(text);
+        self.content.perform(text_editor::Action::Move(text_editor::Motion::DocumentEnd));
+    }
+
+    /// The models to choose from, whichever is the default first.
+    #[must_use]
+    pub fn offered(models: Option<&ListModelsReply>) -> Vec<ModelChoice> {
+        let default = ModelChoice::Default(models.map(|models| models.default.model.clone()));
+        let known = models.into_iter().flat_map(|m| &m.providers).flat_map(|provider| &provider.models);
+        std::iter::once(default).chain(known.cloned().map(ModelChoice::Named)).collect()
+    }
+
+    /// The other mode, of a conversation that has this one.
+    #[must_use]
+    pub fn other_mode(&self, known: Option<Mode>) -> Message {
+        Message::ModePicked(ModeChoice(match self.mode.or(known).unwrap_or(Mode::Agent) {
+            Mode::Agent => Mode::Chat,
+            Mode::Chat => Mode::Agent,
+        }))
+    }
+
     fn submit(&mut self, stance: Stance<'_>, conversation: Option<ConversationId>) -> Vec<Effect> {
         let text = self.draft();
         if text.trim().is_empty() || self.is_sending() {
@@ -187,11 +274,17 @@ impl Composer {
         }
         match stance {
             Stance::Ready => {
-                let params = self.task(text, conversation);
+                let attached = self.attached.clone();
+                let params = self.task(text, attached, conversation);
                 vec![Effect::Ask(Request::Start(Box::new(params)))]
             }
             Stance::Question(task, question) => {
-                self.sent = Some(Sent { id: String::new(), text: text.clone(), is_under_way: true });
+                self.sent = Some(Sent {
+                    id: String::new(),
+                    text: text.clone(),
+                    attached: Vec::new(),
+                    is_under_way: true,
+                });
                 let answer = meant(question, &text).to_owned();
                 vec![Effect::Ask(Request::Answer(task, question.id, Some(answer)))]
             }
@@ -201,21 +294,41 @@ impl Composer {
 
     /// A new task that goes on where the last one was stopped.
     pub fn go_on(&mut self, conversation: ConversationId) -> Effect {
-        Effect::Ask(Request::Start(Box::new(self.task("Go on.".to_owned(), Some(conversation)))))
+        self.say("Go on.", conversation)
+    }
+
+    /// A new task of this conversation, for these words.
+    pub fn say(&mut self, words: &str, conversation: ConversationId) -> Effect {
+        Effect::Ask(Request::Start(Box::new(self.task(words.to_owned(), Vec::new(), Some(conversation)))))
+    }
+
+    /// For a new conversation that begins like this. What stands here comes back by Ctrl Z.
+    pub fn begin(&mut self, afresh: Afresh) {
+        self.undo.changed(&self.content.text(), &afresh.prompt);
+        self.show(&afresh.prompt);
+        self.workspace = afresh.workspace;
+        self.mode = afresh.mode;
     }
 
     /// Asked twice for the same words, because the answer was lost, it starts one task.
-    fn task(&mut self, text: String, conversation_id: Option<ConversationId>) -> StartTaskParams {
+    fn task(
+        &mut self,
+        text: String,
+        attached: Vec<Attached>,
+        conversation_id: Option<ConversationId>,
+    ) -> StartTaskParams {
         let id = match self.sent.take() {
-            Some(sent) if sent.text == text && !sent.id.is_empty() => sent.id,
+            Some(sent) if sent.text == text && sent.attached == attached && !sent.id.is_empty() => sent.id,
             _ => abide_client::request_id(),
         };
-        self.sent = Some(Sent { id: id.clone(), text: text.clone(), is_under_way: true });
+        let blocks = attached.iter().map(Attached::block);
+        let message = std::iter::once(text.clone()).chain(blocks).collect::<Vec<_>>().join("\n\n");
+        self.sent = Some(Sent { id: id.clone(), text, attached, is_under_way: true });
         let workspace = Some(expanded(self.workspace.trim(), home()))
             .filter(|path| !path.is_empty() && conversation_id.is_none());
         StartTaskParams {
             conversation_id,
-            message: text,
+            message,
             mode: self.mode,
             model: self.model(conversation_id.is_some()),
             workspace,
@@ -234,9 +347,27 @@ impl Composer {
         }
     }
 
+    /// Puts a file to the next prompt.
+    ///
+    /// # Errors
+    /// In words, why not.
+    pub fn attach(&mut self, file: Attached) -> Result<(), String> {
+        if self.attached.len() >= MAX_FILES {
+            return Err(format!(
+                "At most {MAX_FILES} files go with a prompt: {} is not attached.",
+                file.name
+            ));
+        }
+        if !self.attached.contains(&file) {
+            self.attached.push(file);
+        }
+        Ok(())
+    }
+
     /// The daemon has it: the field is free for the next words.
     pub fn sent(&mut self) {
         if let Some(sent) = self.sent.take() {
+            self.attached.retain(|file| !sent.attached.contains(file));
             // What was written meanwhile stays.
             let draft = self.draft();
             let rest = draft.strip_prefix(&sent.text).unwrap_or(&draft).trim_start();

@@ -1,41 +1,49 @@
 //! One conversation: header, timeline, composer.
 
+mod again;
 pub mod call;
+mod changes;
 mod command;
 pub mod diff;
-mod documents;
+pub(in crate::screen) mod documents;
 mod follow;
 mod goal;
 mod header;
+mod links;
 pub mod markdown;
+mod marks;
 mod plain;
 mod projection;
+mod rendered;
+mod result;
+mod selection;
 mod timeline;
 mod view;
 
 pub use projection::{Row, rows};
 
 use crate::{
-    effect::{Effect, Scroll, field},
+    effect::{Effect, Reading, Scroll, Start, field},
     guard::Deed,
     request::{Answer, PAGE, Request},
     screen::{
         composer::{self, Composer, Stance},
         pending::{self, Cards},
     },
-    widget::list::View,
+    widget::list::{Selection, View},
 };
 use abide_client::{
     protocol::{
-        CallId, ConversationId, Seq,
+        CallId, ConversationId, Seq, TaskId,
         inbox::{Pending, PendingId},
+        message::CallView,
         method::conversation::UpdateConversationParams,
         task::{AgentTask, Status},
     },
     view::{Connection, ConversationView},
 };
+use changes::Changes;
 use documents::Documents;
-use iced::widget::text_editor;
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
@@ -52,14 +60,19 @@ pub struct Conversation {
     /// Which rows are built.
     window: Range<usize>,
     looked: Option<View<Row>>,
+    /// What the person has selected.
+    selection: Option<Selection<Row>>,
     /// A message that was searched for: it stands out.
     found: Option<Seq>,
+    /// The words that were searched for, in lower case.
+    marks: Vec<String>,
     /// It has still to be brought into view.
     goal: Option<Row>,
     /// Messages that came since the end was left.
     news: usize,
     history: History,
     documents: Documents,
+    changes: Changes,
     /// Calls that the person opened or closed.
     open: HashMap<CallId, bool>,
     /// Replies whose reasoning is shown.
@@ -68,8 +81,6 @@ pub struct Conversation {
     cards: Cards,
     pub composer: Composer,
     menu: Menu,
-    /// All as text, to select in.
-    reader: Option<text_editor::Content>,
 }
 
 /// Pages before what is here.
@@ -92,12 +103,21 @@ enum Menu {
 #[derive(Debug, Clone)]
 pub enum Message {
     Looked(View<Row>),
+    /// Text was selected, or is not any more.
+    Selected(Option<Selection<Row>>),
+    SelectionCopied,
     CallToggled(CallId, bool),
     /// All details opened, or closed.
     DetailsToggled,
     Scrolled(Scroll),
-    InputWanted,
+    /// The keyboard is to go to this field.
+    Wanted(&'static str),
     ReasoningToggled(Seq),
+    /// The files that a task changed.
+    ChangesToggled(TaskId),
+    /// The diffs of one of them.
+    FileToggled(TaskId, String),
+    FileEdited(String),
     Copied(String),
     Document(markdown::Message),
     Card(pending::Message),
@@ -110,8 +130,14 @@ pub enum Message {
     TitleSubmitted,
     CopyAllPressed,
     AsTextPressed,
-    Read(text_editor::Action),
-    ReaderClosed,
+    /// All that came of this call, on its own.
+    ResultRead(CallId),
+    /// All of what it changes.
+    DiffRead(CallId),
+    /// A new task is to go on where the last one ended.
+    AgainPressed,
+    /// This prompt is to be the first of a new conversation.
+    EditAgainPressed(Seq),
     ArchivePressed,
     DeletePressed,
     DeleteConfirmed,
@@ -140,18 +166,20 @@ impl Conversation {
             rows: Vec::new(),
             window: 0..0,
             looked: None,
+            selection: None,
             found: None,
+            marks: Vec::new(),
             goal: None,
             news: 0,
             history: History::Complete,
             documents: Documents::default(),
+            changes: Changes::default(),
             open: HashMap::new(),
             reasoning: HashSet::new(),
             all_open: false,
             cards: Cards::default(),
             composer: Composer::with_draft(draft),
             menu: Menu::Closed,
-            reader: None,
         }
     }
 
@@ -208,6 +236,8 @@ impl Conversation {
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Looked(view) => self.look(view),
+            Message::Selected(selection) => self.select(selection),
+            Message::SelectionCopied => self.copy_selection(),
             Message::CallToggled(id, is_open) => {
                 self.open.insert(id, is_open);
                 Vec::new()
@@ -218,13 +248,22 @@ impl Conversation {
                 Vec::new()
             }
             Message::Scrolled(scroll) => vec![Effect::Scroll(scroll)],
-            Message::InputWanted => vec![Effect::Focus(field::COMPOSER)],
+            Message::Wanted(field) => vec![Effect::Focus(field)],
             Message::ReasoningToggled(seq) => {
                 if !self.reasoning.remove(&seq) {
                     self.reasoning.insert(seq);
                 }
                 Vec::new()
             }
+            Message::ChangesToggled(task) => {
+                self.changes.toggle(task);
+                Vec::new()
+            }
+            Message::FileToggled(task, path) => {
+                self.changes.toggle_file(task, path);
+                Vec::new()
+            }
+            Message::FileEdited(path) => self.edit_file(&path),
             Message::Copied(text) | Message::Document(markdown::Message::Copied(text)) => {
                 vec![Effect::Copy(text)]
             }
@@ -255,19 +294,13 @@ impl Conversation {
             }
             Message::AsTextPressed => {
                 self.menu = Menu::Closed;
-                self.reader = Some(text_editor::Content::with_text(&self.as_text()));
-                vec![Effect::Focus(field::READER)]
+                let title = self.view.conversation().map(|c| c.title.clone()).unwrap_or_default();
+                vec![Effect::Read(Reading { title, text: self.as_text(), start: Start::End })]
             }
-            Message::Read(action) => {
-                if let Some(reader) = self.reader.as_mut().filter(|_| !action.is_edit()) {
-                    reader.perform(action);
-                }
-                Vec::new()
-            }
-            Message::ReaderClosed => {
-                self.reader = None;
-                Vec::new()
-            }
+            Message::ResultRead(id) => self.read_call(id, call::result_of),
+            Message::DiffRead(id) => self.read_call(id, call::diff_of),
+            Message::AgainPressed => self.begin_again(),
+            Message::EditAgainPressed(seq) => self.edit_again(seq),
             Message::ArchivePressed => self.archive(),
             Message::DeletePressed => {
                 self.menu = Menu::Deleting;
@@ -276,6 +309,10 @@ impl Conversation {
             }
             Message::DeleteConfirmed => vec![Effect::Ask(Request::Delete(self.id)), Effect::New],
         }
+    }
+
+    fn read_call(&self, id: CallId, of: impl Fn(&CallView) -> Option<Reading>) -> Vec<Effect> {
+        self.view.call(id).and_then(of).map(Effect::Read).into_iter().collect()
     }
 
     fn compose(&mut self, message: composer::Message) -> Vec<Effect> {

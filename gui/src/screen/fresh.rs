@@ -5,10 +5,12 @@ pub mod folders;
 use crate::{
     effect::{Effect, field},
     font,
+    keymap::Command,
     request::Request,
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
     widget::{Element, Look, action, code, key, prose, secondary, word},
+    words,
 };
 use abide_client::{
     protocol::{
@@ -20,12 +22,14 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Row, column, container, row, space as gap, text},
+    widget::{Column, Row, column, container, row, space as gap, text},
 };
 use std::collections::HashSet;
 
 /// The built-in model, which plays a script.
 const DEMO_MODEL: &str = "demo/demo";
+/// Characters of a folder that is offered.
+const MAX_FOLDER: usize = 48;
 const DEMO_PROMPT: &str = "Show me what you can do.";
 
 #[derive(Debug, Default)]
@@ -35,12 +39,17 @@ pub struct Screen {
     pub is_connected: bool,
     /// Folders that go on from what is typed.
     pub found: Vec<String>,
+    /// Whether it is shown why providers cannot be used.
+    pub shows_problems: bool,
 }
 
 #[derive(Debug, Clone)]
 pub enum Message {
     Composer(composer::Message),
     DemoPressed,
+    ProblemsToggled,
+    /// The keyboard is to go to this field.
+    Wanted(&'static str),
     /// These go on from what was typed.
     FoldersFound(String, Vec<String>),
     FolderPressed(String),
@@ -54,6 +63,11 @@ impl Screen {
         match message {
             Message::Composer(composer::Message::WorkspaceChanged(typed)) => self.work_in(typed),
             Message::Composer(message) => self.composer.update(message, stance, None),
+            Message::ProblemsToggled => {
+                self.shows_problems = !self.shows_problems;
+                Vec::new()
+            }
+            Message::Wanted(field) => vec![Effect::Focus(field)],
             Message::FoldersFound(typed, found) => {
                 // What is typed may have gone on meanwhile.
                 if typed == self.composer.workspace() {
@@ -80,6 +94,19 @@ impl Screen {
                 ..StartTaskParams::default()
             })))],
         }
+    }
+
+    /// What a key means here; `None` if nothing.
+    #[must_use]
+    pub fn command(&self, command: Command) -> Option<Message> {
+        Some(match command {
+            Command::Demo => Message::DemoPressed,
+            Command::Mode => Message::Composer(self.composer.other_mode(None)),
+            Command::FocusInput => Message::Wanted(field::COMPOSER),
+            Command::Folder => Message::Wanted(field::FOLDER),
+            Command::Limit => Message::Wanted(field::STEPS),
+            _ => return None,
+        })
     }
 
     fn work_in(&mut self, typed: String) -> Vec<Effect> {
@@ -111,7 +138,7 @@ impl Screen {
             )
             .style(style::muted),
             gap().height(space::XS),
-            provider(models),
+            provider(models, self.shows_problems),
         ]
         .spacing(space::S)
         .max_width(space::COLUMN);
@@ -137,17 +164,16 @@ impl Screen {
         if offered.is_empty() {
             return gap().height(0).into();
         }
-        let words = offered
-            .into_iter()
-            .take(folders::MOST)
-            .map(|folder| word(visible_line(&folder).into_owned(), Message::FolderPressed(folder)).into());
+        let words = offered.into_iter().take(folders::MOST).map(|folder| {
+            word(words::shortened(&visible_line(&folder), MAX_FOLDER), Message::FolderPressed(folder)).into()
+        });
         let row = Row::new().push(secondary("Work in")).extend(words).spacing(space::XS).align_y(Center);
         container(row.wrap().vertical_spacing(space::XS)).padding([space::S, space::M]).into()
     }
 }
 
 /// Whether there is a model, and what to do if not.
-fn provider<'a>(models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
+fn provider<'a>(models: Option<&'a ListModelsReply>, shows_problems: bool) -> Element<'a, Message> {
     let demo = || {
         let name = key("Ctrl ⇧ D");
         action("Play the demo", Some(name)).style(style::secondary).on_press(Message::DemoPressed)
@@ -178,14 +204,17 @@ fn provider<'a>(models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
                 let is_named = problem.starts_with(&format!("{}:", p.name));
                 Some(if is_named { problem.clone() } else { format!("{}: {problem}", p.name) })
             });
-            let problems = problems.map(|words| secondary(words).into());
-            column![
-                secondary(format!("Model: {} ({})", models.default.model, models.default.why)),
-                iced::widget::Column::with_children(problems),
-                row![demo()],
-            ]
-            .spacing(space::S)
-            .into()
+            let problems: Vec<String> = problems.collect();
+            let model = secondary(format!("Model: {} ({})", models.default.model, models.default.why));
+            let mut model = Row::new().push(model).spacing(space::XS).align_y(Center);
+            if !problems.is_empty() {
+                let words =
+                    format!("{} unavailable {}", problems.len(), if shows_problems { "−" } else { "+" });
+                model = model.push(word(words, Message::ProblemsToggled));
+            }
+            let problems =
+                problems.into_iter().filter(|_| shows_problems).map(|words| secondary(words).into());
+            column![model.wrap(), Column::with_children(problems), row![demo()],].spacing(space::S).into()
         }
     }
 }

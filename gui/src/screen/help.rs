@@ -13,15 +13,17 @@ use iced::{
 /// The page, to be laid over the rest.
 #[must_use]
 pub fn view<'a, Message: 'a>() -> Element<'a, Message> {
-    let group = |(group, keys): &'static (&'static str, &'static [keymap::Help])| {
-        let keys = keys.iter().map(|(press, what)| {
-            row![container(key(press)).width(space::KEYS), prose(*what).width(Fill)].align_y(Center).into()
+    let group = |(group, entries): &'static (&'static str, &'static [keymap::Entry])| {
+        let keys = entries.iter().map(|entry| {
+            row![container(key(entry.keys)).width(space::KEYS), prose(entry.what).width(Fill)]
+                .align_y(Center)
+                .into()
         });
         let title = secondary(*group).font(font::STRONG);
         column![title, Column::with_children(keys).spacing(space::XS)].spacing(space::S).into()
     };
     let (left, right) = keymap::MAP.split_at(2);
-    let half = |groups: &'static [(&'static str, &'static [keymap::Help])]| {
+    let half = |groups: &'static [(&'static str, &'static [keymap::Entry])]| {
         Column::with_children(groups.iter().map(group)).spacing(space::L).width(Fill)
     };
     let content = column![

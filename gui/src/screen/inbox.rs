@@ -6,7 +6,7 @@ use crate::{
     guard::Guard,
     screen::pending::{self, Cards, Reply},
     theme::{size, space, style},
-    widget::{Element, Look, prose, secondary, word},
+    widget::{Element, Look, elide::elided, secondary, word},
     words,
 };
 use abide_client::{protocol::ConversationId, text::visible_line, view::Inbox};
@@ -47,7 +47,7 @@ impl Screen {
             let title = visible_line(&item.conversation_title);
             column![
                 row![
-                    prose(title).font(font::MEDIUM).width(Fill).wrapping(text::Wrapping::None),
+                    elided(title, size::PROSE, font::MEDIUM),
                     secondary(words::age(item.pending.asked_at(), look.now)),
                     word("Open", Message::Opened(item.conversation_id)),
                 ]

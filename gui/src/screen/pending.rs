@@ -1,13 +1,16 @@
 //! Cards for what waits for a person: the same in the timeline and in the inbox.
 
 use crate::{
-    effect::{Effect, field},
+    effect::{Effect, Reading, Start, field},
     font,
     guard::{Armed, Deed, Guard, Spot},
     keymap::Command,
     request::Request,
-    theme::{size, space, style},
-    widget::{Element, Look, action, calm::calm, code, key, prose, secondary, told::sighted},
+    theme::{Tokens, size, space, style},
+    widget::{
+        Element, Look, action, code, field::field, key, press::press, prose, scrolls, secondary,
+        told::sighted,
+    },
     words,
 };
 use abide_client::{
@@ -20,17 +23,19 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, Row, button, column, container, row, scrollable, text, text_input},
+    widget::{Column, Row, column, container, markdown, row, text, text_input},
 };
 use std::collections::{BTreeSet, HashMap};
 
-use super::conversation::diff;
+use super::conversation::{self, diff, documents::document};
 
 /// What a person has begun to say, but not sent.
 #[derive(Debug, Default)]
 pub struct Cards {
     rejecting: Option<Rejecting>,
     answers: HashMap<QuestionId, String>,
+    /// What is asked, parsed.
+    asked: HashMap<QuestionId, markdown::Content>,
     /// Sent: no second click while it is under way.
     sent: BTreeSet<PendingId>,
 }
@@ -64,8 +69,11 @@ pub enum Message {
     AnswerChanged(QuestionId, String),
     Answered(TaskId, QuestionId, String),
     Declined(TaskId, QuestionId),
+    /// All of what an edit would change, on its own.
+    DiffRead(Box<Reading>),
     /// Where it is drawn.
     Seen(PendingId, Spot),
+    Document(conversation::markdown::Message),
 }
 
 impl Message {
@@ -77,9 +85,12 @@ impl Message {
             Self::Chosen(_, id, _) | Self::Declined(_, id) => Deed::OnCard(PendingId::Question(*id)),
             Self::Answered(_, id, _) => Deed::Written(PendingId::Question(*id)),
             Self::Rejected(id) => Deed::Written(PendingId::Approval(*id)),
-            Self::ReasonChanged(_) | Self::RejectCancelled | Self::AnswerChanged(..) | Self::Seen(..) => {
-                return None;
-            }
+            Self::ReasonChanged(_)
+            | Self::RejectCancelled
+            | Self::AnswerChanged(..)
+            | Self::DiffRead(_)
+            | Self::Document(_)
+            | Self::Seen(..) => return None,
         })
     }
 }
@@ -119,6 +130,8 @@ impl Cards {
                 answer => self.answer(task, question, Some(answer.to_owned())),
             },
             Message::Declined(task, question) => self.answer(task, question, None),
+            Message::DiffRead(reading) => vec![Effect::Read(*reading)],
+            Message::Document(conversation::markdown::Message::Copied(text)) => vec![Effect::Copy(text)],
             // The window's guard knows it.
             Message::Seen(..) => Vec::new(),
         }
@@ -154,7 +167,14 @@ impl Cards {
     }
 
     /// Forgets what was begun for cards that are gone: somebody else decided.
-    pub fn keep(&mut self, waiting: &[PendingId]) {
+    pub fn keep(&mut self, items: &[InboxItem]) {
+        let waiting: Vec<PendingId> = items.iter().map(|item| item.pending.id()).collect();
+        self.asked.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
+        for item in items {
+            if let Pending::Question(question) = &item.pending {
+                self.asked.entry(question.id).or_insert_with(|| document(&question.text));
+            }
+        }
         let is_gone = |rejecting: &Rejecting| !waiting.contains(&PendingId::Approval(rejecting.approval));
         self.rejecting.take_if(|rejecting| is_gone(rejecting));
         self.answers.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
@@ -174,7 +194,7 @@ impl Cards {
         let hand = Hand::on(id, guard, look);
         let content = match pending {
             Pending::Approval(approval) => self.approval(approval, look, hand),
-            Pending::Question(question) => self.question(task, question, hand, reply),
+            Pending::Question(question) => self.question(task, question, hand, reply, look.tokens),
         };
         let card = container(content.spacing(space::S + 2.0))
             .padding([space::M, 14.0])
@@ -199,8 +219,12 @@ impl Cards {
             container(exactly(approval)).padding([space::S, 10.0]).width(Fill).style(style::code),
         ];
         if let Some(preview) = &approval.preview {
+            let read = || {
+                let (title, text) = (preview.path.clone(), preview.diff.clone());
+                Message::DiffRead(Box::new(Reading { title, text, start: Start::Beginning }))
+            };
             content = content.push(
-                container(within(space::PREVIEW, diff::view(preview, diff::ALL)))
+                container(within(space::PREVIEW, diff::view(preview, diff::ALL, look, read)))
                     .padding([space::S, 10.0])
                     .width(Fill)
                     .style(style::code),
@@ -231,18 +255,20 @@ impl Cards {
                 _ => "Reject",
             };
             return row![
-                calm(
+                field(
                     text_input("Why not? The agent reads it.", &rejecting.reason)
                         .id(field::REASON)
                         .size(size::PROSE)
                         .padding([7.0, 10.0])
                         .style(style::field)
-                        .on_input(Message::ReasonChanged)
-                        .on_submit(Message::Rejected(id))
+                        .on_submit(Message::Rejected(id)),
+                    &rejecting.reason,
+                    Message::ReasonChanged
                 ),
                 action(label, Some(key("↵").style(style::key_bad)))
                     .style(style::danger)
-                    .on_press(Message::Rejected(id)),
+                    .on_press(Message::Rejected(id))
+                    .passed_by(),
                 action("Cancel", None).style(style::quiet).on_press(Message::RejectCancelled),
             ]
             .spacing(space::S)
@@ -252,17 +278,22 @@ impl Cards {
         row![
             action("Allow once", hand.key("A").map(|key| key.style(style::key_on_accent)))
                 .style(style::primary)
-                .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce))),
+                .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
+                .passed_by(),
             action("Always allow", hand.key("⇧A"))
                 .style(style::secondary)
-                .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowAlways))),
+                .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowAlways)))
+                .passed_by(),
             action("Reject…", hand.key("R"))
                 .style(style::quiet)
-                .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectOnce))),
+                .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectOnce)))
+                .passed_by(),
             action("Always reject…", hand.key("⇧R"))
                 .style(style::quiet)
-                .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectAlways))),
+                .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectAlways)))
+                .passed_by(),
         ]
+        .extend(approval.preview.as_ref().map(|preview| diff::summary(preview).into()))
         .spacing(space::S)
         .align_y(Center)
         .wrap()
@@ -275,12 +306,16 @@ impl Cards {
         question: &'a Question,
         hand: Hand,
         reply: Reply,
+        tokens: &'static Tokens,
     ) -> Column<'a, Message> {
         let id = question.id;
         let mut content = column![
             text(who_asks(question.kind)).size(size::SECONDARY).font(font::STRONG).style(style::needs_you),
-            prose(visible(&question.text)).font(font::MEDIUM),
         ];
+        content = content.push(match self.asked.get(&id) {
+            Some(document) => conversation::markdown::view(document, tokens).map(Message::Document),
+            None => prose(visible(&question.text)).into(),
+        });
         if self.is_sent(PendingId::Question(id)) {
             return content.push(secondary("Sent."));
         }
@@ -302,30 +337,33 @@ impl Cards {
                 None => row![label],
             };
             let chosen = Message::Chosen(task, id, choice.clone());
-            button(label)
+            press(label)
                 .padding([7.0, 14.0])
                 .style(if is_picked { style::primary } else { style::secondary })
                 .on_press_maybe(hand.press(chosen))
+                .passed_by()
                 .into()
         });
         let decline = action("Decline", None)
             .style(style::quiet)
-            .on_press_maybe(hand.press(Message::Declined(task, id)));
+            .on_press_maybe(hand.press(Message::Declined(task, id)))
+            .passed_by();
         let buttons = Row::with_children(choices).push(decline).spacing(space::S);
         content = content.push(buttons.wrap());
         if reply == Reply::Here {
             let answered = || Message::Answered(task, id, meant(question, typed).to_owned());
             content = content.push(
                 row![
-                    calm(
+                    field(
                         text_input("Type an answer", typed)
                             .size(size::PROSE)
                             .padding([7.0, 10.0])
                             .style(style::field)
-                            .on_input(move |answer| Message::AnswerChanged(id, answer))
-                            .on_submit(answered())
+                            .on_submit(answered()),
+                        typed,
+                        move |answer| Message::AnswerChanged(id, answer)
                     ),
-                    action("Reply", None).style(style::primary).on_press(answered()),
+                    action("Reply", None).style(style::primary).on_press(answered()).passed_by(),
                 ]
                 .spacing(space::S)
                 .align_y(Center),
@@ -445,5 +483,5 @@ fn bounded(content: Element<'_, Message>) -> Element<'_, Message> {
 }
 
 fn within(height: f32, content: Element<'_, Message>) -> Element<'_, Message> {
-    container(scrollable(content).style(style::bars)).max_height(height).into()
+    container(scrolls(content)).max_height(height).into()
 }

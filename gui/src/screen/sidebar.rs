@@ -1,13 +1,18 @@
-//! The list of conversations: what needs you, what works, what is done.
+//! The list of conversations: what needs you, what works, what is pinned, what is done by day, and what was put aside.
 
+mod days;
+mod menu;
 mod search;
 
 use crate::{
     effect::{Effect, field},
+    emoji::drawable,
     font,
+    guard::Deed,
     theme::{size, space, style},
     widget::{
-        Element, Look, badge, calm::calm, dot, head, key, one_line, prose, secondary, spinner::spinner,
+        Element, Look, badge, dot, elide::elided, field::field, head, key, press::press, secondary, word,
+        working,
     },
     words,
 };
@@ -22,20 +27,23 @@ use abide_client::{
     text::visible_line,
     view::OverviewView,
 };
+use days::Day;
 use iced::{
     Center, Fill,
-    widget::{Column, button, column, container, row, rule, scrollable, space as gap, text, text_input},
+    widget::{Column, column, container, mouse_area, row, rule, scrollable, space as gap, text, text_input},
 };
+use menu::Menu;
 use search::Search;
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+use uuid::Uuid;
 
 /// Rows that are drawn; a search finds the others.
 const MAX_DONE: usize = 200;
-/// Of what it is doing, for the search.
+/// Characters of what it is doing, for the search.
 const MAX_FOUND: usize = 200;
-/// Characters that find room beside the mark; iced has no ellipsis of its own.
-const MAX_TITLE: usize = 24;
-const MAX_DOING: usize = 35;
 
 /// The list; what is in it is the overview's.
 #[derive(Debug, Default)]
@@ -43,6 +51,10 @@ pub struct Screen {
     search: Search,
     /// What has just come to need the person, until it has been shown for a moment.
     pub flashing: BTreeMap<ConversationId, Timestamp>,
+    /// Those that stay above what is done.
+    pub pinned: BTreeSet<ConversationId>,
+    menu: Option<Menu>,
+    shows_archived: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -54,7 +66,23 @@ pub enum Message {
     FoundPressed(ConversationId, Seq),
     NewPressed,
     InboxPressed,
+    SettingsPressed,
     HelpPressed,
+    /// The list is to be put away.
+    HidePressed,
+    ArchivedToggled,
+    Menu(ConversationId, menu::Message),
+}
+
+impl Message {
+    /// What it does that cannot be undone.
+    #[must_use]
+    pub const fn deed(&self) -> Option<Deed> {
+        match self {
+            Self::Menu(_, message) => message.deed(),
+            _ => None,
+        }
+    }
 }
 
 /// A conversation in the list.
@@ -67,6 +95,8 @@ pub struct Line {
     pub aside: String,
     pub unread: u64,
     pub mark: Mark,
+    /// When its last task began.
+    pub day: Day,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,17 +114,27 @@ pub enum Mark {
 pub struct Groups {
     pub needs_you: Vec<Line>,
     pub working: Vec<Line>,
+    pub pinned: Vec<Line>,
+    /// The last begun first.
     pub done: Vec<Line>,
+    /// Put aside; not looked through here: the daemon's search does that.
+    pub archived: Vec<Line>,
 }
 
 impl Groups {
-    /// In the order in which they are shown.
+    /// In the order in which they are shown, without those that were put aside.
     pub fn ids(&self) -> impl Iterator<Item = ConversationId> {
-        self.needs_you.iter().chain(&self.working).chain(&self.done).map(|line| line.id)
+        let groups = [&self.needs_you, &self.working, &self.pinned, &self.done];
+        groups.into_iter().flatten().map(|line| line.id)
     }
 }
 
 impl Screen {
+    #[must_use]
+    pub fn with_pinned(pinned: BTreeSet<ConversationId>) -> Self {
+        Self { pinned, ..Self::default() }
+    }
+
     /// The first that the search finds is opened by Enter.
     pub fn update(&mut self, message: Message, overview: &OverviewView, look: Look) -> Vec<Effect> {
         match message {
@@ -104,9 +144,17 @@ impl Screen {
                 listed.map_or_else(|| self.search.submit(), |id| vec![Effect::Open(id)])
             }
             Message::Selected(id) => vec![Effect::Open(id)],
-            Message::FoundPressed(id, seq) => vec![Effect::GoTo(id, seq)],
+            Message::FoundPressed(id, seq) => vec![Effect::GoTo(id, seq, self.search.query().to_owned())],
             Message::NewPressed => vec![Effect::New],
-            Message::InboxPressed | Message::HelpPressed => Vec::new(),
+            Message::ArchivedToggled => {
+                self.shows_archived = !self.shows_archived;
+                Vec::new()
+            }
+            Message::Menu(id, message) => self.on_menu(id, message, overview),
+            Message::InboxPressed
+            | Message::SettingsPressed
+            | Message::HelpPressed
+            | Message::HidePressed => Vec::new(),
         }
     }
 
@@ -130,10 +178,15 @@ impl Screen {
             waits.entry(item.conversation_id).or_insert(item);
         }
         let mut order: Vec<(Timestamp, Line)> = Vec::new();
-        for conversation in overview.conversations().into_iter().filter(|c| !c.archived) {
+        let mut done: Vec<(Uuid, Line)> = Vec::new();
+        for conversation in overview.conversations() {
             let task = conversation.task.and_then(|latest| overview.task(latest.id));
             let waiting = waits.get(&conversation.id).copied();
             let line = line(conversation, task, waiting, look);
+            if conversation.archived {
+                groups.archived.push(line);
+                continue;
+            }
             let is_found = query.is_empty()
                 || [&line.title, &line.doing, &conversation.workspace]
                     .iter()
@@ -141,13 +194,18 @@ impl Screen {
             if !is_found {
                 continue;
             }
+            // By when its last task began, and not by when something of it was changed: a new title moves nothing.
+            let begun = conversation.task.map_or(conversation.id.0, |latest| latest.id.0);
             match line.mark {
                 Mark::NeedsYou => order.push((waiting.map_or(look.now, |w| w.pending.asked_at()), line)),
                 Mark::Working | Mark::Paused => groups.working.push(line),
-                Mark::Complete | Mark::Failed | Mark::Empty => groups.done.push(line),
+                Mark::Complete | Mark::Failed | Mark::Empty => done.push((begun, line)),
             }
         }
-        // What waits longest comes first; the rest is last changed first.
+        // What waits longest comes first; what is done, last begun first.
+        done.sort_by_key(|(begun, _)| Reverse(*begun));
+        let done = done.into_iter().map(|(_, line)| line);
+        (groups.pinned, groups.done) = done.partition(|line| self.pinned.contains(&line.id));
         order.sort_by_key(|(since, _)| *since);
         groups.needs_you = order.into_iter().map(|(_, line)| line).collect();
         // A row that works must not jump with each word: by age of the conversation.
@@ -160,48 +218,27 @@ impl Screen {
         &'a self,
         overview: &OverviewView,
         selected: Option<ConversationId>,
+        width: f32,
         look: Look,
     ) -> Element<'a, Message> {
         let groups = self.groups(overview, look);
+        let input = text_input("Search", self.search.typed())
+            .id(field::SEARCH)
+            .size(size::PROSE)
+            .padding([7.0, 10.0])
+            .style(style::field)
+            .on_submit(Message::QuerySubmitted);
         let search = row![
-            calm(
-                text_input("Search", self.search.typed())
-                    .id(field::SEARCH)
-                    .size(size::PROSE)
-                    .padding([7.0, 10.0])
-                    .style(style::field)
-                    .on_input(Message::QueryChanged)
-                    .on_submit(Message::QuerySubmitted)
-            ),
-            button(text("+").size(size::PROSE).center().width(18))
+            field(input, self.search.typed(), Message::QueryChanged),
+            press(text("+").size(size::PROSE).center().width(18))
                 .padding([7.0, 8.0])
                 .style(style::secondary)
                 .on_press(Message::NewPressed),
         ]
         .spacing(space::S)
         .padding(space::M);
-        let mut list = Column::new().padding([0.0, space::S]);
         let is_empty = groups.ids().next().is_none();
-        for (name, lines) in
-            [("NEEDS YOU", groups.needs_you), ("WORKING", groups.working), ("DONE", groups.done)]
-        {
-            if lines.is_empty() {
-                continue;
-            }
-            let count = lines.len();
-            list = list.push(
-                row![head(name), gap().width(Fill), head(count.to_string())].padding([space::S + 2.0, 10.0]),
-            );
-            for line in lines.into_iter().take(MAX_DONE) {
-                let is_new = self.flashing.contains_key(&line.id);
-                list = list.push(line_view(line, selected, is_new));
-            }
-            if count > MAX_DONE {
-                list = list
-                    .push(container(secondary("Older ones: search for them.")).padding([space::XS, 10.0]));
-            }
-            list = list.push(gap().height(space::S));
-        }
+        let mut list = self.list(groups, selected, look);
         if let Some(found) = self.search.view(look) {
             list = list.push(found);
         }
@@ -219,9 +256,11 @@ impl Screen {
             inbox = inbox.push(badge(waiting.to_string()).style(style::badge_needs_you));
         }
         let foot = row![
-            button(inbox).padding([6.0, 8.0]).style(style::quiet).on_press(Message::InboxPressed),
+            press(inbox).padding([6.0, 8.0]).style(style::quiet).on_press(Message::InboxPressed),
             gap().width(Fill),
-            button(row![text("Keys").size(size::SECONDARY), key("?")].spacing(space::XS).align_y(Center))
+            word("Settings", Message::SettingsPressed).padding([6.0, 8.0]),
+            word("Fold", Message::HidePressed).padding([6.0, 8.0]),
+            press(row![text("Keys").size(size::SECONDARY), key("?")].spacing(space::XS).align_y(Center))
                 .padding([6.0, 8.0])
                 .style(style::quiet)
                 .on_press(Message::HelpPressed),
@@ -233,7 +272,55 @@ impl Screen {
             container(rule::horizontal(1).style(style::line)).padding([0.0, space::S]),
             foot,
         ];
-        container(content).width(space::SIDEBAR).height(Fill).style(style::panel).into()
+        container(content).width(width).height(Fill).style(style::panel).into()
+    }
+
+    /// The groups that have something, one below the other.
+    fn list<'a>(
+        &'a self,
+        groups: Groups,
+        selected: Option<ConversationId>,
+        look: Look,
+    ) -> Column<'a, Message> {
+        let mut list = Column::new().padding([0.0, space::S]);
+        let named = [("NEEDS YOU", groups.needs_you), ("WORKING", groups.working), ("PINNED", groups.pinned)];
+        let is_cut = groups.done.len() > MAX_DONE;
+        let mut done = groups.done.into_iter().take(MAX_DONE).peekable();
+        let mut days = Vec::new();
+        while let Some(day) = done.peek().map(|line| line.day) {
+            let lines: Vec<Line> = std::iter::from_fn(|| done.next_if(|line| line.day == day)).collect();
+            days.push((day.name(), lines));
+        }
+        for (name, lines) in named.into_iter().chain(days).filter(|(_, lines)| !lines.is_empty()) {
+            let count = head(lines.len().to_string());
+            list = list.push(row![head(name), gap().width(Fill), count].padding([space::S + 2.0, 10.0]));
+            list = list.extend(lines.into_iter().map(|line| self.line(line, selected, look)));
+            list = list.push(gap().height(space::S));
+        }
+        if is_cut {
+            list = list.push(container(secondary("Older ones: search for them.")).padding([space::XS, 10.0]));
+        }
+        // A search has those among what it finds.
+        if !groups.archived.is_empty() && self.search.query().is_empty() {
+            let sign = if self.shows_archived { "−" } else { "+" };
+            let words = format!("Archived, {} {sign}", groups.archived.len());
+            list = list.push(container(word(words, Message::ArchivedToggled)).padding([space::XS, 4.0]));
+            let shown = groups.archived.into_iter().filter(|_| self.shows_archived).take(MAX_DONE);
+            list = list.extend(shown.map(|line| self.line(line, selected, look)));
+        }
+        list
+    }
+
+    /// A conversation, with what can be done with it while that is wanted.
+    fn line<'a>(&'a self, line: Line, selected: Option<ConversationId>, look: Look) -> Element<'a, Message> {
+        let id = line.id;
+        let is_new = self.flashing.contains_key(&id);
+        let is_pinned = self.pinned.contains(&id);
+        let shown = mouse_area(line_view(line, selected, is_new, look))
+            .on_right_press(Message::Menu(id, menu::Message::Asked));
+        let menu = self.menu.as_ref().filter(|menu| menu.id == id);
+        let menu = menu.map(|menu| menu.view(is_pinned).map(move |message| Message::Menu(id, message)));
+        Column::new().push(shown).push(menu).into()
     }
 }
 
@@ -242,22 +329,26 @@ fn thin() -> scrollable::Direction {
     scrollable::Direction::Vertical(bar)
 }
 
-fn line_view<'a>(line: Line, selected: Option<ConversationId>, is_new: bool) -> Element<'a, Message> {
+fn line_view<'a>(
+    line: Line,
+    selected: Option<ConversationId>,
+    is_new: bool,
+    look: Look,
+) -> Element<'a, Message> {
     let mark: Element<'a, Message> = match line.mark {
         Mark::NeedsYou => dot(|t| t.needs_you),
-        Mark::Working => spinner(),
+        Mark::Working => working(look),
         Mark::Paused | Mark::Empty => dot(|t| t.faint),
         Mark::Complete => dot(|t| t.ok),
         Mark::Failed => dot(|t| t.bad),
     };
     let aside: Element<'a, Message> =
         if line.unread > 0 { badge(line.unread.to_string()).into() } else { secondary(line.aside).into() };
-    let top = row![one_line(prose(words::first_line(&line.title, MAX_TITLE)).font(font::MEDIUM)), aside]
-        .spacing(space::S)
-        .align_y(Center);
-    let words = column![top, one_line(secondary(words::first_line(&line.doing, MAX_DOING)))].width(Fill);
+    let top = row![elided(line.title, size::PROSE, font::MEDIUM), aside].spacing(space::S).align_y(Center);
+    let doing = elided(line.doing, size::SECONDARY, font::PROSE).style(style::muted);
+    let words = column![top, doing].width(Fill);
     let content = row![container(mark).padding(iced::padding::top(7)), words].spacing(space::M);
-    button(content)
+    press(content)
         .padding([space::S, 10.0])
         .width(Fill)
         .style(style::list_row(selected == Some(line.id), is_new))
@@ -273,7 +364,7 @@ fn line(
 ) -> Line {
     let title = match conversation.title.trim() {
         "" => "Untitled".to_owned(),
-        title => visible_line(title).into_owned(),
+        title => drawable(visible_line(title)).into_owned(),
     };
     let age = words::age(conversation.updated_at, look.now);
     let place = words::place(&conversation.workspace, look.home);
@@ -288,12 +379,23 @@ fn line(
         }
         (None, Some(task), _) if task.status == Status::Paused => (Mark::Paused, words::doing(task), age),
         (None, Some(task), _) => (Mark::Working, words::doing(task), format!("step {}", task.step_count)),
-        (None, None, Some(Status::Completed)) => (Mark::Complete, format!("complete · {place}"), age),
-        (None, None, Some(Status::Cancelled)) => (Mark::Failed, format!("stopped · {place}"), age),
-        (None, None, Some(Status::Error)) => (Mark::Failed, format!("failed · {place}"), age),
+        (None, None, Some(Status::Completed)) => (Mark::Complete, format!("completed · {place}"), age),
+        (None, None, Some(Status::Cancelled)) => (Mark::Failed, format!("cancelled · {place}"), age),
+        (None, None, Some(Status::Error)) => (Mark::Failed, format!("error · {place}"), age),
         (None, None, Some(_)) => (Mark::Working, "working".to_owned(), age),
         (None, None, None) => (Mark::Empty, place, age),
     };
     let doing = visible_line(&words::first_line(&doing, MAX_FOUND)).into_owned();
-    Line { id: conversation.id, title, doing, aside, unread: conversation.unread, mark }
+    let day = Day::of(begun_at(conversation), look.now);
+    Line { id: conversation.id, title, doing, aside, unread: conversation.unread, mark, day }
+}
+
+/// When its last task began, which its id tells.
+fn begun_at(conversation: &Conversation) -> Timestamp {
+    let begun = conversation.task.and_then(|latest| latest.id.0.get_timestamp());
+    let ms = |at: uuid::Timestamp| {
+        let (seconds, nanos) = at.to_unix();
+        i64::try_from(seconds * 1000 + u64::from(nanos / 1_000_000)).ok()
+    };
+    begun.and_then(ms).map_or(conversation.updated_at, Timestamp)
 }

@@ -73,6 +73,16 @@ pub fn output(theme: &Theme) -> container::Style {
     style
 }
 
+/// Behind a line of a diff that is added.
+pub fn added(theme: &Theme) -> container::Style {
+    boxed(Color { a: 0.12, ..tokens(theme).ok }, None, 0.0)
+}
+
+/// Behind one that is removed.
+pub fn removed(theme: &Theme) -> container::Style {
+    boxed(Color { a: 0.12, ..tokens(theme).bad }, None, 0.0)
+}
+
 pub fn code(theme: &Theme) -> container::Style {
     boxed(tokens(theme).code, Some(tokens(theme).line), radius::CONTROL)
 }
@@ -201,6 +211,12 @@ pub fn quiet(theme: &Theme, status: button::Status) -> button::Style {
     pressable(None, t.selection, t.muted, None, status)
 }
 
+/// The one of several that holds.
+pub fn chosen(theme: &Theme, status: button::Status) -> button::Style {
+    let t = tokens(theme);
+    pressable(Some(t.selection), t.selection, t.text, Some(t.line), status)
+}
+
 /// Stop, delete.
 pub fn danger(theme: &Theme, status: button::Status) -> button::Style {
     let t = tokens(theme);
@@ -281,6 +297,21 @@ pub fn editor(is_waiting: bool) -> impl Fn(&Theme, text_editor::Status) -> text_
             value: t.text,
             selection: Color { a: 0.3, ..t.accent },
         }
+    }
+}
+
+/// A long text.
+pub fn reader(theme: &Theme, status: text_editor::Status) -> text_editor::Style {
+    let t = tokens(theme);
+    let is_focused = matches!(status, text_editor::Status::Focused { .. });
+    text_editor::Style {
+        background: Background::Color(t.code),
+        border: Border {
+            color: if is_focused { t.accent } else { t.line },
+            width: 1.0,
+            radius: radius::CONTROL.into(),
+        },
+        ..editor(false)(theme, status)
     }
 }
 

@@ -3,8 +3,10 @@
 //! It anchors at the row a person looks at, or at the end: rows that come, go or grow elsewhere move nothing in view.
 
 mod scroll;
+mod select;
 
 pub use scroll::View;
+pub use select::{End, Selection};
 
 use super::Element;
 use crate::theme::{radius, space, tokens};
@@ -14,9 +16,11 @@ use iced::{
         Clipboard, Layout, Renderer as _, Shell, Widget, layout, mouse, overlay, renderer,
         widget::{Id, Operation, Tree, tree},
     },
+    window,
 };
 use scroll::{Place, Scroll};
-use std::{collections::HashMap, hash::Hash};
+use select::{Reader, Selecting};
+use std::{collections::HashMap, hash::Hash, ops::Range};
 use uuid::Uuid;
 
 /// Rows beyond the view that should be built.
@@ -35,6 +39,20 @@ pub struct List<'a, Key, Message> {
     showing: Option<Key>,
     stand_in: Option<Key>,
     on_view: Box<dyn Fn(View<Key>) -> Message + 'a>,
+    selected: Option<Selected<'a, Key, Message>>,
+}
+
+/// What is drawn as selected, and who is told when that should change.
+struct Selected<'a, Key, Message> {
+    is_any: bool,
+    part: Box<dyn Fn(Key) -> Option<Range<usize>> + 'a>,
+    on_select: Box<dyn Fn(Option<Selection<Key>>) -> Message + 'a>,
+}
+
+/// What a list remembers from frame to frame.
+struct State<Key> {
+    scroll: Scroll<Key>,
+    selecting: Selecting<Key>,
 }
 
 impl<'a, Key, Message> List<'a, Key, Message> {
@@ -48,7 +66,31 @@ impl<'a, Key, Message> List<'a, Key, Message> {
         let (keys, rows) = rows.into_iter().unzip();
         let on_view = Box::new(on_view);
         let of = Uuid::nil();
-        Self { id, of, keys, rows, hidden, width: space::COLUMN, showing: None, stand_in: None, on_view }
+        Self {
+            id,
+            of,
+            keys,
+            rows,
+            hidden,
+            width: space::COLUMN,
+            showing: None,
+            stand_in: None,
+            on_view,
+            selected: None,
+        }
+    }
+
+    /// Text in it can be selected. `part` says which bytes of a row's text are, if any row has some; `on_select` is told what the
+    /// person selects, or that nothing is selected any more.
+    #[must_use]
+    pub fn selecting(
+        self,
+        is_any: bool,
+        part: impl Fn(Key) -> Option<Range<usize>> + 'a,
+        on_select: impl Fn(Option<Selection<Key>>) -> Message + 'a,
+    ) -> Self {
+        let selected = Selected { is_any, part: Box::new(part), on_select: Box::new(on_select) };
+        Self { selected: Some(selected), ..self }
     }
 
     /// What it lists: for another one it begins at its end, wherever it stood.
@@ -71,7 +113,113 @@ impl<'a, Key, Message> List<'a, Key, Message> {
 }
 
 fn scroller<Key: 'static>(tree: &Tree) -> &Scroll<Key> {
-    tree.state.downcast_ref()
+    &tree.state.downcast_ref::<State<Key>>().scroll
+}
+
+fn scroller_mut<Key: 'static>(state: &mut tree::State) -> &mut Scroll<Key> {
+    &mut state.downcast_mut::<State<Key>>().scroll
+}
+
+impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
+    /// The place in a row that is nearest to a point of the window, among the rows that are seen.
+    fn end_at(
+        &mut self,
+        tree: &mut Tree,
+        layout: Layout<'_>,
+        renderer: &Renderer,
+        at: Point,
+    ) -> Option<End<Key>> {
+        let bounds = layout.bounds();
+        let scroll = scroller::<Key>(tree);
+        let y = at.y.clamp(bounds.y, bounds.y + (bounds.height - 1.0).max(0.0));
+        let row = scroll.row_at(y - bounds.y)?;
+        let point = Point::new(at.x, y + scroll.shift());
+        let mut reader = Reader::at(point);
+        let state = tree.children.get_mut(row)?;
+        let layout = layout.children().nth(row)?;
+        self.rows.get_mut(row)?.as_widget_mut().operate(state, layout, renderer, &mut reader);
+        Some(reader.end(*self.keys.get(row)?))
+    }
+
+    /// What the pointer selects, unless the event was for something in a row.
+    fn select(
+        &mut self,
+        tree: &mut Tree,
+        event: &Event,
+        layout: Layout<'_>,
+        cursor: mouse::Cursor,
+        renderer: &Renderer,
+        shell: &mut Shell<'_, Message>,
+    ) {
+        let Some(is_any) = self.selected.as_ref().map(|selected| selected.is_any) else { return };
+        let bounds = layout.bounds();
+        let told = match event {
+            Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)) => {
+                let state: &State<Key> = tree.state.downcast_ref();
+                let at = cursor.position_over(bounds).filter(|_| !shell.is_event_captured());
+                let at = at.map(|at| state.selecting.pressed_at(bounds).unwrap_or(at));
+                let end = at.and_then(|at| Some((at, self.end_at(tree, layout, renderer, at)?)));
+                let state: &mut State<Key> = tree.state.downcast_mut();
+                let selection = end.and_then(|(at, end)| state.selecting.press(at, end));
+                (is_any || selection.is_some()).then_some(selection)
+            }
+            Event::Mouse(mouse::Event::CursorMoved { position }) => {
+                let state: &mut State<Key> = tree.state.downcast_mut();
+                if !state.selecting.moves(*position) {
+                    return;
+                }
+                if select::pull(bounds, *position) != 0.0 {
+                    shell.request_redraw();
+                }
+                self.reach(tree, layout, renderer, *position)
+            }
+            Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)) => {
+                let state: &mut State<Key> = tree.state.downcast_mut();
+                state.selecting.release();
+                None
+            }
+            Event::Window(window::Event::RedrawRequested(_)) => {
+                let state: &mut State<Key> = tree.state.downcast_mut();
+                let Some(at) = state.selecting.at() else { return };
+                let pull = select::pull(bounds, at);
+                if pull == 0.0 || !state.scroll.scroll(pull) {
+                    return;
+                }
+                shell.request_redraw();
+                self.reach(tree, layout, renderer, at)
+            }
+            _ => None,
+        };
+        if let (Some(selection), Some(selected)) = (told, &self.selected) {
+            shell.publish((selected.on_select)(selection));
+        }
+    }
+
+    fn reach(
+        &mut self,
+        tree: &mut Tree,
+        layout: Layout<'_>,
+        renderer: &Renderer,
+        at: Point,
+    ) -> Option<Option<Selection<Key>>> {
+        let end = self.end_at(tree, layout, renderer, at)?;
+        tree.state.downcast_mut::<State<Key>>().selecting.reach(end)
+    }
+
+    /// Has each row draw what is selected of it.
+    fn mark(&mut self, tree: &mut Tree, nodes: &[layout::Node], renderer: &Renderer) {
+        let is_any = self.selected.as_ref().is_some_and(|selected| selected.is_any);
+        let selecting = &mut tree.state.downcast_mut::<State<Key>>().selecting;
+        if !std::mem::replace(&mut selecting.is_marked, is_any) && !is_any {
+            return;
+        }
+        let Some(selected) = &self.selected else { return };
+        let rows = self.rows.iter_mut().zip(&mut tree.children).zip(&self.keys).zip(nodes);
+        for (((row, state), &key), node) in rows {
+            let mut reader = Reader::marking((selected.part)(key).filter(|_| is_any));
+            row.as_widget_mut().operate(state, Layout::new(node), renderer, &mut reader);
+        }
+    }
 }
 
 impl<Key, Message> Widget<Message, Theme, Renderer> for List<'_, Key, Message>
@@ -83,15 +231,16 @@ where
     }
 
     fn tag(&self) -> tree::Tag {
-        tree::Tag::of::<Scroll<Key>>()
+        tree::Tag::of::<State<Key>>()
     }
 
     fn state(&self) -> tree::State {
-        tree::State::new(Scroll::<Key> {
+        let scroll = Scroll::<Key> {
             places: self.keys.iter().map(|&key| Place { key, top: 0.0, height: 0.0 }).collect(),
             of: self.of,
             ..Scroll::default()
-        })
+        };
+        tree::State::new(State { scroll, selecting: Selecting::default() })
     }
 
     fn children(&self) -> Vec<Tree> {
@@ -100,7 +249,7 @@ where
 
     /// Each row keeps its state by its key.
     fn diff(&self, tree: &mut Tree) {
-        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        let scroll = scroller_mut::<Key>(&mut tree.state);
         if scroll.of != self.of {
             tree.state = self.state();
             tree.children = self.children();
@@ -141,13 +290,15 @@ where
             nodes.push(node);
             top += height;
         }
-        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        let scroll = scroller_mut::<Key>(&mut tree.state);
         scroll.stand_in = self.stand_in;
         scroll.lay_out(places, self.hidden, size.height);
         scroll.show(self.showing);
         let tops = scroll.places.iter().map(|place| scroll.base + place.top);
         let nodes = nodes.into_iter().zip(tops).map(|(node, top)| node.move_to(Point::new(left, top)));
-        layout::Node::with_children(size, nodes.collect())
+        let nodes: Vec<layout::Node> = nodes.collect();
+        self.mark(tree, &nodes, renderer);
+        layout::Node::with_children(size, nodes)
     }
 
     fn operate(
@@ -158,7 +309,7 @@ where
         operation: &mut dyn Operation,
     ) {
         let bounds = layout.bounds();
-        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        let scroll = scroller_mut::<Key>(&mut tree.state);
         let translation = Vector::new(0.0, scroll.shift());
         operation.scrollable(Some(&self.id), bounds, bounds, translation, scroll);
         operation.traverse(&mut |operation| {
@@ -181,7 +332,7 @@ where
         _viewport: &Rectangle,
     ) {
         let bounds = layout.bounds();
-        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        let scroll = scroller_mut::<Key>(&mut tree.state);
         if grab(scroll, event, bounds, cursor) {
             shell.capture_event();
             shell.request_redraw();
@@ -194,8 +345,9 @@ where
                 row.as_widget_mut()
                     .update(state, event, layout, inner, renderer, clipboard, shell, &viewport);
             }
+            self.select(tree, event, layout, cursor, renderer, shell);
         }
-        let scroll = tree.state.downcast_mut::<Scroll<Key>>();
+        let scroll = scroller_mut::<Key>(&mut tree.state);
         if let Event::Mouse(mouse::Event::WheelScrolled { delta }) = event
             && !shell.is_event_captured()
             && cursor.is_over(bounds)

@@ -26,12 +26,21 @@ pub fn caret<'a, Message: 'a>(
     known: bool,
     tell: impl Fn(bool) -> Message + 'a,
 ) -> Element<'a, Message> {
-    let look: Look<'a, Message, bool> = |content, tree, layout, renderer, _| {
-        let mut found = Focused(false);
-        content.as_widget_mut().operate(tree, layout, renderer, &mut found);
-        found.0
-    };
+    let look: Look<'a, Message, bool> =
+        |content, tree, layout, renderer, _| is_focused(content, tree, layout, renderer);
     Element::new(Told { content: content.into(), look, known: Some(known), tell: Box::new(tell) })
+}
+
+/// Whether something in this has the keyboard.
+pub fn is_focused<Message>(
+    content: &mut Element<'_, Message>,
+    tree: &mut Tree,
+    layout: Layout<'_>,
+    renderer: &Renderer,
+) -> bool {
+    let mut found = Focused(false);
+    content.as_widget_mut().operate(tree, layout, renderer, &mut found);
+    found.0
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "whole pixels of a screen")]

@@ -39,8 +39,14 @@ fn before_question() -> Person {
 
 #[test]
 fn words_for_the_composer_approve_nothing() {
-    let mut person = before_approval();
+    let mut wanted = preset::approval();
+    if let Pending::Approval(approval) = &mut wanted {
+        // One key would do.
+        approval.risk = Risk::Low;
+    }
+    let mut person = before(Status::WaitingApproval, &[wanted], preset::history());
     person.control("l");
+    person.wait(1000);
     person.writes("also run the tests, 1 2 3 R A");
     person.named(Named::Enter);
     person.wait(1000);
@@ -49,11 +55,32 @@ fn words_for_the_composer_approve_nothing() {
 }
 
 #[test]
+fn a_sentence_where_no_caret_is_drawn_decides_nothing() {
+    for words in ["ok make it so", "All good", "All right", "also run the tests", "no 1 does"] {
+        let mut person = before_approval();
+        person.writes(words);
+        person.named(Named::Enter);
+        person.wait(1000);
+        assert_eq!(person.asked(), [], "{words}");
+        assert!(!person.app.conversation().unwrap().is_rejecting(), "{words}");
+    }
+    let mut person = before_question();
+    person.named(Named::Escape);
+    person.wait(1000);
+    person.writes("use 2 workers");
+    person.wait(1000);
+    assert_eq!(person.asked(), []);
+    person.letter("2");
+    assert_eq!(person.asked().len(), 1, "a digit alone picks");
+}
+
+#[test]
 fn what_is_off_the_screen_is_not_approved_but_shown() {
     let mut wanted = preset::approval();
     if let Pending::Approval(approval) = &mut wanted {
         let diff: Vec<String> = (0..300).map(|n| format!("+line {n}")).collect();
-        approval.preview = Some(Preview { path: "a.txt".into(), diff: diff.join("\n") });
+        approval.preview =
+            Some(Box::new(Preview { path: "a.txt".into(), diff: diff.join("\n"), changed: None }));
         approval.risk = Risk::Low;
     }
     let mut history = preset::history();
@@ -148,6 +175,7 @@ fn beyond_low_risk_it_takes_two_keys_or_a_click() {
     person.named(Named::Escape);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [], "taken back");
+    person.wait(600);
     person.letter("a");
     person.named(Named::Enter);
     assert_eq!(person.asked(), [ALLOWED]);

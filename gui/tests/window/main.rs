@@ -2,10 +2,24 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod afresh;
+mod attaching;
+mod away;
+mod beginning;
+mod calls;
+mod changes;
+mod copying;
+mod fonts;
 mod hands;
+mod keyboard;
+mod list;
 mod long;
 mod painting;
 mod person;
 mod preset;
+mod reading;
 mod screens;
+mod selecting;
+mod settings;
+mod steps;
 mod updates;

@@ -15,7 +15,7 @@ use abide_gui::{
 };
 use iced_test::{
     core::{
-        Event, Pixels, Point, Rectangle, Size, clipboard,
+        Event, Pixels, Point, Rectangle, Size, clipboard as desk,
         event::Status,
         keyboard::{self, Key, Modifiers, key::Named},
         mouse, renderer as style, widget, window,
@@ -23,7 +23,7 @@ use iced_test::{
     futures::futures::{StreamExt as _, executor::block_on, future, task::noop_waker},
     renderer::Renderer,
     runtime::{
-        Action, UserInterface,
+        Action, UserInterface, clipboard,
         task::into_stream,
         user_interface::{self, Cache},
     },
@@ -51,6 +51,8 @@ pub(crate) struct Person {
     cache: Option<Cache>,
     pointer: mouse::Cursor,
     asked: Arc<Mutex<Vec<Request>>>,
+    /// What is on the clipboard.
+    pub(crate) copied: Option<String>,
     runtime: tokio::runtime::Runtime,
     _home: tempfile::TempDir,
 }
@@ -80,6 +82,7 @@ impl Person {
             cache: Some(Cache::default()),
             pointer: mouse::Cursor::Unavailable,
             asked,
+            copied: None,
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
             _home: home,
         };
@@ -131,6 +134,9 @@ impl Person {
                 match action {
                     Action::Output(message) => messages.insert(0, message),
                     Action::Widget(mut operation) => self.operate(&mut *operation),
+                    Action::Clipboard(clipboard::Action::Write { contents, .. }) => {
+                        self.copied = Some(contents);
+                    }
                     _ => {}
                 }
             }
@@ -153,7 +159,30 @@ impl Person {
     }
 
     fn operate(&mut self, operation: &mut dyn widget::Operation) {
+        let mut next = None;
         self.ui(|ui, renderer, _| ui.operate(renderer, operation));
+        if let widget::operation::Outcome::Chain(operation) = operation.finish() {
+            next = Some(operation);
+        }
+        while let Some(mut operation) = next.take() {
+            self.ui(|ui, renderer, _| ui.operate(renderer, &mut *operation));
+            if let widget::operation::Outcome::Chain(operation) = operation.finish() {
+                next = Some(operation);
+            }
+        }
+    }
+
+    /// The window gets this width.
+    pub(crate) fn resizes(&mut self, width: f32, height: f32) {
+        self.size = Size::new(width, height);
+        self.does(Event::Window(window::Event::Resized(self.size)));
+    }
+
+    pub(crate) fn clicks_right(&mut self, text: &str) {
+        let there = self.finds(text).unwrap();
+        self.points(there.center());
+        self.does(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Right)));
+        self.does(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Right)));
     }
 
     /// A frame: what widgets tell while it is made is heard before it is drawn.
@@ -173,11 +202,16 @@ impl Person {
         self.ui(|ui, renderer, pointer| ui.draw(renderer, &theme, &style, pointer));
     }
 
+    /// What another frame would tell the window, and so make yet another one: nothing, if all is at rest.
+    pub(crate) fn told_by_a_frame(&mut self) -> Vec<Message> {
+        self.happens(&[Event::Window(window::Event::RedrawRequested(Instant::now()))]).0
+    }
+
     fn happens(&mut self, events: &[Event]) -> (Vec<Message>, Vec<Status>) {
         self.ui(|ui, renderer, pointer| {
             let mut messages = Vec::new();
             let (_, statuses): (user_interface::State, _) =
-                ui.update(events, pointer, renderer, &mut clipboard::Null, &mut messages);
+                ui.update(events, pointer, renderer, &mut desk::Null, &mut messages);
             (messages, statuses)
         })
     }
@@ -253,6 +287,38 @@ impl Person {
         self.points(there.unwrap().center());
         self.does(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)));
         self.does(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)));
+    }
+
+    /// The button goes down here.
+    pub(crate) fn holds(&mut self, at: Point) {
+        self.points(at);
+        self.does(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)));
+    }
+
+    pub(crate) fn lets_go(&mut self) {
+        self.does(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)));
+    }
+
+    /// From one point to another with the button held.
+    pub(crate) fn drags(&mut self, from: Point, to: Point) {
+        self.holds(from);
+        self.points(to);
+        self.lets_go();
+    }
+
+    /// The same, so fast that the window hears of all of it at once.
+    pub(crate) fn drags_at_once(&mut self, from: Point, to: Point) {
+        self.pointer = mouse::Cursor::Available(to);
+        let (messages, _) = self.happens(&[
+            Event::Mouse(mouse::Event::CursorMoved { position: from }),
+            Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)),
+            Event::Mouse(mouse::Event::CursorMoved { position: to }),
+        ]);
+        for message in messages {
+            self.hear(message);
+        }
+        self.redraw();
+        self.lets_go();
     }
 
     /// Notches of the wheel over the page, up if positive.

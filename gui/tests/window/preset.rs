@@ -90,7 +90,7 @@ pub(crate) fn empty() -> Snapshot {
     }
 }
 
-fn conversation(task: &AgentTask) -> Conversation {
+pub(crate) fn conversation(task: &AgentTask) -> Conversation {
     Conversation {
         id: CONVERSATION,
         title: "Fix flaky login test".into(),
@@ -190,11 +190,12 @@ fn talk() -> Vec<Said> {
 
 fn calls() -> Vec<CallView> {
     let mut patch = call(5, "patch", "patch Cargo.toml");
-    patch.preview = Some(Preview {
+    patch.preview = Some(Box::new(Preview {
         path: "Cargo.toml".into(),
         diff: "--- a/Cargo.toml\n+++ b/Cargo.toml\n@@ -1 +1 @@\n-rusqlite = \"0.39\"\n+rusqlite = \"0.41\""
             .into(),
-    });
+        changed: None,
+    }));
     vec![call(3, "shell", "for i in $(seq 50); do cargo test login_test -q; done"), patch]
 }
 

@@ -127,13 +127,10 @@ fn reasoning_is_one_word_until_it_is_wanted() {
 
 #[test]
 fn each_end_says_why() {
-    shows(
-        &preset::ended(EndReason::Completed),
-        &["Task complete", "5 steps · 1 min 33 s · 22k tokens · $0.09"],
-    );
-    shows(&preset::ended(EndReason::StepLimit), &["Stopped: step limit"]);
-    shows(&preset::ended(EndReason::Error), &["Failed", "The provider refused the key."]);
-    lacks(&preset::ended(EndReason::Stopped), &["Stop", "Task complete", "Thinking"]);
+    shows(&preset::ended(EndReason::Completed), &["Completed", "5 steps · 1 min 33 s · 22k tokens · $0.09"]);
+    shows(&preset::ended(EndReason::StepLimit), &["Completed: step limit"]);
+    shows(&preset::ended(EndReason::Error), &["Error", "The provider refused the key."]);
+    lacks(&preset::ended(EndReason::Stopped), &["Stop", "Completed", "Thinking"]);
 }
 
 #[test]
@@ -141,8 +138,7 @@ fn a_lost_daemon_is_said_quietly_and_the_talk_stays() {
     let window = preset::disconnected();
     shows(
         &window,
-        &["Start it", "Task complete", "I'll run it 50 times first, so that I know what I'm looking at."]
-            [..2],
+        &["Start it", "Completed", "I'll run it 50 times first, so that I know what I'm looking at."][..2],
     );
 }
 
@@ -277,7 +273,7 @@ fn a_new_conversation_offers_folders() {
     lacks(&window, &["/srv/api"]);
     window.tell(Message::Fresh(found("/srv/")));
     shows(&window, &["Work in", "/srv/api"]);
-    window.tell(Message::Key(Command::Complete));
+    window.tell(Message::Fresh(fresh::Message::FolderCompleted));
     lacks(&window, &["Work in"]);
     let mut screen = simulate(&window);
     assert!(screen.find("/srv/api/").is_ok(), "it is in the field");

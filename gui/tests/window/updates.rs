@@ -46,6 +46,21 @@ fn a_streamed_reply_becomes_its_message_without_a_double() {
 }
 
 #[test]
+fn pieces_of_a_reply_that_come_together_are_shown_once() {
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
+    let mut person = crate::person::Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    let mut pieces = Vec::new();
+    let mut offset = 0;
+    for piece in ["Part 3.\n\n# Heading ", "of the ", "run"] {
+        pieces.push(Update::Notification(preset::delta(offset, piece)));
+        offset += piece.len() as u64;
+    }
+    person.tell(Message::Conversation(CONVERSATION, pieces));
+    assert!(person.finds("Heading of the run").is_some());
+}
+
+#[test]
 fn what_waits_stands_in_its_place_and_the_call_not_beside_it() {
     let window = preset::waiting_approval();
     let rows = rows(&window);
@@ -209,6 +224,6 @@ fn a_message_that_was_found_is_fetched_however_far_back() {
     };
     open.follow(vec![Update::Snapshot(Box::new(snapshot))], None);
     let fetch = [Effect::Ask(Request::Older(CONVERSATION, Seq(50_000), LONG_PAGE))];
-    assert_eq!(open.go_to(Seq(49_850)), fetch);
-    assert_eq!(open.go_to(Seq(49_850)), [], "the page is on its way");
+    assert_eq!(open.go_to(Seq(49_850), ""), fetch);
+    assert_eq!(open.go_to(Seq(49_850), ""), [], "the page is on its way");
 }

@@ -1,11 +1,17 @@
 //! The composer, drawn.
 
-use super::{About, Composer, Message, ModeChoice, ModelChoice, Stance};
+use super::{About, Attached, Composer, Message, ModeChoice, ModelChoice, Stance};
 use crate::{
     effect::field,
-    keymap,
+    keymap::{self, Command},
+    picker::Choice,
     theme::{size, space, style},
-    widget::{Element, action, calm::calm, key, secondary},
+    widget::{
+        Element, action,
+        calm::calm,
+        field::{field, is_back},
+        key, secondary, word,
+    },
     words,
 };
 use abide_client::protocol::task::Mode;
@@ -13,7 +19,7 @@ use iced::{
     Center, Fill, Shrink, Theme,
     keyboard::{Key, key::Named},
     widget::{
-        Row, column, container, pick_list, row, text_editor,
+        Column, Row, container, pick_list, row, text_editor,
         text_editor::{Binding, KeyPress},
         text_input,
     },
@@ -24,6 +30,7 @@ impl Composer {
     #[must_use]
     pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
         let is_waiting = matches!(stance, Stance::Question(..));
+        let is_empty = self.content.text().trim().is_empty();
         // It takes words whatever goes on: they are a draft until they can be sent.
         let editor = text_editor(&self.content)
             .id(field::COMPOSER)
@@ -35,14 +42,18 @@ impl Composer {
             .min_height(space::EDITOR_LEAST)
             .max_height(space::EDITOR)
             .style(style::editor(is_waiting))
-            .key_binding(binding)
+            .key_binding(move |press| binding(&press, is_empty))
             .on_action(Message::Edited);
         let foot = row![container(self.choices(stance, about)).width(Fill), self.buttons(stance, about)]
             .spacing(space::S)
             .align_y(Center);
         let card: fn(&Theme) -> container::Style =
             if is_waiting { style::composer_waiting } else { style::composer };
-        container(column![calm(editor), foot].spacing(space::S))
+        let files = self.attached.iter().enumerate().map(|(at, file)| chip(at, file));
+        let files = (!self.attached.is_empty())
+            .then(|| Row::with_children(files).spacing(space::XS).wrap().vertical_spacing(space::XS).into());
+        let parts = [Some(calm(editor)), files, Some(foot.into())];
+        container(Column::with_children(parts.into_iter().flatten()).spacing(space::S))
             .padding(space::M)
             .width(Fill)
             .style(card)
@@ -87,41 +98,45 @@ impl Composer {
         let modes = [ModeChoice(Mode::Agent), ModeChoice(Mode::Chat)];
         let chosen =
             self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
-        let default = ModelChoice::Default(about.models.map(|models| models.default.model.clone()));
-        let known = about.models.iter().flat_map(|m| &m.providers).flat_map(|provider| &provider.models);
-        let models: Vec<ModelChoice> =
-            std::iter::once(default.clone()).chain(known.cloned().map(ModelChoice::Named)).collect();
-        let model = chosen.unwrap_or(default);
-        let steps = calm(
-            text_input("50", &self.max_steps)
-                .size(size::SECONDARY)
-                .padding([2.0, 4.0])
-                .width(space::NUMBER)
-                .style(style::field)
-                .on_input(Message::StepsChanged),
-        );
+        let models = Self::offered(about.models);
+        let model = chosen.or_else(|| models.first().cloned());
+        // As the configuration has it; until that is known, nothing.
+        let most = match about.models.map(|models| models.limits.max_steps) {
+            None => String::new(),
+            Some(0) => "∞".to_owned(),
+            Some(most) => most.to_string(),
+        };
+        let steps = text_input(&most, &self.max_steps)
+            .id(field::STEPS)
+            .size(size::SECONDARY)
+            .padding([2.0, 4.0])
+            .width(space::NUMBER)
+            .style(style::field);
+        let steps = field(steps, &self.max_steps, Message::StepsChanged);
         let mut choices = Row::new().spacing(space::S).align_y(Center).push(pill(pick_list(
             modes,
             Some(ModeChoice(mode)),
             Message::ModePicked,
         )));
-        choices = choices.push(pill(pick_list(models, Some(model), Message::ModelPicked)));
+        choices = choices.push(pill(pick_list(models, model, Message::ModelPicked)));
         if about.is_new {
-            choices = choices.push(calm(
-                text_input("Folder: a scratch one", &self.workspace)
-                    .id(field::FOLDER)
-                    .size(size::SECONDARY)
-                    .padding([4.0, 8.0])
-                    .width(space::FOLDER)
-                    .style(style::field)
-                    .on_input(Message::WorkspaceChanged),
-            ));
+            let folder = text_input("Folder: a scratch one", &self.workspace)
+                .id(field::FOLDER)
+                .size(size::SECONDARY)
+                .padding([4.0, 8.0])
+                .width(space::FOLDER)
+                .style(style::field);
+            choices = choices.push(field(folder, &self.workspace, Message::WorkspaceChanged));
+        }
+        if about.is_new {
+            choices = choices.push(word("…", Message::ChoosePressed(Choice::Folder)));
         }
         if mode == Mode::Agent {
             choices = choices
                 .push(row![secondary("max"), steps, secondary("steps")].spacing(space::XS).align_y(Center));
         }
-        choices.wrap().vertical_spacing(space::XS).into()
+        let attach = word("Attach…", Message::ChoosePressed(Choice::File));
+        choices.push(attach).wrap().vertical_spacing(space::XS).into()
     }
 
     fn buttons<'a>(&self, stance: Stance<'_>, about: &About<'_>) -> Element<'a, Message> {
@@ -130,7 +145,8 @@ impl Composer {
         let stop = || {
             let escape = key("Esc").style(style::key_bad);
             let label = if about.stops_on_escape { "Esc again stops" } else { "Stop" };
-            action(label, Some(escape)).style(style::danger).on_press_maybe(press(Message::StopPressed))
+            let stop = action(label, Some(escape)).style(style::danger);
+            stop.on_press_maybe(press(Message::StopPressed)).passed_by()
         };
         let can_send = !self.is_sending() && !self.content.text().trim().is_empty();
         let buttons = match stance {
@@ -153,7 +169,10 @@ impl Composer {
                 ]
             }
             Stance::Question(..) => row![
-                action("Stop", None).style(style::quiet).on_press_maybe(press(Message::StopPressed)),
+                action("Stop", None)
+                    .style(style::quiet)
+                    .on_press_maybe(press(Message::StopPressed))
+                    .passed_by(),
                 action("Reply", Some(enter()))
                     .style(style::primary)
                     .on_press_maybe(press(Message::Submitted).filter(|_| can_send)),
@@ -161,6 +180,12 @@ impl Composer {
         };
         buttons.spacing(space::S).align_y(Center).into()
     }
+}
+
+/// A file that goes with the prompt, and how it is left out again.
+fn chip<'a>(at: usize, file: &Attached) -> Element<'a, Message> {
+    let parts = row![secondary(file.label()), word("×", Message::AttachedRemoved(at)).padding([0.0, 4.0])];
+    container(parts.spacing(space::XS).align_y(Center)).padding([2.0, space::S]).style(style::code).into()
 }
 
 fn pill<'a, T, L, V>(list: pick_list::PickList<'a, T, L, V, Message>) -> Element<'a, Message>
@@ -173,11 +198,23 @@ where
 }
 
 /// Enter sends, Shift and Enter break the line; what is a command of the window is left to it.
-fn binding(press: KeyPress) -> Option<Binding<Message>> {
+fn binding(press: &KeyPress, is_empty: bool) -> Option<Binding<Message>> {
     if !matches!(press.status, text_editor::Status::Focused { .. }) {
         return None;
     }
-    let is_command = press.modifiers.command() && keymap::command(&press.key, press.modifiers).is_some();
+    if let Some(is_back) = is_back(&press.key, press.modifiers) {
+        return Some(Binding::Custom(Message::WrittenBefore { is_back }));
+    }
+    let is_help = [&press.key, &press.modified_key]
+        .into_iter()
+        .any(|key| keymap::command(key, press.modifiers) == Some(Command::Help));
+    if is_help && is_empty {
+        // It is for the window.
+        return None;
+    }
+    let command = keymap::command(&press.key, press.modifiers).filter(|_| press.modifiers.command());
+    // What is selected here is copied from here.
+    let is_command = command.is_some_and(|command| command != Command::Copy);
     match press.key.as_ref() {
         Key::Named(Named::Enter) if press.modifiers.shift() => Some(Binding::Enter),
         Key::Named(Named::Enter) => Some(Binding::Custom(Message::Submitted)),
@@ -185,6 +222,7 @@ fn binding(press: KeyPress) -> Option<Binding<Message>> {
         Key::Named(Named::ArrowUp | Named::ArrowDown | Named::PageUp | Named::PageDown) if is_command => None,
         Key::Named(Named::PageUp | Named::PageDown | Named::F1 | Named::F2) => None,
         Key::Character(_) if is_command => None,
-        _ => Binding::from_key_press(press),
+        Key::Named(Named::Tab) => None,
+        _ => Binding::from_key_press(press.clone()),
     }
 }

@@ -1,26 +1,31 @@
 //! A tool call: one quiet line, and on demand what went in and came out.
 
-use super::{Message, diff};
+use super::{Message, diff, result::told};
 use crate::{
-    theme::{space, style},
-    widget::{Element, Look, code, one_line, secondary, spinner::spinner, word},
+    ansi,
+    effect::{Reading, Start},
+    font,
+    output::{plain, tail},
+    theme::{size, space, style},
+    widget::{Element, Look, elide::elided, passage::code, press::press, scrolls, secondary, word, working},
     words,
 };
 use abide_client::{
     protocol::{
         message::{CallOutcome, CallView},
         task::CallState,
+        transcript::ToolResult,
     },
     text::{visible, visible_line},
 };
 use iced::{
     Center, Fill,
-    widget::{Row, button, column, container, row, rule, scrollable},
+    widget::{Row, column, container, rule},
 };
 
 /// Lines of live output.
 const TAIL: usize = 12;
-/// Of a result that is opened.
+/// Of a result that is opened; the others are read on their own.
 const MAX_LINES: usize = 300;
 const MAX_SAID: usize = 48;
 
@@ -33,22 +38,29 @@ pub fn view<'a>(
 ) -> Element<'a, Message> {
     let is_running = call.state == CallState::Running;
     let preview = call.preview.as_ref();
-    let is_shown =
-        is_open.unwrap_or_else(|| (is_running && live.is_some()) || (preview.is_some() && did(call)));
+    let is_shown = is_open.unwrap_or_else(|| {
+        // Why a person said no is part of the talk.
+        call.outcome == Some(CallOutcome::Rejected)
+            || (is_running && live.is_some())
+            || (preview.is_some() && did(call))
+    });
     let tool = visible_line(&call.tool);
     let what = visible_line(words::what(&call.tool, &call.summary)).into_owned();
     let mut head = Row::new().spacing(space::M).align_y(Center);
     if is_running {
-        head = head.push(spinner());
+        head = head.push(working(look));
     }
-    head = head.push(secondary(tool)).push(one_line(code(what))).push(aside(call, look));
+    let is_file = matches!(&*call.tool, "read" | "write" | "patch" | "list" | "create_dir");
+    let what = elided(what, size::CODE, font::CODE);
+    let what = if is_file { what.from_left() } else { what };
+    head = head.push(secondary(tool)).push(what).push(aside(call, look));
     let wanted = Message::CallToggled(call.call_id, !is_shown);
-    let head =
-        button(head).padding([space::S, space::M]).width(Fill).style(style::tool_head).on_press(wanted);
+    let head = press(head).padding([space::S, space::M]).width(Fill).style(style::tool_head).on_press(wanted);
     let mut card = column![head];
     if is_shown {
         let is_whole = is_open == Some(true);
-        let body = container(details(call, live, is_whole)).padding([space::S + 2.0, space::M]).width(Fill);
+        let body =
+            container(details(call, live, is_whole, look)).padding([space::S + 2.0, space::M]).width(Fill);
         card = card.push(rule::horizontal(1).style(style::line)).push(body.style(style::output));
     }
     container(card).padding(1).width(Fill).style(style::tool).into()
@@ -56,6 +68,11 @@ pub fn view<'a>(
 
 fn did(call: &CallView) -> bool {
     call.outcome == Some(CallOutcome::Done) && call.result.as_ref().is_some_and(|result| result.ok)
+}
+
+/// The message of a result, as far as its line says it.
+fn short(result: &ToolResult) -> String {
+    visible_line(&words::first_line(&result.message, MAX_SAID)).into_owned()
 }
 
 /// At the right: what came of it, and how long it took.
@@ -78,23 +95,16 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
     };
     let mut parts: Vec<String> = Vec::new();
     let mut row = Row::new().spacing(space::XS);
-    let counts = call.preview.as_ref().filter(|_| did(call)).map(diff::counts);
+    let changed = call.preview.as_ref().filter(|_| did(call));
     match (&call.result, said) {
         (_, said) if !said.is_empty() => parts.push(said.to_owned()),
-        _ if counts.is_some() => {}
-        (Some(result), _) => {
-            parts.push(visible_line(&words::first_line(&result.message, MAX_SAID)).into_owned());
-        }
+        _ if changed.is_some() => {}
+        (Some(result), _) => parts.push(short(result)),
         _ => {}
     }
     parts.retain(|part| !part.is_empty());
-    if let Some((added, removed)) = counts {
-        if added > 0 {
-            row = row.push(secondary(format!("+{added}")).style(style::ok));
-        }
-        if removed > 0 {
-            row = row.push(secondary(format!("−{removed}")).style(style::bad));
-        }
+    if let Some(preview) = changed {
+        row = row.extend(diff::changes(preview));
         if took.is_some() {
             row = row.push(secondary("·"));
         }
@@ -107,27 +117,69 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
     row.push(if is_bad { words.style(style::bad) } else { words }).align_y(Center).into()
 }
 
-fn details<'a>(call: &'a CallView, live: Option<&str>, is_whole: bool) -> Element<'a, Message> {
+fn details<'a>(call: &'a CallView, live: Option<&str>, is_whole: bool, look: Look) -> Element<'a, Message> {
     let mut content = column![].spacing(space::S);
+    let mut buttons = Row::new().spacing(space::XS);
     if let Some(preview) = &call.preview {
-        content = content.push(diff::view(preview, if is_whole { diff::ALL } else { diff::SHORT }));
+        let (most, open) = if is_whole {
+            (diff::ALL, Message::DiffRead(call.call_id))
+        } else {
+            (diff::SHORT, Message::CallToggled(call.call_id, true))
+        };
+        content = content.push(diff::view(preview, most, look, || open));
     }
     if is_whole && call.preview.is_none() {
         content = content.push(arguments(&call.arguments));
     }
     if let Some(live) = live.filter(|_| call.state == CallState::Running) {
-        let tail = tail(live, if is_whole { MAX_LINES } else { TAIL });
-        content = content.push(code(visible(&tail).into_owned()).style(style::muted).width(Fill));
+        let (_, last) = tail(live, if is_whole { MAX_LINES } else { TAIL });
+        content = content.push(output(last, look));
     }
-    if let Some(result) = call.result.as_ref().filter(|_| is_whole || call.preview.is_none()) {
-        let said = result.text();
-        let lines = tail(&said, MAX_LINES);
-        content = content
-            .push(code(visible(&lines).into_owned()).style(style::muted).width(Fill))
-            .push(row![word("Copy", Message::Copied(said))]);
+    let is_rejected = call.outcome == Some(CallOutcome::Rejected);
+    if let Some(result) = call.result.as_ref().filter(|_| is_whole || call.preview.is_none() || is_rejected) {
+        let all = told(call, result, &head(call, result));
+        let (before, last) = tail(&all, MAX_LINES);
+        if before > 0 {
+            let words = format!("… {} before", words::counted(before as u64, "line"));
+            content = content.push(word(words, Message::ResultRead(call.call_id)));
+        }
+        content = content.push(output(if last.is_empty() { "no output" } else { last }, look));
+        if last.contains('\n') {
+            buttons = buttons.push(word("Read all", Message::ResultRead(call.call_id)));
+        }
+        buttons = buttons.push(word("Copy", Message::Copied(plain(&all))));
     }
-    let content: Element<'a, Message> = content.width(Fill).into();
-    container(scrollable(content).style(style::bars)).max_height(space::OUTPUT).into()
+    let scrolls = scrolls(content.width(Fill));
+    // What a program wrote last is what one looks for.
+    let scrolls = if call.preview.is_none() { scrolls.anchor_bottom() } else { scrolls };
+    column![container(scrolls).max_height(space::OUTPUT), buttons].spacing(space::XS).into()
+}
+
+/// What the line above says of the result.
+fn head(call: &CallView, result: &ToolResult) -> String {
+    if call.outcome == Some(CallOutcome::Done) { short(result) } else { String::new() }
+}
+
+/// What a program wrote.
+fn output<'a>(text: &str, look: Look) -> Element<'a, Message> {
+    ansi::output(text, look.tokens).width(Fill).into()
+}
+
+/// All that came of the call, to be read on its own.
+pub(super) fn result_of(call: &CallView) -> Option<Reading> {
+    let result = call.result.as_ref()?;
+    let text = plain(&told(call, result, &head(call, result)));
+    Some(Reading { title: title(call), text, start: Start::End })
+}
+
+/// All of what it changes.
+pub(super) fn diff_of(call: &CallView) -> Option<Reading> {
+    let text = call.preview.as_ref()?.diff.clone();
+    Some(Reading { title: title(call), text, start: Start::Beginning })
+}
+
+fn title(call: &CallView) -> String {
+    format!("{} {}", call.tool, words::first_line(words::what(&call.tool, &call.summary), 90))
 }
 
 fn arguments<'a>(raw: &str) -> Element<'a, Message> {
@@ -141,26 +193,5 @@ fn arguments<'a>(raw: &str) -> Element<'a, Message> {
         }
         _ => raw.to_owned(),
     };
-    code(visible(&tail(&said, MAX_LINES)).into_owned()).width(Fill).into()
-}
-
-/// The last lines, and that there are more.
-fn tail(text: &str, max: usize) -> String {
-    let text = text.trim_end();
-    match text.rmatch_indices('\n').nth(max.saturating_sub(1)) {
-        Some((at, _)) => format!("…\n{}", &text[at + 1..]),
-        None => text.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tail_is_the_last_lines() {
-        assert_eq!(tail("a\nb\nc\n", 2), "…\nb\nc");
-        assert_eq!(tail("a\nb", 2), "a\nb");
-        assert_eq!(tail("", 2), "");
-    }
+    code(visible(tail(&said, MAX_LINES).1).into_owned()).width(Fill).into()
 }

@@ -2,7 +2,7 @@
 
 use super::{Conversation, Menu, Message};
 use crate::{
-    effect::Scroll,
+    effect::{Scroll, field},
     keymap::Command,
     screen::{
         composer::{self, Stance},
@@ -16,18 +16,20 @@ impl Conversation {
     #[must_use]
     pub fn command(&self, command: Command) -> Option<Message> {
         Some(match command {
-            Command::Escape if self.reader.is_some() => Message::ReaderClosed,
             Command::Escape if self.cards.is_rejecting() => Message::Card(pending::Message::RejectCancelled),
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
+            Command::Escape if self.has_selection() => Message::Selected(None),
+            Command::Copy if self.has_selection() => Message::SelectionCopied,
             Command::PauseOrResume => Message::Composer(match self.stance() {
                 Stance::Paused(_) => composer::Message::ResumePressed,
                 _ => composer::Message::PausePressed,
             }),
             Command::ToggleDetails => Message::DetailsToggled,
-            Command::AsText if self.reader.is_some() => Message::ReaderClosed,
             Command::AsText => Message::AsTextPressed,
             Command::CopyAll => Message::CopyAllPressed,
             Command::Confirm if self.is_deleting() => Message::DeleteConfirmed,
+            Command::Again => Message::AgainPressed,
+            Command::EditAgain => Message::EditAgainPressed(self.last_prompt()?),
             Command::Rename => Message::RenamePressed,
             Command::Archive => Message::ArchivePressed,
             Command::Delete => Message::DeletePressed,
@@ -35,7 +37,12 @@ impl Conversation {
             Command::ToStart => Message::Scrolled(Scroll::ToStart),
             Command::PageUp => Message::Scrolled(Scroll::By(-size::PAGE)),
             Command::PageDown => Message::Scrolled(Scroll::By(size::PAGE)),
-            Command::FocusInput => Message::InputWanted,
+            Command::FocusInput => Message::Wanted(field::COMPOSER),
+            Command::Limit => Message::Wanted(field::STEPS),
+            Command::Mode if self.stance() == Stance::Ready => {
+                let known = self.view.conversation().and_then(|known| known.mode);
+                Message::Composer(self.composer.other_mode(known))
+            }
             _ => return None,
         })
     }

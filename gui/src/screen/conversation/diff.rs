@@ -1,58 +1,130 @@
-//! A unified diff in two colours.
+//! A unified diff: its lines on two grounds, with their numbers and the colours of their language.
+
+mod lines;
+
+pub use lines::{Counts, counts};
 
 use crate::{
-    theme::style,
-    widget::{Element, code, secondary},
+    syntax::{self, Language},
+    theme::{Tokens, space, style},
+    widget::{
+        self, Element, Look,
+        passage::{self, Passage, Span, code},
+        secondary, word,
+    },
     words,
 };
 use abide_client::{protocol::inbox::Preview, text::visible_line};
 use iced::{
-    Fill,
-    widget::{Column, text},
+    Center, Fill,
+    widget::{Column, Row, container, row, text},
 };
+use lines::{Kind, Line, lines};
 
 /// Lines of a diff in a card that decides.
 pub const ALL: usize = 400;
-/// Lines of one in a timeline, until it is opened.
-pub const SHORT: usize = 16;
+/// Lines of one in a timeline, until it is opened: they fit without a bar.
+pub const SHORT: usize = 14;
+/// Characters of a path beside the buttons.
+const MAX_PATH: usize = 40;
 
-/// Lines that were added and removed.
-#[must_use]
-pub fn counts(preview: &Preview) -> (usize, usize) {
-    let is = |line: &&str, sign: &str, head: &str| line.starts_with(sign) && !line.starts_with(head);
-    let added = preview.diff.lines().filter(|line| is(line, "+", "+++")).count();
-    let removed = preview.diff.lines().filter(|line| is(line, "-", "---")).count();
-    (added, removed)
-}
-
-/// The diff, of at most `max` lines. Its head is left out: the card says which file.
-pub fn view<'a, Message: 'a>(preview: &Preview, max: usize) -> Element<'a, Message> {
-    let body = preview.diff.lines().filter(|line| !line.starts_with("+++") && !line.starts_with("---"));
-    let mut lines: Vec<&str> = body.collect();
-    let more = lines.len().saturating_sub(max);
-    lines.truncate(max);
-    let lines = lines.into_iter().map(|line| {
-        let style: fn(&iced::Theme) -> text::Style = match line.as_bytes().first() {
-            Some(b'+') => style::ok,
-            Some(b'-') => style::bad,
-            _ => style::muted,
-        };
-        code(visible_line(line).replace("\\t", "    ")).style(style).width(Fill).into()
-    });
-    let mut content = Column::with_children(lines);
+/// The diff, of at most `max` lines, and what opens the others. Its head is left out: the card says which file.
+pub fn view<'a, Message: Clone + 'static>(
+    preview: &Preview,
+    max: usize,
+    look: Look,
+    open: impl FnOnce() -> Message,
+) -> Element<'a, Message> {
+    let all: Vec<Line<'_>> = lines(&preview.diff).collect();
+    if all.is_empty() {
+        return secondary("It changes nothing.").into();
+    }
+    let more = all.len().saturating_sub(max);
+    let shown = &all[..all.len() - more];
+    let last = shown.iter().filter_map(|line| line.number).max();
+    #[expect(clippy::cast_precision_loss, reason = "a few digits")]
+    let gutter = last.map(|last| last.to_string().len() as f32 * space::DIGIT);
+    let language = syntax::of_path(&preview.path);
+    let mut content =
+        Column::with_children(shown.iter().map(|line| line_view(*line, gutter, language, look.tokens)));
     if more > 0 {
-        content = content.push(secondary(format!("… {}", words::counted(more as u64, "more line"))));
+        let words = format!("… {}", words::counted(more as u64, "more line"));
+        content = content.push(word(words, open()));
     }
     content.into()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn heads_are_not_counted() {
-        let diff = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n-x\n+y\n+z\n w".to_owned();
-        assert_eq!(counts(&Preview { path: "a".into(), diff }), (2, 1));
+fn line_view<'a, Message: 'a>(
+    line: Line<'_>,
+    gutter: Option<f32>,
+    language: Option<&'static Language>,
+    tokens: &'static Tokens,
+) -> Element<'a, Message> {
+    let style: fn(&iced::Theme) -> text::Style = match line.kind {
+        Kind::Added => style::ok,
+        Kind::Removed => style::bad,
+        Kind::Same | Kind::Mark | Kind::Cut => style::muted,
+    };
+    let text = visible_line(&line.text.replace('\t', "    ")).into_owned();
+    let ground: Option<fn(&iced::Theme) -> container::Style> = match line.kind {
+        Kind::Added => Some(style::added),
+        Kind::Removed => Some(style::removed),
+        Kind::Same | Kind::Mark | Kind::Cut => None,
+    };
+    let words = match language.filter(|_| !matches!(line.kind, Kind::Mark | Kind::Cut)) {
+        None => code(text).style(style),
+        Some(language) => coloured(text, line.kind, language, tokens),
+    };
+    let words = numbered(line, words.width(Fill), gutter);
+    match ground.filter(|_| language.is_some()) {
+        None => words,
+        Some(ground) => container(words).width(Fill).style(ground).into(),
     }
+}
+
+/// The sign in its colour, then the line in those of its language.
+fn coloured<'a, Message>(
+    text: String,
+    kind: Kind,
+    language: &'static Language,
+    tokens: &'static Tokens,
+) -> Passage<'a, Message> {
+    let stamp = syntax::stamp(language, tokens);
+    let words = passage::drawn(text, stamp, move |line| {
+        let (sign, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+        let ink = match kind {
+            Kind::Added => tokens.ok,
+            Kind::Removed => tokens.bad,
+            Kind::Same | Kind::Mark | Kind::Cut => tokens.muted,
+        };
+        let sign = Span::new(sign.to_owned()).color(ink);
+        std::iter::once(sign).chain(syntax::spans(rest, language, tokens)).collect()
+    });
+    if kind == Kind::Same { words.style(style::muted) } else { words }
+}
+
+fn numbered<'a, Message: 'a>(
+    line: Line<'_>,
+    words: Passage<'a, Message>,
+    gutter: Option<f32>,
+) -> Element<'a, Message> {
+    let Some(gutter) = gutter else { return words.into() };
+    let number = line.number.map(|number| number.to_string()).unwrap_or_default();
+    // A number is not part of what is selected.
+    let number =
+        widget::code(number).style(style::faint).width(gutter).align_x(iced::alignment::Horizontal::Right);
+    row![number, words].spacing(space::S).into()
+}
+
+/// Which file, and how many lines are added and removed.
+pub fn summary<'a, Message: 'a>(preview: &Preview) -> Row<'a, Message> {
+    let path = words::shortened(&visible_line(&preview.path), MAX_PATH);
+    Row::new().push(secondary(path)).extend(changes(preview)).spacing(space::XS).align_y(Center)
+}
+
+/// How many lines are added and removed.
+pub fn changes<'a, Message: 'a>(preview: &Preview) -> impl Iterator<Item = Element<'a, Message>> {
+    let (added, removed) = counts(preview).words();
+    let added = added.map(|words| secondary(words).style(style::ok).into());
+    added.into_iter().chain(removed.map(|words| secondary(words).style(style::bad).into()))
 }

@@ -1,9 +1,11 @@
 //! Parsed Markdown, kept per message: what is being said grows at its end and is not parsed again.
 
+use super::links::linked;
+use crate::emoji::drawable;
 use abide_client::{
     protocol::{
         Seq, TaskId,
-        message::{Message, MessageKind, Role},
+        message::{Message, Role},
         notification::{DeltaItem, DeltaKind},
         task::AgentTask,
     },
@@ -11,7 +13,7 @@ use abide_client::{
     view::{Change, ConversationView, Entry, Stream},
 };
 use iced::widget::markdown::Content;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Messages that stay parsed though they are not shown.
 const KEEP: usize = 400;
@@ -37,7 +39,7 @@ impl Documents {
     /// Parses what came of a task.
     pub(super) fn parse_summary(&mut self, task: &AgentTask) {
         if let Some(summary) = &task.summary {
-            self.summaries.entry(task.id).or_insert_with(|| Content::parse(&visible(summary)));
+            self.summaries.entry(task.id).or_insert_with(|| document(summary));
         }
     }
 
@@ -48,19 +50,29 @@ impl Documents {
 
     /// Follows what the fold changed.
     pub(super) fn follow(&mut self, view: &ConversationView, changes: &[Change]) {
+        // The view has all of these changes already: what is parsed from it now takes no later piece again.
+        let mut whole = HashSet::new();
         for change in changes {
             match change {
                 Change::Reset => {
                     self.live.clear();
                     for (item, _) in view.live() {
                         self.redraw(view, item);
+                        whole.insert(item);
                     }
                 }
+                Change::Output { item, .. } if whole.contains(item) => {}
                 Change::Output { item, kind: DeltaKind::Text, text } => match self.live.get_mut(item) {
-                    Some(content) => content.push_str(&visible(text)),
-                    None => self.redraw(view, *item),
+                    Some(content) => content.push_str(&drawable(visible(text))),
+                    None => {
+                        self.redraw(view, *item);
+                        whole.insert(*item);
+                    }
                 },
-                Change::Redrawn { item } => self.redraw(view, *item),
+                Change::Redrawn { item } => {
+                    self.redraw(view, *item);
+                    whole.insert(*item);
+                }
                 Change::Gone { item, .. } => {
                     self.live.remove(item);
                 }
@@ -72,7 +84,7 @@ impl Documents {
     fn redraw(&mut self, view: &ConversationView, item: DeltaItem) {
         let text = view.live_item(item).and_then(|live| live.stream(DeltaKind::Text)).map(Stream::text);
         match text {
-            Some(text) => self.live.insert(item, Content::parse(&visible(&text))),
+            Some(text) => self.live.insert(item, Content::parse(&drawable(visible(&text)))),
             None => self.live.remove(&item),
         };
     }
@@ -86,7 +98,7 @@ impl Documents {
             if let Some(Entry::Message(message)) = view.entry(seq)
                 && is_document(message)
             {
-                self.recorded.entry(seq).or_insert_with(|| Content::parse(&visible(&message.text)));
+                self.recorded.entry(seq).or_insert_with(|| document(&message.text));
             }
         }
     }
@@ -95,5 +107,11 @@ impl Documents {
 /// Written by a model; a person's own words are shown as they are.
 #[must_use]
 pub(super) const fn is_document(message: &Message) -> bool {
-    matches!(message.role, Role::Agent) && !matches!(message.kind, MessageKind::Question)
+    matches!(message.role, Role::Agent)
+}
+
+/// What a model has written, to be drawn.
+#[must_use]
+pub(in crate::screen) fn document(text: &str) -> Content {
+    Content::parse(&linked(&drawable(visible(text))))
 }

@@ -28,7 +28,7 @@ impl Conversation {
             }
         }
         self.documents.follow(&self.view, &changes);
-        self.cards.keep(&self.waiting());
+        self.cards.keep(self.view.inbox().items());
         if !self.at_end() {
             self.news += changes
                 .iter()
@@ -92,6 +92,8 @@ impl Conversation {
     pub(super) fn project(&mut self) {
         let older = self.history != History::Complete;
         self.rows = rows(&self.view, &self.earlier, older);
+        self.keep_selection();
+        self.changes.follow(&self.view);
         self.reframe();
     }
 

@@ -9,8 +9,9 @@ use crate::{
 use abide_client::protocol::Seq;
 
 impl Conversation {
-    /// Shows that message, once it is here.
-    pub fn go_to(&mut self, seq: Seq) -> Vec<Effect> {
+    /// Shows that message, once it is here, with the words of the query marked.
+    pub fn go_to(&mut self, seq: Seq, query: &str) -> Vec<Effect> {
+        self.marks = query.split_whitespace().map(str::to_lowercase).collect();
         (self.found, self.goal) = (Some(seq), Some(Row::Entry(seq)));
         self.seek()
     }

@@ -3,9 +3,10 @@
 use super::{Conversation, Menu, Message};
 use crate::{
     effect::field,
+    emoji::drawable,
     font,
     theme::{size, space, style},
-    widget::{Element, Look, action, calm::calm, key, one_line, secondary, word},
+    widget::{Element, Look, action, elide::elided, field::field, key, press::press, secondary, word},
     words,
 };
 use abide_client::{
@@ -17,18 +18,21 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Row, button, column, container, row, rule, space as gap, text, text_input},
+    widget::{Row, column, container, row, rule, space as gap, text, text_input},
 };
+
+/// Characters of the folder; its end says more than its beginning.
+const MAX_PLACE: usize = 40;
 
 impl Conversation {
     pub(super) fn header<'a>(&'a self, known: Option<&Known>, look: Look) -> Element<'a, Message> {
         let title = match known.map(|c| c.title.trim()).filter(|title| !title.is_empty()) {
-            Some(title) => visible_line(title).into_owned(),
+            Some(title) => drawable(visible_line(title)).into_owned(),
             None => "Untitled".to_owned(),
         };
         let task = self.current();
         let parts = [
-            known.map(|c| words::place(&visible_line(&c.workspace), look.home)),
+            known.map(|c| words::shortened(&words::place(&visible_line(&c.workspace), look.home), MAX_PLACE)),
             task.map(|t| t.mode).or_else(|| known.and_then(|c| c.mode)).map(|mode| mode.name().to_owned()),
             task.map(|t| t.model.clone()).or_else(|| known.and_then(|c| c.model.clone())),
         ];
@@ -37,14 +41,16 @@ impl Conversation {
         let numbers =
             Row::with_children(numbers(task, look).into_iter().map(|words| secondary(words).into()))
                 .spacing(space::L);
-        let menu = button(text("⋯").size(size::TITLE))
+        let menu = press(text("⋯").size(size::TITLE))
             .padding([2.0, 8.0])
             .style(style::quiet)
             .on_press(Message::MenuPressed);
         // The name has the whole line: in a small window it is what tells conversations apart.
         let names = column![
-            one_line(text(title).size(size::TITLE).font(font::STRONG)),
-            row![one_line(secondary(about)), numbers].spacing(space::L),
+            row![elided(title, size::TITLE, font::STRONG), secondary(look.said.unwrap_or_default())]
+                .spacing(space::M)
+                .align_y(Center),
+            row![elided(about, size::SECONDARY, font::PROSE).style(style::muted), numbers].spacing(space::L),
         ];
         let head = row![names.width(Fill), menu]
             .spacing(space::S)
@@ -76,14 +82,15 @@ impl Conversation {
             .align_y(Center)
             .into(),
             Menu::Renaming(title) => row![
-                calm(
+                field(
                     text_input("Title", title)
                         .id(field::TITLE)
                         .size(size::PROSE)
                         .padding([6.0, 10.0])
                         .style(style::field)
-                        .on_input(Message::TitleChanged)
-                        .on_submit(Message::TitleSubmitted)
+                        .on_submit(Message::TitleSubmitted),
+                    title,
+                    Message::TitleChanged
                 ),
                 action("Rename", None).style(style::primary).on_press(Message::TitleSubmitted),
                 action("Cancel", None).style(style::quiet).on_press(Message::MenuClosed),
@@ -98,7 +105,8 @@ impl Conversation {
                 gap().width(Fill),
                 action("Delete", Some(key("↵").style(style::key_bad)))
                     .style(style::danger)
-                    .on_press(Message::DeleteConfirmed),
+                    .on_press(Message::DeleteConfirmed)
+                    .passed_by(),
                 action("Keep", Some(key("Esc"))).style(style::quiet).on_press(Message::MenuClosed),
             ]
             .spacing(space::S)

@@ -1,14 +1,19 @@
-//! How Markdown is drawn: code without syntax colours, with a button to copy it; a link is copied, not followed.
+//! How Markdown is drawn: code in quiet colours, with a button to copy it; a link is copied, not followed.
 
+use super::marks::marked;
 use crate::{
-    font,
+    font, syntax,
     theme::{Tokens, radius, size, space, style},
-    widget::{Element, code, prose, secondary, word},
+    widget::{
+        Element,
+        passage::{self, prose},
+        secondary, word,
+    },
 };
 use iced::{
     Border, Center, Fill, Padding, Pixels, Renderer, Theme,
     widget::{
-        Column, column, container, markdown, rich_text, row,
+        Column, column, container, markdown, row,
         scrollable::{self, Scrollbar},
         space as gap,
         text::Wrapping,
@@ -25,11 +30,29 @@ pub enum Message {
 /// as much as to draw its words.
 const NARROW: usize = 48;
 
-struct Viewer;
+struct Viewer<'m> {
+    tokens: &'static Tokens,
+    /// Words that were searched for, in lower case.
+    marks: &'m [String],
+    /// The widest that a cell of a table gets.
+    cell: Option<f32>,
+}
 
 /// A message's text.
-pub(super) fn view<'a>(content: &'a markdown::Content, tokens: &Tokens) -> Element<'a, Message> {
-    markdown::view_with(content.items(), settings(tokens), &Viewer)
+pub(in crate::screen) fn view<'a>(
+    content: &'a markdown::Content,
+    tokens: &'static Tokens,
+) -> Element<'a, Message> {
+    view_marked(content, tokens, &[])
+}
+
+/// The same, where these words stand out, which are in lower case.
+pub(super) fn view_marked<'a>(
+    content: &'a markdown::Content,
+    tokens: &'static Tokens,
+    marks: &'a [String],
+) -> Element<'a, Message> {
+    markdown::view_with(content.items(), settings(tokens), &Viewer { tokens, marks, cell: None })
 }
 
 fn settings(tokens: &Tokens) -> markdown::Settings {
@@ -59,7 +82,7 @@ fn settings(tokens: &Tokens) -> markdown::Settings {
     }
 }
 
-impl<'a> markdown::Viewer<'a, Message> for Viewer {
+impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
     fn on_link_click(url: markdown::Uri) -> Message {
         Message::Copied(url)
     }
@@ -82,7 +105,7 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
             H6 => settings.h6_size,
         };
         let room = if index == 0 { 0.0 } else { space::XS };
-        container(words(text, style, size)).padding(iced::padding::top(room)).into()
+        container(self.words(text, style, size)).padding(iced::padding::top(room)).into()
     }
 
     fn paragraph(
@@ -90,7 +113,41 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
         settings: markdown::Settings,
         text: &markdown::Text,
     ) -> iced::Element<'a, Message, Theme, Renderer> {
-        words(text, settings.style, settings.text_size)
+        let words = self.words(text, settings.style, settings.text_size);
+        match self.cell {
+            Some(width) => container(words).max_width(width).into(),
+            None => words,
+        }
+    }
+
+    /// It is not fetched: what a model names is a stranger's address.
+    fn image(
+        &self,
+        settings: markdown::Settings,
+        url: &'a markdown::Uri,
+        title: &'a str,
+        alt: &markdown::Text,
+    ) -> iced::Element<'a, Message, Theme, Renderer> {
+        let alt: String = alt.spans(settings.style).iter().map(|span| span.text.to_string()).collect();
+        let name = [alt.trim(), title.trim(), url.as_str()].into_iter().find(|name| !name.is_empty());
+        let link = passage::Span::new(format!("image: {}", name.unwrap_or_default()))
+            .link(url.clone())
+            .color(settings.style.link_color);
+        passage::rich([link].into(), Message::Copied).into()
+    }
+
+    /// Its words wrap, and what is wider yet scrolls.
+    fn table(
+        &self,
+        settings: markdown::Settings,
+        columns: &'a [markdown::Column],
+        rows: &'a [markdown::Row],
+    ) -> iced::Element<'a, Message, Theme, Renderer> {
+        #[expect(clippy::cast_precision_loss, reason = "columns of a table")]
+        let count = columns.len().max(1) as f32;
+        // Some columns need less than their part.
+        let cell = space::BUBBLE * if count > 1.0 { 1.25 } else { 1.0 } / count;
+        markdown::table(&Viewer { cell: Some(cell), ..*self }, settings, columns, rows)
     }
 
     fn unordered_list(
@@ -128,7 +185,11 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
         ]
         .align_y(Center);
         let source = source.trim_end_matches('\n');
-        let text = code(source).wrapping(Wrapping::None);
+        let text = match language.and_then(syntax::named) {
+            Some(language) => syntax::code(source, language, self.tokens),
+            None => passage::code(source),
+        };
+        let text = text.wrapping(Wrapping::None);
         let text: Element<'_, Message> = if source.lines().all(|line| line.len() <= NARROW) {
             text.into()
         } else {
@@ -146,19 +207,17 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer {
     }
 }
 
-/// Text with its links and code; a word that is longer than the line is broken.
-fn words<'a>(text: &markdown::Text, style: markdown::Style, size: Pixels) -> Element<'a, Message> {
-    rich_text(text.spans(style))
-        .on_link_click(<Viewer as markdown::Viewer<'_, Message>>::on_link_click)
-        .size(size)
-        .line_height(size::LINE_HEIGHT)
-        .wrapping(Wrapping::WordOrGlyph)
-        .into()
+impl Viewer<'_> {
+    /// Text with its links and code; a word that is longer than the line is broken.
+    fn words<'a>(&self, text: &markdown::Text, style: markdown::Style, size: Pixels) -> Element<'a, Message> {
+        let spans = marked(font::embedded_only(text.spans(style)), self.marks, self.tokens);
+        passage::rich(spans, Message::Copied).size(size.0).font(style.font).into()
+    }
 }
 
 /// The marks stand at the right of their own column, on the line of the words.
 fn list<'a>(
-    viewer: &Viewer,
+    viewer: &Viewer<'a>,
     settings: markdown::Settings,
     bullets: &'a [markdown::Bullet],
     mark: impl Fn(u64, &markdown::Bullet) -> String,

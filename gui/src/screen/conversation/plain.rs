@@ -1,7 +1,11 @@
 //! The timeline as plain text: what is on the screen, row by row, to be copied.
 
-use super::{Conversation, Row, timeline::happened};
-use crate::words;
+use super::{
+    Conversation, Row,
+    result::told,
+    timeline::{failed, happened},
+};
+use crate::{output::plain, words};
 use abide_client::{
     protocol::{
         inbox::Pending,
@@ -21,17 +25,22 @@ impl Conversation {
         parts.join("\n\n") + "\n"
     }
 
-    fn row_as_text(&self, row: Row) -> Option<String> {
+    pub(super) fn row_as_text(&self, row: Row) -> Option<String> {
         let part = match row {
             Row::Older => "… older messages".to_owned(),
             Row::Entry(seq) => match self.fold().entry(seq)? {
                 Entry::Message(message) => said(message),
                 Entry::Call(call) => {
-                    let result = call.result.as_ref().map(|r| format!("\n{}", visible(&r.text())));
+                    let result =
+                        call.result.as_ref().map(|r| format!("\n{}", visible(&plain(&told(call, r, "")))));
                     let head = format!("[{}] {}", visible_line(&call.tool), visible_line(&call.summary));
                     head + &result.unwrap_or_default()
                 }
                 Entry::Event(event) => happened(event),
+            },
+            Row::Failed { last, times } => match self.fold().entry(last)? {
+                Entry::Event(event) => failed(event, times),
+                Entry::Message(_) | Entry::Call(_) => return None,
             },
             Row::Card(id) => match &self.fold().inbox().get(id)?.pending {
                 Pending::Question(question) => format!("Question for you: {}", visible(&question.text)),

@@ -19,6 +19,11 @@ pub enum Row {
     /// There is more before, and it is being fetched.
     Older,
     Entry(Seq),
+    /// A model call failed, so many times one after the other.
+    Failed {
+        last: Seq,
+        times: u32,
+    },
     /// What waits, at its place.
     Card(PendingId),
     /// How a task ended.
@@ -68,6 +73,16 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
                     step = (began.step > 1).then_some(Row::Entry(event.seq));
                     None
                 }
+                (EventKind::ModelFailed(_), task) => {
+                    let before = match rows.last() {
+                        Some(Row::Failed { last, times }) if is_of(view, *last, task) => *times,
+                        _ => 0,
+                    };
+                    if before > 0 {
+                        rows.pop();
+                    }
+                    Some(Row::Failed { last: event.seq, times: before + 1 })
+                }
                 // The notice, the message or the task itself says it; what a model's stream held is for `abide show --history`.
                 (EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_), _) => None,
                 _ => Some(Row::Entry(event.seq)),
@@ -77,13 +92,17 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
             shown.insert(id);
         }
         if row.is_some() {
-            rows.extend(step.take().filter(|_| !matches!(row, Some(Row::End(_)))));
+            // Calls that follow each other are one group.
+            let goes_on =
+                matches!(entry, Entry::Call(_)) && rows.last().is_some_and(|row| is_call(view, *row));
+            rows.extend(step.take().filter(|_| !goes_on && !matches!(row, Some(Row::End(_)))));
         }
         rows.extend(row);
         if let (Some(task), false) = (entry.task_id(), rows.is_empty()) {
             last_of.insert(task, rows.len());
         }
     }
+    drop_what_is_tried_again(&mut rows, view);
     insert_ends(&mut rows, view, earlier, &told_ends, &last_of);
     // What waits of tasks that this timeline does not show.
     rows.extend(open.all.into_iter().filter(|id| !shown.contains(id)).map(Row::Card));
@@ -92,6 +111,30 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
     );
     rows.extend(current_task(view).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)));
     rows
+}
+
+fn is_call(view: &ConversationView, row: Row) -> bool {
+    match row {
+        Row::Entry(seq) => matches!(view.entry(seq), Some(Entry::Call(_))),
+        Row::Card(id) => matches!(id, PendingId::Approval(_)),
+        _ => false,
+    }
+}
+
+fn is_of(view: &ConversationView, seq: Seq, task: Option<TaskId>) -> bool {
+    view.entry(seq).is_some_and(|entry| entry.task_id() == task)
+}
+
+/// While a model call is tried again, the line at the end says why and when: it is said once. With it goes the head of its step.
+fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView) {
+    let Some(task) = current_task(view).filter(|task| task.retry.is_some()) else { return };
+    if let Some(Row::Failed { last, .. }) = rows.last()
+        && is_of(view, *last, Some(task.id))
+    {
+        rows.pop();
+        let is_head = |seq| matches!(view.entry(seq), Some(Entry::Event(e)) if matches!(e.kind, EventKind::StepBegan(_)));
+        rows.pop_if(|row| matches!(row, Row::Entry(seq) if is_head(*seq)));
+    }
 }
 
 fn is_reply(item: &DeltaItem) -> bool {

@@ -1,13 +1,19 @@
 //! The rows of the timeline, drawn.
 
-use super::{Conversation, Message, Row, call, markdown};
+use super::{Conversation, Message, Row, call, markdown, marks::marked};
 use crate::{
     effect::field,
+    emoji::drawable,
     font,
     guard::Guard,
     screen::pending::{Reply, picked},
     theme::{size, space, style},
-    widget::{Element, Look, code, divider, head, list::List, prose, secondary, spinner::spinner, word},
+    widget::{
+        Element, Look, code, divider,
+        list::List,
+        passage::{self, prose},
+        secondary, word, working,
+    },
     words,
 };
 use abide_client::{
@@ -42,7 +48,9 @@ impl Conversation {
             (row, shown)
         });
         let hidden = (window.start, self.rows.len().saturating_sub(window.end));
+        let parts = self.selected_parts();
         List::new(field::TIMELINE.into(), built, hidden, Message::Looked)
+            .selecting(self.has_selection(), move |row| parts.get(&row).cloned(), Self::on_select)
             .of(self.id.0)
             .stand_in(Row::Older)
             .showing(self.goal_row())
@@ -61,10 +69,14 @@ impl Conversation {
                     call::view(call, live.as_deref(), is_open, look)
                 }
                 Some(Entry::Event(event)) => match event.kind {
-                    EventKind::StepBegan(_) => head(happened(event)).into(),
+                    EventKind::StepBegan(_) => passage::head(happened(event)).into(),
                     _ => divider(happened(event)),
                 },
                 None => gap().into(),
+            },
+            Row::Failed { last, times } => match self.view.entry(last) {
+                Some(Entry::Event(event)) => divider(failed(event, times)),
+                _ => gap().into(),
             },
             Row::Card(id) => match self.view.inbox().get(id) {
                 Some(item) => {
@@ -81,14 +93,19 @@ impl Conversation {
             Row::End(id) => self.task(id).map_or_else(
                 || gap().into(),
                 |task| {
-                    end(task, self.documents.summary(id).filter(|_| !self.has_said_summary(id, task)), look)
+                    let summary = self.documents.summary(id).filter(|_| !self.has_said_summary(id, task));
+                    let end = end(task, summary, look);
+                    let end = Column::new().push(end).push(self.again_button(task)).spacing(space::S);
+                    self.below_changes(id, end.into(), look)
                 },
             ),
             Row::Live(item) => match self.documents.live(item) {
                 Some(document) => markdown::view(document, look.tokens).map(Message::Document),
                 None => gap().into(),
             },
-            Row::Indicator(id) => self.task(id).map_or_else(|| gap().into(), indicator),
+            Row::Indicator(id) => self
+                .task(id)
+                .map_or_else(|| gap().into(), |task| self.below_changes(id, indicator(task, look), look)),
         }
     }
 
@@ -106,20 +123,37 @@ impl Conversation {
     }
 
     fn message<'a>(&'a self, message: &'a message::Message, look: Look) -> Element<'a, Message> {
+        let is_found = self.found == Some(message.seq);
+        let marks = if is_found { &*self.marks } else { &[] };
         match (message.role, message.kind) {
             (Role::System, _) => divider(visible(&message.text)),
             (Role::User, _) => {
-                let words = container(prose(visible(&message.text)))
-                    .padding([space::S + 2.0, 14.0])
-                    .style(style::bubble);
-                container(words.max_width(space::BUBBLE)).align_right(Fill).into()
+                let text = drawable(visible(&message.text)).into_owned();
+                let words: Element<'a, Message> = if marks.is_empty() {
+                    prose(text).into()
+                } else {
+                    let spans = marked([passage::Span::new(text)].into(), marks, look.tokens);
+                    passage::rich(spans, Message::Copied).into()
+                };
+                let words = container(words).padding([space::S + 2.0, 14.0]).style(style::bubble);
+                let words = container(words.max_width(space::BUBBLE)).align_right(Fill);
+                let again = word("Edit and send again", Message::EditAgainPressed(message.seq));
+                hover(words, container(again.style(style::secondary)).align_bottom(Fill))
             }
             (Role::Agent, MessageKind::Question) => {
-                column![secondary("asked"), prose(visible(&message.text)).font(font::MEDIUM)].into()
+                let question: Element<'a, Message> = match self.documents.of(message.seq) {
+                    Some(document) => {
+                        markdown::view_marked(document, look.tokens, marks).map(Message::Document)
+                    }
+                    None => prose(visible(&message.text)).into(),
+                };
+                column![secondary("asked"), question].into()
             }
             (Role::Agent, kind) => {
                 let document: Element<'a, Message> = match self.documents.of(message.seq) {
-                    Some(document) => markdown::view(document, look.tokens).map(Message::Document),
+                    Some(document) => {
+                        markdown::view_marked(document, look.tokens, marks).map(Message::Document)
+                    }
                     None => prose(visible(&message.text)).into(),
                 };
                 let document = copyable(document, &message.text);
@@ -141,7 +175,7 @@ impl Conversation {
             word(if is_open { "Reasoning −" } else { "Reasoning +" }, Message::ReasoningToggled(message.seq));
         let mut content = column![head.padding([2.0, 0.0])];
         if is_open {
-            let words = secondary(visible(thought)).width(Fill);
+            let words = passage::secondary(visible(thought)).width(Fill);
             content = content.push(container(words).padding(space::M).width(Fill).style(style::tool));
         }
         Some(content.padding(iced::padding::bottom(space::XS)).into())
@@ -149,7 +183,7 @@ impl Conversation {
 }
 
 /// The one line at the end that says what goes on now.
-fn indicator<'a>(task: &AgentTask) -> Element<'a, Message> {
+fn indicator<'a>(task: &AgentTask, look: Look) -> Element<'a, Message> {
     let running = task.active_calls.iter().find(|call| call.started_at.is_some());
     let words: Element<'a, Message> = match (task.status, running) {
         (Status::ToolExecuting, Some(call)) => {
@@ -158,39 +192,26 @@ fn indicator<'a>(task: &AgentTask) -> Element<'a, Message> {
                 .spacing(space::S)
                 .into()
         }
-        (Status::Thinking, _) if task.retry.is_none() => secondary("Thinking").into(),
-        _ => {
-            let doing = words::doing(task);
-            let mut letters = doing.chars();
-            let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-            secondary(format!("{first}{}", letters.as_str())).into()
-        }
+        (Status::Thinking, _) => match &task.retry {
+            Some(retry) => secondary(words::retrying(retry, look.now)).into(),
+            None => secondary("Thinking").into(),
+        },
+        _ => secondary(words::sentence(&words::doing(task))).into(),
     };
-    row![spinner(), words].spacing(space::S + 2.0).align_y(Center).into()
+    row![working(look), words].spacing(space::S + 2.0).align_y(Center).into()
 }
 
 /// The badge of an ended task: how, and the numbers.
 fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Element<'a, Message> {
     let reason = task.end_reason.unwrap_or(EndReason::Completed);
-    let (mark, ink): (&str, fn(&iced::Theme) -> text::Style) = match reason {
-        EndReason::Completed => match task.incomplete {
-            None => ("Task complete", style::ok),
-            Some(Incomplete::Length) => ("Cut at the length limit", style::bad),
-            Some(Incomplete::Empty) => ("Ended without an answer", style::bad),
-        },
-        EndReason::StepLimit => ("Stopped: step limit", style::bad),
-        EndReason::TimeLimit => ("Stopped: time limit", style::bad),
-        EndReason::Stopped => ("Stopped", style::bad),
-        EndReason::Deleted => ("Deleted", style::bad),
-        EndReason::QuestionTimeout => ("Stopped: no answer in time", style::bad),
-        EndReason::Budget => ("Stopped: budget used up", style::bad),
-        EndReason::Error => ("Failed", style::bad),
-    };
+    let how = task.incomplete.map_or_else(|| reason.words(), Incomplete::words);
+    let is_whole = reason == EndReason::Completed && task.incomplete.is_none();
+    let ink: fn(&iced::Theme) -> text::Style = if is_whole { style::ok } else { style::bad };
     let took = task.ended_at.map(|ended| words::duration(ended.since(task.started_at)));
     let steps = (task.step_count > 0).then(|| words::counted(u64::from(task.step_count), "step"));
     let numbers: Vec<String> = [steps, took, words::usage(&task.usage)].into_iter().flatten().collect();
     let head = row![
-        text(mark).size(size::SECONDARY).font(font::STRONG).style(ink),
+        text(words::sentence(how)).size(size::SECONDARY).font(font::STRONG).style(ink),
         secondary(numbers.join(" · ")),
         rule::horizontal(1).style(style::line),
     ]
@@ -207,10 +228,22 @@ fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Ele
     content.into()
 }
 
-/// With a button to copy all of it, while the pointer is over it: iced's text cannot be selected.
+/// With a button to copy all of it, below its words, while the pointer is over it.
 fn copyable<'a>(content: Element<'a, Message>, text: &'a str) -> Element<'a, Message> {
-    let button = word("Copy", Message::Copied(text.to_owned())).style(style::secondary);
-    hover(content, container(button).align_right(Fill).align_bottom(Fill))
+    let button = word("Copy", Message::Copied(text.to_owned())).padding(0.0);
+    let content = container(content).padding(iced::padding::bottom(space::COPY)).width(Fill);
+    hover(content, container(button).align_left(Fill).align_bottom(Fill))
+}
+
+/// That the model failed, how often, and why at last.
+pub(super) fn failed(event: &Event, times: u32) -> String {
+    let EventKind::ModelFailed(failed) = &event.kind else { return String::new() };
+    let reason = words::first_line(&failed.message, 120);
+    let reason = visible_line(reason.trim_end_matches('.'));
+    match times {
+        1 => format!("the model failed: {reason}"),
+        times => format!("the model failed {times} times: {reason}"),
+    }
 }
 
 pub(super) fn happened(event: &Event) -> String {
@@ -223,11 +256,8 @@ pub(super) fn happened(event: &Event) -> String {
         },
         EventKind::Resumed(_) => "goes on".to_owned(),
         EventKind::Restarted => "picked up after a restart of the daemon".to_owned(),
-        EventKind::ModelFailed(failed) => {
-            let again = if failed.retry_at.is_some() { "; it is tried again" } else { "" };
-            let message = words::first_line(&failed.message, 120);
-            format!("model: {}{again}", visible_line(message.trim_end_matches('.')))
-        }
+        // It has a row of its own.
+        EventKind::ModelFailed(_) => failed(event, 1),
         EventKind::LimitsRaised(limits) => format!("limits raised: {} steps", limits.max_steps),
         EventKind::Compacted(outputs) => {
             format!(
@@ -238,6 +268,9 @@ pub(super) fn happened(event: &Event) -> String {
         EventKind::RuleRemembered(RuleEvent { rule, allow }) => {
             let verb = if *allow { "allowed" } else { "refused" };
             format!("remembered: {} is {verb} with exactly these arguments", visible_line(&rule.tool))
+        }
+        EventKind::RuleForgotten(rule) => {
+            format!("forgotten: {} asks again with exactly these arguments", visible_line(&rule.tool))
         }
         EventKind::StepBegan(StepEvent { step, phase: None }) => format!("STEP {step}"),
         EventKind::StepBegan(StepEvent { step, phase: Some(phase) }) => {

@@ -2,17 +2,15 @@
 
 use super::{Conversation, Message};
 use crate::{
-    effect::field,
-    font,
     guard::{Armed, Deed, Guard},
     screen::composer::About,
-    theme::{size, space, style},
-    widget::{Element, Look, action, calm::calm, secondary, word},
+    theme::{space, style},
+    widget::{Element, Look, action},
 };
 use abide_client::protocol::{conversation::Conversation as Known, method::daemon::ListModelsReply};
 use iced::{
-    Center, Fill,
-    widget::{column, container, row, space as gap, stack, text_editor},
+    Fill,
+    widget::{column, container, space as gap},
 };
 
 impl Conversation {
@@ -38,12 +36,7 @@ impl Conversation {
             .center_x(Fill)
             .padding(iced::padding::horizontal(space::XL).bottom(space::L).top(space::S));
         // Below the timeline, not over it: it must not cover the buttons of a card.
-        let page =
-            column![self.header(known, look), self.timeline(guard, look), self.jump_button(), composer];
-        match &self.reader {
-            None => page.into(),
-            Some(reader) => stack![page, read(reader)].into(),
-        }
+        column![self.header(known, look), self.timeline(guard, look), self.jump_button(), composer].into()
     }
 
     fn jump_button(&self) -> Element<'_, Message> {
@@ -55,28 +48,4 @@ impl Conversation {
             action(words, None).padding([5.0, 12.0]).style(style::secondary).on_press(Message::JumpPressed);
         container(button).center_x(Fill).padding(iced::padding::top(space::XS)).into()
     }
-}
-
-/// All as text: it can be selected and copied there, not changed.
-fn read(reader: &text_editor::Content) -> Element<'_, Message> {
-    let editor = text_editor(reader)
-        .id(field::READER)
-        .height(Fill)
-        .size(size::SECONDARY)
-        .padding(space::M)
-        .font(font::CODE)
-        .style(style::editor(false))
-        .on_action(Message::Read);
-    let head = row![
-        secondary("Select and copy (Ctrl C). Esc closes."),
-        gap().width(Fill),
-        word("Close", Message::ReaderClosed)
-    ]
-    .align_y(Center);
-    container(column![head, calm(editor)].spacing(space::S))
-        .padding(space::L)
-        .width(Fill)
-        .height(Fill)
-        .style(style::dialog)
-        .into()
 }

@@ -6,7 +6,7 @@ use crate::{
     font,
     request::Request,
     theme::{size, space, style},
-    widget::{Element, Look, head, one_line, prose, secondary},
+    widget::{Element, Look, elide::elided, head, press::press, secondary},
     words,
 };
 use abide_client::{
@@ -18,14 +18,13 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, button, column, container, rich_text, row, span, text::Wrapping},
+    widget::{Column, column, container, rich_text, row, span, text::Wrapping},
 };
 
 /// Characters below which only what is on the screen is looked through.
 const SHORTEST: usize = 2;
 /// Characters of a line that are shown before what was found.
 const BEFORE: usize = 10;
-const MAX_TITLE: usize = 26;
 
 /// What is looked for.
 #[derive(Debug, Default)]
@@ -93,7 +92,7 @@ impl Search {
 
     fn first(&self) -> Option<Effect> {
         let hit = self.found.as_ref()?.messages.first()?;
-        Some(Effect::GoTo(hit.conversation_id, hit.seq))
+        Some(Effect::GoTo(hit.conversation_id, hit.seq, self.query().to_owned()))
     }
 
     /// Archived conversations by their title, and messages by their words.
@@ -130,8 +129,8 @@ fn title<'a>(hit: &TitleHit) -> Element<'a, Message> {
 }
 
 fn message<'a>(hit: &MessageHit, look: Look) -> Element<'a, Message> {
-    let title = words::first_line(&visible_line(&hit.conversation_title), MAX_TITLE);
-    let top = row![one_line(prose(title).font(font::MEDIUM)), secondary(words::age(hit.at, look.now))]
+    let title = visible_line(&hit.conversation_title).into_owned();
+    let top = row![elided(title, size::PROSE, font::MEDIUM), secondary(words::age(hit.at, look.now))]
         .spacing(space::S)
         .align_y(Center);
     let found: (ConversationId, _) = (hit.conversation_id, hit.seq);
@@ -139,7 +138,7 @@ fn message<'a>(hit: &MessageHit, look: Look) -> Element<'a, Message> {
 }
 
 fn entry<'a>(content: Element<'a, Message>, message: Message) -> Element<'a, Message> {
-    button(content)
+    press(content)
         .padding([space::S, 10.0])
         .width(Fill)
         .style(style::list_row(false, false))

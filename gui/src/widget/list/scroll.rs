@@ -174,6 +174,14 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         start..end.max(start)
     }
 
+    /// The row at a height in the view, or the nearest one.
+    pub(super) fn row_at(&self, y: f32) -> Option<usize> {
+        let y = y + self.offset;
+        let row = self.places.partition_point(|place| place.top + place.height <= y);
+        let last = self.places.len().checked_sub(1)?;
+        Some(row.min(last))
+    }
+
     pub(super) fn view(&self) -> Option<View<Key>> {
         let seen = self.visible();
         Some(View {

@@ -1,0 +1,64 @@
+//! Files that come from outside: dropped on the window, or chosen in the desktop's dialog.
+
+use super::{App, Message, Page};
+use crate::{
+    effect::{Effect, field},
+    picker::{self, Choice},
+    screen::{
+        composer::attached::{Dropped, look_at},
+        fresh,
+    },
+};
+use iced::Task;
+use std::path::PathBuf;
+
+impl App {
+    /// Looks at what was dropped.
+    pub(super) fn look_at_file(path: PathBuf) -> Task<Message> {
+        Task::future(async move { Message::FileSeen(seen(path).await) })
+    }
+
+    /// Asks the desktop for a file or a folder.
+    pub(super) fn choose_file(choice: Choice) -> Task<Message> {
+        let chosen = async move {
+            match picker::choose(choice).await {
+                Ok(Some(path)) => Some(Message::FileSeen(seen(path).await)),
+                Ok(None) => None,
+                Err(words) => Some(Message::FileSeen(Err(words))),
+            }
+        };
+        Task::future(chosen).then(|message| message.map_or_else(Task::none, Task::done))
+    }
+
+    /// Puts it where it belongs on this page.
+    pub(super) fn file_seen(&mut self, seen: Result<Dropped, String>) -> Task<Message> {
+        let done = match (seen, self.page, &mut self.open) {
+            (Err(words), ..) => Err(words),
+            (Ok(Dropped::Folder(folder)), Page::Fresh, _) => {
+                let effects = self.fresh.update(fresh::Message::FolderPressed(folder));
+                return self.perform(effects);
+            }
+            (Ok(Dropped::Folder(_)), ..) => {
+                Err("A folder is chosen for a new conversation; this one has its own.".to_owned())
+            }
+            (Ok(Dropped::Text(file)), Page::Fresh, _) => self.fresh.composer.attach(file),
+            (Ok(Dropped::Text(file)), Page::Conversation, Some(open)) => open.composer.attach(file),
+            (Ok(Dropped::Text(file)), ..) => {
+                Err(format!("{} is not attached: no prompt is open here.", file.name))
+            }
+        };
+        match done {
+            Ok(()) => self.perform_one(Effect::Focus(field::COMPOSER)),
+            Err(words) => {
+                self.notice = Some(words);
+                Task::none()
+            }
+        }
+    }
+}
+
+/// It may be on a slow disk.
+async fn seen(path: PathBuf) -> Result<Dropped, String> {
+    let looked = tokio::task::spawn_blocking(move || look_at(&path)).await;
+    looked.unwrap_or_else(|_| Err("The file could not be looked at.".to_owned()))
+}

@@ -1,0 +1,113 @@
+//! Where the list of conversations is: beside the page, over it, or put away.
+
+use super::{App, Message, Page};
+use crate::{
+    effect::field,
+    guard::Deed,
+    keymap::Command,
+    screen::sidebar,
+    theme::{size, space, style},
+    widget::{Element, badge, key, nothing, press::press},
+};
+use iced::{
+    Center, Fill, Task,
+    widget::{Id, Row, container, operation, row, space as gap, text},
+};
+
+/// Windows that are narrower have no room for both, in logical pixels.
+const NARROW: f32 = 720.0;
+/// Of the list, in logical pixels.
+const LEAST: f32 = 200.0;
+const MOST: f32 = 480.0;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Place {
+    Beside(f32),
+    Over(f32),
+    Away,
+}
+
+impl App {
+    pub(super) fn list_place(&self) -> Place {
+        let wanted = self.settings.list_width.clamp(LEAST, MOST);
+        match (self.width < NARROW, self.list_is_over, self.settings.hides_list) {
+            (true, true, _) => Place::Over(wanted.min(self.width - space::XL)),
+            (true, false, _) | (false, _, true) => Place::Away,
+            (false, _, false) => Place::Beside(wanted.min(self.width / 2.0)),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "pixels of a window")]
+    pub(super) const fn resized(&mut self, width: u32) {
+        self.width = width as f32;
+    }
+
+    pub(super) fn in_list(&mut self, deed: Option<Deed>, message: sidebar::Message) -> Task<Message> {
+        match message {
+            sidebar::Message::InboxPressed => self.command(Command::Inbox),
+            sidebar::Message::SettingsPressed => self.command(Command::Settings),
+            sidebar::Message::HelpPressed => self.command(Command::Help),
+            sidebar::Message::HidePressed => self.command(Command::List),
+            message => {
+                let effects = self.sidebar.update(message, &self.overview, self.look());
+                self.perform_deed(deed, effects)
+            }
+        }
+    }
+
+    /// Whether the page is covered by the list: nothing on it can be seen, so no key may act on it.
+    pub(super) fn is_covered(&self) -> bool {
+        matches!(self.list_place(), Place::Over(_))
+    }
+
+    pub(super) fn toggle_list(&mut self) -> Task<Message> {
+        if self.width < NARROW {
+            self.list_is_over = !self.list_is_over;
+        } else {
+            self.settings.hides_list = !self.settings.hides_list;
+            self.memory.keep_settings(&self.settings);
+        }
+        Task::none()
+    }
+
+    /// The list is there, and its search has the keyboard.
+    pub(super) fn search(&mut self) -> Task<Message> {
+        if self.list_place() == Place::Away {
+            drop(self.toggle_list());
+        }
+        operation::focus(Id::new(field::SEARCH))
+    }
+
+    /// The line between list and page was dragged there, or let go.
+    pub(super) fn drag_list(&mut self, to: Option<f32>) -> Task<Message> {
+        match to {
+            Some(x) => self.settings.list_width = x.clamp(LEAST, MOST),
+            None => self.memory.keep_settings(&self.settings),
+        }
+        Task::none()
+    }
+
+    /// What leads to the list while it is away.
+    pub(super) fn bar(&self) -> Element<'_, Message> {
+        if matches!(self.list_place(), Place::Beside(_)) {
+            return nothing();
+        }
+        let press = |content: Row<'static, Message>, command| {
+            press(content).padding([4.0, 8.0]).style(style::quiet).on_press(Message::Key(command))
+        };
+        let words = |words| text(words).size(size::SECONDARY);
+        let list = row![words("Conversations"), key("Ctrl B")].spacing(space::S).align_y(Center);
+        let mut inbox = row![words("Inbox")].spacing(space::S).align_y(Center);
+        let waiting = self.overview.inbox().items().len();
+        if waiting > 0 {
+            inbox = inbox.push(badge(waiting.to_string()).style(style::badge_needs_you));
+        }
+        let is_new = self.page == Page::Fresh;
+        let new = (!is_new).then(|| press(row![words("New")], Command::New).into());
+        let bar = row![press(list, Command::List), gap().width(Fill)]
+            .extend(new)
+            .push(press(inbox, Command::Inbox))
+            .align_y(Center);
+        container(bar).padding([space::XS, space::M]).width(Fill).style(style::panel).into()
+    }
+}

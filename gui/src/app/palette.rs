@@ -1,0 +1,78 @@
+//! The palette over the rest, and Tab.
+
+use super::{App, Message, Over, Page};
+use crate::{
+    effect::{Effect, field},
+    screen::{
+        composer::{self, Composer, Stance},
+        conversation, fresh,
+        palette::{self, Offer, Palette, Pick},
+    },
+    widget::walk::walk,
+};
+use iced::{
+    Task,
+    advanced::widget::{operate, operation::focusable},
+    widget::Id,
+};
+
+impl App {
+    /// All actions.
+    pub(super) fn open_palette(&mut self) -> Task<Message> {
+        self.offer(Offer::Commands)
+    }
+
+    /// The models that the next task can have, if this page can start one.
+    pub(super) fn choose_model(&mut self) -> Task<Message> {
+        let is_ready = match self.page {
+            Page::Fresh => true,
+            Page::Conversation => self.open.as_ref().is_some_and(|open| open.stance() == Stance::Ready),
+            Page::Inbox | Page::Settings => false,
+        };
+        if is_ready {
+            self.offer(Offer::Models(Composer::offered(self.models.as_ref())))
+        } else {
+            Task::none()
+        }
+    }
+
+    fn offer(&mut self, offer: Offer) -> Task<Message> {
+        self.over = Over::Palette(Palette::of(offer));
+        self.perform_one(Effect::Focus(field::PALETTE))
+    }
+
+    pub(super) fn in_palette(&mut self, message: palette::Message) -> Task<Message> {
+        let Over::Palette(palette) = &mut self.over else { return Task::none() };
+        let Some(pick) = palette.update(message) else { return Task::none() };
+        self.over = Over::Nothing;
+        match pick {
+            Pick::Command(command) => self.command(command),
+            Pick::Model(model) => {
+                let picked = composer::Message::ModelPicked(model);
+                let picked = match self.page {
+                    Page::Fresh => Message::Fresh(fresh::Message::Composer(picked)),
+                    _ => Message::Thread(conversation::Message::Composer(picked)),
+                };
+                let input = self.perform_one(Effect::Focus(field::COMPOSER));
+                Task::batch([self.handle(picked), input])
+            }
+        }
+    }
+
+    /// The keyboard goes on; in the field of the folder, what is found there is taken first.
+    pub(super) fn walk(&self, is_back: bool) -> Task<Message> {
+        let is_offered = self.page == Page::Fresh && !self.fresh.found.is_empty();
+        if is_offered && !is_back {
+            return operate(focusable::is_focused(Id::new(field::FOLDER))).map(Message::TabPressed);
+        }
+        operate(walk(is_back))
+    }
+
+    /// Tab was pressed, in the field of the folder or elsewhere.
+    pub(super) fn tab(&mut self, is_in_folder: bool) -> Task<Message> {
+        if is_in_folder {
+            return self.handle(Message::Fresh(fresh::Message::FolderCompleted));
+        }
+        operate(walk(false))
+    }
+}

@@ -1,0 +1,99 @@
+//! What can be begun anew: a task that goes on where the last one ended, and a prompt that is written again.
+
+use super::{Conversation, Message};
+use crate::{
+    effect::{Afresh, Effect},
+    screen::composer::Stance,
+    theme::style,
+    widget::{Element, action, key},
+    words,
+};
+use abide_client::{
+    protocol::{
+        Seq,
+        message::{self, Role},
+        task::{AgentTask, EndReason},
+    },
+    view::Entry,
+};
+use iced::widget::row;
+
+/// What a new task with the same history is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    GoOn,
+    TryAgain,
+}
+
+impl Again {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::GoOn => "Go on",
+            Self::TryAgain => "Try again",
+        }
+    }
+
+    /// As the person's message that it is.
+    const fn prompt(self) -> &'static str {
+        match self {
+            Self::GoOn => "Go on.",
+            Self::TryAgain => "Try again.",
+        }
+    }
+
+    /// For a task that ended like this; `None` if it is done.
+    const fn after(task: &AgentTask) -> Option<Self> {
+        match (task.end_reason, task.incomplete) {
+            (Some(EndReason::Error), _) => Some(Self::TryAgain),
+            (Some(EndReason::Completed | EndReason::Deleted) | None, None) => None,
+            (Some(_), _) | (None, Some(_)) => Some(Self::GoOn),
+        }
+    }
+}
+
+impl Conversation {
+    /// For the last task, if it ended before it was done and another one can begin.
+    fn again(&self) -> Option<Again> {
+        let task = self.current().filter(|_| self.stance() == Stance::Ready)?;
+        Again::after(task).filter(|_| !self.composer.is_sending())
+    }
+
+    /// Below the end of this task.
+    pub(super) fn again_button<'a>(&self, task: &AgentTask) -> Option<Element<'a, Message>> {
+        let is_last = self.current().is_some_and(|last| last.id == task.id);
+        let again = self.again().filter(|_| is_last)?;
+        let button = action(again.label(), Some(key("Ctrl R"))).style(style::secondary);
+        Some(row![button.on_press(Message::AgainPressed)].into())
+    }
+
+    /// A new task with the same history.
+    pub(super) fn begin_again(&mut self) -> Vec<Effect> {
+        let Some(again) = self.again() else { return Vec::new() };
+        vec![self.composer.say(again.prompt(), self.id)]
+    }
+
+    /// A new conversation whose first prompt is this one, to be changed before it is sent.
+    pub(super) fn edit_again(&self, seq: Seq) -> Vec<Effect> {
+        let Some(Entry::Message(message)) = self.view.entry(seq) else { return Vec::new() };
+        vec![Effect::Afresh(Box::new(self.afresh(message)))]
+    }
+
+    /// The last thing that the person said.
+    pub(super) fn last_prompt(&self) -> Option<Seq> {
+        self.view.timeline().rev().find_map(|entry| match entry {
+            Entry::Message(message) if message.role == Role::User => Some(message.seq),
+            _ => None,
+        })
+    }
+
+    fn afresh(&self, message: &message::Message) -> Afresh {
+        let known = self.view.conversation();
+        let task = message.task_id.and_then(|id| self.task(id)).map(|task| task.mode);
+        let workspace = known.map(|known| known.workspace.as_str()).filter(|path| !words::is_scratch(path));
+        Afresh {
+            prompt: message.text.clone(),
+            workspace: workspace.map(|path| words::path(path, words::home())).unwrap_or_default(),
+            mode: task.or(known.and_then(|known| known.mode)),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What a task has changed: its files, how many lines, and each of its diffs.
+
+use super::{Conversation, Message, diff};
+use crate::{
+    effect::Effect,
+    theme::{space, style},
+    widget::{Element, Look, code, one_line, secondary, word},
+    words,
+};
+use abide_client::{
+    protocol::{
+        Seq, TaskId,
+        inbox::Preview,
+        message::{CallOutcome, CallView},
+    },
+    text::visible_line,
+    view::{ConversationView, Entry},
+};
+use diff::Counts;
+use iced::{
+    Center, Fill,
+    widget::{Column, column, container, row},
+};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+
+/// Files that are listed; a task that changes more is looked at with other tools.
+const MAX_FILES: usize = 200;
+
+/// The changes of the tasks that are here.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// The calls that they were counted from.
+    calls: Vec<Seq>,
+    of: HashMap<TaskId, Vec<File>>,
+    /// Tasks whose files are shown, and files whose diffs are.
+    shown: HashSet<TaskId>,
+    open: HashSet<(TaskId, String)>,
+}
+
+/// A file that a task has changed, by these calls.
+#[derive(Debug)]
+struct File {
+    path: String,
+    calls: Vec<Seq>,
+    counts: Counts,
+}
+
+/// It was done, and what it changed was told.
+fn changed(call: &CallView) -> Option<&Preview> {
+    let is_done =
+        call.outcome == Some(CallOutcome::Done) && call.result.as_ref().is_some_and(|result| result.ok);
+    call.preview.as_deref().filter(|_| is_done)
+}
+
+impl Changes {
+    /// Counts anew if there are other calls than before.
+    pub(super) fn follow(&mut self, view: &ConversationView) {
+        let calls = || {
+            let calls = view
+                .timeline()
+                .filter_map(|entry| if let Entry::Call(call) = entry { Some(call) } else { None });
+            calls.filter_map(|call| Some((call, changed(call)?)))
+        };
+        if calls().map(|(call, _)| call.seq).eq(self.calls.iter().copied()) {
+            return;
+        }
+        self.calls = calls().map(|(call, _)| call.seq).collect();
+        self.of.clear();
+        for (call, preview) in calls() {
+            let counts = diff::counts(preview);
+            let files = self.of.entry(call.task_id).or_default();
+            match files.iter_mut().find(|file| file.path == preview.path) {
+                Some(file) => {
+                    file.calls.push(call.seq);
+                    file.counts = sum(file.counts, counts);
+                }
+                None => files.push(File { path: preview.path.clone(), calls: vec![call.seq], counts }),
+            }
+        }
+    }
+
+    pub(super) fn toggle(&mut self, task: TaskId) {
+        if !self.shown.remove(&task) {
+            self.shown.insert(task);
+        }
+    }
+
+    pub(super) fn toggle_file(&mut self, task: TaskId, path: String) {
+        let file = (task, path);
+        if !self.open.remove(&file) {
+            self.open.insert(file);
+        }
+    }
+}
+
+fn sum(a: Counts, b: Counts) -> Counts {
+    Counts {
+        added: a.added.saturating_add(b.added),
+        removed: a.removed.saturating_add(b.removed),
+        is_least: a.is_least || b.is_least,
+    }
+}
+
+/// `+91`, `−300`, each in its colour.
+fn said<'a>(counts: Counts) -> impl Iterator<Item = Element<'a, Message>> {
+    let (added, removed) = counts.words();
+    let added = added.map(|words| secondary(words).style(style::ok).into());
+    added.into_iter().chain(removed.map(|words| secondary(words).style(style::bad).into()))
+}
+
+impl Conversation {
+    /// The files of a task, if it has changed any: a line, and on demand each of them.
+    fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
+        let files = self.changes.of.get(&task).filter(|files| !files.is_empty())?;
+        let is_shown = self.changes.shown.contains(&task);
+        let all = files.iter().map(|file| file.counts).reduce(sum)?;
+        let head = format!("{} changed", words::counted(files.len() as u64, "file"));
+        let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
+        let head = row![secondary(head)].extend(said(all)).push(toggle);
+        let mut content = column![head.spacing(space::S).align_y(Center)].spacing(space::XS);
+        if is_shown {
+            let rows = files.iter().take(MAX_FILES).map(|file| self.file(task, file, look));
+            let list = Column::with_children(rows).spacing(space::XS);
+            content = content.push(container(list).padding(space::S).width(Fill).style(style::tool));
+            let more = files.len().saturating_sub(MAX_FILES);
+            if more > 0 {
+                content = content.push(secondary(format!("… {}", words::counted(more as u64, "more file"))));
+            }
+        }
+        Some(content.into())
+    }
+
+    /// The last line of a task, below what it has changed.
+    pub(super) fn below_changes<'a>(
+        &'a self,
+        task: TaskId,
+        last: Element<'a, Message>,
+        look: Look,
+    ) -> Element<'a, Message> {
+        match self.changes(task, look) {
+            None => last,
+            Some(changes) => column![changes, last].spacing(space::S).into(),
+        }
+    }
+
+    fn file<'a>(&'a self, task: TaskId, file: &'a File, look: Look) -> Element<'a, Message> {
+        let is_open = self.changes.open.contains(&(task, file.path.clone()));
+        let diff = if is_open { "Hide diff" } else { "Diff" };
+        let head = row![one_line(code(visible_line(&file.path).into_owned()))]
+            .extend(said(file.counts))
+            .push(word(diff, Message::FileToggled(task, file.path.clone())))
+            .push(word("Edit", Message::FileEdited(file.path.clone())))
+            .spacing(space::S)
+            .align_y(Center);
+        if !is_open {
+            return head.into();
+        }
+        let diffs = file.calls.iter().filter_map(|seq| match self.view.entry(*seq)? {
+            Entry::Call(call) => {
+                let read = Message::DiffRead(call.call_id);
+                Some(diff::view(call.preview.as_ref()?, diff::ALL, look, || read))
+            }
+            _ => None,
+        });
+        let diffs = Column::with_children(diffs).spacing(space::M);
+        column![head, container(diffs).padding(space::S).width(Fill).style(style::output)].into()
+    }
+
+    /// Opens a file that was changed, where it is.
+    pub(super) fn edit_file(&self, path: &str) -> Vec<Effect> {
+        let folder = self.view.conversation().map(|known| known.workspace.clone()).unwrap_or_default();
+        vec![Effect::EditFile(Path::new(&folder).join(path))]
+    }
+}

@@ -1,0 +1,110 @@
+//! Bare addresses in Markdown, made links: the parser knows only those in brackets.
+
+/// The text with `<…>` around each address that stands alone.
+#[must_use]
+pub(super) fn linked(markdown: &str) -> String {
+    if !markdown.contains("://") {
+        return markdown.to_owned();
+    }
+    let mut linked = String::with_capacity(markdown.len() + 16);
+    let mut fence: Option<char> = None;
+    for line in markdown.split_inclusive('\n') {
+        let begun = line.trim_start();
+        let mark = begun.chars().next().filter(|c| begun.starts_with(&c.to_string().repeat(3)));
+        let mark = mark.filter(|c| matches!(c, '`' | '~'));
+        let is_code = fence.is_some() || mark.is_some() || line.starts_with("    ") || line.starts_with('\t');
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            _ => {}
+        }
+        if is_code { linked.push_str(line) } else { in_line(line, &mut linked) }
+    }
+    linked
+}
+
+fn in_line(line: &str, linked: &mut String) {
+    let mut at = 0;
+    let mut is_in_code = false;
+    while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
+        if let Some(length) = address(rest).filter(|_| !is_in_code && stands_alone(&line[..at])) {
+            linked.push('<');
+            linked.push_str(&rest[..length]);
+            linked.push('>');
+            at += length;
+            continue;
+        }
+        let Some(c) = rest.chars().next() else { break };
+        is_in_code ^= c == '`';
+        linked.push(c);
+        at += c.len_utf8();
+    }
+}
+
+/// It is not within a word, and not part of a link already.
+fn stands_alone(before: &str) -> bool {
+    !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '<' | '[' | '"' | '\'' | '=' | '/'))
+        && !before.ends_with("](")
+        && !before.ends_with("]: ")
+}
+
+/// The length of the address that begins here, in bytes: without what ends a sentence, or a bracket around it.
+fn address(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
+    let is_part =
+        |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '<' | '>' | '"' | '`' | '|' | '\\');
+    let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    let mut address = &text[..text.len() - rest.len() + length];
+    loop {
+        let is_closed = |open, close| address.matches(open).count() >= address.matches(close).count();
+        let is_beside = match address.chars().last()? {
+            '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' => true,
+            ')' => !is_closed('(', ')'),
+            ']' => !is_closed('[', ']'),
+            _ => false,
+        };
+        if !is_beside {
+            break;
+        }
+        address = &address[..address.len() - 1];
+    }
+    (address.len() > text.len() - rest.len()).then_some(address.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_alone_is_a_link() {
+        for (markdown, expected) in [
+            ("see https://a.org/b?c=d#e.", "see <https://a.org/b?c=d#e>."),
+            ("(http://a.org)", "(<http://a.org>)"),
+            ("https://a.org/x_(y)", "<https://a.org/x_(y)>"),
+            ("**https://a.org**", "**<https://a.org>**"),
+            ("https://a.org, https://b.org", "<https://a.org>, <https://b.org>"),
+        ] {
+            assert_eq!(linked(markdown), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_a_link_or_code_already_stays() {
+        for markdown in [
+            "[a](https://a.org)",
+            "[https://a.org](https://a.org)",
+            "<https://a.org>",
+            "[a]: https://a.org",
+            "`curl https://a.org`",
+            "```\nhttps://a.org\n```",
+            "~~~\nhttps://a.org\n~~~",
+            "    https://a.org",
+            "<a href=\"https://a.org\">",
+            "xhttps://a.org",
+            "https://",
+            "no address",
+        ] {
+            assert_eq!(linked(markdown), markdown);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Markdown as it is read: its words without its marks.
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+/// The words of a document, a block a paragraph.
+#[must_use]
+pub(super) fn text(markdown: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut words = Words::default();
+    for event in Parser::new_ext(markdown, options) {
+        words.take(&event);
+    }
+    words.text.truncate(words.text.trim_end().len());
+    words.text
+}
+
+#[derive(Default)]
+struct Words {
+    text: String,
+    /// The number of the next item of each list around, if it has numbers.
+    lists: Vec<Option<u64>>,
+}
+
+impl Words {
+    fn take(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Text(words) | Event::Code(words) | Event::Html(words) | Event::InlineHtml(words) => {
+                self.text.push_str(words);
+            }
+            Event::SoftBreak | Event::HardBreak => self.text.push('\n'),
+            Event::TaskListMarker(is_done) => self.text.push_str(if *is_done { "✓ " } else { "□ " }),
+            Event::Start(Tag::List(first)) => {
+                if self.lists.is_empty() {
+                    self.blocks(2);
+                }
+                self.lists.push(*first);
+            }
+            Event::Start(Tag::Item) => {
+                if !self.text.is_empty() && !self.text.ends_with('\n') {
+                    self.text.push('\n');
+                }
+                let mark = match self.lists.last_mut() {
+                    Some(Some(n)) => {
+                        *n += 1;
+                        format!("{}. ", *n - 1)
+                    }
+                    _ => "• ".to_owned(),
+                };
+                self.text.push_str(&mark);
+            }
+            Event::End(TagEnd::List(_)) => {
+                self.lists.pop();
+            }
+            Event::Start(Tag::Paragraph) => self.block(),
+            Event::Start(Tag::Heading { .. } | Tag::Table(_)) => self.blocks(2),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented)) => {
+                self.blocks(2);
+            }
+            Event::End(TagEnd::TableCell) => self.text.push('\t'),
+            Event::End(TagEnd::TableHead | TagEnd::TableRow) => {
+                self.text.truncate(self.text.trim_end_matches('\t').len());
+                self.text.push('\n');
+            }
+            Event::Rule => self.blocks(2),
+            _ => {}
+        }
+    }
+
+    /// A paragraph begins; the first of an item stands beside its mark.
+    fn block(&mut self) {
+        let is_after_mark = !self.lists.is_empty() && self.text.ends_with(' ');
+        if !is_after_mark {
+            self.blocks(2);
+        }
+    }
+
+    /// What follows stands after so many breaks.
+    fn blocks(&mut self, breaks: usize) {
+        self.text.truncate(self.text.trim_end_matches('\n').len());
+        if !self.text.is_empty() {
+            self.text.push_str(&"\n".repeat(breaks));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_stand_without_their_marks() {
+        let document = "# Why\n\nIt is **late**, see `clock.rs`:\n\n- one\n- [two](https://x.y)\n\n1. first\n2. then\n\n```rust\nlet a = 1;\n\nlet b = 2;\n```\n\nend";
+        assert_eq!(
+            text(document),
+            "Why\n\nIt is late, see clock.rs:\n\n• one\n• two\n\n1. first\n2. then\n\nlet a = 1;\n\nlet b = 2;\n\nend"
+        );
+    }
+
+    #[test]
+    fn a_table_is_copied_as_cells() {
+        assert_eq!(text("| a | b |\n|---|---|\n| 1 | 2 |"), "a\tb\n1\t2");
+    }
+}

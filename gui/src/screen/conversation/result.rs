@@ -1,0 +1,35 @@
+//! What came of a call, as its card tells it.
+
+use abide_client::protocol::{
+    JsonText,
+    message::{CallOutcome, CallView},
+    transcript::ToolResult,
+};
+use serde_json::{Map, Value};
+
+/// What a program wrote, then what it complained of; of other tools what the model reads. `head` is what the line above says already.
+#[must_use]
+pub(super) fn told(call: &CallView, result: &ToolResult, head: &str) -> String {
+    let message = Some(result.message.clone()).filter(|message| !message.is_empty() && message != head);
+    match result.data.as_ref().map(JsonText::value) {
+        Some(Value::Object(fields)) if fields.contains_key("exit_code") => {
+            let notes = result.diagnostics.iter().map(|note| format!("note: {note}"));
+            message.into_iter().chain(written(&fields)).chain(notes).collect::<Vec<_>>().join("\n")
+        }
+        // A person said no: it is not an error.
+        None if call.outcome == Some(CallOutcome::Rejected) => result.message.clone(),
+        _ => result.text(),
+    }
+}
+
+/// The line above says the exit code and the time.
+fn written(fields: &Map<String, Value>) -> Vec<String> {
+    let stream = |name: &str| {
+        let text = fields.get(name)?.as_str()?.trim_end_matches('\n');
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    match (stream("stdout"), stream("stderr")) {
+        (Some(out), Some(complaints)) => vec![out, "stderr:".to_owned(), complaints],
+        (out, complaints) => out.into_iter().chain(complaints).collect(),
+    }
+}

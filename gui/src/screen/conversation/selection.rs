@@ -1,0 +1,118 @@
+//! What is selected in the timeline, and its words: from the model, since most rows are not built.
+
+use super::{Conversation, Message, Row, rendered};
+use crate::{
+    effect::Effect,
+    widget::list::{End, Selection},
+    words,
+};
+use abide_client::{
+    protocol::{
+        message::{MessageKind, Role},
+        notification::DeltaKind,
+    },
+    text::visible,
+    view::{Entry, Stream},
+};
+use std::{collections::HashMap, ops::Range};
+
+/// The two ends in the order of the timeline.
+struct Ends<'a> {
+    rows: Range<usize>,
+    first: &'a End<Row>,
+    last: &'a End<Row>,
+}
+
+impl Conversation {
+    pub(super) fn select(&mut self, selection: Option<Selection<Row>>) -> Vec<Effect> {
+        self.selection = selection;
+        Vec::new()
+    }
+
+    /// A row that is gone takes what was selected with it.
+    pub(super) fn keep_selection(&mut self) {
+        if self.selection.is_some() && self.ends().is_none() {
+            self.selection = None;
+        }
+    }
+
+    #[must_use]
+    pub(super) const fn has_selection(&self) -> bool {
+        self.selection.is_some()
+    }
+
+    fn ends(&self) -> Option<Ends<'_>> {
+        let Selection { anchor, focus } = self.selection.as_ref()?;
+        let place = |end: &End<Row>| self.rows.iter().rposition(|row| *row == end.row);
+        let (from, to) = (place(anchor)?, place(focus)?);
+        Some(if (from, anchor.offset) <= (to, focus.offset) {
+            Ends { rows: from..to, first: anchor, last: focus }
+        } else {
+            Ends { rows: to..from, first: focus, last: anchor }
+        })
+    }
+
+    /// Which bytes of the built rows are drawn as selected.
+    pub(super) fn selected_parts(&self) -> HashMap<Row, Range<usize>> {
+        let Some(Ends { rows, first, last }) = self.ends() else { return HashMap::new() };
+        let built = self.window.start.max(rows.start)..self.window.end.min(rows.end + 1);
+        let part = |at: usize| {
+            let from = if at == rows.start { first.offset } else { 0 };
+            let to = if at == rows.end { last.offset } else { usize::MAX };
+            Some((*self.rows.get(at)?, from..to))
+        };
+        built.filter_map(part).collect()
+    }
+
+    /// To the clipboard, if anything is selected.
+    pub(super) fn copy_selection(&self) -> Vec<Effect> {
+        self.selected_text().map(Effect::Copy).into_iter().collect()
+    }
+
+    /// The words that are selected, as they are read on the screen.
+    #[must_use]
+    pub fn selected_text(&self) -> Option<String> {
+        let Ends { rows, first, last } = self.ends()?;
+        let part = |end: &End<Row>, part: Range<usize>| {
+            let from = end.text.floor_char_boundary(part.start);
+            let to = end.text.floor_char_boundary(part.end.min(end.text.len()));
+            end.text.get(from..to).unwrap_or_default().to_owned()
+        };
+        if rows.is_empty() {
+            return Some(part(first, first.offset..last.offset));
+        }
+        let between = self.rows.get(rows.start + 1..rows.end).unwrap_or_default();
+        let head = part(first, first.offset..usize::MAX);
+        let tail = part(last, 0..last.offset);
+        let all = std::iter::once(head)
+            .chain(between.iter().filter_map(|row| self.words_of(*row)))
+            .chain(std::iter::once(tail))
+            .filter(|words| !words.is_empty());
+        Some(all.collect::<Vec<_>>().join("\n\n"))
+    }
+
+    fn words_of(&self, row: Row) -> Option<String> {
+        match row {
+            Row::Entry(seq) => match self.view.entry(seq)? {
+                Entry::Message(m) if m.role == Role::Agent && m.kind != MessageKind::Question => {
+                    Some(rendered::text(&visible(&m.text)))
+                }
+                Entry::Message(message) => Some(visible(&message.text).into_owned()),
+                Entry::Call(call) if !self.all_open && self.open.get(&call.call_id) != Some(&true) => {
+                    let what = words::what(&call.tool, &call.summary);
+                    Some(format!("{} {}", visible(&call.tool), visible(what)))
+                }
+                _ => self.row_as_text(row),
+            },
+            Row::Live(item) => {
+                let stream = self.view.live_item(item)?.stream(DeltaKind::Text).map(Stream::text)?;
+                Some(rendered::text(&visible(&stream)))
+            }
+            _ => self.row_as_text(row),
+        }
+    }
+
+    pub(super) fn on_select(selection: Option<Selection<Row>>) -> Message {
+        Message::Selected(selection)
+    }
+}

@@ -1,0 +1,192 @@
+//! The palette: every action and its key, found by a few letters; and the models there are.
+
+use crate::{
+    effect::field,
+    font,
+    keymap::{self, Command, Entry},
+    screen::composer::ModelChoice,
+    theme::{size, space, style},
+    widget::{Element, field::field, key, press::press, prose, secondary},
+};
+use iced::{
+    Center, Fill,
+    widget::{Column, column, container, row, scrollable, text_input},
+};
+
+/// Rows that are drawn at once: the one that is picked is among them.
+const ROWS: usize = 10;
+
+/// What it offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offer {
+    Commands,
+    Models(Vec<ModelChoice>),
+}
+
+/// See the module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Palette {
+    offer: Offer,
+    query: String,
+    /// The row that Enter takes.
+    at: usize,
+}
+
+#[derive(Debug, Clone)]
+pub enum Message {
+    QueryChanged(String),
+    /// The row that is picked, or that was clicked.
+    Submitted,
+    Pressed(Pick),
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pick {
+    Command(Command),
+    Model(ModelChoice),
+}
+
+/// A row.
+struct Item {
+    group: &'static str,
+    what: String,
+    keys: &'static str,
+    pick: Pick,
+}
+
+impl Palette {
+    #[must_use]
+    pub const fn of(offer: Offer) -> Self {
+        Self { offer, query: String::new(), at: 0 }
+    }
+
+    /// What was taken, if something was.
+    pub fn update(&mut self, message: Message) -> Option<Pick> {
+        match message {
+            Message::QueryChanged(query) => {
+                (self.query, self.at) = (query, 0);
+                None
+            }
+            Message::Submitted => self.found().into_iter().nth(self.at).map(|item| item.pick),
+            Message::Pressed(pick) => Some(pick),
+        }
+    }
+
+    /// Another row is picked.
+    pub fn step(&mut self, by: isize) {
+        let last = self.found().len().saturating_sub(1);
+        self.at = self.at.saturating_add_signed(by).min(last);
+    }
+
+    /// Rows that have all words of the query.
+    fn found(&self) -> Vec<Item> {
+        let query = self.query.to_lowercase();
+        let fits = |item: &Item| {
+            let said = format!("{} {}", item.group, item.what).to_lowercase();
+            query.split_whitespace().all(|word| said.contains(word))
+        };
+        self.items().into_iter().filter(fits).collect()
+    }
+
+    fn items(&self) -> Vec<Item> {
+        match &self.offer {
+            Offer::Commands => {
+                let entries =
+                    keymap::MAP.iter().flat_map(|(group, all)| all.iter().map(move |e| (*group, e)));
+                entries.filter_map(|(group, entry)| item(group, entry)).collect()
+            }
+            Offer::Models(models) => models
+                .iter()
+                .map(|model| Item {
+                    group: "Model",
+                    what: model.to_string(),
+                    keys: "",
+                    pick: Pick::Model(model.clone()),
+                })
+                .collect(),
+        }
+    }
+
+    #[must_use]
+    pub fn view(&self) -> Element<'_, Message> {
+        let hint = match self.offer {
+            Offer::Commands => "What to do",
+            Offer::Models(_) => "Which model the next task has",
+        };
+        let input = text_input(hint, &self.query)
+            .id(field::PALETTE)
+            .size(size::PROSE)
+            .padding([9.0, 12.0])
+            .style(style::field)
+            .on_submit(Message::Submitted);
+        let found = self.found();
+        let is_empty = found.is_empty();
+        let first = (self.at + 1).saturating_sub(ROWS);
+        let rows = found.into_iter().enumerate().skip(first).take(ROWS).map(|(at, item)| {
+            let label = row![
+                secondary(item.group).width(space::KEYS),
+                prose(item.what).font(font::MEDIUM).width(Fill),
+            ]
+            .extend((!item.keys.is_empty()).then(|| key(item.keys).into()))
+            .spacing(space::S)
+            .align_y(Center);
+            press(label)
+                .padding([6.0, 10.0])
+                .width(Fill)
+                .style(style::list_row(at == self.at, false))
+                .on_press(Message::Pressed(item.pick))
+                .into()
+        });
+        let mut list = Column::with_children(rows);
+        if is_empty {
+            list = list.push(container(secondary("Nothing is called that.")).padding([6.0, 10.0]));
+        }
+        let content =
+            column![field(input, &self.query, Message::QueryChanged), scrollable(list).style(style::bars),]
+                .spacing(space::S)
+                .padding(space::M);
+        container(content).max_width(space::DIALOG).style(style::dialog).into()
+    }
+}
+
+/// What can be done from here. A card is decided at the card, where it can be seen.
+fn item(group: &'static str, entry: &'static Entry) -> Option<Item> {
+    let command = entry.command.filter(|command| !command.decides())?;
+    Some(Item { group, what: entry.what.to_owned(), keys: entry.keys, pick: Pick::Command(command) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_letters_find_an_action() {
+        let mut palette = Palette::of(Offer::Commands);
+        assert_eq!(palette.update(Message::QueryChanged("conv archive".to_owned())), None);
+        assert_eq!(palette.update(Message::Submitted), Some(Pick::Command(Command::Archive)));
+        palette.update(Message::QueryChanged("no such thing".to_owned()));
+        assert_eq!(palette.update(Message::Submitted), None);
+    }
+
+    #[test]
+    fn nothing_that_waits_for_a_person_is_decided_here() {
+        let palette = Palette::of(Offer::Commands);
+        assert!(palette.found().iter().all(|item| match &item.pick {
+            Pick::Command(command) => !command.decides() && *command != Command::Confirm,
+            Pick::Model(_) => false,
+        }));
+    }
+
+    #[test]
+    fn the_arrows_stay_among_the_rows() {
+        let mut palette = Palette::of(Offer::Models(vec![
+            ModelChoice::Named("a/1".to_owned()),
+            ModelChoice::Named("a/2".to_owned()),
+        ]));
+        palette.step(-1);
+        palette.step(5);
+        let second = Pick::Model(ModelChoice::Named("a/2".to_owned()));
+        assert_eq!(palette.update(Message::Submitted), Some(second));
+    }
+}

@@ -1,0 +1,170 @@
+//! A long text on its own, over the rest: to read, find in, select in and copy. It is not changed here.
+
+mod find;
+
+use crate::{
+    effect::{Effect, Reading, Start, field},
+    font,
+    theme::{size, space, style, tokens},
+    widget::{Element, Look, action, calm::calm, key, one_line, secondary, word},
+};
+use abide_client::text::{visible, visible_line};
+use find::{Hit, Marks, hits};
+use iced::{
+    Center, Fill, Theme,
+    advanced::text::highlighter::Format,
+    keyboard::{Key, key::Named},
+    widget::{
+        Row, column, container, row, text, text_editor,
+        text_editor::{Action, Binding, Content, Cursor, KeyPress, Motion, Position},
+        text_input,
+    },
+};
+
+/// See the module.
+#[derive(Debug)]
+pub struct Screen {
+    reading: Reading,
+    content: Content,
+    query: String,
+    hits: Vec<Hit>,
+    /// Which of them is selected.
+    at: usize,
+}
+
+#[derive(Debug, Clone)]
+pub enum Message {
+    Acted(Action),
+    QueryChanged(String),
+    /// To the next place where it is found, or to the one before.
+    Stepped(isize),
+    FindPressed,
+    CopyPressed,
+    /// In the person's editor.
+    EditorPressed,
+    ClosePressed,
+}
+
+impl Screen {
+    #[must_use]
+    pub fn new(reading: Reading) -> Self {
+        let reading = Reading { text: visible(&reading.text).into_owned(), ..reading };
+        let mut content = Content::with_text(&reading.text);
+        if reading.start == Start::End {
+            content.perform(Action::Move(Motion::DocumentEnd));
+        }
+        Self { reading, content, query: String::new(), hits: Vec::new(), at: 0 }
+    }
+
+    pub fn update(&mut self, message: Message) -> Vec<Effect> {
+        match message {
+            Message::Acted(action) => {
+                if !action.is_edit() {
+                    self.content.perform(action);
+                }
+                Vec::new()
+            }
+            Message::QueryChanged(query) => {
+                self.hits = hits(&self.reading.text, &query);
+                self.query = query;
+                // From where one is, in a circle.
+                let here = self.content.cursor().position;
+                let is_after = |hit: &Hit| (hit.line, hit.end) >= (here.line, here.column);
+                self.at = self.hits.iter().position(is_after).unwrap_or_default();
+                self.select();
+                Vec::new()
+            }
+            Message::Stepped(by) => {
+                if let Some(count) = isize::try_from(self.hits.len()).ok().filter(|count| *count > 0) {
+                    let at = isize::try_from(self.at).unwrap_or_default();
+                    self.at = (at + by).rem_euclid(count).unsigned_abs();
+                    self.select();
+                }
+                // There it is seen what is selected.
+                vec![Effect::Focus(field::READER)]
+            }
+            Message::FindPressed => vec![Effect::Focus(field::FIND)],
+            Message::CopyPressed => vec![Effect::Copy(self.reading.text.clone())],
+            Message::EditorPressed => vec![Effect::Edit(self.reading.clone())],
+            // The window puts it away.
+            Message::ClosePressed => Vec::new(),
+        }
+    }
+
+    /// The place that is found now, selected and in view.
+    fn select(&mut self) {
+        if let Some(hit) = self.hits.get(self.at) {
+            let start = Position { line: hit.line, column: hit.start };
+            let end = Position { line: hit.line, column: hit.end };
+            self.content.move_to(Cursor { position: end, selection: Some(start) });
+        }
+    }
+
+    #[must_use]
+    pub fn view(&self, look: Look) -> Element<'_, Message> {
+        let line = self.content.cursor().position.line + 1;
+        let place = secondary(format!("line {line} of {}", self.content.line_count()));
+        let title = text(visible_line(&self.reading.title)).size(size::TITLE).font(font::STRONG);
+        let close = action("Close", Some(key("Esc"))).style(style::quiet).on_press(Message::ClosePressed);
+        let head = row![one_line(title), secondary(look.said.unwrap_or_default()), place, close]
+            .spacing(space::M)
+            .align_y(Center);
+        let field = text_input("Find", &self.query)
+            .id(field::FIND)
+            .size(size::SECONDARY)
+            .padding([4.0, 8.0])
+            .width(space::FOLDER)
+            .style(style::field)
+            .on_input(Message::QueryChanged)
+            .on_submit(Message::Stepped(0));
+        let found = match (self.query.is_empty(), self.hits.len()) {
+            (true, _) => String::new(),
+            (false, 0) => "not found".to_owned(),
+            (false, find::MOST) => format!("{} of {} or more", self.at + 1, find::MOST),
+            (false, count) => format!("{} of {count}", self.at + 1),
+        };
+        let mut tools = Row::new().push(calm(field)).push(key("Ctrl F"));
+        if !found.is_empty() {
+            tools = tools.push(secondary(found));
+        }
+        if self.hits.len() > 1 {
+            tools = tools.push(word("Before", Message::Stepped(-1))).push(word("Next", Message::Stepped(1)));
+        }
+        let tools = tools
+            .push(word("Copy all", Message::CopyPressed))
+            .push(word("Open in the editor", Message::EditorPressed))
+            .spacing(space::S)
+            .align_y(Center);
+        let editor = text_editor(&self.content)
+            .id(field::READER)
+            .height(Fill)
+            .size(size::CODE)
+            .line_height(size::LINE_HEIGHT)
+            .padding(space::M)
+            .font(font::CODE)
+            .style(style::reader)
+            .key_binding(binding)
+            .on_action(Message::Acted)
+            .highlight_with::<Marks>(self.query.clone(), marked);
+        container(column![head, tools.wrap().vertical_spacing(space::XS), calm(editor)].spacing(space::S))
+            .padding(space::L)
+            .width(Fill)
+            .height(Fill)
+            .style(style::dialog)
+            .into()
+    }
+}
+
+fn marked(_: &(), theme: &Theme) -> Format<iced::Font> {
+    Format { color: Some(tokens(theme).accent), font: None }
+}
+
+/// Enter goes to the next place where it is found, Shift and Enter to the one before; what writes does nothing.
+fn binding(press: KeyPress) -> Option<Binding<Message>> {
+    match press.key.as_ref() {
+        Key::Named(Named::Enter) if matches!(press.status, text_editor::Status::Focused { .. }) => {
+            Some(Binding::Custom(Message::Stepped(if press.modifiers.shift() { -1 } else { 1 })))
+        }
+        _ => Binding::from_key_press(press),
+    }
+}

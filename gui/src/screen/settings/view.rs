@@ -1,0 +1,259 @@
+//! The page, drawn.
+
+use super::{Check, DefaultChoice, Message, Screen, Typing};
+use crate::{
+    effect::field,
+    font,
+    memory::{Settings, ThemeChoice},
+    theme::{SCALES, size, space, style},
+    widget::{Element, Look, action, calm::calm, code, prose, secondary, word},
+    words,
+};
+use abide_client::{
+    protocol::{
+        method::{daemon::ListModelsReply, rule::RememberedRule},
+        provider::{KeyState, ProviderInfo},
+    },
+    text::visible_line,
+};
+use iced::{
+    Center, Fill,
+    widget::{
+        Column, Row, column, container, pick_list, row, rule, scrollable, space as gap, text, text_input,
+    },
+};
+
+/// Characters of a rule's arguments.
+const MAX_RULE: usize = 300;
+
+impl Screen {
+    #[must_use]
+    pub fn view<'a>(
+        &'a self,
+        models: Option<&'a ListModelsReply>,
+        settings: &Settings,
+        look: Look,
+    ) -> Element<'a, Message> {
+        let head = row![
+            text("Settings").size(size::TITLE).font(font::STRONG).width(Fill),
+            word("Close", Message::Closed)
+        ]
+        .align_y(Center);
+        let content = column![
+            head,
+            section("Models", self.models(models)),
+            section("Notifications", self.notifications()),
+            section("Look", appearance(settings)),
+            section("Remembered decisions", self.rules(look)),
+            gap().height(space::XL),
+        ]
+        .spacing(space::XL);
+        let page = container(content).max_width(space::COLUMN).padding([space::XL, 0.0]);
+        scrollable(container(page).center_x(Fill).padding([0.0, space::XL]))
+            .height(Fill)
+            .style(style::bars)
+            .into()
+    }
+
+    fn models<'a>(&'a self, models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
+        let Some(models) = models else { return secondary("Asking the daemon…").into() };
+        let providers = models.providers.iter().map(|provider| self.provider(provider));
+        let providers = Column::with_children(providers).spacing(space::L);
+        let chosen = self.config.as_ref().map(|config| DefaultChoice::from(config.model.clone()));
+        let known = models.providers.iter().flat_map(|provider| &provider.models);
+        let mut choices = vec![DefaultChoice::Automatic];
+        choices.extend(known.cloned().map(DefaultChoice::Named));
+        let now = match &chosen {
+            Some(chosen @ DefaultChoice::Automatic) => format!("{chosen}: {}", models.default.model),
+            Some(chosen) => chosen.to_string(),
+            None => models.default.model.clone(),
+        };
+        // The list's own text would be painted in part when it changes: iced takes its place for lower than it is.
+        let change = pick_list(choices, None::<DefaultChoice>, Message::ModelPicked)
+            .placeholder("Change…")
+            .text_size(size::SECONDARY)
+            .padding([4.0, 8.0])
+            .style(style::pill)
+            .menu_style(style::choices);
+        column![
+            row![
+                column![
+                    prose("Default model").font(font::MEDIUM),
+                    secondary(visible_line(&now).into_owned())
+                ]
+                .width(Fill),
+                change
+            ]
+            .spacing(space::M)
+            .align_y(Center),
+            rule::horizontal(1).style(style::line),
+            providers,
+            secondary(
+                "Other providers are named in the daemon's configuration. A key is kept by the daemon: in the system's \
+                 keyring, else in a file that only you can read."
+            ),
+        ]
+        .spacing(space::M)
+        .into()
+    }
+
+    /// A provider: where it is, whether there is a key, whether it answers.
+    fn provider<'a>(&'a self, provider: &'a ProviderInfo) -> Element<'a, Message> {
+        let name = || provider.name.clone();
+        let key = match provider.key {
+            KeyState::NotNeeded => "no key needed",
+            KeyState::Present => "key stored",
+            KeyState::Missing => "no key",
+        };
+        let place = if provider.base_url.is_empty() { &provider.api } else { &provider.base_url };
+        let about = format!("{} · {} · {key}", visible_line(place), provider.source);
+        let is_asked = matches!(self.checks.get(&provider.name), Some(Check::Asked));
+        let mut buttons = Row::new().spacing(space::XS).align_y(Center);
+        if provider.api != "scripted" {
+            let label = if provider.key == KeyState::Present { "Change key…" } else { "Set key…" };
+            buttons = buttons.push(word(label, Message::KeyPressed(name())));
+        }
+        let test = word("Test", Message::CheckPressed(name()));
+        buttons = buttons.push(if is_asked { test.on_press_maybe(None) } else { test });
+        let head = row![
+            column![prose(visible_line(&provider.name)).font(font::MEDIUM), secondary(about)].width(Fill),
+            buttons
+        ]
+        .spacing(space::M)
+        .align_y(Center);
+        let typing = self.typing.as_ref().filter(|typing| typing.provider == provider.name);
+        let parts = [
+            Some(head.into()),
+            typing.map(|typing| key_field(typing, provider.key == KeyState::Present)),
+            self.said(provider),
+        ];
+        Column::with_children(parts.into_iter().flatten()).spacing(space::S).into()
+    }
+
+    /// What came of the test, or else what the daemon knows to be wrong.
+    fn said<'a>(&'a self, provider: &'a ProviderInfo) -> Option<Element<'a, Message>> {
+        let words = match self.checks.get(&provider.name) {
+            Some(Check::Asked) => secondary("Asking it for a few words…"),
+            Some(Check::Answered(reply)) => match &reply.failure {
+                None => secondary(format!(
+                    "{} answers, in {}.",
+                    visible_line(&reply.model),
+                    words::took(reply.took_ms)
+                ))
+                .style(style::ok),
+                Some(failure) => secondary(visible_line(&failure.message).into_owned()).style(style::bad),
+            },
+            None => secondary(visible_line(provider.problem.as_deref()?).into_owned()),
+        };
+        Some(words.into())
+    }
+
+    fn notifications(&self) -> Element<'_, Message> {
+        let Some(config) = &self.config else { return secondary("Asking the daemon…").into() };
+        let choose = |label, wanted| {
+            pick(label, config.notifications == wanted, Message::NotificationsToggled(wanted))
+        };
+        column![
+            row![choose("On", true), choose("Off", false)].spacing(space::XS),
+            secondary("The daemon notifies of questions, approvals and ends, also while no window is open."),
+        ]
+        .spacing(space::S)
+        .into()
+    }
+
+    fn rules(&self, look: Look) -> Element<'_, Message> {
+        let Some(rules) = &self.rules else { return secondary("Asking the daemon…").into() };
+        if rules.known.is_empty() {
+            return secondary("None. “Always allow” and “Always reject” are remembered here.").into();
+        }
+        let mut content =
+            Column::with_children(rules.known.iter().map(|rule| remembered(rule, look))).spacing(space::M);
+        if rules.before.is_some() {
+            content = content.push(word("Earlier ones", Message::MoreRules));
+        }
+        content.into()
+    }
+}
+
+fn section<'a>(name: &'a str, content: Element<'a, Message>) -> Element<'a, Message> {
+    let card = container(content).padding(space::L).width(Fill).style(style::card);
+    column![secondary(name).font(font::STRONG), card].spacing(space::S).into()
+}
+
+/// One of several: the one that holds stands out.
+fn pick<'a>(label: impl text::IntoFragment<'a>, is_chosen: bool, message: Message) -> Element<'a, Message> {
+    let choice = word(label, message).padding([4.0, 10.0]);
+    choice.style(if is_chosen { style::chosen } else { style::quiet }).into()
+}
+
+fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {
+    let theme = [ThemeChoice::System, ThemeChoice::Dark, ThemeChoice::Light]
+        .map(|theme| pick(theme.name(), settings.theme == theme, Message::ThemePicked(theme)));
+    let scale = SCALES.map(|scale| {
+        let is_chosen = (settings.scale - scale).abs() < 0.01;
+        pick(format!("{:.0} %", scale * 100.0), is_chosen, Message::ScalePicked(scale))
+    });
+    let line = |name, choices: Row<'a, Message>| {
+        row![container(secondary(name)).width(space::KEYS), choices.spacing(space::XS).wrap()].align_y(Center)
+    };
+    column![line("Theme", Row::with_children(theme)), line("Size", Row::with_children(scale))]
+        .spacing(space::S)
+        .into()
+}
+
+fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
+    let field = text_input("Paste the key", &typing.key)
+        .id(field::KEY)
+        .secure(true)
+        .size(size::PROSE)
+        .padding([6.0, 10.0])
+        .style(style::field)
+        .on_input(Message::KeyTyped)
+        .on_submit(Message::KeySubmitted);
+    let is_ready = !typing.key.trim().is_empty() && !typing.is_under_way;
+    let store = action("Store and test", None)
+        .style(style::primary)
+        .on_press_maybe(is_ready.then_some(Message::KeySubmitted));
+    let remove = has_key.then(|| {
+        let remove = Message::KeyRemoved(typing.provider.clone());
+        action("Remove", None).style(style::danger).on_press(remove).into()
+    });
+    row![calm(field), store]
+        .extend(remove)
+        .push(action("Cancel", None).style(style::quiet).on_press(Message::KeyCancelled))
+        .spacing(space::S)
+        .align_y(Center)
+        .into()
+}
+
+fn remembered<'a>(rule: &'a RememberedRule, look: Look) -> Element<'a, Message> {
+    let verb = if rule.allow { "allowed" } else { "rejected" };
+    let what: Element<'a, Message> = match &rule.origin {
+        Some(origin) => {
+            let arguments = visible_line(origin.rule.arguments.as_str()).into_owned();
+            let from = format!(
+                "in {} · {} · {}",
+                words::place(&visible_line(&origin.rule.workspace), look.home),
+                visible_line(&origin.conversation_title),
+                words::age(origin.at, look.now),
+            );
+            column![
+                prose(format!("{} is {verb} with exactly these arguments", visible_line(&origin.rule.tool))),
+                code(words::first_line(&arguments, MAX_RULE)).style(style::muted),
+                secondary(from)
+            ]
+            .width(Fill)
+            .into()
+        }
+        None => {
+            let head: String = rule.id.chars().take(8).collect();
+            secondary(format!("A call is {verb}; the conversation that it is from is deleted ({head}…)."))
+                .width(Fill)
+                .into()
+        }
+    };
+    row![what, word("Forget", Message::RuleForgotten(rule.id.clone()))]
+        .spacing(space::M)
+        .align_y(Center)
+        .into()
+}

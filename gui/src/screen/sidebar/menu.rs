@@ -1,0 +1,178 @@
+//! What can be done with a conversation of the list, below its row.
+
+use super::Screen;
+use crate::{
+    effect::{Effect, field},
+    guard::Deed,
+    request::Request,
+    theme::{size, space, style},
+    widget::{Element, action, field::field, secondary, word},
+};
+use abide_client::{
+    protocol::{ConversationId, method::conversation::UpdateConversationParams},
+    view::OverviewView,
+};
+use iced::{
+    Fill,
+    widget::{column, container, row, text_input},
+};
+
+/// Of one conversation.
+#[derive(Debug)]
+pub(super) struct Menu {
+    pub(super) id: ConversationId,
+    is_archived: bool,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Open,
+    Renaming(String),
+    Deleting,
+}
+
+#[derive(Debug, Clone)]
+pub enum Message {
+    /// The person asks for it, or for its end.
+    Asked,
+    Closed,
+    RenamePressed,
+    TitleChanged(String),
+    TitleSubmitted,
+    PinPressed,
+    ArchivePressed,
+    DeletePressed,
+    DeleteConfirmed,
+    IdCopied,
+}
+
+impl Message {
+    /// What it does that cannot be undone.
+    #[must_use]
+    pub const fn deed(&self) -> Option<Deed> {
+        match self {
+            Self::DeleteConfirmed | Self::ArchivePressed => Some(Deed::AtFoot),
+            _ => None,
+        }
+    }
+}
+
+impl Screen {
+    /// Whose end is asked about.
+    #[must_use]
+    pub fn deleting(&self) -> Option<ConversationId> {
+        self.menu.as_ref().filter(|menu| matches!(menu.stage, Stage::Deleting)).map(|menu| menu.id)
+    }
+
+    /// Whether there was a menu to close.
+    pub fn close_menu(&mut self) -> bool {
+        self.menu.take().is_some()
+    }
+
+    pub(super) fn on_menu(
+        &mut self,
+        id: ConversationId,
+        message: Message,
+        overview: &OverviewView,
+    ) -> Vec<Effect> {
+        let known = overview.conversation(id);
+        let is_archived = known.is_some_and(|known| known.archived);
+        let open = |stage| Some(Menu { id, is_archived, stage });
+        match message {
+            Message::Asked => {
+                let is_there = self.menu.as_ref().is_some_and(|menu| menu.id == id);
+                self.menu = if is_there { None } else { open(Stage::Open) };
+                Vec::new()
+            }
+            Message::Closed => {
+                self.menu = None;
+                Vec::new()
+            }
+            Message::RenamePressed => {
+                let title = known.map(|known| known.title.clone()).unwrap_or_default();
+                self.menu = open(Stage::Renaming(title));
+                vec![Effect::Focus(field::LISTED_TITLE)]
+            }
+            Message::TitleChanged(title) => {
+                self.menu = open(Stage::Renaming(title));
+                Vec::new()
+            }
+            Message::TitleSubmitted => match self.menu.take().map(|menu| menu.stage) {
+                Some(Stage::Renaming(title)) if !title.trim().is_empty() => {
+                    vec![Effect::Ask(Request::Update(UpdateConversationParams {
+                        conversation_id: id.to_string(),
+                        title: Some(title.trim().to_owned()),
+                        workspace: None,
+                        mode: None,
+                        model: None,
+                        persona: None,
+                    }))]
+                }
+                _ => Vec::new(),
+            },
+            Message::PinPressed => {
+                self.menu = None;
+                if !self.pinned.remove(&id) {
+                    self.pinned.insert(id);
+                }
+                vec![Effect::KeepPins]
+            }
+            Message::ArchivePressed => {
+                self.menu = None;
+                vec![Effect::Ask(Request::Archive(id, !is_archived))]
+            }
+            Message::DeletePressed => {
+                self.menu = open(Stage::Deleting);
+                vec![Effect::Unfocus]
+            }
+            Message::DeleteConfirmed => {
+                self.menu = None;
+                vec![Effect::Ask(Request::Delete(id))]
+            }
+            Message::IdCopied => {
+                self.menu = None;
+                vec![Effect::Copy(id.to_string())]
+            }
+        }
+    }
+}
+
+impl Menu {
+    pub(super) fn view(&self, is_pinned: bool) -> Element<'_, Message> {
+        let content: Element<'_, Message> = match &self.stage {
+            Stage::Open => row![
+                word("Rename", Message::RenamePressed),
+                word(if is_pinned { "Unpin" } else { "Pin" }, Message::PinPressed),
+                word(if self.is_archived { "Bring back" } else { "Archive" }, Message::ArchivePressed),
+                word("Delete…", Message::DeletePressed),
+                word("Copy id", Message::IdCopied),
+            ]
+            .wrap()
+            .into(),
+            Stage::Renaming(title) => {
+                let input = text_input("Title", title)
+                    .id(field::LISTED_TITLE)
+                    .size(size::SECONDARY)
+                    .padding([6.0, 8.0])
+                    .style(style::field)
+                    .on_submit(Message::TitleSubmitted);
+                field(input, title, Message::TitleChanged)
+            }
+            Stage::Deleting => column![
+                secondary("Delete it and all its records for good? A running task is stopped."),
+                row![
+                    action("Delete", None)
+                        .style(style::danger)
+                        .on_press(Message::DeleteConfirmed)
+                        .passed_by(),
+                    action("Keep", None).style(style::quiet).on_press(Message::Closed),
+                ]
+                .spacing(space::S),
+            ]
+            .spacing(space::S)
+            .into(),
+        };
+        container(content).padding([space::S, space::XL]).width(Fill).into()
+    }
+}

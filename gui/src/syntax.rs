@@ -1,0 +1,97 @@
+//! Colours of code: comments, strings, numbers and keywords, found by a small lexer.
+//!
+//! It knows what tells languages apart on this level and nothing of their grammars: what it does not know stays plain. There are no
+//! tables to load, and a screen of code costs some microseconds.
+
+mod languages;
+mod lexer;
+
+pub use languages::{Language, named, of_path};
+pub use lexer::{Kind, Part, parts};
+
+use crate::{
+    theme::Tokens,
+    widget::passage::{self, Passage, Span},
+};
+use iced::Color;
+use std::borrow::Cow;
+
+/// Longer code stays plain, in bytes.
+pub const MAX: usize = 32 * 1024;
+
+/// Code, coloured when it is first shown.
+pub fn code<'a, Message>(
+    source: impl Into<Cow<'a, str>>,
+    language: &'static Language,
+    tokens: &'static Tokens,
+) -> Passage<'a, Message> {
+    passage::drawn(source, stamp(language, tokens), move |source| spans(source, language, tokens))
+}
+
+/// Other if the language or the theme is another: both are the same for as long as the program runs.
+#[must_use]
+pub fn stamp(language: &'static Language, tokens: &'static Tokens) -> u64 {
+    (std::ptr::from_ref(language).addr() ^ std::ptr::from_ref(tokens).addr()) as u64
+}
+
+/// The code in spans, coloured.
+#[must_use]
+pub fn spans(source: &str, language: &'static Language, tokens: &Tokens) -> Vec<Span> {
+    if source.len() > MAX {
+        return vec![Span::new(source.to_owned())];
+    }
+    let span = |part: Part<'_>| {
+        let span = Span::new(part.text.to_owned());
+        match part.kind {
+            None => span,
+            Some(kind) => span.color(ink(kind, tokens)),
+        }
+    };
+    parts(source, language).map(span).collect()
+}
+
+/// Quiet: near to the text's own colour, so that code reads as text.
+#[must_use]
+pub fn ink(kind: Kind, tokens: &Tokens) -> Color {
+    match kind {
+        Kind::Comment => tokens.muted,
+        Kind::String => mix(tokens.text, tokens.ok, 0.65),
+        Kind::Number => mix(tokens.text, tokens.accent, 0.45),
+        Kind::Keyword => mix(tokens.text, tokens.accent, 0.75),
+        Kind::Added => tokens.ok,
+        Kind::Removed => tokens.bad,
+    }
+}
+
+/// So much of the second colour in the first.
+#[must_use]
+pub fn mix(a: Color, b: Color, part: f32) -> Color {
+    let of = |a: f32, b: f32| a + (b - a) * part;
+    Color { r: of(a.r, b.r), g: of(a.g, b.g), b: of(a.b, b.b), a: of(a.a, b.a) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::{DARK, LIGHT};
+
+    #[test]
+    fn whatever_is_coloured_can_be_read() {
+        for tokens in [DARK, LIGHT] {
+            for kind in [Kind::Comment, Kind::String, Kind::Number, Kind::Keyword, Kind::Added, Kind::Removed]
+            {
+                let (ink, ground) = (ink(kind, &tokens), tokens.code);
+                let (a, b) = (ink.relative_luminance(), ground.relative_luminance());
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                assert!(contrast >= 4.5, "{kind:?} {contrast}");
+            }
+        }
+    }
+
+    #[test]
+    fn code_that_is_too_long_stays_plain() {
+        let rust = named("rust").unwrap();
+        assert_eq!(spans(&"let a = 1;\n".repeat(9000), rust, &DARK).len(), 1);
+        assert!(spans("let a = 1;\n", rust, &DARK).len() > 2);
+    }
+}

@@ -1,0 +1,370 @@
+//! Text that a person can select: plain, of spans with links, or drawn from a source when it is first shown.
+//!
+//! iced's own texts keep their paragraph to themselves. This one offers it to the [list](super::list) around it, which knows what is
+//! selected across rows; alone it shows its text and follows its links.
+
+mod lines;
+
+use super::Element;
+use crate::{
+    font,
+    theme::{size, style, tokens},
+};
+use iced::{
+    Border, Color, Event, Font, Length, Point, Rectangle, Renderer, Shadow, Size, Theme, Vector,
+    advanced::{
+        Clipboard, Layout, Renderer as _, Shell, Widget,
+        graphics::text::Paragraph,
+        layout, mouse, renderer,
+        text::{self, Difference, Paragraph as _, Shaping, Wrapping},
+        widget::{self, Operation, Tree, tree},
+    },
+};
+use std::{borrow::Cow, ops::Range, sync::Arc};
+
+/// A part of a text in one style; a link has an address.
+pub type Span = text::Span<'static, String>;
+
+/// Draws a source: what is shown, in spans.
+type Drawing<'a> = Box<dyn Fn(&str) -> Vec<Span> + 'a>;
+
+enum Source<'a> {
+    Plain(Cow<'a, str>),
+    Spans(Arc<[Span]>),
+    /// `stamp` changes with whatever else the spans are made of: a language, a theme.
+    Drawn {
+        source: Cow<'a, str>,
+        stamp: u64,
+        draw: Drawing<'a>,
+    },
+}
+
+/// See the module.
+pub struct Passage<'a, Message> {
+    source: Source<'a>,
+    size: f32,
+    font: Font,
+    wrapping: Wrapping,
+    width: Length,
+    ink: fn(&Theme) -> widget::text::Style,
+    on_link: Option<fn(String) -> Message>,
+}
+
+/// Prose of the usual size.
+pub fn prose<'a, Message>(text: impl Into<Cow<'a, str>>) -> Passage<'a, Message> {
+    Passage::new(Source::Plain(text.into()), size::PROSE, font::PROSE)
+}
+
+/// Beside the point.
+pub fn secondary<'a, Message>(text: impl Into<Cow<'a, str>>) -> Passage<'a, Message> {
+    prose(text).size(size::SECONDARY).style(style::muted)
+}
+
+/// The head of a group, to be given in capitals.
+pub fn head<'a, Message>(text: impl Into<Cow<'a, str>>) -> Passage<'a, Message> {
+    prose(text).size(size::HEAD).font(font::STRONG).style(style::muted)
+}
+
+/// Code, commands, output.
+pub fn code<'a, Message>(text: impl Into<Cow<'a, str>>) -> Passage<'a, Message> {
+    Passage::new(Source::Plain(text.into()), size::CODE, font::CODE)
+}
+
+/// Text in spans; `on_link` is told of the link that was clicked.
+pub fn rich<'a, Message>(spans: Arc<[Span]>, on_link: fn(String) -> Message) -> Passage<'a, Message> {
+    let passage = Passage::new(Source::Spans(spans), size::PROSE, font::PROSE);
+    Passage { on_link: Some(on_link), ..passage }
+}
+
+/// Code that is coloured when it is first shown, and then only if the source or the stamp is another.
+pub fn drawn<'a, Message>(
+    source: impl Into<Cow<'a, str>>,
+    stamp: u64,
+    draw: impl Fn(&str) -> Vec<Span> + 'a,
+) -> Passage<'a, Message> {
+    let source = Source::Drawn { source: source.into(), stamp, draw: Box::new(draw) };
+    Passage::new(source, size::CODE, font::CODE)
+}
+
+impl<'a, Message> Passage<'a, Message> {
+    fn new(source: Source<'a>, size: f32, font: Font) -> Self {
+        let ink = |_: &Theme| widget::text::Style::default();
+        let wrapping = Wrapping::WordOrGlyph;
+        Self { source, size, font, wrapping, width: Length::Shrink, ink, on_link: None }
+    }
+
+    #[must_use]
+    pub fn size(self, size: f32) -> Self {
+        Self { size, ..self }
+    }
+
+    #[must_use]
+    pub fn font(self, font: Font) -> Self {
+        Self { font, ..self }
+    }
+
+    #[must_use]
+    pub fn width(self, width: Length) -> Self {
+        Self { width, ..self }
+    }
+
+    #[must_use]
+    pub fn wrapping(self, wrapping: Wrapping) -> Self {
+        Self { wrapping, ..self }
+    }
+
+    #[must_use]
+    pub fn style(self, ink: fn(&Theme) -> widget::text::Style) -> Self {
+        Self { ink, ..self }
+    }
+}
+
+/// What is laid out, for whoever selects in it.
+#[derive(Default)]
+pub struct State {
+    /// What the paragraph was made of, unless of spans.
+    source: Option<String>,
+    stamp: u64,
+    spans: Arc<[Span]>,
+    paragraph: Paragraph,
+    hovered: Option<usize>,
+    pressed: Option<usize>,
+    /// The part that is drawn as selected, in bytes of [`State::text`].
+    pub(super) selected: Option<Range<usize>>,
+}
+
+impl State {
+    /// What is shown: the lines of the paragraph, one break between two of them.
+    #[must_use]
+    pub fn text(&self) -> String {
+        lines::text(self.paragraph.buffer())
+    }
+
+    /// The place in the text that is nearest to a point, from the top left corner.
+    #[must_use]
+    pub fn at(&self, point: Point) -> usize {
+        lines::hit(self.paragraph.buffer(), point)
+    }
+
+    /// Lays the paragraph out; `make` gives a new one if its words or their shapes are others than before.
+    fn lay_out(&mut self, text: text::Text<()>, is_same: bool, make: impl FnOnce(&mut Self) -> Paragraph) {
+        match is_same.then(|| self.paragraph.compare(text)) {
+            Some(Difference::None) => {}
+            Some(Difference::Bounds) => self.paragraph.resize(text.bounds),
+            Some(Difference::Shape) | None => self.paragraph = make(self),
+        }
+    }
+
+    /// The span under the pointer that is a link.
+    fn link_at(&self, point: Point) -> Option<usize> {
+        let span = self.paragraph.hit_span(point)?;
+        self.spans.get(span)?.link.is_some().then_some(span)
+    }
+}
+
+impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
+    fn tag(&self) -> tree::Tag {
+        tree::Tag::of::<State>()
+    }
+
+    fn state(&self) -> tree::State {
+        tree::State::new(State::default())
+    }
+
+    fn size(&self) -> Size<Length> {
+        Size::new(self.width, Length::Shrink)
+    }
+
+    fn layout(&mut self, tree: &mut Tree, _renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
+        let state: &mut State = tree.state.downcast_mut();
+        layout::sized(limits, self.width, Length::Shrink, |limits| {
+            let wanted = text::Text {
+                content: (),
+                bounds: limits.max(),
+                size: self.size.into(),
+                line_height: size::LINE_HEIGHT.into(),
+                font: self.font,
+                align_x: text::Alignment::Default,
+                align_y: iced::alignment::Vertical::Top,
+                shaping: match self.source {
+                    Source::Plain(_) => Shaping::default(),
+                    Source::Spans(_) | Source::Drawn { .. } => Shaping::Advanced,
+                },
+                wrapping: self.wrapping,
+            };
+            match &self.source {
+                Source::Plain(text) => {
+                    let is_same = state.source.as_deref() == Some(&**text);
+                    if !is_same {
+                        state.source = Some(text.as_ref().to_owned());
+                    }
+                    if !state.spans.is_empty() {
+                        state.spans = Arc::default();
+                    }
+                    state.lay_out(wanted, is_same, |_| Paragraph::with_text(wanted.with_content(text)));
+                }
+                Source::Spans(spans) => {
+                    let is_same = Arc::ptr_eq(&state.spans, spans) || *state.spans == **spans;
+                    state.lay_out(wanted, is_same, |_| Paragraph::with_spans(wanted.with_content(spans)));
+                    state.spans = spans.clone();
+                    state.source = None;
+                }
+                Source::Drawn { source, stamp, draw } => {
+                    let is_same = state.source.as_deref() == Some(&**source) && state.stamp == *stamp;
+                    if !is_same {
+                        state.source = Some(source.as_ref().to_owned());
+                        state.stamp = *stamp;
+                    }
+                    state.lay_out(wanted, is_same, |state| {
+                        let spans = draw(source);
+                        let paragraph = Paragraph::with_spans(wanted.with_content(&spans));
+                        // The colours of words are in the paragraph; many spans are large.
+                        let is_decorated =
+                            |span: &Span| span.highlight.is_some() || span.underline || span.strikethrough;
+                        let is_needed = spans.iter().any(is_decorated);
+                        state.spans = if is_needed { spans.into() } else { Arc::default() };
+                        paragraph
+                    });
+                }
+            }
+            state.paragraph.min_bounds()
+        })
+    }
+
+    fn operate(
+        &mut self,
+        tree: &mut Tree,
+        layout: Layout<'_>,
+        _renderer: &Renderer,
+        operation: &mut dyn Operation,
+    ) {
+        let state: &mut State = tree.state.downcast_mut();
+        match &self.source {
+            Source::Plain(text) => operation.text(None, layout.bounds(), text),
+            Source::Spans(_) | Source::Drawn { .. } => {
+                operation.text(None, layout.bounds(), &state.text());
+            }
+        }
+        operation.custom(None, layout.bounds(), state);
+    }
+
+    fn update(
+        &mut self,
+        tree: &mut Tree,
+        event: &Event,
+        layout: Layout<'_>,
+        cursor: mouse::Cursor,
+        _renderer: &Renderer,
+        _clipboard: &mut dyn Clipboard,
+        shell: &mut Shell<'_, Message>,
+        _viewport: &Rectangle,
+    ) {
+        let Some(on_link) = self.on_link else { return };
+        let state: &mut State = tree.state.downcast_mut();
+        let hovered = cursor.position_in(layout.bounds()).and_then(|at| state.link_at(at));
+        if std::mem::replace(&mut state.hovered, hovered) != hovered {
+            shell.request_redraw();
+        }
+        match event {
+            Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)) => state.pressed = hovered,
+            Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)) => {
+                // A link in the middle of what was selected is not followed.
+                let is_click = state.selected.is_none();
+                let pressed = state.pressed.take().filter(|span| Some(*span) == hovered && is_click);
+                if let Some(link) = pressed.and_then(|span| state.spans.get(span)?.link.clone()) {
+                    shell.publish(on_link(link));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn mouse_interaction(
+        &self,
+        tree: &Tree,
+        layout: Layout<'_>,
+        cursor: mouse::Cursor,
+        _viewport: &Rectangle,
+        _renderer: &Renderer,
+    ) -> mouse::Interaction {
+        let state: &State = tree.state.downcast_ref();
+        match (cursor.is_over(layout.bounds()), state.hovered) {
+            (false, _) => mouse::Interaction::None,
+            (true, Some(_)) => mouse::Interaction::Pointer,
+            (true, None) => mouse::Interaction::Text,
+        }
+    }
+
+    fn draw(
+        &self,
+        tree: &Tree,
+        renderer: &mut Renderer,
+        theme: &Theme,
+        style: &renderer::Style,
+        layout: Layout<'_>,
+        _cursor: mouse::Cursor,
+        viewport: &Rectangle,
+    ) {
+        let bounds = layout.bounds();
+        if !bounds.intersects(viewport) {
+            return;
+        }
+        let state: &State = tree.state.downcast_ref();
+        let ink = (self.ink)(theme);
+        let from = bounds.position() - Point::ORIGIN;
+        decorate(state, renderer, from, ink.color.unwrap_or(style.text_color), self.size);
+        if let Some(selected) = &state.selected {
+            let ground = Color { a: 0.3, ..tokens(theme).accent };
+            for part in lines::bounds(state.paragraph.buffer(), selected) {
+                fill(renderer, part + from, Border::default(), ground);
+            }
+        }
+        widget::text::draw(renderer, style, bounds, &state.paragraph, ink, viewport);
+    }
+}
+
+/// What spans have behind, under and through their words.
+fn decorate(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, size: f32) {
+    for (at, span) in state.spans.iter().enumerate() {
+        let is_underlined = span.underline || state.hovered == Some(at);
+        if span.highlight.is_none() && !is_underlined && !span.strikethrough {
+            continue;
+        }
+        let line = size * size::LINE_HEIGHT;
+        let base = size + (line - size) / 2.0;
+        for part in state.paragraph.span_bounds(at) {
+            if let Some(highlight) = span.highlight {
+                let corner = Vector::new(span.padding.left, span.padding.top);
+                let room = Size::new(span.padding.x(), span.padding.y());
+                let ground = Rectangle::new(part.position() - corner, part.size() + room);
+                let quad = quad(ground + from, highlight.border);
+                renderer.fill_quad(quad, highlight.background);
+            }
+            let color = span.color.unwrap_or(ink);
+            let stroke = |y: f32| {
+                let at = part.position() + from + Vector::new(0.0, y);
+                Rectangle::new(at, Size::new(part.width, 1.0))
+            };
+            if is_underlined {
+                fill(renderer, stroke(base - size * 0.08), Border::default(), color);
+            }
+            if span.strikethrough {
+                fill(renderer, stroke(base - size / 2.0), Border::default(), color);
+            }
+        }
+    }
+}
+
+fn quad(bounds: Rectangle, border: Border) -> renderer::Quad {
+    renderer::Quad { bounds, border, shadow: Shadow::default(), snap: true }
+}
+
+fn fill(renderer: &mut Renderer, bounds: Rectangle, border: Border, color: Color) {
+    renderer.fill_quad(quad(bounds, border), color);
+}
+
+impl<'a, Message: 'a> From<Passage<'a, Message>> for Element<'a, Message> {
+    fn from(passage: Passage<'a, Message>) -> Self {
+        Self::new(passage)
+    }
+}

@@ -1,0 +1,140 @@
+//! Tab: the keyboard goes to the next thing that takes it, of those that can be seen, and after the last one to none.
+
+use iced::{
+    Rectangle, Vector,
+    advanced::widget::{
+        Id, Operation,
+        operation::{self, Focusable, Outcome, Scrollable},
+    },
+};
+
+/// To the next, or to the one before.
+pub fn walk<T: Send + 'static>(is_back: bool) -> impl Operation<T> {
+    let found = Found { is_back, ..Found::default() };
+    operation::then(Count { found, sight: Sight::default() }, |found| Step {
+        found,
+        at: 0,
+        sight: Sight::default(),
+    })
+}
+
+/// What of the window can be seen where the operation is: scrolled things are cut at the edge of what scrolls them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sight {
+    /// That of what scrolls, whose content comes next.
+    next: Option<(Rectangle, Vector)>,
+    here: Option<(Rectangle, Vector)>,
+}
+
+impl Sight {
+    fn scrolls(&mut self, bounds: Rectangle, translation: Vector) {
+        let by = self.here.map_or(Vector::ZERO, |(_, by)| by);
+        let cut = self.here.and_then(|(cut, _)| cut.intersection(&(bounds - by)));
+        self.next = Some((cut.unwrap_or(bounds - by), by + translation));
+    }
+
+    fn enter(&mut self) -> Option<(Rectangle, Vector)> {
+        let outer = self.here;
+        self.here = self.next.take().or(outer);
+        outer
+    }
+
+    fn sees(&self, bounds: Rectangle) -> bool {
+        self.here.is_none_or(|(cut, by)| {
+            let at = bounds - by;
+            at.y >= cut.y - 1.0 && at.y + at.height <= cut.y + cut.height + 1.0
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    is_back: bool,
+    focused: Option<usize>,
+    total: usize,
+}
+
+struct Count {
+    found: Found,
+    sight: Sight,
+}
+
+impl Operation<Found> for Count {
+    fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn Operation<Found>)) {
+        let outer = self.sight.enter();
+        operate(self);
+        self.sight.here = outer;
+    }
+
+    fn scrollable(
+        &mut self,
+        _id: Option<&Id>,
+        bounds: Rectangle,
+        _content: Rectangle,
+        translation: Vector,
+        _state: &mut dyn Scrollable,
+    ) {
+        self.sight.scrolls(bounds, translation);
+    }
+
+    fn focusable(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Focusable) {
+        if state.is_focused() || self.sight.sees(bounds) {
+            if state.is_focused() {
+                self.found.focused = Some(self.found.total);
+            }
+            self.found.total += 1;
+        }
+    }
+
+    fn finish(&self) -> Outcome<Found> {
+        Outcome::Some(self.found)
+    }
+}
+
+struct Step {
+    found: Found,
+    at: usize,
+    sight: Sight,
+}
+
+impl Step {
+    /// Which one is next; `None` if none is.
+    fn wanted(&self) -> Option<usize> {
+        match (self.found.focused, self.found.is_back) {
+            (None, false) => Some(0),
+            (None, true) => self.found.total.checked_sub(1),
+            (Some(at), false) => Some(at + 1),
+            (Some(at), true) => at.checked_sub(1),
+        }
+    }
+}
+
+impl<T> Operation<T> for Step {
+    fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn Operation<T>)) {
+        let outer = self.sight.enter();
+        operate(self);
+        self.sight.here = outer;
+    }
+
+    fn scrollable(
+        &mut self,
+        _id: Option<&Id>,
+        bounds: Rectangle,
+        _content: Rectangle,
+        translation: Vector,
+        _state: &mut dyn Scrollable,
+    ) {
+        self.sight.scrolls(bounds, translation);
+    }
+
+    fn focusable(&mut self, _id: Option<&Id>, bounds: Rectangle, state: &mut dyn Focusable) {
+        if state.is_focused() || self.sight.sees(bounds) {
+            if Some(self.at) == self.wanted() {
+                state.focus();
+            } else {
+                state.unfocus();
+            }
+            self.at += 1;
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Files that are dropped on the window go with the prompt.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION, TASK},
+};
+use abide_client::protocol::method::task::StartTaskReply;
+use abide_gui::{
+    Message,
+    request::{Answer, Request},
+    screen::composer::attached::look_at,
+};
+use iced_test::core::keyboard::key::Named;
+use std::path::PathBuf;
+
+struct Desk {
+    person: Person,
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let mut person = Person::before(preset::empty());
+        person.control("n");
+        Self { person, folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn drops(&mut self, name: &str, bytes: &[u8]) {
+        let path = self.write(name, bytes);
+        self.person.tell(Message::FileSeen(look_at(&path)));
+    }
+
+    fn started(&mut self) -> (Request, String) {
+        match self.person.asked().pop() {
+            Some(Request::Start(params)) => (Request::Start(params.clone()), params.message),
+            other => unreachable!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_dropped_is_a_named_block_of_the_prompt() {
+    let mut desk = Desk::new();
+    desk.drops("notes.md", b"one\ntwo\n");
+    assert!(desk.person.finds("notes.md (1 KiB)").is_some());
+    desk.person.writes("Read this");
+    desk.person.named(Named::Enter);
+    let (request, message) = desk.started();
+    assert_eq!(message, "Read this\n\nFile `notes.md`:\n```\none\ntwo\n```");
+    let reply = StartTaskReply { task_id: TASK, conversation_id: CONVERSATION };
+    desk.person.tell(Message::Answered(request, Ok(Answer::Started(reply))));
+    desk.person.control("n");
+    assert!(desk.person.finds("notes.md (1 KiB)").is_none(), "it went with that prompt");
+}
+
+#[test]
+fn a_file_is_left_out_again() {
+    let mut desk = Desk::new();
+    desk.drops("notes.md", b"one\n");
+    desk.person.clicks("×");
+    assert!(desk.person.finds("notes.md (1 KiB)").is_none());
+    desk.person.writes("Go");
+    desk.person.named(Named::Enter);
+    assert_eq!(desk.started().1, "Go");
+}
+
+#[test]
+fn what_is_no_text_is_refused_with_words() {
+    let mut desk = Desk::new();
+    desk.drops("photo.png", b"\x89PNG\r\n\x1a\n\0");
+    assert!(desk.person.finds("photo.png (1 KiB)").is_none());
+    let words = "photo.png is not text (UTF-8), and only text can be attached. Name its path in the prompt, if a tool shall read it.";
+    assert!(desk.person.finds(words).is_some());
+}
+
+#[test]
+fn a_folder_is_where_the_agent_works() {
+    let mut desk = Desk::new();
+    let folder = desk.folder.path().to_string_lossy().into_owned();
+    desk.person.tell(Message::FileSeen(look_at(desk.folder.path())));
+    desk.person.writes("Go");
+    desk.person.named(Named::Enter);
+    match desk.person.asked().pop() {
+        Some(Request::Start(params)) => assert_eq!(params.workspace, Some(folder)),
+        other => unreachable!("{other:?}"),
+    }
+}

@@ -1,0 +1,41 @@
+//! What is told while the daemon is away, and of what went wrong.
+
+use crate::{
+    person::Person,
+    preset::{self, APPROVAL, CONVERSATION},
+};
+use abide_client::{
+    Update,
+    protocol::{inbox::Decision, notification::Snapshot, task::Status},
+};
+use abide_gui::{Message, daemon::Failure, keymap::Command, request::Request};
+
+fn before(history: Snapshot) -> Person {
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person
+}
+
+#[test]
+fn while_the_daemon_is_away_the_clock_stands() {
+    let mut person = before(preset::history());
+    person.wait(2000);
+    assert!(person.finds("1 min 35 s").is_some());
+    let lost = || Update::Disconnected { reason: "the connection is closed".into() };
+    person.tell(Message::Overview(vec![lost()]));
+    person.tell(Message::Conversation(CONVERSATION, vec![lost()]));
+    person.wait(60_000);
+    assert!(person.finds("1 min 35 s").is_some());
+}
+
+#[test]
+fn an_error_stays_on_its_page() {
+    let mut person = before(preset::history());
+    let request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+    let failure = Failure { message: "It is not there any more.".into(), kind: None };
+    person.tell(Message::Answered(request, Err(failure)));
+    assert!(person.finds("It is not there any more.").is_some());
+    person.tell(Message::Key(Command::Inbox));
+    assert!(person.finds("It is not there any more.").is_none());
+}

@@ -1,0 +1,104 @@
+//! The page for a new conversation: what it begins with.
+
+use crate::preset::{self, Window};
+use abide_client::{
+    Home, Update,
+    protocol::{
+        method::daemon::ListModelsReply,
+        provider::{DefaultModel, KeyState, ProviderInfo},
+        task::{Limits, Mode},
+    },
+};
+use abide_gui::{
+    App, Message,
+    request::{Answer, Asker, Request},
+    screen::{
+        composer::{self, ModeChoice, ModelChoice},
+        fresh,
+    },
+    settings,
+};
+use iced::widget::text_editor;
+use iced_test::{Simulator, futures::futures::future};
+use std::sync::{Arc, Mutex};
+
+fn models() -> ListModelsReply {
+    let provider = |name: &str, problem: Option<&str>| ProviderInfo {
+        name: name.to_owned(),
+        api: "openai-chat".to_owned(),
+        base_url: String::new(),
+        source: "environment".to_owned(),
+        key: KeyState::Present,
+        models: Vec::new(),
+        problem: problem.map(str::to_owned),
+    };
+    let refused = "connection refused (os error 111)";
+    let providers = vec![
+        provider("local", None),
+        provider("openai", Some(refused)),
+        provider("anthropic", Some(refused)),
+    ];
+    let default = DefaultModel { model: "local/smollm2".to_owned(), why: "set in config.toml".to_owned() };
+    ListModelsReply { providers, default, limits: Limits { max_steps: 400, ..Limits::default() } }
+}
+
+fn finds(app: &App, text: &str) -> bool {
+    Simulator::with_size(settings(), (1280.0, 800.0), app.view()).find(text).is_ok()
+}
+
+fn beginning() -> Window {
+    let mut window = preset::nothing();
+    window.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    window
+}
+
+#[test]
+fn the_limit_is_the_configured_one() {
+    let window = beginning();
+    assert!(finds(&window.app, "400"));
+    assert!(!finds(&window.app, "50"));
+}
+
+#[test]
+fn providers_that_are_not_there_are_told_on_demand() {
+    let mut window = beginning();
+    let problem = "openai: connection refused (os error 111)";
+    assert!(finds(&window.app, "Model: local/smollm2 (set in config.toml)"));
+    assert!(finds(&window.app, "2 unavailable +") && !finds(&window.app, problem));
+    window.tell(Message::Fresh(fresh::Message::ProblemsToggled));
+    assert!(finds(&window.app, problem));
+}
+
+#[test]
+fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
+    let home = tempfile::tempdir().unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let open = || {
+        let log = asked.clone();
+        let asker = Asker::new(move |request| {
+            log.lock().unwrap().push(request);
+            Box::pin(future::pending())
+        });
+        let mut app = App::with(&Home::at(home.path()), || preset::NOW, asker);
+        drop(app.update(Message::Overview(vec![Update::Snapshot(Box::new(preset::empty()))])));
+        app
+    };
+    let tell = |app: &mut App, message| drop(app.update(Message::Fresh(fresh::Message::Composer(message))));
+    let mut app = open();
+    for chosen in [
+        composer::Message::WorkspaceChanged("/srv/web".to_owned()),
+        composer::Message::ModelPicked(ModelChoice::Named("local/smollm2".to_owned())),
+        composer::Message::ModePicked(ModeChoice(Mode::Chat)),
+    ] {
+        tell(&mut app, chosen);
+    }
+    drop(app.update(Message::DraftDue));
+    let mut app = open();
+    let words = text_editor::Edit::Paste(Arc::new("Go.".to_owned()));
+    tell(&mut app, composer::Message::Edited(text_editor::Action::Edit(words)));
+    tell(&mut app, composer::Message::Submitted);
+    let asked = asked.lock().unwrap();
+    let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
+    assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
+    assert_eq!((task.model.as_deref(), task.mode), (Some("local/smollm2"), Some(Mode::Chat)));
+}

@@ -1,0 +1,108 @@
+//! What a call's card tells.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION},
+};
+use abide_client::protocol::{
+    JsonText,
+    inbox::{Changed, Pending, Preview},
+    message::{CallOutcome, CallView},
+    notification::Snapshot,
+    task::Status,
+    transcript::ToolResult,
+};
+use abide_gui::{Message, screen::conversation};
+use iced_test::core::keyboard::key::Named;
+
+fn before(history: Snapshot) -> Person {
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person
+}
+
+/// With this call alone, opened.
+fn before_open(call: CallView) -> Person {
+    let id = call.call_id;
+    let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+    person.tell(Message::Thread(conversation::Message::CallToggled(id, true)));
+    person
+}
+
+#[test]
+fn why_a_person_said_no_stays() {
+    let mut call = preset::call(10, "shell", "rm -rf build");
+    call.outcome = Some(CallOutcome::Rejected);
+    call.result = Some(ToolResult::failure("The user rejected this call and says: not on a Friday"));
+    let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+    assert!(person.finds("The user rejected this call and says: not on a Friday").is_some());
+}
+
+#[test]
+fn a_rewrite_is_counted_whole_and_all_its_lines_can_be_read() {
+    let mut call = preset::call(10, "write", "notes.txt");
+    let diff: Vec<String> = (0..450).map(|n| format!("+line {n}")).collect();
+    let diff = format!("--- a/notes.txt\n+++ b/notes.txt\n@@ -1,600 +1,600 @@\n{}", diff.join("\n"));
+    let changed = Some(Changed { added: 600, removed: 600 });
+    call.preview = Some(Box::new(Preview { path: "notes.txt".into(), diff, changed }));
+    let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+    assert!(person.finds("+600").is_some() && person.finds("−600").is_some());
+    assert!(person.finds("+line 12").is_some() && person.finds("+line 13").is_none());
+    person.clicks("… 437 more lines");
+    assert!(person.finds("… 51 more lines").is_none(), "it is below what is seen of the card");
+    person.wheels(-300.0);
+    person.clicks("… 51 more lines");
+    assert!(person.finds("line 1 of 453").is_some(), "all of it, on its own");
+    person.named(Named::Escape);
+    person.named(Named::Escape);
+    assert!(person.finds("line 1 of 453").is_none());
+}
+
+#[test]
+fn an_edit_that_changes_nothing_says_so() {
+    let mut call = preset::call(10, "write", "notes.txt");
+    let changed = Some(Changed { added: 0, removed: 0 });
+    call.preview = Some(Box::new(Preview { path: "notes.txt".into(), diff: String::new(), changed }));
+    let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+    assert!(person.finds("It changes nothing.").is_some());
+}
+
+#[test]
+fn a_shells_output_comes_before_its_complaints_and_the_code_once() {
+    let mut call = preset::call(10, "shell", "make");
+    let data =
+        r#"{"exit_code":2,"duration_ms":40,"stderr":"no rule\n","stdout":"10 %\r\u001b[1m100 %\u001b[0m\n"}"#;
+    let data = JsonText::parse(data).unwrap();
+    call.result = Some(ToolResult { ok: false, ..ToolResult::success("exit code 2", Some(data)) });
+    let mut person = before_open(call);
+    assert!(person.finds("100 %\nstderr:\nno rule").is_some());
+    assert!(person.finds("exit code 2 · 41.0 s").is_some());
+}
+
+#[test]
+fn a_program_that_wrote_nothing_is_said_to() {
+    let mut call = preset::call(10, "shell", "true");
+    let data = JsonText::parse(r#"{"exit_code":0,"duration_ms":4,"stderr":"","stdout":""}"#).unwrap();
+    call.result = Some(ToolResult::success("exit code 0", Some(data)));
+    assert!(before_open(call).finds("no output").is_some());
+}
+
+#[test]
+fn an_edit_that_waits_says_beside_its_buttons_what_it_touches() {
+    let mut wanted = preset::approval();
+    if let Pending::Approval(approval) = &mut wanted {
+        let path = "services/ledger/src/postings/balances/mod.rs".into();
+        let diff = "@@ -7,2 +7,2 @@\n same\n-old\n+new".into();
+        approval.preview =
+            Some(Box::new(Preview { path, diff, changed: Some(Changed { added: 1, removed: 1 }) }));
+    }
+    let (overview, snapshot) = preset::waits(Status::WaitingApproval, &[wanted], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, snapshot);
+    let allow = person.finds("Allow once").unwrap();
+    let path = person.finds("…/ledger/src/postings/balances/mod.rs").unwrap();
+    // In a narrow column it stands on the next line.
+    assert!((path.y - allow.y).abs() < 48.0, "{allow:?} {path:?}");
+    assert!(person.finds("8").is_some(), "lines are numbered");
+}

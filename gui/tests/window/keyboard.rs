@@ -1,0 +1,198 @@
+//! By keyboard alone: fields, focus, the palette.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION},
+};
+use abide_client::protocol::{
+    inbox::Pending,
+    method::daemon::ListModelsReply,
+    provider::{DefaultModel, KeyState, ProviderInfo},
+    task::{Limits, Mode, Status},
+    transcript::Risk,
+};
+use abide_gui::{
+    Message,
+    app::Page,
+    request::{Answer, Request},
+    screen::sidebar,
+};
+use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+
+fn with_shift(letter: &str) -> (Key, Modifiers) {
+    (Key::Character(letter.into()), Modifiers::CTRL | Modifiers::SHIFT)
+}
+
+fn nothing() -> Person {
+    let mut person = Person::before(preset::empty());
+    person.control("n");
+    person
+}
+
+fn before(status: Status, waiting: &[Pending]) -> Person {
+    let (overview, conversation) = preset::waits(status, waiting, preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.wait(60_000);
+    person.asked();
+    person
+}
+
+#[test]
+fn what_was_written_is_taken_back_and_comes_again() {
+    let mut person = before(Status::Thinking, &[]);
+    let draft = |person: &Person| person.app.conversation().unwrap().composer.draft();
+    person.writes("one two");
+    person.control("z");
+    assert_eq!(draft(&person), "one");
+    person.control("z");
+    person.control("z");
+    assert_eq!(draft(&person), "");
+    let (key, modifiers) = with_shift("Z");
+    person.press(key, modifiers);
+    assert_eq!(draft(&person), "one");
+    person.writes("!");
+    assert_eq!(draft(&person), "one!", "the caret is at the end");
+
+    // In a field of one line.
+    person.control("k");
+    person.writes("log in");
+    person.control("z");
+    assert!(person.finds("log").is_none() && person.finds("log ").is_some());
+}
+
+#[test]
+fn a_question_mark_in_an_empty_field_asks_for_the_keys() {
+    for search in [false, true] {
+        let mut person = before(Status::Thinking, &[]);
+        if search {
+            person.control("k");
+        }
+        person.letter("?");
+        assert!(person.finds("open or close all details").is_some(), "search: {search}");
+    }
+    let mut person = before(Status::Thinking, &[]);
+    person.writes("why?");
+    assert!(person.finds("open or close all details").is_none());
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "why?");
+}
+
+#[test]
+fn tab_goes_through_everything_and_enter_presses_it() {
+    let mut person = nothing();
+    person.named(Named::Escape);
+    // Search, new, Inbox, Settings, Fold, Keys.
+    for _ in 0..3 {
+        person.named(Named::Tab);
+    }
+    person.named(Named::Enter);
+    assert_eq!(person.app.page(), Page::Inbox);
+    for _ in 0..3 {
+        person.named(Named::Tab);
+    }
+    person.named(Named::Space);
+    assert!(person.finds("open or close all details").is_some());
+}
+
+#[test]
+fn tab_reaches_no_button_that_decides() {
+    let mut wanted = preset::approval();
+    if let Pending::Approval(approval) = &mut wanted {
+        approval.risk = Risk::Low;
+    }
+    let mut person = before(Status::WaitingApproval, &[wanted]);
+    for _ in 0..60 {
+        person.named(Named::Tab);
+        person.wait(1000);
+        person.named(Named::Enter);
+        person.named(Named::Space);
+        person.wait(1000);
+        let asked = person.asked();
+        let decides = |request: &Request| matches!(request, Request::Decide(..) | Request::Stop(_));
+        assert!(!asked.iter().any(decides), "{asked:?}");
+        // Whatever was opened by that.
+        person.named(Named::Escape);
+        person.wait(1000);
+        person.tell(Message::Sidebar(sidebar::Message::Selected(CONVERSATION)));
+    }
+}
+
+#[test]
+fn while_a_ring_is_drawn_no_letter_decides() {
+    let mut wanted = preset::approval();
+    if let Pending::Approval(approval) = &mut wanted {
+        approval.risk = Risk::Low;
+    }
+    let mut person = before(Status::WaitingApproval, &[wanted]);
+    person.named(Named::Tab);
+    person.named(Named::Tab);
+    person.wait(5000);
+    person.letter("a");
+    assert_eq!(person.asked(), []);
+}
+
+#[test]
+fn the_palette_does_what_is_named_and_decides_nothing() {
+    let open = |person: &mut Person| {
+        let (key, modifiers) = with_shift("P");
+        person.press(key, modifiers);
+    };
+    let mut person = before(Status::WaitingApproval, &[preset::approval()]);
+    open(&mut person);
+    assert!(person.finds("Ctrl N").is_some(), "each has its key beside it");
+    person.wait(5000);
+    person.letter("a");
+    assert_eq!(person.asked(), [], "it is for the field");
+    person.named(Named::Backspace);
+    person.writes("allow");
+    person.wait(5000);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+    person.named(Named::Escape);
+    assert!(person.finds("What to do").is_none(), "one Escape closes it");
+    open(&mut person);
+    person.writes("inbox");
+    person.named(Named::Enter);
+    assert_eq!(person.app.page(), Page::Inbox);
+    person.letter("a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "the card has just come into sight");
+}
+
+#[test]
+fn mode_limit_and_model_have_keys() {
+    let mut person = nothing();
+    let provider = ProviderInfo {
+        name: "a".into(),
+        api: "openai-chat".into(),
+        base_url: String::new(),
+        source: "config".into(),
+        key: KeyState::NotNeeded,
+        models: vec!["a/one".into(), "a/two".into()],
+        problem: None,
+    };
+    let default = DefaultModel { model: "a/one".into(), why: "configured".into() };
+    let models = ListModelsReply { default, providers: vec![provider], limits: Limits::default() };
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
+    let (key, modifiers) = with_shift("M");
+    person.press(key, modifiers);
+    person.writes("two");
+    person.named(Named::Enter);
+    let (key, modifiers) = with_shift("L");
+    person.press(key, modifiers);
+    person.writes("7");
+    person.control("l");
+    person.writes("Do it.");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(params.model.as_deref(), Some("a/two"));
+    assert_eq!(params.limits.max_steps, Some(7));
+    let mut person = nothing();
+    person.control("m");
+    person.writes("Say it.");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(params.mode, Some(Mode::Chat));
+}

@@ -1,0 +1,169 @@
+//! The list of conversations: where it is, what it groups, what can be done from it.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION, NOW},
+};
+use abide_client::protocol::{
+    ConversationId, Timestamp,
+    conversation::{Conversation, LatestTask},
+    notification::Snapshot,
+    task::Status,
+};
+use abide_gui::request::Request;
+use iced_test::core::{Point, keyboard::key::Named};
+
+/// A conversation that was used so many hours ago.
+fn used(n: u128, hours: i64, title: &str) -> Conversation {
+    let task = preset::task(Status::Completed);
+    Conversation {
+        id: ConversationId(preset::id(100 + n)),
+        title: title.into(),
+        updated_at: Timestamp(NOW.0 - hours * 3_600_000),
+        task: Some(LatestTask { id: abide_client::protocol::TaskId(preset::id(100 + n)), ..latest(&task) }),
+        ..preset::conversation(&task)
+    }
+}
+
+fn latest(task: &abide_client::protocol::task::AgentTask) -> LatestTask {
+    LatestTask { id: task.id, status: task.status }
+}
+
+fn with(conversations: Vec<Conversation>) -> Person {
+    Person::before(Snapshot { conversations, ..preset::empty() })
+}
+
+fn working() -> Person {
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.wait(1000);
+    person.asked();
+    person
+}
+
+#[test]
+fn what_is_done_is_grouped_by_day_and_what_was_put_aside_can_be_reached() {
+    let mut aside = used(4, 200, "the archived one");
+    aside.archived = true;
+    let mut person =
+        with(vec![used(3, 0, "the new one"), used(2, 24, "of yesterday"), used(1, 90, "the old one"), aside]);
+    let [today, new, yesterday, before, earlier, old] =
+        ["TODAY", "the new one", "YESTERDAY", "of yesterday", "EARLIER", "the old one"]
+            .map(|text| person.finds(text).map(|at| at.y).unwrap_or_else(|| panic!("{text}")));
+    let order = [today, new, yesterday, before, earlier, old];
+    assert!(order.is_sorted(), "{order:?}");
+    assert!(person.finds("the archived one").is_none());
+    person.clicks("Archived, 1 +");
+    assert!(person.finds("the archived one").is_some());
+    person.clicks("Archived, 1 −");
+    assert!(person.finds("the archived one").is_none());
+}
+
+#[test]
+fn the_list_is_put_away_and_dragged_and_the_page_stays_as_it_is() {
+    let mut person = working();
+    person.writes("half a thought");
+    let before = person.finds("WORKING").unwrap();
+    person.control("b");
+    assert!(person.finds("WORKING").is_none());
+    person.writes(", and the rest");
+    let draft = person.app.conversation().unwrap().composer.draft();
+    assert_eq!(draft, "half a thought, and the rest", "the caret has stayed");
+    person.clicks("Conversations");
+    assert_eq!(person.finds("WORKING"), Some(before));
+    person.drags(Point::new(288.0, 400.0), Point::new(400.0, 400.0));
+    let title = person.finds("Send").or(person.finds("Stop")).unwrap();
+    assert!(title.x > 400.0);
+    person.drags(Point::new(400.0, 400.0), Point::new(5.0, 400.0));
+    assert!(person.finds("WORKING").is_some(), "it does not get lost at the edge");
+}
+
+#[test]
+fn a_narrow_window_has_room_for_the_page_alone() {
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.resizes(500.0, 420.0);
+    assert!(person.finds("NEEDS YOU").is_none());
+    assert!(person.finds("Conversations").is_some());
+    person.wait(1000);
+    person.asked();
+    person.control("b");
+    assert!(person.finds("NEEDS YOU").is_some());
+    person.wait(5000);
+    person.letter("a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "the card is behind the list");
+    person.control("b");
+    person.letter("a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "it has just come into sight");
+    // Choosing a conversation puts the list away.
+    person.control("b");
+    person.clicks("approve: git push origin upgrade");
+    assert!(person.finds("NEEDS YOU").is_none());
+    person.control("k");
+    person.writes("flaky");
+    assert!(person.finds("NEEDS YOU").is_some(), "a search shows what it finds");
+    person.named(Named::Escape);
+    person.named(Named::Escape);
+    person.named(Named::Escape);
+    assert!(person.finds("NEEDS YOU").is_none());
+}
+
+#[test]
+fn a_frame_makes_no_other_frame_whatever_is_over_the_page() {
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    for (name, width) in [("beside", 1280.0), ("away", 500.0), ("over", 500.0), ("over the inbox", 500.0)] {
+        if name == "over the inbox" {
+            person.control("i");
+        }
+        person.resizes(width, 600.0);
+        if name.starts_with("over") {
+            person.control("b");
+        }
+        person.wait(5000);
+        let told = person.told_by_a_frame();
+        assert!(told.is_empty(), "{name}: {told:?}");
+    }
+}
+
+#[test]
+fn a_conversation_is_renamed_pinned_put_aside_and_deleted_from_the_list() {
+    let mut person = with(vec![used(1, 90, "the old one"), used(2, 0, "the new one")]);
+    person.clicks_right("the old one");
+    person.clicks("Pin");
+    assert!(person.finds("PINNED").is_some());
+    let (old, new) = (person.finds("the old one").unwrap(), person.finds("the new one").unwrap());
+    assert!(old.y < new.y);
+
+    person.clicks_right("the old one");
+    person.clicks("Rename");
+    person.named(Named::End);
+    person.writes(" still");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    let [Request::Update(update)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(update.title.as_deref(), Some("the old one still"));
+
+    person.clicks_right("the new one");
+    person.clicks("Delete…");
+    person.clicks("Delete");
+    assert_eq!(person.asked(), [], "a click on what has just come does nothing");
+    person.named(Named::Enter);
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "and no key does it");
+    person.clicks("Delete");
+    assert_eq!(person.asked(), [Request::Delete(ConversationId(preset::id(102)))]);
+
+    person.clicks_right("the new one");
+    person.wait(1000);
+    person.clicks("Archive");
+    assert_eq!(person.asked(), [Request::Archive(ConversationId(preset::id(102)), true)]);
+}

@@ -1,0 +1,168 @@
+//! Text across the conversation is selected with the mouse and copied by key.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION},
+};
+use abide_client::protocol::{message::Role, notification::Snapshot, task::Status};
+use abide_gui::{Message, keymap::Command, screen::conversation};
+use iced_test::core::{
+    Point, Rectangle,
+    keyboard::{Key, Modifiers, key::Named},
+};
+
+fn before(status: Status, history: Snapshot) -> Person {
+    let (overview, conversation) = preset::waits(status, &[], history);
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person
+}
+
+fn talk(messages: u64) -> Snapshot {
+    let said = (1..=messages).map(|n| {
+        let role = if n % 2 == 0 { Role::Agent } else { Role::User };
+        preset::said(n, role, &format!("message number {n}"))
+    });
+    Snapshot { messages: said.collect(), ..preset::empty() }
+}
+
+fn shown(person: &mut Person, text: &str) -> Rectangle {
+    let place = person.finds(text);
+    assert!(place.is_some(), "{text:?} is not shown");
+    place.unwrap()
+}
+
+fn left(place: Rectangle) -> Point {
+    Point::new(place.x - 2.0, place.center_y())
+}
+
+fn right(place: Rectangle) -> Point {
+    Point::new(place.x + place.width + 2.0, place.center_y())
+}
+
+fn selected(person: &Person) -> Option<String> {
+    person.app.conversation().unwrap().selected_text()
+}
+
+#[test]
+fn a_drag_selects_across_messages_and_control_c_copies() {
+    let mut person = before(Status::Thinking, talk(4));
+    let (from, to) = (shown(&mut person, "message number 2"), shown(&mut person, "message number 4"));
+    person.drags(left(from), right(to));
+    let words = "message number 2\n\nmessage number 3\n\nmessage number 4";
+    assert_eq!(selected(&person).as_deref(), Some(words));
+    person.control("c");
+    assert_eq!(person.copied.as_deref(), Some(words));
+}
+
+#[test]
+fn a_fast_drag_begins_where_the_button_went_down() {
+    let mut person = before(Status::Thinking, talk(4));
+    let place = shown(&mut person, "message number 2");
+    person.drags_at_once(left(place), right(place));
+    assert_eq!(selected(&person).as_deref(), Some("message number 2"));
+}
+
+#[test]
+fn a_drag_upwards_selects_the_same() {
+    let mut person = before(Status::Thinking, talk(4));
+    let (from, to) = (shown(&mut person, "message number 4"), shown(&mut person, "message number 2"));
+    person.drags(right(from), left(to));
+    assert_eq!(
+        selected(&person).as_deref(),
+        Some("message number 2\n\nmessage number 3\n\nmessage number 4")
+    );
+}
+
+#[test]
+fn two_clicks_take_a_word_and_three_a_line() {
+    let mut person = before(Status::Thinking, talk(4));
+    let place = shown(&mut person, "message number 2");
+    let at = Point::new(place.x + 10.0, place.center_y());
+    person.drags(at, at);
+    assert_eq!(selected(&person), None);
+    person.drags(at, at);
+    assert_eq!(selected(&person).as_deref(), Some("message"));
+    person.drags(at, at);
+    assert_eq!(selected(&person).as_deref(), Some("message number 2"));
+}
+
+#[test]
+fn a_click_elsewhere_and_escape_select_nothing() {
+    let mut person = before(Status::Thinking, talk(4));
+    let place = shown(&mut person, "message number 2");
+    for clear in [
+        |person: &mut Person| person.named(Named::Escape),
+        |person: &mut Person| person.drags(Point::new(600.0, 760.0), Point::new(600.0, 760.0)),
+        |person: &mut Person| person.drags(Point::new(900.0, 200.0), Point::new(900.0, 200.0)),
+    ] {
+        person.drags(left(place), right(place));
+        assert_eq!(selected(&person).as_deref(), Some("message number 2"));
+        clear(&mut person);
+        assert_eq!(selected(&person), None);
+    }
+    assert_eq!(person.asked(), [], "Escape was not for the task");
+}
+
+#[test]
+fn a_field_with_a_caret_has_control_c() {
+    let mut person = before(Status::Completed, talk(4));
+    let place = shown(&mut person, "message number 2");
+    person.drags(left(place), right(place));
+    person.control("l");
+    person.writes("mine");
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "mine");
+    person.control("c");
+    assert_eq!(person.copied, None);
+}
+
+#[test]
+fn past_an_edge_it_scrolls_and_rows_that_are_not_built_are_selected() {
+    let mut person = before(Status::Thinking, talk(300));
+    let from = shown(&mut person, "message number 300");
+    person.holds(right(from));
+    // Above the list's top edge, for as many frames as it takes.
+    person.points(Point::new(640.0, 10.0));
+    let mut frames = 0;
+    while person.finds("message number 150").is_none() {
+        person.redraw();
+        frames += 1;
+        assert!(frames < 3000, "the list does not scroll");
+    }
+    person.lets_go();
+    assert!(person.finds("message number 300").is_none(), "the row of the other end is far away");
+    let words = selected(&person).unwrap();
+    assert!(words.ends_with("message number 299\n\nmessage number 300"), "{words:?}");
+    for n in 151..=300 {
+        assert!(words.contains(&format!("message number {n}")), "{n}");
+    }
+}
+
+#[test]
+fn what_is_said_meanwhile_changes_nothing_of_what_is_selected() {
+    let mut person = before(Status::Thinking, talk(40));
+    let place = shown(&mut person, "message number 40");
+    person.drags(left(place), right(place));
+    let update = preset::message(preset::said(41, Role::Agent, "and another"));
+    person.tell(Message::Conversation(CONVERSATION, vec![abide_client::Update::Notification(update)]));
+    assert_eq!(selected(&person).as_deref(), Some("message number 40"));
+}
+
+#[test]
+fn code_and_output_are_selected_as_they_stand() {
+    let mut call = preset::call(3, "shell", "make");
+    call.result = Some(abide_client::protocol::transcript::ToolResult::success("first\nsecond", None));
+    let id = call.call_id;
+    let mut person = before(Status::Thinking, Snapshot { calls: vec![call], ..talk(2) });
+    person.tell(Message::Thread(conversation::Message::CallToggled(id, true)));
+    let place = shown(&mut person, "first\nsecond");
+    person.drags(
+        Point::new(place.x - 2.0, place.y + 4.0),
+        Point::new(place.x + 500.0, place.y + place.height - 4.0),
+    );
+    assert_eq!(selected(&person).as_deref(), Some("first\nsecond"));
+    person.tell(Message::Key(Command::Copy));
+    assert_eq!(person.copied.as_deref(), Some("first\nsecond"));
+    person.press(Key::Named(Named::Escape), Modifiers::empty());
+    assert_eq!(selected(&person), None);
+}

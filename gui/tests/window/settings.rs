@@ -1,0 +1,142 @@
+//! The page of settings: what is set there is asked of the daemon, or kept by the window.
+
+use crate::{person::Person, preset};
+use abide_client::protocol::{
+    ConversationId, JsonText,
+    inbox::Rule,
+    method::{
+        config::{ConfigReply, ModelChoice, UpdateConfigParams},
+        daemon::{CheckModelReply, ConfigStatus, ListModelsReply},
+        rule::{ListRulesReply, RememberedRule, RuleOrigin},
+    },
+    provider::{DefaultModel, KeyState, ProviderInfo},
+    task::Limits,
+};
+use abide_gui::{
+    Message,
+    app::Page,
+    memory::ThemeChoice,
+    request::{Answer, Key, Request},
+    screen::settings,
+};
+use iced_test::core::keyboard::key::Named;
+
+fn default() -> DefaultModel {
+    DefaultModel { model: "demo/demo".into(), why: "built in".into() }
+}
+
+fn config() -> ConfigReply {
+    ConfigReply {
+        model: ModelChoice::Automatic,
+        default: default(),
+        notifications: true,
+        file: ConfigStatus::default(),
+    }
+}
+
+fn rule() -> RememberedRule {
+    let arguments = JsonText::parse(r#"{"command":"cargo test"}"#).unwrap();
+    let rule = Rule { tool: "shell".into(), arguments, workspace: "/home/me/src/web".into() };
+    let origin = RuleOrigin {
+        rule,
+        at: preset::NOW,
+        conversation_id: ConversationId(preset::id(1)),
+        conversation_title: "Fix flaky login test".into(),
+    };
+    RememberedRule { id: "ab".repeat(32), allow: true, origin: Some(origin) }
+}
+
+fn open() -> Person {
+    let mut person = Person::before(preset::empty());
+    person.control(",");
+    let asked = person.asked();
+    assert!(asked.contains(&Request::Config) && asked.contains(&Request::Rules(None)), "{asked:?}");
+    let providers = vec![ProviderInfo {
+        name: "anthropic".into(),
+        api: "anthropic".into(),
+        base_url: "https://api.anthropic.com".into(),
+        source: "built in".into(),
+        key: KeyState::Missing,
+        models: vec!["anthropic/some-model".into()],
+        problem: None,
+    }];
+    let told = [
+        (
+            Request::Models,
+            Answer::Models(ListModelsReply { providers, default: default(), limits: Limits::default() }),
+        ),
+        (Request::Config, Answer::Config(config())),
+        (Request::Rules(None), Answer::Rules(ListRulesReply { rules: vec![rule()], before: None })),
+    ];
+    for (request, answer) in told {
+        person.tell(Message::Answered(request, Ok(answer)));
+    }
+    person
+}
+
+#[test]
+fn control_comma_opens_it_and_escape_leaves() {
+    let mut person = open();
+    assert_eq!(person.app.page(), Page::Settings);
+    assert!(person.finds("Remembered decisions").is_some());
+    person.named(Named::Escape);
+    assert_eq!(person.app.page(), Page::Fresh);
+    person.clicks("Settings");
+    assert_eq!(person.app.page(), Page::Settings);
+}
+
+#[test]
+fn a_key_is_stored_by_the_daemon_and_tested_with_one_request() {
+    let mut person = open();
+    person.clicks("Set key…");
+    person.writes("sk-1234");
+    assert!(person.finds("sk-1234").is_none(), "a key is not shown");
+    person.named(Named::Enter);
+    let stored = Request::SetKey("anthropic".into(), Some(Key::from("sk-1234".to_owned())));
+    assert!(!format!("{stored:?}").contains("1234"), "a key is in no log");
+    assert_eq!(person.asked(), std::slice::from_ref(&stored));
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "it is under way");
+    person.tell(Message::Answered(stored, Ok(Answer::Done)));
+    let check = Request::Check("anthropic".into());
+    assert_eq!(person.asked(), [Request::Config, check.clone()]);
+    let reply = CheckModelReply { model: "anthropic/some-model".into(), took_ms: 840, failure: None };
+    person.tell(Message::Answered(check, Ok(Answer::Checked(reply))));
+    assert!(person.finds("anthropic/some-model answers, in 840 ms.").is_some());
+}
+
+#[test]
+fn escape_takes_back_a_key_and_leaves_with_the_next() {
+    let mut person = open();
+    person.clicks("Set key…");
+    person.writes("sk");
+    person.named(Named::Escape);
+    person.named(Named::Escape);
+    assert_eq!(person.app.page(), Page::Settings);
+    assert!(person.finds("Store and test").is_none());
+    person.named(Named::Escape);
+    assert_eq!(person.app.page(), Page::Fresh);
+    assert_eq!(person.asked(), []);
+}
+
+#[test]
+fn notifications_and_rules_are_the_daemons() {
+    let mut person = open();
+    person.clicks("Off");
+    let change = UpdateConfigParams { notifications: Some(false), ..UpdateConfigParams::default() };
+    assert_eq!(person.asked(), [Request::ChangeConfig(change)]);
+    person.clicks("Forget");
+    let forget = Request::ForgetRule(rule().id);
+    assert_eq!(person.asked(), std::slice::from_ref(&forget));
+    person.tell(Message::Answered(forget, Ok(Answer::Done)));
+    assert!(person.finds("Forget").is_none());
+}
+
+#[test]
+fn the_look_is_the_windows_own() {
+    let mut person = open();
+    person.tell(Message::Settings(settings::Message::ThemePicked(ThemeChoice::Dark)));
+    assert!(person.app.theme().extended_palette().is_dark);
+    person.clicks("150 %");
+    assert!((person.app.scale() - 1.5).abs() < 0.01);
+}

@@ -1,0 +1,79 @@
+//! What a timeline tells of steps and of model calls that failed.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION, TASK},
+};
+use abide_client::{
+    Update,
+    protocol::{
+        Seq, Timestamp,
+        event::{Event, EventKind, ModelFailedEvent, StepEvent},
+        message::Role,
+        notification::Snapshot,
+        record::ModelErrorKind,
+        task::{Retry, Status},
+    },
+};
+use abide_gui::Message;
+
+fn before(history: Snapshot) -> Person {
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person
+}
+
+fn failed(seq: u64, retry_in: i64) -> Event {
+    let kind = EventKind::ModelFailed(ModelFailedEvent {
+        kind: ModelErrorKind::Network,
+        message: "connection refused".into(),
+        retry_at: Some(Timestamp(preset::NOW.0 + retry_in)),
+    });
+    Event { seq: Seq(seq), task_id: Some(TASK), at: preset::NOW, kind }
+}
+
+#[test]
+fn a_model_that_fails_again_and_again_is_one_line() {
+    let events: Vec<Event> = (1..=9).map(|n| failed(10 + n, 8000)).collect();
+    let (overview, mut snapshot) =
+        preset::waits(Status::Thinking, &[], Snapshot { events, ..preset::history() });
+    snapshot.tasks[0].retry = Some(Retry {
+        attempt: 10,
+        of: 12,
+        kind: ModelErrorKind::Network,
+        reason: "connection refused.".into(),
+        next_at: Timestamp(preset::NOW.0 + 8000),
+    });
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, snapshot.clone());
+    let lines = |person: &Person| {
+        let text = person.app.conversation().unwrap().as_text();
+        text.lines().filter(|line| line.contains("connection refused")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&person), [] as [&str; 0], "what is tried again is not told as if it were over");
+    assert!(person.finds("Attempt 10 of 12 in 8 s: connection refused").is_some());
+    person.wait(3000);
+    assert!(person.finds("Attempt 10 of 12 in 5 s: connection refused").is_some());
+    snapshot.tasks[0].retry = None;
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    assert_eq!(lines(&person), ["the model failed 9 times: connection refused"]);
+}
+
+#[test]
+fn calls_that_follow_each_other_are_one_group() {
+    let step = |seq, step| Event {
+        seq: Seq(seq),
+        task_id: Some(TASK),
+        at: preset::NOW,
+        kind: EventKind::StepBegan(StepEvent { step, phase: None }),
+    };
+    let calls =
+        vec![preset::call(3, "read", "a"), preset::call(5, "read", "b"), preset::call(7, "read", "c")];
+    let events = vec![step(2, 2), step(4, 3), step(6, 4), step(8, 5)];
+    let messages = vec![preset::said(1, Role::User, "Go."), preset::said(9, Role::Agent, "Read.")];
+    let person = before(Snapshot { messages, calls, events, ..preset::empty() });
+    let text = person.app.conversation().unwrap().as_text();
+    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("STEP")).collect();
+    assert_eq!(heads, ["STEP 2", "STEP 5"], "over the calls, and over the words after them");
+}
