@@ -13,6 +13,7 @@ mod home {
     mod doctor;
     mod one_daemon;
     mod secrets;
+    mod settings;
     mod unreadable;
 }
 mod lifecycle {

@@ -50,6 +50,7 @@ pub fn arguments(place: &Place, text: &str) {
     for approvals in [Approvals::Ask, Approvals::Allow] {
         let scope = Scope {
             workspace: workspace.to_str().expect("a path"),
+            path: Some("/usr/bin"),
             allowed: &allowed,
             approvals,
             remembered: &|_| None,

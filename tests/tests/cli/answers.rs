@@ -1,6 +1,9 @@
 //! Answering from another shell.
 
-use abide_client::protocol::{inbox::Pending, task::Status};
+use abide_client::protocol::{
+    inbox::{Pending, PendingId},
+    task::Status,
+};
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
@@ -61,7 +64,20 @@ async fn what_was_decided_before_counts() {
     assert_eq!(json.code, Some(1), "{json:?}");
     assert!(json.stdout.contains("\"won\": false") && json.stdout.contains("firstAt"), "{json:?}");
     world.wait_status(task, Status::WaitingUser).await;
-    cli.ok(&["answer", &task.task_id.short(), "blue"]).await;
+    let question = world.pending(task).await[0].id();
+    let PendingId::Question(question) = question else { panic!("a question: {question:?}") };
+    let question = question.short();
+    cli.ok(&["answer", &question, "blue"]).await;
     world.wait_end(task).await;
     assert_eq!(witness.marks(), ["once"]);
+    let again = cli.run(&["answer", &question, "blue"]).await;
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert!(again.stdout.starts_with("already answered ") && again.stdout.contains("blue"), "{again:?}");
+    let other = cli.run(&["answer", &question, "red"]).await;
+    assert_eq!(other.code, Some(1), "{other:?}");
+    assert!(other.stderr.contains("blue; your answer did not count"), "{other:?}");
+    let approval = cli.run(&["answer", &approval, "red"]).await;
+    assert!(approval.stderr.contains("approve or reject it"), "{approval:?}");
+    let nothing = cli.run(&["answer", "00000000", "red"]).await;
+    assert!(nothing.stderr.contains("no open question is 00000000"), "{nothing:?}");
 }

@@ -48,7 +48,7 @@ async fn ends_well(world: &mut World, window: &Window<'_>, begun: Begun) {
     }
     let listed = calls.iter().filter(|call| call.tool == "list").count();
     assert_eq!((listed, shown.matches("[list]").count()), (2, 2), "{shown}");
-    assert_eq!(shown.matches("— complete").count(), 1, "{shown}");
+    assert_eq!(shown.matches("— completed").count(), 1, "{shown}");
     let said = messages.len() - shown.matches("—:\n").count();
     assert_eq!(shown.matches("You:\n").count() + shown.matches("Agent:\n").count(), said, "{shown}");
 }

@@ -39,14 +39,14 @@ async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
     world.wait_status(task, Status::WaitingApproval).await;
     window.approve("write").await;
     world.wait_end(task).await;
-    window.reads("— complete").await;
+    window.reads("— completed").await;
 
     world.daemon.cli().ok(&["daemon", "stop"]).await;
     window.wait_disconnected().await;
     window.keep_picture("daemon-stopped").await;
     window.click(START.0, START.1).await;
     window.wait_connected().await;
-    window.reads("— complete").await;
+    window.reads("— completed").await;
     window.press(&["alt+F4"]).await;
     assert!(window.ended().await.success());
     world.daemon.cli().ok(&["daemon", "stop"]).await;

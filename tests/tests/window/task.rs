@@ -50,7 +50,7 @@ async fn typed_streamed_answered_approved_and_complete() {
     window.approve("shell").await;
     assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Completed));
     assert_eq!(witness.count("painted"), 1);
-    let shown = window.reads("— complete\nAll is painted.").await;
+    let shown = window.reads("— completed\nAll is painted.").await;
     window.keep_picture("complete").await;
     let (messages, _) = world.messages(task.conversation_id).await;
     assert!(messages.iter().any(|m| m.role == Role::User && m.text == "blue"), "{messages:#?}");
@@ -73,7 +73,7 @@ async fn escape_stops_and_what_was_said_stays() {
     window.reads("So far, so good.").await;
     window.stop().await;
     assert_eq!(world.wait_end(task).await.end_reason, Some(EndReason::Stopped));
-    let shown = window.reads("— stopped").await;
+    let shown = window.reads("— cancelled: stopped").await;
     window.keep_picture("stopped").await;
     assert_eq!(shown.matches("So far, so good.").count(), 1, "{shown}");
     assert!(!shown.contains("Never said"), "{shown}");
@@ -134,7 +134,7 @@ async fn closed_in_the_middle_and_opened_again_all_is_there() {
     assert_eq!((shown.matches(prompt).count(), shown.matches("First half,").count()), (1, 1), "{shown}");
     gate.open();
     world.wait_end(task).await;
-    let shown = window.reads("— complete").await;
+    let shown = window.reads("— completed").await;
     for text in world.texts(task.conversation_id).await {
         assert_eq!(shown.matches(&*text).count(), 1, "{text:?} once in\n{shown}");
     }

@@ -1,0 +1,157 @@
+//! What a person sets by commands: remembered decisions, the default model, notifications; and whether a model answers.
+
+use abide_client::protocol::{inbox::Decision, task::Status};
+use abide_tests::{model_server::Turn, world::World};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+};
+
+#[tokio::test]
+async fn a_forgotten_decision_asks_again_also_after_a_crash_and_a_rebuild() {
+    let mut world = World::start().await;
+    let witness = world.witness();
+    let same = witness.command("same");
+    let script = || [Turn::shell(&same), Turn::done("Done.")];
+    let task = world.run_asking("first", script()).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    assert!(world.decide(task, Decision::AllowAlways).await);
+    world.wait_end(task).await;
+
+    let cli = world.daemon.cli();
+    let rules = cli.json(&["rules"]).await;
+    let [rule] = &rules.as_array().unwrap()[..] else { panic!("one rule: {rules}") };
+    assert_eq!((&rule["allow"], &rule["origin"]["rule"]["tool"]), (&json!(true), &json!("shell")));
+    let id = rule["id"].as_str().unwrap();
+    let short = &id[id.len() - 8..];
+    let listed = cli.ok(&["rules"]).await;
+    assert!(listed.contains(short) && listed.contains("allow"), "{listed}");
+
+    let forgotten = cli.ok(&["rules", "forget", short]).await;
+    assert!(forgotten.starts_with(&format!("{short} forgotten")), "{forgotten}");
+    assert_eq!(cli.json(&["rules"]).await, json!([]));
+    let again = cli.run(&["rules", "forget", short]).await;
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.stderr.contains("there is no remembered decision"), "{again:?}");
+    let history = cli.ok(&["messages", &task.conversation_id.to_string()]).await;
+    assert!(!history.is_empty());
+
+    world.crash_and_restart().await;
+    world.daemon.stop().await;
+    let rebuilt = world.daemon.cli().json(&["doctor", "--rebuild"]).await;
+    assert_eq!(rebuilt["different"], json!([]), "{rebuilt}");
+    world.daemon.up().await;
+    world.client = world.daemon.client().await;
+    let task = world.run_asking("again", script()).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    assert_eq!(witness.marks(), ["same"]);
+    world.decide(task, Decision::RejectOnce).await;
+    world.wait_end(task).await;
+}
+
+#[tokio::test]
+async fn a_decision_of_a_deleted_conversation_can_be_forgotten() {
+    let world = World::start().await;
+    let script = [Turn::shell("true"), Turn::done("Done.")];
+    let task = world.run_asking("deleted", script).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    assert!(world.decide(task, Decision::RejectAlways).await);
+    world.wait_end(task).await;
+    let cli = world.daemon.cli();
+    cli.ok(&["conversations", "delete", "--yes", &task.conversation_id.to_string()]).await;
+    let rules = cli.json(&["rules"]).await;
+    assert_eq!((&rules[0]["allow"], &rules[0]["origin"]), (&json!(false), &Value::Null), "{rules}");
+    let listed = cli.ok(&["rules"]).await;
+    assert!(listed.contains("reject") && listed.contains("deleted"), "{listed}");
+    cli.ok(&["rules", "forget", rules[0]["id"].as_str().unwrap()]).await;
+    assert_eq!(cli.json(&["rules"]).await, json!([]));
+}
+
+#[tokio::test]
+async fn a_setting_is_changed_in_the_file_and_everything_else_in_it_stays() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    let file = world.daemon.home().config_file();
+    let (start, rest) = ("# Mine.\n", fs::read_to_string(&file).unwrap());
+    let text = format!(
+        "{start}{}",
+        rest.replace("default = \"test/scripted-1\"", "default = \"test/scripted-1\" # for now")
+    );
+    assert!(text.contains("# for now"), "{text}");
+    // A file that lies elsewhere, as those do who keep theirs in a repository.
+    let elsewhere = world.daemon.workspace().join("config.toml");
+    fs::write(&elsewhere, &text).unwrap();
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::remove_file(&file).unwrap();
+    symlink(&elsewhere, &file).unwrap();
+
+    let shown = cli.ok(&["config", "show"]).await;
+    assert!(shown.contains("test/scripted-1") && shown.contains(&file.display().to_string()), "{shown}");
+    let changed = cli.json(&["config", "set", "model.default", "claude/other"]).await;
+    assert_eq!(changed["model"], json!({ "named": "claude/other" }), "{changed}");
+    assert_eq!(changed["default"]["model"], "claude/other");
+    let expected = text.replace("\"test/scripted-1\" # for now", "\"claude/other\" # for now");
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), expected);
+    assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
+    assert_eq!(fs::metadata(&elsewhere).unwrap().permissions().mode() & 0o777, 0o644);
+    assert_eq!(cli.json(&["models", "--offline"]).await["default"]["model"], "claude/other");
+
+    let on = cli.json(&["config", "set", "notify.enabled", "on"]).await;
+    assert_eq!((&on["notifications"], &on["model"]), (&json!(true), &json!({ "named": "claude/other" })));
+    let automatic = cli.json(&["config", "set", "model.default", "auto"]).await;
+    assert_eq!(
+        (&automatic["model"], &automatic["default"]["model"]),
+        (&json!("automatic"), &json!("demo/demo"))
+    );
+    assert!(fs::read_to_string(&elsewhere).unwrap().starts_with(start));
+}
+
+#[tokio::test]
+async fn a_setting_that_makes_no_sense_or_a_file_that_is_refused_changes_nothing() {
+    let world = World::start().await;
+    let cli = world.daemon.cli();
+    let file = world.daemon.home().config_file();
+    let before = fs::read_to_string(&file).unwrap();
+    for (arguments, code, words) in [
+        (["config", "set", "model.default", "gone/m"], 1, "there is no provider \"gone\""),
+        (["config", "set", "model.default", "nonsense"], 1, "PROVIDER/MODEL"),
+        (["config", "set", "notify.enabled", "maybe"], 2, "neither on nor off"),
+        (["config", "set", "task.max_steps", "7"], 2, "model.default"),
+    ] {
+        let refused = cli.run(&arguments).await;
+        assert_eq!(refused.code, Some(code), "{refused:?}");
+        assert!(refused.stderr.contains(words), "{refused:?}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    }
+    let broken = format!("{before}\n[tsak]\nmax_steps = 7\n");
+    fs::write(&file, &broken).unwrap();
+    let refused = cli.run(&["config", "set", "notify.enabled", "on"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.stderr.contains("is not changed")
+            && refused.stderr.contains("config check")
+            && refused.stderr.contains("line "),
+        "{refused:?}"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), broken);
+}
+
+#[tokio::test]
+async fn one_request_says_whether_a_model_answers() {
+    let world = World::start().await;
+    world.model.script_for_all([Turn::say("OK")]);
+    let cli = world.daemon.cli();
+    let named = cli.json(&["models", "--check", "test/scripted-1"]).await;
+    assert_eq!((&named["model"], &named["failure"]), (&json!("test/scripted-1"), &Value::Null), "{named}");
+    // Of a provider its default model.
+    let said = cli.ok(&["models", "--check", "test"]).await;
+    assert!(said.starts_with("test/scripted-1 answers"), "{said}");
+    for (model, words) in
+        [("gone", "there is no provider `gone`"), ("openai", "it wants a key and none is set")]
+    {
+        let failed = cli.run(&["models", "--check", model]).await;
+        assert_eq!(failed.code, Some(1), "{failed:?}");
+        assert!(failed.stderr.contains(words), "{failed:?}");
+    }
+}
