@@ -14,6 +14,7 @@ mod wrap;
 
 use blocks::{Block, Blocks};
 use render::Room;
+pub(crate) use wrap::plain;
 
 /// Columns that are comfortable to read.
 const COMFORTABLE: usize = 100;
@@ -142,7 +143,7 @@ fn rendered(block: &Block, room: Room) -> Vec<String> {
     match block {
         Block::Gap => Vec::new(),
         Block::Label(info) if info.is_empty() => Vec::new(),
-        Block::Label(info) => vec![render::label(info)],
+        Block::Label(info) => vec![render::label(info, usize::MAX)],
         Block::Code(line) if room.is_limited() => wrap::code(line, room.columns()),
         Block::Code(line) => vec![render::code_line(line)],
         Block::Heading(source) | Block::Source(source) => render::source(source, room),

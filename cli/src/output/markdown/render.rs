@@ -48,9 +48,9 @@ pub(super) fn code_line(line: &str) -> String {
     paint(CODE, &text::block(line))
 }
 
-/// What a code block says of itself: its language, its file.
-pub(super) fn label(info: &str) -> String {
-    paint(FAINT, &text::one_line(info))
+/// What a code block says of itself: its language, its file. What is wider than `room` columns is cut.
+pub(super) fn label(info: &str, room: usize) -> String {
+    paint(FAINT, &text::fit(&text::one_line(info), room))
 }
 
 /// A block that is not code.
@@ -165,7 +165,7 @@ impl Page {
                     && !info.trim().is_empty()
                 {
                     let room = if self.room.is_limited() { self.inner() } else { usize::MAX };
-                    self.line(&label(&text::fit(&info, room)));
+                    self.line(&label(&info, room));
                 }
             }
             Tag::Table(alignments) => self.table = Some(Table::new(alignments)),

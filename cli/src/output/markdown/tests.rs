@@ -170,7 +170,17 @@ fn fragment() -> impl Strategy<Value = String> {
     ]
 }
 
+#[test]
+fn a_label_with_a_tab_is_cut_where_the_line_ends() {
+    let mut markdown = Markdown::default();
+    markdown.push("```aaaaaaaaaaaaa\taaaaaaaaaaaaaaa~~~# # ", 29);
+    let lines: Vec<_> = markdown.open(29).iter().map(|line| plain(line)).collect();
+    assert_eq!(lines, [format!("{} {}…", "a".repeat(13), "a".repeat(14))]);
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn no_letter_is_lost_whatever_comes_and_however_it_is_cut(
         fragments in prop::collection::vec(fragment(), 0..40),
