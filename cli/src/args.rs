@@ -14,9 +14,7 @@ pub(crate) use self::{
         RulesArgs, RulesCommand, Setting,
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
-    task::{
-        AgentArgs, ChatArgs, LiveTaskArgs, MODES, OutputArgs, PsArgs, RunArgs, ShowArgs, WaitArgs, WatchArgs,
-    },
+    task::{AgentArgs, ChatArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, WaitArgs, WatchArgs},
 };
 
 use clap::{Parser, Subcommand, ValueEnum};

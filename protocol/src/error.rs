@@ -1,6 +1,7 @@
 //! Errors as they travel: JSON-RPC's integer code, words for a person, and data for a program.
 
 use serde::{Deserialize, Serialize};
+use strum::{VariantArray, VariantNames};
 
 /// Why a request was not done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -45,6 +46,8 @@ pub struct Candidate {
 /// The closed list of what can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantArray, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum ErrorKind {
     /// The line is not JSON.
     Parse,
@@ -81,26 +84,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    pub const ALL: [Self; 18] = [
-        Self::Parse,
-        Self::InvalidRequest,
-        Self::MethodNotFound,
-        Self::InvalidParams,
-        Self::Internal,
-        Self::Overloaded,
-        Self::NotFound,
-        Self::Ambiguous,
-        Self::Conflict,
-        Self::TaskRunning,
-        Self::IllegalState,
-        Self::Forbidden,
-        Self::Unsupported,
-        Self::StorageFull,
-        Self::Storage,
-        Self::TooLarge,
-        Self::ShuttingDown,
-        Self::ModelUnavailable,
-    ];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     /// The first five are JSON-RPC 2.0's own, the rest lie in its range for servers.
     #[must_use]

@@ -7,6 +7,7 @@ use crate::{
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 /// Something that happened to a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub struct Event {
 /// What happened. Variants are only ever appended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum EventKind {
     TaskStarted(StartedEvent),
     StepBegan(StepEvent),

@@ -2,6 +2,7 @@
 
 use crate::{ApprovalId, CallId, ConversationId, JsonText, QuestionId, TaskId, Timestamp, transcript::Risk};
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 /// An open item of the inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +17,8 @@ pub struct InboxItem {
 /// What a task waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Pending {
     Question(Question),
     Approval(Approval),
@@ -43,6 +46,8 @@ impl Pending {
 /// Names an inbox item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum PendingId {
     Question(QuestionId),
     Approval(ApprovalId),
@@ -67,6 +72,8 @@ pub struct Question {
 /// Who asks, and about what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum QuestionKind {
     /// The agent, by `ask_user`.
     Agent,
@@ -147,6 +154,8 @@ pub struct Rule {
 /// A person's decision on an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Decision {
     AllowOnce,
     AllowAlways,

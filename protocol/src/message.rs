@@ -5,6 +5,7 @@ use crate::{
     transcript::ToolResult,
 };
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 /// A message. Exactly the records for which [`crate::record::Record::message`] answers are messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +41,8 @@ impl Message {
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     User,
     Agent,
@@ -49,6 +52,8 @@ pub enum Role {
 /// What kind of message it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum MessageKind {
     Text,
     /// By `send_update`.
@@ -86,6 +91,8 @@ pub struct CallView {
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum CallOutcome {
     /// It ran; `ToolResult::ok` says how it went.
     Done,

@@ -13,6 +13,7 @@ use crate::{
     task::AgentTask,
 };
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 macro_rules! notifications {
     ($($(#[$doc:meta])* $kind:literal $name:literal $variant:ident($body:ty);)*) => {
@@ -133,6 +134,8 @@ pub struct TaskDelta {
 /// What a delta is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum DeltaItem {
     /// A model's reply: the id that its record will have.
     Reply(RecordId),
@@ -143,6 +146,8 @@ pub enum DeltaItem {
 /// Which stream of an item a delta belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum DeltaKind {
     Text,
     Reasoning,

@@ -1,6 +1,7 @@
 //! What `listModels` tells of providers and models.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 /// A configured or found provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,8 @@ pub struct ProviderInfo {
 /// What the daemon knows of a provider's key. Never the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum KeyState {
     NotNeeded,
     Present,

@@ -9,6 +9,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::VariantNames;
 
 /// A committed record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,8 @@ pub struct NewRecord {
 /// What happened. Variants are only ever appended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum RecordBody {
     ConversationCreated(ConversationCreated),
     ConversationUpdated(ConversationUpdated),
@@ -158,6 +161,8 @@ pub struct Notice {
 /// What a notice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum NoticeKind {
     Stopped,
     /// The end at a step or time limit.
@@ -212,6 +217,8 @@ pub struct ModelFailed {
 /// What went wrong with a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum ModelErrorKind {
     /// No or a wrong key.
     Auth,
@@ -317,6 +324,8 @@ pub enum EditState {
 /// Whether a call may run, and by whose word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Permission {
     /// The tool's tier allows.
     Tier,
@@ -421,6 +430,11 @@ pub struct TaskEnded {
     pub reason: EndReason,
     pub summary: Option<String>,
     pub error: Option<String>,
+}
+
+impl RecordBody {
+    /// Of all kinds, in the order of the variants: what the wire and the store call them.
+    pub const KINDS: &[&str] = <Self as VariantNames>::VARIANTS;
 }
 
 impl Record {

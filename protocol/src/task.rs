@@ -5,10 +5,13 @@ use crate::{
     transcript::Usage,
 };
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 /// How a task decides what to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr, EnumString, VariantArray, VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Mode {
     /// One request, one streamed answer.
     Chat,
@@ -17,18 +20,19 @@ pub enum Mode {
 }
 
 impl Mode {
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
+
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Agent => "agent",
-        }
+        self.into_str()
     }
 }
 
 /// Where a task stands. Where several hold, shown is approval > question > tool > thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr, EnumString, VariantArray, VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Status {
     /// Between two things.
     Running,
@@ -45,18 +49,7 @@ pub enum Status {
 }
 
 impl Status {
-    pub const ALL: [Self; 10] = [
-        Self::Running,
-        Self::Thinking,
-        Self::ToolExecuting,
-        Self::WaitingUser,
-        Self::WaitingApproval,
-        Self::WaitingChildren,
-        Self::Paused,
-        Self::Completed,
-        Self::Cancelled,
-        Self::Error,
-    ];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     #[must_use]
     pub const fn has_ended(self) -> bool {
@@ -71,24 +64,15 @@ impl Status {
 
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Thinking => "thinking",
-            Self::ToolExecuting => "tool_executing",
-            Self::WaitingUser => "waiting_user",
-            Self::WaitingApproval => "waiting_approval",
-            Self::WaitingChildren => "waiting_children",
-            Self::Paused => "paused",
-            Self::Completed => "completed",
-            Self::Cancelled => "cancelled",
-            Self::Error => "error",
-        }
+        self.into_str()
     }
 }
 
 /// Why a task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum EndReason {
     Completed,
     StepLimit,
@@ -112,16 +96,7 @@ impl EndReason {
 
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::StepLimit => "step_limit",
-            Self::TimeLimit => "time_limit",
-            Self::Stopped => "stopped",
-            Self::Deleted => "deleted",
-            Self::QuestionTimeout => "question_timeout",
-            Self::Budget => "budget",
-            Self::Error => "error",
-        }
+        self.into_str()
     }
 
     /// For people: the status, and what it is due to.
@@ -143,6 +118,8 @@ impl EndReason {
 /// Why a task is paused. It still takes answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum PauseReason {
     User,
     Budget,
@@ -153,18 +130,15 @@ pub enum PauseReason {
 impl PauseReason {
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Budget => "budget",
-            Self::CrashLoop => "crash_loop",
-            Self::Restart => "restart",
-        }
+        self.into_str()
     }
 }
 
 /// A named part of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Phase {
     Reason,
     Act,
@@ -175,18 +149,15 @@ pub enum Phase {
 impl Phase {
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reason => "reason",
-            Self::Act => "act",
-            Self::Observe => "observe",
-            Self::Plan => "plan",
-        }
+        self.into_str()
     }
 }
 
 /// What the reply that a task ended with lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Incomplete {
     /// It was cut at the model's length limit.
     Length,
@@ -222,6 +193,8 @@ pub struct Retry {
 /// What happens to calls that would ask a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Approvals {
     #[default]
     Ask,
@@ -232,6 +205,8 @@ pub enum Approvals {
 /// What becomes of interrupted work when the daemon starts again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum RestartPolicy {
     #[default]
     Resume,
@@ -356,6 +331,8 @@ pub struct ActiveCall {
 /// How far a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum CallState {
     /// Its turn has not come.
     Queued,

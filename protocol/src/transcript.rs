@@ -3,6 +3,7 @@
 use crate::{CallId, JsonText};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use strum::VariantNames;
 
 /// A part of a model's reply, in the order the model gave them.
 ///
@@ -10,6 +11,8 @@ use std::sync::Arc;
 /// api and model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Block {
     Text(TextBlock),
     Reasoning(TextBlock),
@@ -84,6 +87,8 @@ fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum StopReason {
     EndTurn,
     ToolCalls,
@@ -149,6 +154,8 @@ pub struct ToolSpec {
 /// What may be done with a call that was started and has no result (after a crash).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum EffectClass {
     /// Reads only: run again.
     Pure,
@@ -163,6 +170,8 @@ pub enum EffectClass {
 /// How much harm a call can do; for people, not for decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Risk {
     Low,
     Medium,
@@ -172,6 +181,8 @@ pub enum Risk {
 /// What a tool needs if nothing else decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Tier {
     Allow,
     Ask,

@@ -7,18 +7,13 @@ use clap::{
 };
 use std::time::Duration;
 
-/// The modes that can be named.
-pub(crate) const MODES: [Mode; 2] = [Mode::Chat, Mode::Agent];
-
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(MODES.map(Mode::name))
-        .try_map(|name| MODES.into_iter().find(|mode| mode.name() == name).ok_or("no such mode"))
+    PossibleValuesParser::new(Mode::ALL.iter().map(|mode| mode.name())).try_map(|name| name.parse::<Mode>())
 }
 
 fn status_parser() -> impl clap::builder::TypedValueParser<Value = Status> {
-    PossibleValuesParser::new(Status::ALL.map(Status::name)).try_map(|name| {
-        Status::ALL.into_iter().find(|status| status.name() == name).ok_or("there is no such status")
-    })
+    PossibleValuesParser::new(Status::ALL.iter().map(|status| status.name()))
+        .try_map(|name| name.parse::<Status>())
 }
 
 /// Seconds, or a number with `s`, `m` or `h`.

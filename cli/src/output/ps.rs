@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn every_status_has_words() {
-        for status in Status::ALL {
+        for &status in Status::ALL {
             let (words, _) = super::status(&AgentTask { status, ..fixture::task() });
             assert!(!words.is_empty() && !words.contains('_'), "{words}");
         }

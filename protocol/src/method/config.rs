@@ -1,6 +1,7 @@
 use super::daemon::ConfigStatus;
 use crate::provider::DefaultModel;
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -34,6 +35,8 @@ pub struct ConfigReply {
 /// The model of tasks and conversations that name none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum ModelChoice {
     /// The first that is there: a vendor whose key is set, a model server on this machine, the scripted demo.
     Automatic,

@@ -1,5 +1,6 @@
 use crate::{ConversationId, Seq, SubscriptionId, notification::Snapshot};
 use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -13,6 +14,8 @@ pub struct SubscribeParams {
 /// What a subscription is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Scope {
     /// Tasks, inbox and conversations, latest-wins only: no records, no deltas.
     Overview,

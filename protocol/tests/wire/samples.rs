@@ -40,7 +40,7 @@ pub(crate) fn all() -> Vec<Sample> {
         let name = format!("notification.{}{case}", notification.name());
         Sample::Outgoing(name, Outgoing::Notification(notification))
     });
-    let errors = ErrorKind::ALL.into_iter().map(|kind| {
+    let errors = ErrorKind::ALL.iter().map(|&kind| {
         let error = Error::new(kind, format!("about {kind:?}: \"quoted\", ünïcode")).about("0198");
         let candidate = |id: &str| Candidate {
             id: id.to_owned(),

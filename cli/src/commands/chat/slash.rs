@@ -1,9 +1,6 @@
 //! Lines that begin with a slash are for `abide chat` itself.
 
-use crate::{
-    args::MODES,
-    output::{markdown, text},
-};
+use crate::output::{markdown, text};
 use abide_client::protocol::task::Mode;
 use std::fmt::Write as _;
 
@@ -74,10 +71,10 @@ impl Command {
             ("/model", model) => Ok(Self::Model(model.map(str::to_owned))),
             ("/mode", None) => Ok(Self::Mode(None)),
             ("/mode", Some(named)) => {
-                let mode = MODES.into_iter().find(|mode| mode.name() == named);
-                mode.map(|mode| Self::Mode(Some(mode))).ok_or_else(|| {
-                    format!("there is no mode {named}; modes: {}", MODES.map(Mode::name).join(", "))
-                })
+                let modes = || Mode::ALL.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(", ");
+                let mode =
+                    named.parse().map_err(|_| format!("there is no mode {named}; modes: {}", modes()))?;
+                Ok(Self::Mode(Some(mode)))
             }
             ("/help", None) => Ok(Self::Help),
             ("/stop", None) => Ok(Self::Stop),
@@ -116,7 +113,7 @@ pub(super) fn help(width: usize) -> String {
 /// All that Tab can complete to.
 pub(super) fn lines(models: &[String]) -> Vec<String> {
     let plain = COMMANDS.iter().filter(|(_, takes, _)| takes.is_empty()).map(|(name, ..)| (*name).to_owned());
-    let modes = MODES.iter().map(|mode| format!("/mode {}", mode.name()));
+    let modes = Mode::ALL.iter().map(|mode| format!("/mode {}", mode.name()));
     // A model's name is a provider's word; completing writes it to the terminal.
     let plain_name = |model: &&String| !model.chars().any(|c| c.is_control() || c.is_whitespace());
     let models = models.iter().filter(plain_name).map(|model| format!("/model {model}"));

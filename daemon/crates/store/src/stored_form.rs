@@ -116,9 +116,7 @@ mod tests {
 
     #[test]
     fn the_table_has_the_names_that_json_has() {
-        let error = serde_json::from_str::<RecordBody>(r#"{"nonsense":null}"#).unwrap_err().to_string();
-        let names: Vec<&str> = error.split('`').skip(1).step_by(2).skip(1).collect();
-        assert_eq!(names, KINDS);
+        assert_eq!(RecordBody::KINDS, KINDS);
     }
 
     #[test]

@@ -111,8 +111,7 @@ fn hash(life: &Life) -> u64 {
 fn everything() -> BTreeSet<String> {
     use EndReason as E;
     use QuestionKind as Q;
-    let statuses =
-        Status::ALL.into_iter().filter(|s| *s != Status::WaitingChildren).map(|s| format!("{s:?}"));
+    let statuses = Status::ALL.iter().filter(|s| **s != Status::WaitingChildren).map(|s| format!("{s:?}"));
     let ends =
         [E::Completed, E::StepLimit, E::TimeLimit, E::Stopped, E::QuestionTimeout, E::Budget, E::Error];
     let pauses = [PauseReason::User, PauseReason::Budget, PauseReason::CrashLoop, PauseReason::Restart];
