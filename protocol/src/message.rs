@@ -71,7 +71,7 @@ pub enum MessageKind {
 #[serde(rename_all = "camelCase")]
 pub struct CallView {
     pub call_id: CallId,
-    /// Where it stands among the messages: the seq of the record that planned it.
+    /// Where it stands among the messages: the seq of its `call_assessed` record.
     pub seq: Seq,
     pub conversation_id: ConversationId,
     pub task_id: TaskId,

@@ -57,7 +57,9 @@ pub enum RecordBody {
     Reply(ReplyRecord),
     /// What was shown of a reply when the task was stopped; its call, if any, never was.
     PartialReply(PartialReply),
-    CallPlanned(CallPlanned),
+    /// Arguments, permission and preview of a call, before anything of it runs. (Its name in older records is `call_planned`.)
+    #[serde(alias = "call_planned")]
+    CallAssessed(CallAssessed),
     ApprovalRequested(Approval),
     ApprovalDecided(ApprovalDecided),
     RuleRemembered(RuleRemembered),
@@ -284,7 +286,7 @@ pub struct PartialReply {
 /// What is known of a call before it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CallPlanned {
+pub struct CallAssessed {
     pub call_id: CallId,
     pub tool: String,
     pub arguments: String,

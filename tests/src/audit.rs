@@ -5,7 +5,7 @@ use abide_client::protocol::{
     ApprovalId, CallId, ConversationId, QuestionId, TaskId,
     inbox::{Decision, QuestionKind},
     message::CallOutcome,
-    record::{CallFinished, CallPlanned, RecordBody, TaskStarted},
+    record::{CallAssessed, CallFinished, RecordBody, TaskStarted},
     task::EndReason,
     transcript::EffectClass,
 };
@@ -53,7 +53,7 @@ impl fmt::Display for Account {
 #[derive(Default)]
 struct Call {
     conversation: Option<ConversationId>,
-    planned: Option<CallPlanned>,
+    assessed: Option<CallAssessed>,
     started: Vec<u32>,
     finished: Vec<CallFinished>,
     allowed_by_person: bool,
@@ -118,11 +118,11 @@ impl Books {
             RecordBody::TaskEnded(ended) => {
                 self.tasks.entry(task.expect("a task")).or_default().ended.push(ended.reason);
             }
-            RecordBody::CallPlanned(planned) => {
-                self.tasks.entry(task.expect("a task")).or_default().calls.push(planned.call_id);
-                let call = self.calls.entry(planned.call_id).or_default();
+            RecordBody::CallAssessed(assessed) => {
+                self.tasks.entry(task.expect("a task")).or_default().calls.push(assessed.call_id);
+                let call = self.calls.entry(assessed.call_id).or_default();
                 call.conversation = Some(conversation);
-                assert!(call.planned.replace(planned).is_none(), "a call is planned once");
+                assert!(call.assessed.replace(assessed).is_none(), "a call is assessed once");
             }
             RecordBody::CallStarted(started) => {
                 self.calls.entry(started.call_id).or_default().started.push(started.attempt);
@@ -158,7 +158,7 @@ impl Books {
         }
         account.marks = marks.len();
         for call in self.calls.values() {
-            let Some(mark) = call.planned.as_ref().and_then(|p| Witness::mark_of(&p.arguments)) else {
+            let Some(mark) = call.assessed.as_ref().and_then(|p| Witness::mark_of(&p.arguments)) else {
                 continue;
             };
             let left = once.remove(mark.as_str());
@@ -249,17 +249,17 @@ impl Books {
 
 impl Call {
     fn check(&self, id: CallId, account: &mut Account) {
-        let planned = self.planned.as_ref().unwrap_or_else(|| panic!("call {id} was never planned"));
+        let assessed = self.assessed.as_ref().unwrap_or_else(|| panic!("call {id} was never assessed"));
         let [finished] = &self.finished[..] else {
-            panic!("call {id} ({}) has {} results", planned.summary, self.finished.len())
+            panic!("call {id} ({}) has {} results", assessed.summary, self.finished.len())
         };
         assert!(
             self.started.iter().copied().eq(1..=self.started.len() as u32),
             "call {id}: attempts {:?}",
             self.started
         );
-        if planned.effect == EffectClass::Unsafe {
-            assert!(self.started.len() <= 1, "the unsafe call {id} ({}) was started twice", planned.summary);
+        if assessed.effect == EffectClass::Unsafe {
+            assert!(self.started.len() <= 1, "the unsafe call {id} ({}) was started twice", assessed.summary);
         }
         account.run_again += self.started.len().saturating_sub(1);
         let interrupted = finished.outcome == CallOutcome::Interrupted;
@@ -270,15 +270,15 @@ impl Call {
             "call {id} is said to be interrupted and never began"
         );
         assert!(
-            planned.effect != EffectClass::Pure || !interrupted,
+            assessed.effect != EffectClass::Pure || !interrupted,
             "the harmless call {id} ({}) is not run again",
-            planned.summary
+            assessed.summary
         );
         let expected = usize::from(interrupted && self.allowed_by_person);
         assert_eq!(
             self.asked_about, expected,
             "questions about the cut short call {id} ({})",
-            planned.summary
+            assessed.summary
         );
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn weight(record: &Record) -> usize {
             RecordBody::ModelFailed(failed) => failed.message.len(),
             RecordBody::PartialReply(partial) => partial.text.len(),
             RecordBody::Reply(record) => record.reply.blocks.iter().map(of_block).sum(),
-            RecordBody::CallPlanned(call) => {
+            RecordBody::CallAssessed(call) => {
                 call.arguments.len() + call.summary.len() + of_preview(call.preview.as_deref())
             }
             RecordBody::ApprovalRequested(approval) => {

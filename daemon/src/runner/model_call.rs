@@ -7,7 +7,7 @@ use abide_protocol::{
     CallId, RecordId, TaskId,
     inbox::Rule,
     notification::{DeltaItem, DeltaKind},
-    record::{CallPlanned, ModelErrorKind, TaskStarted},
+    record::{CallAssessed, ModelErrorKind, TaskStarted},
     transcript::{Block, CallBlock, Reply},
 };
 use abide_tools::Scope;
@@ -38,8 +38,8 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
         Ok(mut reply) => {
             pass(Point::ModelReplied);
             name_calls(&mut reply);
-            let plans = plan(runner, head, &reply).await;
-            Some(Input::Replied { task, item, reply, plans, traces })
+            let assessed = assess(runner, head, &reply).await;
+            Some(Input::Replied { task, item, reply, assessed, traces })
         }
         Err(error) => {
             tracing::info!(%task, attempt, kind = ?error.kind, "a model call failed");
@@ -60,13 +60,13 @@ fn name_calls(reply: &mut Reply) {
     }
 }
 
-async fn plan(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<CallPlanned> {
+async fn assess(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<CallAssessed> {
     let calls: Vec<CallBlock> = reply.calls().cloned().collect();
     if calls.is_empty() {
         return Vec::new();
     }
     let (tools, store) = (runner.tools.clone(), runner.store.clone());
-    let planned = tokio::task::spawn_blocking(move || {
+    let assessed = tokio::task::spawn_blocking(move || {
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
         let scope = Scope {
             workspace: &head.workspace,
@@ -75,10 +75,10 @@ async fn plan(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<Cal
             approvals: head.approvals,
             remembered: &remembered,
         };
-        tools.plan(&scope, &calls)
+        tools.assess(&scope, &calls)
     });
-    planned.await.unwrap_or_else(|e| {
-        tracing::error!("planning calls failed: {e}");
+    assessed.await.unwrap_or_else(|e| {
+        tracing::error!("assessing calls failed: {e}");
         Vec::new()
     })
 }

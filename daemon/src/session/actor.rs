@@ -118,7 +118,7 @@ impl Actor {
             Effect::Model { .. } => Some(CutWork::ModelCall),
             Effect::Tool { task, call, .. } => {
                 let call = self.history.task(task)?.call(call)?;
-                let summary = call.planned.as_ref().map_or(&call.block.tool, |planned| &planned.summary);
+                let summary = call.assessed.as_ref().map_or(&call.block.tool, |assessed| &assessed.summary);
                 Some(CutWork::ToolCall(CutCall {
                     call_id: call.block.id,
                     tool: call.block.tool.clone(),

@@ -4,7 +4,7 @@ use super::Sessions;
 use abide_engine::{CallStage, Finding, History, Input, is_at_work};
 use abide_protocol::{
     CallId,
-    record::CallPlanned,
+    record::CallAssessed,
     task::{AgentTask, CallState, Status},
 };
 use abide_tools::Tools;
@@ -13,12 +13,12 @@ use abide_tools::Tools;
 pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
     let mut inputs = Vec::new();
     for task in history.live().filter(|t| is_at_work(t)) {
-        let started: Vec<(CallId, u32, CallPlanned)> = task
+        let started: Vec<(CallId, u32, CallAssessed)> = task
             .calls()
             .iter()
-            .filter_map(|call| match (&call.stage, &call.planned) {
-                (CallStage::Started { attempt, .. }, Some(plan)) => {
-                    Some((call.block.id, *attempt, plan.clone()))
+            .filter_map(|call| match (&call.stage, &call.assessed) {
+                (CallStage::Started { attempt, .. }, Some(assessed)) => {
+                    Some((call.block.id, *attempt, assessed.clone()))
                 }
                 _ => None,
             })
@@ -27,7 +27,9 @@ pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
         let inspect = move || {
             started
                 .into_iter()
-                .map(|(call, attempt, plan)| finding(call, tools.inspect(call, attempt, &plan, &workspace)))
+                .map(|(call, attempt, assessed)| {
+                    finding(call, tools.inspect(call, attempt, &assessed, &workspace))
+                })
                 .collect()
         };
         let findings = tokio::task::spawn_blocking(inspect).await.unwrap_or_default();

@@ -34,7 +34,7 @@ impl Place {
     }
 }
 
-/// A tool's name and the arguments that a model wrote: the schema, then the plan. First line: the name.
+/// A tool's name and the arguments that a model wrote: the schema, then the assessment. First line: the name.
 pub fn arguments(place: &Place, text: &str) {
     let Place { tools, workspace } = place;
     let (tool, arguments) = text.split_once('\n').unwrap_or((text, ""));
@@ -56,17 +56,21 @@ pub fn arguments(place: &Place, text: &str) {
             remembered: &|_| None,
         };
         let calls = [call.clone(), call.clone()];
-        let plans = tools.plan(&scope, &calls);
-        let [plan, _] = plans.as_slice() else { panic!("a plan for each call") };
-        assert_eq!((plan.call_id, &plan.tool), (call.id, &call.tool));
-        assert!(plan.summary.chars().count() <= MAX_SUMMARY, "{} characters of summary", plan.summary.len());
+        let assessed = tools.assess(&scope, &calls);
+        let [first, _] = assessed.as_slice() else { panic!("each call is assessed") };
+        assert_eq!((first.call_id, &first.tool), (call.id, &call.tool));
+        assert!(
+            first.summary.chars().count() <= MAX_SUMMARY,
+            "{} characters of summary",
+            first.summary.len()
+        );
         // Some providers write nothing where there are no arguments.
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
         let object = serde_json::from_str::<serde_json::Value>(arguments).is_ok_and(|v| v.is_object());
         let known = allowed.iter().any(|spec| spec.name == tool);
         if !(object && known) {
-            assert!(matches!(plan.permission, Permission::Denied(_)), "{plan:?}");
+            assert!(matches!(first.permission, Permission::Denied(_)), "{first:?}");
         }
-        assert_eq!(tools.plan(&scope, &calls), plans, "the same call has the same plan");
+        assert_eq!(tools.assess(&scope, &calls), assessed, "the same call is assessed the same");
     }
 }

@@ -146,7 +146,7 @@ async fn facts_come_in_the_order_of_the_flow() {
             Fact::Message(_) => Some("message"),
             Fact::Record(record) => match &record.body {
                 RecordBody::Reply(_) => Some("reply"),
-                RecordBody::CallPlanned(_) => Some("planned"),
+                RecordBody::CallAssessed(_) => Some("assessed"),
                 RecordBody::CallStarted(_) => Some("started"),
                 RecordBody::CallFinished(_) => Some("finished"),
                 RecordBody::ModelRequested(_) => Some("asked"),
@@ -157,6 +157,6 @@ async fn facts_come_in_the_order_of_the_flow() {
         .collect();
     assert_eq!(
         kinds,
-        ["reply", "planned", "started", "finished", "asked", "reply", "planned", "finished", "ended"],
+        ["reply", "assessed", "started", "finished", "asked", "reply", "assessed", "finished", "ended"],
     );
 }

@@ -7,7 +7,8 @@ use abide_client::{
         message::CallOutcome,
         notification::{DaemonUpdate, Notification, Partial, Snapshot, TaskDelta, TaskEvent, TaskMessage},
         record::{
-            CallFinished, CallPlanned, ModelErrorKind, ModelFailed, Permission, Record, RecordBody, TaskEnded,
+            CallAssessed, CallFinished, ModelErrorKind, ModelFailed, Permission, Record, RecordBody,
+            TaskEnded,
         },
         task::EndReason,
         transcript::{EffectClass, Risk, ToolResult},
@@ -190,7 +191,7 @@ fn what_a_stop_left_is_not_said_twice() {
 fn a_call_is_told_when_it_is_over() {
     let mut stage = Stage::new();
     stage.delta(9, 1, 0, "I look");
-    let planned = CallPlanned {
+    let assessed = CallAssessed {
         call_id: fixture::call().call_id,
         tool: "read".into(),
         arguments: "{}".into(),
@@ -202,7 +203,7 @@ fn a_call_is_told_when_it_is_over() {
         digest: String::new(),
         permission: Permission::Tier,
     };
-    assert_eq!(stage.record(2, RecordBody::CallPlanned(planned)), "");
+    assert_eq!(stage.record(2, RecordBody::CallAssessed(assessed)), "");
     let finished = CallFinished {
         call_id: fixture::call().call_id,
         attempt: 1,

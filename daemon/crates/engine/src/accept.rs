@@ -50,8 +50,8 @@ pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<Ne
         Input::Resume { task } => resume(live(history, task)?, mint),
         Input::Answer { task, question, response } => answer::accept(history, task, question, response, mint),
         Input::Decide { approval, decision, note } => decide::accept(history, approval, decision, note, mint),
-        Input::Replied { task, item, reply, plans, traces } => {
-            model::replied(live(history, task)?, item, reply, plans, traces, mint)
+        Input::Replied { task, item, reply, assessed, traces } => {
+            model::replied(live(history, task)?, item, reply, assessed, traces, mint)
         }
         Input::ModelFailed { task, item, failure, traces } => {
             model::failed(history, live(history, task)?, item, failure, traces, mint)

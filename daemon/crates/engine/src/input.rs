@@ -6,7 +6,7 @@ use abide_protocol::{
     inbox::{Decision, Rule},
     message::CallOutcome,
     record::{
-        CallPlanned, ConversationCreated, ConversationUpdated, EditState, ModelErrorKind, TaskStarted, Trace,
+        CallAssessed, ConversationCreated, ConversationUpdated, EditState, ModelErrorKind, TaskStarted, Trace,
     },
     task::EndReason,
     transcript::{Reply, ToolResult},
@@ -45,12 +45,12 @@ pub enum Input {
         decision: Decision,
         note: Option<String>,
     },
-    /// A model call came to its end; `plans` says what is known of each of the reply's calls, in order.
+    /// A model call came to its end; `assessed` says what is known of each of the reply's calls, in order.
     Replied {
         task: TaskId,
         item: RecordId,
         reply: Reply,
-        plans: Vec<CallPlanned>,
+        assessed: Vec<CallAssessed>,
         traces: Traces,
     },
     ModelFailed {

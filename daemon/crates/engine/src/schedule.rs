@@ -13,7 +13,7 @@ use abide_protocol::{
     ApprovalId, JsonText, QuestionId, Timestamp,
     inbox::{Approval, Question, QuestionKind, Rule},
     message::CallOutcome,
-    record::{CallPlanned, CallStarted, NewRecord, Permission, RecordBody, Update},
+    record::{CallAssessed, CallStarted, NewRecord, Permission, RecordBody, Update},
     transcript::{EffectClass, ToolResult},
 };
 
@@ -24,8 +24,8 @@ const SIDE_BY_SIDE: usize = 8;
 pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     for call in calls.iter().filter(|c| matches!(c.stage, CallStage::Queued)) {
-        match &call.planned {
-            Some(plan) => judge(&mut draft, task, call, plan),
+        match &call.assessed {
+            Some(assessed) => judge(&mut draft, task, call, assessed),
             // Only if a crash had cut an append in two, which appends do not allow.
             None => draft.finish_call(
                 call,
@@ -40,38 +40,38 @@ pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecor
     draft.records
 }
 
-fn judge(draft: &mut Draft<'_>, task: &Task, call: &Call, plan: &CallPlanned) {
-    match &plan.permission {
+fn judge(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAssessed) {
+    match &assessed.permission {
         Permission::Denied(why) => {
             draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(why.clone()));
         }
         Permission::Ask => {
-            let approval = approval(draft, task, call, plan);
+            let approval = approval(draft, task, call, assessed);
             draft.push(RecordBody::ApprovalRequested(approval));
         }
-        // Folding the plan has allowed these already.
+        // Folding `call_assessed` has allowed these already.
         Permission::Tier | Permission::Rule | Permission::Yes => {}
     }
 }
 
-fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, plan: &CallPlanned) -> Approval {
-    let arguments = JsonText::parse(plan.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
+fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAssessed) -> Approval {
+    let arguments = JsonText::parse(assessed.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
     Approval {
         id: ApprovalId(draft.mint.uuid()),
         call_id: call.block.id,
         at: draft.mint.at(),
-        tool: plan.tool.clone(),
-        summary: plan.summary.clone(),
+        tool: assessed.tool.clone(),
+        summary: assessed.summary.clone(),
         workspace: task.head.workspace.clone(),
-        preview: plan.preview.clone(),
-        risk: plan.risk,
+        preview: assessed.preview.clone(),
+        risk: assessed.risk,
         sandbox: SANDBOX.to_owned(),
         rule: Rule {
-            tool: plan.tool.clone(),
+            tool: assessed.tool.clone(),
             arguments: arguments.clone(),
             workspace: task.head.workspace.clone(),
         },
-        digest: plan.digest.clone(),
+        digest: assessed.digest.clone(),
         arguments,
     }
 }

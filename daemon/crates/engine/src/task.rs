@@ -5,7 +5,7 @@ use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Question, QuestionKind},
     message::CallOutcome,
-    record::{CallPlanned, ModelErrorKind, TaskEnded, TaskStarted},
+    record::{CallAssessed, ModelErrorKind, TaskEnded, TaskStarted},
     task::{Incomplete, Limits, PauseReason, Phase},
     transcript::{CallBlock, EffectClass, Entry, StopReason, ToolResult, Usage},
 };
@@ -76,8 +76,8 @@ pub enum Stage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     pub block: CallBlock,
-    /// `None` only until its `call_planned` record is folded.
-    pub planned: Option<CallPlanned>,
+    /// `None` only until its `call_assessed` record is folded.
+    pub assessed: Option<CallAssessed>,
     pub stage: CallStage,
     /// Attempts begun.
     pub attempts: u32,
@@ -211,6 +211,6 @@ impl Call {
 
     #[must_use]
     pub fn effect(&self) -> EffectClass {
-        self.planned.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)
+        self.assessed.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)
     }
 }

@@ -82,7 +82,7 @@ fn active_calls(task: &Task) -> Vec<ActiveCall> {
                 CallStage::Finished { .. } => return None,
             };
             let summary =
-                call.planned.as_ref().map_or_else(|| call.block.tool.clone(), |p| p.summary.clone());
+                call.assessed.as_ref().map_or_else(|| call.block.tool.clone(), |p| p.summary.clone());
             Some(ActiveCall {
                 call_id: call.block.id,
                 tool: call.block.tool.clone(),

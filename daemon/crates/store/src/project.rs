@@ -67,7 +67,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
             }
         }
         RecordBody::TaskEnded(_) => changes.touch(record.at),
-        RecordBody::CallPlanned(body) => call::planned(connection, record, body)?,
+        RecordBody::CallAssessed(body) => call::assessed(connection, record, body)?,
         RecordBody::ApprovalRequested(approval) => {
             inbox::opened(connection, record, PendingId::Approval(approval.id))?;
             call::waits_for_approval(connection, approval.call_id)?;

@@ -1,4 +1,4 @@
-//! Remembered decisions, in memory: planning a call asks for them and does not wait for a reader thread.
+//! Remembered decisions, in memory: assessing a call asks for them and does not wait for a reader thread.
 
 use crate::canonical::rule_digest;
 use rusqlite::Connection;

@@ -16,7 +16,7 @@ pub(crate) struct Stored {
 }
 
 macro_rules! kinds {
-    ($($variant:ident $kind:literal $version:literal,)*) => {
+    ($($variant:ident $kind:literal $(or $former:literal)? $version:literal,)*) => {
         /// Of a body: its tag in JSON, and the version that is written today.
         const fn kind_of(body: &RecordBody) -> (&'static str, u32) {
             match body { $(RecordBody::$variant(_) => ($kind, $version),)* }
@@ -27,11 +27,15 @@ macro_rules! kinds {
 
         /// The version of that kind that is written today.
         fn version_of(kind: &str) -> Option<u32> {
-            match kind { $($kind => Some($version),)* _ => None }
+            match kind { $($kind $(| $former)? => Some($version),)* _ => None }
         }
     };
 }
 
+/// The kinds of the records that begin a call, as a list in SQL: today's name and the former one.
+pub(crate) const CALL_ASSESSED: &str = "'call_assessed', 'call_planned'";
+
+// After `or`: what records of older versions call that kind. Their rows keep that name.
 kinds! {
     ConversationCreated "conversation_created" 1,
     ConversationUpdated "conversation_updated" 1,
@@ -46,7 +50,7 @@ kinds! {
     ModelFailed "model_failed" 1,
     Reply "reply" 1,
     PartialReply "partial_reply" 1,
-    CallPlanned "call_planned" 1,
+    CallAssessed "call_assessed" or "call_planned" 1,
     ApprovalRequested "approval_requested" 1,
     ApprovalDecided "approval_decided" 1,
     RuleRemembered "rule_remembered" 1,

@@ -20,10 +20,10 @@ pub(crate) struct Edit {
     pub(crate) after: Vec<u8>,
 }
 
-/// Why a planned edit was not made.
+/// Why an assessed edit was not made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditError {
-    #[error("{0} was changed since the edit was planned; nothing was written. Read it and plan anew")]
+    #[error("{0} was changed since the edit was proposed; nothing was written. Read it and try again")]
     Changed(String),
     #[error(transparent)]
     Path(#[from] PathError),
@@ -49,7 +49,7 @@ impl Edit {
     }
 }
 
-/// Makes a planned edit, if the file is still what it was. `content` gives the new content for the old one.
+/// Makes an assessed edit, if the file is still what it was. `content` gives the new content for the old one.
 pub(crate) fn apply(
     workspace: &Workspace,
     spot: &Spot,

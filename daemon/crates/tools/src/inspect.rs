@@ -2,17 +2,16 @@
 
 use crate::{
     EditState, Finding,
+    assess::parse,
     command::Place,
-    edit,
-    plan::parse,
-    process,
+    edit, process,
     run::{Runner, mark},
     tool::Call,
     workspace::Workspace,
 };
 use abide_protocol::{
     CallId,
-    record::{CallPlanned, EditHashes},
+    record::{CallAssessed, EditHashes},
 };
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ impl Runner {
         &self,
         call: CallId,
         attempt: u32,
-        planned: &CallPlanned,
+        assessed: &CallAssessed,
         workspace: &str,
     ) -> Finding {
         let place = Place::of(&self.spool_dir, call, attempt);
@@ -37,13 +36,13 @@ impl Runner {
                 tracing::warn!(%call, ?leftover, "an interrupted call had left processes behind");
             }
         }
-        let edit = self.edit_state(planned, workspace, &mark(call, attempt));
+        let edit = self.edit_state(assessed, workspace, &mark(call, attempt));
         Finding { output: place.output(), edit }
     }
 
-    fn edit_state(&self, planned: &CallPlanned, workspace: &str, mark: &str) -> EditState {
+    fn edit_state(&self, assessed: &CallAssessed, workspace: &str, mark: &str) -> EditState {
         let open = self.workspace(workspace);
-        match (&planned.edit, parse(&planned.tool, &planned.arguments)) {
+        match (&assessed.edit, parse(&assessed.tool, &assessed.arguments)) {
             (Some(hashes), _) => open.map_or(EditState::Unknown, |open| file_state(&open, hashes, mark)),
             (None, Ok(Call::CreateDir(create))) => {
                 open.map_or(EditState::Unknown, |open| folder_state(&open, &create.path))

@@ -1,9 +1,9 @@
 //! Tools: what they are, whether a call may run, running it, and finding out what became of it. The only place that starts a process.
 //!
-//! A call is planned ([`Tools::plan`]: schema, paths, permission, preview), prepared ([`Tools::prepare`]) and run
+//! A call is assessed ([`Tools::assess`]: schema, paths, permission, preview), prepared ([`Tools::prepare`]) and run
 //! ([`Prepared::run`]), or after a crash looked at ([`Tools::inspect`]).
 //!
-//! * Files: beneath the workspace only, by descriptor; an edit is made against the very content that it was planned with, and as a
+//! * Files: beneath the workspace only, by descriptor; an edit is made against the very content that it was assessed with, and as a
 //!   whole or not at all.
 //! * Processes: each command runs under a [`helper`] that is tied to the daemon by a connection. When that closes, or the call is
 //!   stopped, or the command ends, nothing that it started survives.
@@ -16,13 +16,13 @@ compile_error!(
     "abide-tools watches processes through Linux's /proc, pidfd and subreaper; other systems need their own `helper` and `process`"
 );
 
+mod assess;
 mod command;
 mod edit;
 pub mod environment;
 mod error;
 pub mod helper;
 mod inspect;
-mod plan;
 mod process;
 mod run;
 mod sandbox;

@@ -1,4 +1,4 @@
-//! Carrying out a planned call. Every failure is a result.
+//! Carrying out an assessed call. Every failure is a result.
 
 mod change;
 mod look;
@@ -8,8 +8,8 @@ pub(crate) use change::mark;
 
 use crate::{
     Finished, Run,
+    assess::{Refusal, parse},
     command::{ForkServer, Live, Waiting},
-    plan::{Refusal, parse},
     tool::{Call, Shell},
     workspace::{Closed, PathError, Workspace},
 };
@@ -29,7 +29,7 @@ pub(crate) struct Runner {
 
 type Show = Box<dyn FnMut(&str) + Send>;
 
-/// A planned call of which everything is ready, and nothing has begun.
+/// An assessed call of which everything is ready, and nothing has begun.
 pub struct Prepared {
     runner: Arc<Runner>,
     run: Run,
@@ -77,10 +77,10 @@ impl Runner {
     }
 
     async fn ready(self: &Arc<Self>, run: &Run) -> Result<Ready, (CallOutcome, ToolResult)> {
-        if let Permission::Denied(why) = &run.planned.permission {
+        if let Permission::Denied(why) = &run.assessed.permission {
             return Err((CallOutcome::Refused, ToolResult::failure(why.clone())));
         }
-        let call = parse(&run.planned.tool, &run.planned.arguments)
+        let call = parse(&run.assessed.tool, &run.assessed.arguments)
             .map_err(|refusal| (CallOutcome::Refused, ToolResult::failure(refusal.to_string())))?;
         let Call::Shell(shell) = call else { return Ok(Ready::Other(call)) };
         match self.prepare_shell(&shell, run).await {

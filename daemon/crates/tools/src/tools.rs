@@ -1,7 +1,7 @@
 use crate::{
     Error, Sandbox,
+    assess::{Assessor, Schemas},
     command::{self, ForkServer, Live, Place},
-    plan::{Planner, Schemas},
     run::{Prepared, Runner},
     tool,
     workspace::Closed,
@@ -11,7 +11,7 @@ use abide_protocol::{
     CallId,
     inbox::Rule,
     message::CallOutcome,
-    record::{CallPlanned, EditState},
+    record::{CallAssessed, EditState},
     task::Approvals,
     transcript::{CallBlock, ToolResult, ToolSpec},
 };
@@ -58,13 +58,13 @@ pub struct Scope<'a> {
     pub remembered: &'a dyn Fn(&Rule) -> Option<bool>,
 }
 
-/// A planned call that is to run.
+/// An assessed call that is to run.
 #[derive(Debug, Clone)]
 pub struct Run {
     pub call_id: CallId,
     /// Counts from 1.
     pub attempt: u32,
-    pub planned: CallPlanned,
+    pub assessed: CallAssessed,
     pub workspace: String,
     /// For processes; what is not on the allow-list is dropped.
     pub environment: BTreeMap<String, String>,
@@ -117,16 +117,16 @@ impl Tools {
         Sandbox::None
     }
 
-    /// Looks at the calls of one reply, in order, before anything runs; each is planned as if those before it had run. Blocking.
+    /// Looks at the calls of one reply, in order, before anything runs; each is assessed as if those before it had run. Blocking.
     ///
     /// What cannot run is [`Permission::Denied`](abide_protocol::record::Permission::Denied) with the reason.
     #[must_use]
-    pub fn plan(&self, scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallPlanned> {
-        let mut planner = Planner::new(scope, &self.schemas, Arc::clone(&self.runner.closed));
-        calls.iter().map(|call| planner.plan(call)).collect()
+    pub fn assess(&self, scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallAssessed> {
+        let mut assessor = Assessor::new(scope, &self.schemas, Arc::clone(&self.runner.closed));
+        calls.iter().map(|call| assessor.assess(call)).collect()
     }
 
-    /// Makes everything ready for a planned call while the record of its start is being committed. Nothing of the call is done
+    /// Makes everything ready for an assessed call while the record of its start is being committed. Nothing of the call is done
     /// before [`Prepared::run`]: a command's helper waits, and a note of who it is lies among the kept output. What is never run is
     /// to be [discarded](Prepared::discard); after a crash [`Self::drop_kept`] drops the note.
     pub async fn prepare(&self, run: Run) -> Prepared {
@@ -135,8 +135,14 @@ impl Tools {
 
     /// What is known of a call that was started and has no result. Blocking: sees first that no process of it survives.
     #[must_use]
-    pub fn inspect(&self, call_id: CallId, attempt: u32, planned: &CallPlanned, workspace: &str) -> Finding {
-        self.runner.inspect(call_id, attempt, planned, workspace)
+    pub fn inspect(
+        &self,
+        call_id: CallId,
+        attempt: u32,
+        assessed: &CallAssessed,
+        workspace: &str,
+    ) -> Finding {
+        self.runner.inspect(call_id, attempt, assessed, workspace)
     }
 
     /// Ends the process that helpers come from, and waits until it is gone. What runs goes on until its own connection closes.

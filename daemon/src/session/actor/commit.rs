@@ -183,11 +183,11 @@ impl Actor {
                 })))
             }
             Effect::Tool { task: id, call, attempt } => {
-                let planned = task.call(call)?.planned.clone()?;
+                let assessed = task.call(call)?.assessed.clone()?;
                 let run = Run {
                     call_id: call,
                     attempt,
-                    planned,
+                    assessed,
                     workspace: head.workspace.clone(),
                     environment: head.environment.clone(),
                     max_secs: None,

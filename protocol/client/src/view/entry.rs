@@ -8,7 +8,7 @@ use abide_protocol::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     Message(Message),
-    /// A tool call; it stands where it was planned and changes as it goes on.
+    /// A tool call; it stands where it was assessed and changes as it goes on.
     Call(CallView),
     Event(Event),
 }

@@ -6,14 +6,14 @@ use abide_protocol::{
     event::Event,
     message::CallView,
     notification::DeltaItem,
-    record::{CallPlanned, Record, RecordBody, TaskEnded},
+    record::{CallAssessed, Record, RecordBody, TaskEnded},
     task::CallState,
 };
 
 impl ConversationView {
     pub(super) fn fold_record(&mut self, record: &Record, changes: &mut Vec<Change>) {
         match &record.body {
-            RecordBody::CallPlanned(planned) => self.plan_call(record, planned, changes),
+            RecordBody::CallAssessed(assessed) => self.add_call(record, assessed, changes),
             RecordBody::ApprovalRequested(approval) => self.change_call(approval.call_id, changes, |call| {
                 call.state = CallState::WaitingApproval;
             }),
@@ -65,18 +65,18 @@ impl ConversationView {
         }
     }
 
-    fn plan_call(&mut self, record: &Record, planned: &CallPlanned, changes: &mut Vec<Change>) {
+    fn add_call(&mut self, record: &Record, assessed: &CallAssessed, changes: &mut Vec<Change>) {
         // Calls belong to tasks; a record that says otherwise makes no sense.
         let Some(task_id) = record.task_id else { return };
         let call = CallView {
-            call_id: planned.call_id,
+            call_id: assessed.call_id,
             seq: record.seq,
             conversation_id: record.conversation_id,
             task_id,
-            tool: planned.tool.clone(),
-            summary: planned.summary.clone(),
-            arguments: planned.arguments.clone(),
-            preview: planned.preview.clone(),
+            tool: assessed.tool.clone(),
+            summary: assessed.summary.clone(),
+            arguments: assessed.arguments.clone(),
+            preview: assessed.preview.clone(),
             state: CallState::Queued,
             attempt: 0,
             started_at: None,

@@ -6,7 +6,7 @@ use abide_client::protocol::{
     message::CallOutcome,
     notification::{DeltaItem, DeltaKind, Notification, Partial, Snapshot},
     record::{
-        CallFinished, CallPlanned, CallStarted, ModelErrorKind, ModelFailed, ModelRequested, Permission,
+        CallAssessed, CallFinished, CallStarted, ModelErrorKind, ModelFailed, ModelRequested, Permission,
         RecordBody, ReplyRecord, Restarted, TaskEnded, UserMessage,
     },
     task::{EndReason, Status},
@@ -115,7 +115,7 @@ impl Writer {
         let item = DeltaItem::Call(call_id);
         let started =
             |attempt| RecordBody::CallStarted(CallStarted { call_id, attempt, sandbox: "none".to_owned() });
-        self.fact(RecordBody::CallPlanned(planned(call_id)));
+        self.fact(RecordBody::CallAssessed(assessed(call_id)));
         self.fact(started(1));
         let mut attempt = 1;
         if restart {
@@ -147,8 +147,8 @@ fn reply(reasoning: &str, text: &str) -> ReplyRecord {
     ReplyRecord { step: 1, attempt: 1, reply }
 }
 
-fn planned(call_id: CallId) -> CallPlanned {
-    CallPlanned {
+fn assessed(call_id: CallId) -> CallAssessed {
+    CallAssessed {
         call_id,
         tool: "shell".to_owned(),
         arguments: "{}".to_owned(),

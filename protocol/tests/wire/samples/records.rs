@@ -3,7 +3,7 @@ use abide_protocol::{
     inbox::Decision,
     message::CallOutcome,
     record::{
-        ApprovalDecided, CallFinished, CallPlanned, CallStarted, ClientMessage, Compacted,
+        ApprovalDecided, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
         ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated, EditHashes,
         LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge,
         PartialReply, Paused, Permission, QuestionAnswered, RecordBody as Body, ReplyRecord, Restarted,
@@ -125,7 +125,7 @@ fn model() -> Vec<(&'static str, Body)> {
 }
 
 fn calls() -> Vec<(&'static str, Body)> {
-    let planned = CallPlanned {
+    let assessed = CallAssessed {
         call_id: id(0x42),
         tool: "write".to_owned(),
         arguments: "{}".to_owned(),
@@ -155,7 +155,7 @@ fn calls() -> Vec<(&'static str, Body)> {
         duration_ms: 99,
     };
     vec![
-        ("call_planned", Body::CallPlanned(planned)),
+        ("call_assessed", Body::CallAssessed(assessed)),
         ("approval_requested", Body::ApprovalRequested(things::approval())),
         ("approval_decided", Body::ApprovalDecided(decided)),
         ("rule_remembered", Body::RuleRemembered(RuleRemembered { rule: things::rule(), allow: true })),

@@ -9,7 +9,7 @@ use abide_protocol::{
     CallId, QuestionId, RecordId,
     inbox::{Question, QuestionKind},
     record::{
-        CallPlanned, Compacted, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody,
+        CallAssessed, Compacted, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody,
         ReplyRecord,
     },
     task::EndReason,
@@ -24,7 +24,7 @@ pub(super) fn replied(
     task: &Task,
     item: RecordId,
     mut reply: Reply,
-    mut plans: Vec<CallPlanned>,
+    mut assessed: Vec<CallAssessed>,
     traces: Traces,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
@@ -33,15 +33,15 @@ pub(super) fn replied(
     if reply.stop_reason == StopReason::Length {
         reply.blocks.retain(|block| !matches!(block, Block::Call(_)));
     }
-    plans.retain(|plan| reply.calls().any(|call| call.id == plan.call_id));
+    assessed.retain(|known| reply.calls().any(|call| call.id == known.call_id));
     let mut draft = Draft::of(task, mint);
     keep_traces(&mut draft, item, attempt, traces);
     draft.push_as(item, RecordBody::Reply(ReplyRecord { step: task.step, attempt, reply }));
     let mut repeats = task.repeats.clone();
-    for plan in plans {
-        let (call_id, tool, summary) = (plan.call_id, plan.tool.clone(), plan.summary.clone());
-        repeats.see(&plan.tool, &plan.arguments);
-        draft.push(RecordBody::CallPlanned(plan));
+    for call in assessed {
+        let (call_id, tool, summary) = (call.call_id, call.tool.clone(), call.summary.clone());
+        repeats.see(&call.tool, &call.arguments);
+        draft.push(RecordBody::CallAssessed(call));
         if repeats.count == LOOP {
             ask_about_loop(&mut draft, call_id, &tool, &summary);
         }

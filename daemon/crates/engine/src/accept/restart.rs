@@ -101,7 +101,7 @@ fn interrupted(draft: &mut Draft<'_>, call: &Call, finding: Option<&Finding>) {
     }
     draft.finish_call(call, CallOutcome::Interrupted, ToolResult::failure(words));
     if call.by_person {
-        let summary = call.planned.as_ref().map_or(call.block.tool.as_str(), |p| p.summary.as_str());
+        let summary = call.assessed.as_ref().map_or(call.block.tool.as_str(), |p| p.summary.as_str());
         let question = Question {
             id: QuestionId(draft.mint.uuid()),
             kind: QuestionKind::Interrupted,

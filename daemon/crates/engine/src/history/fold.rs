@@ -119,10 +119,10 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase };
         }
         RecordBody::ModelFailed(f) => model_failed(task, at, f),
-        RecordBody::CallPlanned(p) => {
+        RecordBody::CallAssessed(p) => {
             task.repeats.see(&p.tool, &p.arguments);
             if let Some(call) = call_mut(task, p.call_id) {
-                call.planned = Some(p.clone());
+                call.assessed = Some(p.clone());
                 if matches!(p.permission, Permission::Tier | Permission::Rule | Permission::Yes) {
                     call.stage = CallStage::Allowed;
                 }
@@ -216,7 +216,7 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
         .calls()
         .map(|block| Call {
             block: block.clone(),
-            planned: None,
+            assessed: None,
             stage: CallStage::Queued,
             attempts: 0,
             by_person: false,

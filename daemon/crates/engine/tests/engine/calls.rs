@@ -194,21 +194,21 @@ fn a_reply_cut_at_the_length_limit_keeps_its_text_and_loses_its_calls() {
     let mut w = World::started();
     let calls = w.reply_as(StopReason::Length, "I will now", &[shell("rm -r")]);
     assert_eq!(w.starts(calls[0]), 0);
-    assert_eq!(w.count(|b| matches!(b, RecordBody::CallPlanned(_))), 0);
+    assert_eq!(w.count(|b| matches!(b, RecordBody::CallAssessed(_))), 0);
     assert!(w.is_thinking());
     assert_eq!(w.transcript(), ["user", "reply", "note"]);
 }
 
 #[test]
-fn a_call_without_a_plan_is_refused() {
+fn a_call_that_was_not_assessed_is_refused() {
     let mut w = World::started();
-    let (Input::Replied { task, item, reply, mut plans, traces }, calls) =
+    let (Input::Replied { task, item, reply, mut assessed, traces }, calls) =
         w.replied(w.item(), StopReason::ToolCalls, "", &[read("1"), shell("2")])
     else {
         unreachable!()
     };
-    plans.pop();
-    w.input(Input::Replied { task, item, reply, plans, traces });
+    assessed.pop();
+    w.input(Input::Replied { task, item, reply, assessed, traces });
     w.finish(calls[0], true);
     assert_eq!(w.outcome(calls[1]), Some(CallOutcome::Refused));
     assert!(w.is_thinking());

@@ -2,7 +2,7 @@
 
 use abide_protocol::{
     CallId,
-    record::{CallPlanned, Permission},
+    record::{CallAssessed, Permission},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Usage},
 };
 
@@ -75,8 +75,8 @@ impl Plan {
         }
     }
 
-    pub(crate) fn planned(&self, call_id: CallId) -> CallPlanned {
-        CallPlanned {
+    pub(crate) fn assessed(&self, call_id: CallId) -> CallAssessed {
+        CallAssessed {
             call_id,
             tool: self.tool.clone(),
             arguments: self.arguments.clone(),

@@ -218,8 +218,8 @@ impl World {
         let mut mint = self.mint();
         let ids: Vec<CallId> = calls.iter().map(|_| CallId(mint.uuid())).collect();
         let reply = reply(stop_reason, text, calls, &ids, self.tokens);
-        let plans = calls.iter().zip(&ids).map(|(plan, id)| plan.planned(*id)).collect();
-        (Input::Replied { task: self.id, item, reply, plans, traces: Traces::default() }, ids)
+        let assessed = calls.iter().zip(&ids).map(|(plan, id)| plan.assessed(*id)).collect();
+        (Input::Replied { task: self.id, item, reply, assessed, traces: Traces::default() }, ids)
     }
 
     pub(crate) fn fail(

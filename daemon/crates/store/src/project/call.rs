@@ -3,11 +3,12 @@
 use super::task_of;
 use crate::{
     column::{Word, seq_to_sql},
+    stored_form::CALL_ASSESSED,
     work::Fault,
 };
 use abide_protocol::{
     CallId, ConversationId,
-    record::{CallFinished, CallPlanned, CallStarted, Record},
+    record::{CallAssessed, CallFinished, CallStarted, Record},
     task::CallState,
 };
 use rusqlite::{Connection, ToSql, params};
@@ -17,7 +18,7 @@ fn execute(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<
     Ok(())
 }
 
-pub(super) fn planned(connection: &Connection, record: &Record, body: &CallPlanned) -> Result<(), Fault> {
+pub(super) fn assessed(connection: &Connection, record: &Record, body: &CallAssessed) -> Result<(), Fault> {
     // Else no task would show it.
     task_of(record)?;
     execute(
@@ -31,7 +32,10 @@ pub(super) fn planned(connection: &Connection, record: &Record, body: &CallPlann
 pub(crate) fn forget_calls(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
     execute(
         connection,
-        "DELETE FROM calls WHERE seq IN (SELECT seq FROM records WHERE conversation = ?1 AND kind = 'call_planned')",
+        &format!(
+            "DELETE FROM calls
+             WHERE seq IN (SELECT seq FROM records WHERE conversation = ?1 AND kind IN ({CALL_ASSESSED}))"
+        ),
         params![id.0],
     )
 }

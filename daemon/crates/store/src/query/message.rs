@@ -8,6 +8,7 @@ use crate::{
     Store,
     column::{Word, seq_from_sql, seq_to_sql},
     error::ReadError,
+    stored_form::CALL_ASSESSED,
 };
 use abide_protocol::{
     CallId, ConversationId, Seq, TaskId, Timestamp,
@@ -74,7 +75,7 @@ pub(super) fn page(
     let kinds = Message::RECORDS.join("', '");
     let sql = format!(
         "SELECT {COLUMNS} FROM records
-         WHERE conversation = ?1 AND seq < ?2 AND kind IN ('call_planned', '{kinds}') ORDER BY seq DESC"
+         WHERE conversation = ?1 AND seq < ?2 AND kind IN ({CALL_ASSESSED}, '{kinds}') ORDER BY seq DESC"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(params![id.0, before.map_or(i64::MAX, seq_to_sql)])?;
@@ -119,23 +120,23 @@ fn events(
     Ok(records(connection, &sql, params)?.iter().filter_map(Event::of).collect())
 }
 
-/// The call that a record plans, put together from how far it is and the record that ends it.
+/// The call that a record is about, put together from how far it is and the record that ends it.
 fn call_view(connection: &Connection, record: Record) -> Result<Option<CallView>, ReadError> {
-    let (RecordBody::CallPlanned(planned), Some(task_id)) = (record.body, record.task_id) else {
+    let (RecordBody::CallAssessed(assessed), Some(task_id)) = (record.body, record.task_id) else {
         return Ok(None);
     };
     let mut statement =
         connection.prepare_cached("SELECT finished, state, attempt, started_at FROM calls WHERE seq = ?1")?;
     let read = |row: &Row<'_>| {
         let view = CallView {
-            call_id: planned.call_id,
+            call_id: assessed.call_id,
             seq: record.seq,
             conversation_id: record.conversation_id,
             task_id,
-            tool: planned.tool,
-            summary: planned.summary,
-            arguments: planned.arguments,
-            preview: planned.preview,
+            tool: assessed.tool,
+            summary: assessed.summary,
+            arguments: assessed.arguments,
+            preview: assessed.preview,
             state: row.get::<_, Word<_>>(1)?.0,
             attempt: row.get(2)?,
             started_at: row.get::<_, Option<i64>>(3)?.map(Timestamp),
@@ -258,7 +259,7 @@ impl Store {
         self.read(move |connection| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM records
-                 WHERE conversation = (SELECT conversation FROM tasks WHERE id = ?1) AND kind = 'call_planned' AND task = ?1
+                 WHERE conversation = (SELECT conversation FROM tasks WHERE id = ?1) AND kind IN ({CALL_ASSESSED}) AND task = ?1
                  ORDER BY seq DESC"
             );
             let mut statement = connection.prepare_cached(&sql)?;

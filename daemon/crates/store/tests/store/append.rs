@@ -47,7 +47,7 @@ async fn what_changes_nothing_about_the_conversation_says_nothing_about_it() {
     start(&store, id, 2, Status::Running).await;
     let append = Append {
         tasks: vec![projection(task(id, 2, Status::Running, Vec::new()))],
-        ..append(id, vec![record(3, Some(2), planned(1, "{}"))])
+        ..append(id, vec![record(3, Some(2), assessed(1, "{}"))])
     };
     let committed = store.append(append).await.unwrap();
     assert_eq!((&committed.inbox, &committed.conversation), (&None, &None));
@@ -65,7 +65,7 @@ async fn appends_that_contradict_what_is_stored_leave_nothing_behind() {
 
     let again = append(id, vec![record(2, None, created("again"))]);
     let same_record_id = append(id, vec![record(2, None, notice("x")), record(2, None, notice("y"))]);
-    let no_task = append(id, vec![record(2, None, planned(1, "{}"))]);
+    let no_task = append(id, vec![record(2, None, assessed(1, "{}"))]);
     let foreign_task = Append {
         tasks: vec![projection(task(nobody, 1, Status::Running, Vec::new()))],
         ..append(id, vec![record(2, None, notice("x"))])

@@ -40,7 +40,7 @@ async fn talkative(store: &Store) -> Append {
                 record(2, Some(2), task_started(client_message(SECRET))),
                 record(3, None, user(&SECRET.repeat(1000))),
                 record(4, Some(2), RecordBody::QuestionAsked(asked)),
-                record(5, Some(2), planned(1, SECRET)),
+                record(5, Some(2), assessed(1, SECRET)),
                 record(
                     6,
                     Some(2),

@@ -110,13 +110,13 @@ async fn messages_are_paged_with_the_calls_and_events_among_them() {
     let bodies = [
         user("one"),
         reply("", &[(1, "shell", "{}"), (2, "read", "{}")]),
-        planned(1, "{}"),
-        planned(2, "{}"),
+        assessed(1, "{}"),
+        assessed(2, "{}"),
         RecordBody::Paused(Paused { reason: PauseReason::User }),
         notice("two"),
         RecordBody::Nudge(Nudge { text: "not shown".to_owned() }),
         reply("three", &[(3, "shell", "{}")]),
-        planned(3, "{}"),
+        assessed(3, "{}"),
         RecordBody::Restarted(Restarted { without_progress: 1 }),
     ];
     let records = bodies.into_iter().zip(2..).map(|(body, n)| record(n, Some(1), body)).collect();

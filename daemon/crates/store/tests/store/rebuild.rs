@@ -40,7 +40,7 @@ pub(crate) async fn story(store: &Store) -> ConversationId {
             Status::Running,
             vec![],
         ),
-        (planned(1, "{}"), Status::Running, vec![]),
+        (assessed(1, "{}"), Status::Running, vec![]),
         (
             RecordBody::ApprovalRequested(approval(1, 1)),
             Status::WaitingApproval,

@@ -35,8 +35,8 @@ async fn words_are_found_in_messages_and_titles() {
         RecordBody::Update(Update { call_id: call_id(1), text: "cargo is building".to_owned() }),
     )
     .await;
-    let planned = record(6, Some(1), planned(1, "cargo, but this is no message"));
-    store.append(append(b, vec![planned])).await.unwrap();
+    let assessed = record(6, Some(1), assessed(1, "cargo, but this is no message"));
+    store.append(append(b, vec![assessed])).await.unwrap();
 
     let reply = store.search("build", None, None, 100).await.unwrap();
     assert_eq!(

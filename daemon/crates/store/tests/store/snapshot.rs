@@ -33,7 +33,7 @@ async fn each_scope_gets_its_own() {
     let asked = Pending::Question(question(1, None));
     let waiting = Append {
         tasks: vec![projection(task(b, 6, Status::WaitingUser, vec![asked]))],
-        ..append(b, vec![record(6, Some(6), notice("hm")), record(7, Some(6), planned(1, "{}"))])
+        ..append(b, vec![record(6, Some(6), notice("hm")), record(7, Some(6), assessed(1, "{}"))])
     };
     store.append(waiting).await.unwrap();
     let (conversations, _) = store.conversations(false, None, 10).await.unwrap();

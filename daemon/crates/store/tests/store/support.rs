@@ -149,8 +149,8 @@ pub(crate) fn reply(text: &str, calls: &[(u64, &str, &str)]) -> RecordBody {
     })
 }
 
-pub(crate) fn planned(n: u64, arguments: &str) -> RecordBody {
-    RecordBody::CallPlanned(CallPlanned {
+pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {
+    RecordBody::CallAssessed(CallAssessed {
         call_id: call_id(n),
         tool: "shell".to_owned(),
         arguments: arguments.to_owned(),

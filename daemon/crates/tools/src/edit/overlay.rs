@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the planned calls of one reply will have done to the workspace. Nothing of it is on disk.
+/// What the assessed calls of one reply will have done to the workspace. Nothing of it is on disk.
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     /// By real path.
@@ -13,7 +13,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// What the file will hold when a call that is planned now runs; `None` if there will be no file, but a folder for it.
+    /// What the file will hold when a call that is assessed now runs; `None` if there will be no file, but a folder for it.
     pub(crate) fn content(&self, workspace: &Workspace, spot: &Spot) -> Result<Option<Vec<u8>>, PathError> {
         if let Some(content) = self.files.get(&spot.real) {
             return Ok(Some(content.clone()));

@@ -1,8 +1,8 @@
 use super::Runner;
 use crate::{
     Run,
+    assess::Refusal,
     edit::{self, Applied},
-    plan::Refusal,
     text::escape,
     tool::Call,
     workspace::Spot,
@@ -10,7 +10,7 @@ use crate::{
 use abide_protocol::{CallId, record::EditHashes, transcript::ToolResult};
 
 impl Runner {
-    /// Makes a planned change of the workspace.
+    /// Makes an assessed change of the workspace.
     pub(super) fn change(&self, call: &Call, run: &Run) -> Result<ToolResult, Refusal> {
         let workspace = self.workspace(&run.workspace)?;
         let mark = mark(run.call_id, run.attempt);
@@ -28,7 +28,7 @@ impl Runner {
             }
             Call::CreateDir(create) => return Ok(create.run(&workspace)?),
             Call::Shell(_) | Call::Read(_) | Call::List(_) => {
-                return Err(Refusal::NotHere(run.planned.tool.clone()));
+                return Err(Refusal::NotHere(run.assessed.tool.clone()));
             }
         };
         Ok(ToolResult::success(message, None))
@@ -41,7 +41,7 @@ pub(crate) fn mark(call: CallId, attempt: u32) -> String {
 }
 
 fn hashes(run: &Run) -> Result<&EditHashes, Refusal> {
-    run.planned.edit.as_ref().ok_or(Refusal::Unplanned)
+    run.assessed.edit.as_ref().ok_or(Refusal::Unassessed)
 }
 
 fn said(spot: &Spot, done: &str, applied: Applied) -> String {

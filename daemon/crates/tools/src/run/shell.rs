@@ -1,9 +1,9 @@
 use super::{Runner, Show, cancelled};
 use crate::{
     Run,
+    assess::Refusal,
     command::{self, How, Link, Place, Start, Waiting},
     environment,
-    plan::Refusal,
     tool::{self, Shell},
 };
 use abide_protocol::{message::CallOutcome, transcript::ToolResult};

@@ -1,4 +1,4 @@
-//! Edits are planned against what is there, and made only if it still is.
+//! Edits are assessed against what is there, and made only if it still is.
 
 use crate::ground::Ground;
 use abide_protocol::{inbox::Changed, message::CallOutcome, record::Permission};
@@ -31,23 +31,23 @@ async fn a_file_is_replaced_as_a_whole_and_keeps_its_mode() {
 }
 
 #[test]
-fn a_plan_shows_the_change_and_its_hashes() {
+fn an_assessment_shows_the_change_and_its_hashes() {
     let ground = Ground::new();
     fs::write(ground.path("f"), "a\nb\nc\n").unwrap();
-    let planned = ground.plan_one("patch", json!({"path": "f", "old": "b\n", "new": "B\n"}));
-    assert_eq!(planned.summary, "patch f (1 line for 1)");
-    let preview = planned.preview.unwrap();
+    let assessed = ground.assess_one("patch", json!({"path": "f", "old": "b\n", "new": "B\n"}));
+    assert_eq!(assessed.summary, "patch f (1 line for 1)");
+    let preview = assessed.preview.unwrap();
     assert_eq!(preview.path, "f");
     assert_eq!(preview.diff, "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
-    let edit = planned.edit.unwrap();
+    let edit = assessed.edit.unwrap();
     // sha256sum
     let before = "880553fca8fcea94e325ee2cfb48e5a985cc797f39a14cc6d3cedecfeb2ae4d2";
     let after = "4c6508965080889a0cd0250e5816021ff3b87c1c95891251f9642b67c42c8137";
     assert_eq!((edit.before.as_deref(), edit.after.as_str()), (Some(before), after));
-    let new = ground.plan_one("write", json!({"path": "new", "content": "x\n"}));
+    let new = ground.assess_one("write", json!({"path": "new", "content": "x\n"}));
     assert_eq!(new.preview.unwrap().diff, "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n");
     assert_eq!(new.edit.unwrap().before, None);
-    let huge = ground.plan_one("write", json!({"path": "huge", "content": "line\n".repeat(100_000)}));
+    let huge = ground.assess_one("write", json!({"path": "huge", "content": "line\n".repeat(100_000)}));
     let preview = huge.preview.unwrap();
     assert!(preview.diff.chars().count() < 49_000);
     assert_eq!(preview.changed, Some(Changed { added: 100_000, removed: 0 }), "also what was cut is counted");
@@ -57,7 +57,7 @@ fn a_plan_shows_the_change_and_its_hashes() {
 async fn calls_of_one_reply_see_each_others_edits() {
     let ground = Ground::new();
     fs::write(ground.path("f"), "one").unwrap();
-    let plans = ground.plan(&[
+    let assessed = ground.assess(&[
         ("patch", json!({"path": "f", "old": "one", "new": "two"})),
         ("patch", json!({"path": "./f", "old": "two", "new": "three"})),
         ("create_dir", json!({"path": "a/b"})),
@@ -67,11 +67,14 @@ async fn calls_of_one_reply_see_each_others_edits() {
         ("write", json!({"path": "a", "content": "x"})),
         ("create_dir", json!({"path": "a/b/new/c"})),
     ]);
-    assert_eq!(plans[1].edit.as_ref().unwrap().before, Some(plans[0].edit.as_ref().unwrap().after.clone()));
-    let denied: Vec<bool> = plans.iter().map(|p| matches!(p.permission, Permission::Denied(_))).collect();
+    assert_eq!(
+        assessed[1].edit.as_ref().unwrap().before,
+        Some(assessed[0].edit.as_ref().unwrap().after.clone())
+    );
+    let denied: Vec<bool> = assessed.iter().map(|p| matches!(p.permission, Permission::Denied(_))).collect();
     assert_eq!(denied, [false, false, false, false, false, true, true, true]);
-    for planned in plans.into_iter().take(5) {
-        let finished = ground.finish(planned).await;
+    for assessed in assessed.into_iter().take(5) {
+        let finished = ground.finish(assessed).await;
         assert!(finished.result.ok, "{}", finished.result.message);
     }
     assert_eq!(ground.text("f"), "three");
@@ -79,16 +82,16 @@ async fn calls_of_one_reply_see_each_others_edits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_changed_since_the_plan_is_not_overwritten() {
+async fn what_changed_since_the_assessment_is_not_overwritten() {
     let ground = Ground::new();
     fs::write(ground.path("f"), "one").unwrap();
-    let write = ground.plan_one("write", json!({"path": "f", "content": "two"}));
-    let patch = ground.plan_one("patch", json!({"path": "f", "old": "one", "new": "two"}));
-    let new = ground.plan_one("write", json!({"path": "new", "content": "two"}));
+    let write = ground.assess_one("write", json!({"path": "f", "content": "two"}));
+    let patch = ground.assess_one("patch", json!({"path": "f", "old": "one", "new": "two"}));
+    let new = ground.assess_one("write", json!({"path": "new", "content": "two"}));
     fs::write(ground.path("f"), "one, and more").unwrap();
     fs::write(ground.path("new"), "somebody's").unwrap();
-    for planned in [write, patch, new] {
-        let finished = ground.finish(planned).await;
+    for assessed in [write, patch, new] {
+        let finished = ground.finish(assessed).await;
         assert_eq!((finished.outcome, finished.result.ok), (CallOutcome::Done, false));
         assert!(finished.result.message.contains("nothing was written"), "{}", finished.result.message);
     }
@@ -99,9 +102,9 @@ async fn what_changed_since_the_plan_is_not_overwritten() {
 async fn what_is_done_is_a_success() {
     let ground = Ground::new();
     fs::write(ground.path("f"), "one").unwrap();
-    let planned = ground.plan_one("patch", json!({"path": "f", "old": "one", "new": "two"}));
+    let assessed = ground.assess_one("patch", json!({"path": "f", "old": "one", "new": "two"}));
     fs::write(ground.path("f"), "two").unwrap();
-    let finished = ground.finish(planned).await;
+    let finished = ground.finish(assessed).await;
     assert!(finished.result.ok);
     assert_eq!(finished.result.message, "f is already as it should become");
 }
@@ -109,9 +112,9 @@ async fn what_is_done_is_a_success() {
 #[tokio::test(flavor = "multi_thread")]
 async fn folders_are_made_by_their_own_tool() {
     let ground = Ground::new();
-    let planned = ground.plan_one("write", json!({"path": "a/b/f", "content": "x"}));
+    let assessed = ground.assess_one("write", json!({"path": "a/b/f", "content": "x"}));
     let why = "the folder a/b does not exist; create it with create_dir first";
-    assert_eq!(planned.permission, Permission::Denied(why.to_owned()));
+    assert_eq!(assessed.permission, Permission::Denied(why.to_owned()));
     for words in ["the folder a/b is created", "the folder a/b already exists"] {
         let finished = ground.call("create_dir", json!({"path": "a/b"})).await;
         assert_eq!((finished.result.ok, finished.result.message.as_str()), (true, words));

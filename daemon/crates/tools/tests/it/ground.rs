@@ -3,7 +3,7 @@
 use abide_protocol::{
     CallId, JsonText,
     inbox::Rule,
-    record::CallPlanned,
+    record::CallAssessed,
     task::Approvals,
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
@@ -72,49 +72,50 @@ impl Ground {
         fs::read_to_string(self.path(in_workspace)).unwrap()
     }
 
-    pub(crate) fn plan(&self, calls: &[(&str, Value)]) -> Vec<CallPlanned> {
+    pub(crate) fn assess(&self, calls: &[(&str, Value)]) -> Vec<CallAssessed> {
         let blocks: Vec<CallBlock> =
             calls.iter().map(|(tool, arguments)| block(tool, &arguments.to_string())).collect();
-        self.plan_in(&self.workspace(), &blocks, &|_| None)
+        self.assess_in(&self.workspace(), &blocks, &|_| None)
     }
 
-    pub(crate) fn plan_in(
+    pub(crate) fn assess_in(
         &self,
         workspace: &str,
         blocks: &[CallBlock],
         remembered: &dyn Fn(&Rule) -> Option<bool>,
-    ) -> Vec<CallPlanned> {
+    ) -> Vec<CallAssessed> {
         let mut allowed = self.tools.specs();
         allowed.push(control());
         let path = Some("/usr/bin:/bin");
         let scope = Scope { workspace, path, allowed: &allowed, approvals: self.approvals, remembered };
-        self.tools.plan(&scope, blocks)
+        self.tools.assess(&scope, blocks)
     }
 
-    pub(crate) fn plan_one(&self, tool: &str, arguments: Value) -> CallPlanned {
-        self.plan(&[(tool, arguments)]).pop().unwrap()
+    pub(crate) fn assess_one(&self, tool: &str, arguments: Value) -> CallAssessed {
+        self.assess(&[(tool, arguments)]).pop().unwrap()
     }
 
-    pub(crate) fn run(&self, planned: CallPlanned) -> Run {
+    pub(crate) fn run(&self, assessed: CallAssessed) -> Run {
         let environment = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let workspace = self.workspace();
-        Run { call_id: planned.call_id, attempt: 1, planned, workspace, environment, max_secs: None }
+        Run { call_id: assessed.call_id, attempt: 1, assessed, workspace, environment, max_secs: None }
     }
 
-    /// Plans and runs a call to its end.
+    /// Assesses and runs a call to its end.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Finished {
-        self.finish(self.plan_one(tool, arguments)).await
+        self.finish(self.assess_one(tool, arguments)).await
     }
 
-    pub(crate) async fn finish(&self, planned: CallPlanned) -> Finished {
-        let prepared = self.tools.prepare(self.run(planned)).await;
+    pub(crate) async fn finish(&self, assessed: CallAssessed) -> Finished {
+        let prepared = self.tools.prepare(self.run(assessed)).await;
         prepared.run(CancellationToken::new(), Box::new(|_| ())).await
     }
 
     /// Starts a command that runs on.
     pub(crate) fn start(&self, command: &str) -> Running {
-        let planned = self.plan_one("shell", serde_json::json!({ "command": command, "timeout_secs": 600 }));
-        self.start_run(self.run(planned))
+        let assessed =
+            self.assess_one("shell", serde_json::json!({ "command": command, "timeout_secs": 600 }));
+        self.start_run(self.run(assessed))
     }
 
     pub(crate) fn start_run(&self, run: Run) -> Running {

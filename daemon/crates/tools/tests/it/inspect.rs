@@ -17,9 +17,9 @@ async fn an_interrupted_command_is_gone_and_its_output_is_there() {
     wait_until("it has printed", || fs::read_to_string(&spool).is_ok_and(|text| text == "so far\n")).await;
     wait_until("both sleep", || processes(&token).len() == 2).await;
     daemon.kill();
-    let planned = ground.plan_one("shell", json!({ "command": command }));
+    let assessed = ground.assess_one("shell", json!({ "command": command }));
     let (tools, workspace) = (ground.tools.clone(), ground.workspace());
-    let look = move || tools.inspect(call, 1, &planned, &workspace);
+    let look = move || tools.inspect(call, 1, &assessed, &workspace);
     let finding = tokio::task::spawn_blocking(look).await.unwrap();
     assert_eq!(processes(&token), Vec::<u32>::new(), "nothing may run when it is said to be over");
     assert_eq!(finding, Finding { output: "so far\n".to_owned(), edit: EditState::NotAnEdit });
@@ -35,8 +35,8 @@ async fn a_helper_that_hangs_is_ended_for_it() {
     let daemon = Daemon::start(&ground, call, &command);
     wait_until("both sleep", || processes(&token).len() == 2).await;
     daemon.kill();
-    let planned = ground.plan_one("shell", json!({ "command": command }));
-    let finding = ground.tools.inspect(call, 1, &planned, &ground.workspace());
+    let assessed = ground.assess_one("shell", json!({ "command": command }));
+    let finding = ground.tools.inspect(call, 1, &assessed, &ground.workspace());
     assert_eq!(finding.edit, EditState::NotAnEdit);
     assert_eq!(processes(&token), Vec::<u32>::new());
 }
@@ -60,28 +60,28 @@ fn what_is_kept_of_a_call_is_found_and_dropped_and_nothing_else() {
 #[test]
 fn a_call_that_never_began_has_nothing() {
     let ground = Ground::new();
-    let planned = ground.plan_one("shell", json!({"command": "true"}));
-    let finding = ground.tools.inspect(planned.call_id, 1, &planned, &ground.workspace());
+    let assessed = ground.assess_one("shell", json!({"command": "true"}));
+    let finding = ground.tools.inspect(assessed.call_id, 1, &assessed, &ground.workspace());
     assert_eq!(finding, Finding { output: String::new(), edit: EditState::NotAnEdit });
 }
 
 #[test]
 fn an_edit_is_not_done_done_or_unknown() {
     let ground = Ground::new();
-    let state = |planned: &_| ground.tools.inspect(call_id(), 1, planned, &ground.workspace()).edit;
-    let new = ground.plan_one("write", json!({"path": "new", "content": "x"}));
+    let state = |assessed: &_| ground.tools.inspect(call_id(), 1, assessed, &ground.workspace()).edit;
+    let new = ground.assess_one("write", json!({"path": "new", "content": "x"}));
     assert_eq!(state(&new), EditState::NotDone);
     fs::write(ground.path("new"), "x").unwrap();
     assert_eq!(state(&new), EditState::Done);
     fs::write(ground.path("new"), "y").unwrap();
     assert_eq!(state(&new), EditState::Unknown);
 
-    let patch = ground.plan_one("patch", json!({"path": "new", "old": "y", "new": "z"}));
+    let patch = ground.assess_one("patch", json!({"path": "new", "old": "y", "new": "z"}));
     assert_eq!(state(&patch), EditState::NotDone);
     fs::remove_file(ground.path("new")).unwrap();
     assert_eq!(state(&patch), EditState::Unknown);
 
-    let folder = ground.plan_one("create_dir", json!({"path": "a/b"}));
+    let folder = ground.assess_one("create_dir", json!({"path": "a/b"}));
     assert_eq!(state(&folder), EditState::NotDone);
     fs::create_dir_all(ground.path("a/b")).unwrap();
     assert_eq!(state(&folder), EditState::Done);
@@ -90,11 +90,11 @@ fn an_edit_is_not_done_done_or_unknown() {
 #[test]
 fn what_a_crash_left_of_a_write_is_cleaned_up() {
     let ground = Ground::new();
-    let planned = ground.plan_one("write", json!({"path": "f", "content": "x"}));
-    let left = ground.path(&format!(".abide-{}-1.new", planned.call_id));
+    let assessed = ground.assess_one("write", json!({"path": "f", "content": "x"}));
+    let left = ground.path(&format!(".abide-{}-1.new", assessed.call_id));
     fs::write(&left, "half").unwrap();
     assert_eq!(
-        ground.tools.inspect(planned.call_id, 1, &planned, &ground.workspace()).edit,
+        ground.tools.inspect(assessed.call_id, 1, &assessed, &ground.workspace()).edit,
         EditState::NotDone
     );
     assert!(!left.exists());

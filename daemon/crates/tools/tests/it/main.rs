@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod assess;
 mod edits;
 mod fork_server;
 mod ground;
 mod inspect;
 mod paths;
-mod plan;
 mod prepare;
 mod shell;
 mod tree;

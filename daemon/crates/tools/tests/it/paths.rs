@@ -13,7 +13,7 @@ fn refusal(ground: &Ground, tool: &str, path: &str) -> Option<String> {
         "shell" => json!({"command": "true", "working_dir": path}),
         _ => json!({ "path": path }),
     };
-    match ground.plan_one(tool, arguments).permission {
+    match ground.assess_one(tool, arguments).permission {
         Permission::Denied(why) => Some(why),
         _ => None,
     }
@@ -95,9 +95,9 @@ fn what_lies_inside_is_let_through_however_it_is_named() {
     let ground = trapped();
     let absolute = ground.path("sub/file");
     for path in ["sub/file", "./sub//file", "sub/../sub/file", "inside", absolute.to_str().unwrap()] {
-        let planned = ground.plan_one("patch", json!({"path": path, "old": "a", "new": "b"}));
-        assert_eq!(planned.permission, Permission::Yes, "{path}");
-        assert_eq!(planned.edit.unwrap().path, "sub/file", "{path}");
+        let assessed = ground.assess_one("patch", json!({"path": path, "old": "a", "new": "b"}));
+        assert_eq!(assessed.permission, Permission::Yes, "{path}");
+        assert_eq!(assessed.edit.unwrap().path, "sub/file", "{path}");
     }
 }
 
@@ -147,14 +147,14 @@ async fn hostile_names_are_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_that_is_swapped_in_after_planning_leads_nowhere() {
+async fn a_link_that_is_swapped_in_after_the_assessment_leads_nowhere() {
     let ground = trapped();
-    let write = ground.plan_one("write", json!({"path": "sub/new", "content": "x"}));
-    let read = ground.plan_one("read", json!({"path": "sub/file"}));
+    let write = ground.assess_one("write", json!({"path": "sub/new", "content": "x"}));
+    let read = ground.assess_one("read", json!({"path": "sub/file"}));
     fs::rename(ground.path("sub"), ground.path("sub-was")).unwrap();
     symlink("..", ground.path("sub")).unwrap();
-    for planned in [write, read] {
-        let finished = ground.finish(planned).await;
+    for assessed in [write, read] {
+        let finished = ground.finish(assessed).await;
         assert!(
             finished.result.message.contains("leads out of the workspace"),
             "{}",

@@ -24,8 +24,8 @@ fn runs(pid: u32) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_begins_when_it_is_told_to() {
     let ground = Ground::new();
-    let planned = ground.plan_one("shell", json!({ "command": "touch begun; echo $PPID" }));
-    let prepared = ground.tools.prepare(ground.run(planned)).await;
+    let assessed = ground.assess_one("shell", json!({ "command": "touch begun; echo $PPID" }));
+    let prepared = ground.tools.prepare(ground.run(assessed)).await;
     let helper = helper(&ground);
     assert!(runs(helper) && ground.tools.is_helper(helper), "its helper waits");
     // The next command has a helper of its own, and does not let this one go first.
@@ -40,15 +40,15 @@ async fn a_command_begins_when_it_is_told_to() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_given_up_leaves_nothing() {
     let ground = Ground::new();
-    let planned = ground.plan_one("shell", json!({ "command": "touch begun" }));
-    let prepared = ground.tools.prepare(ground.run(planned.clone())).await;
+    let assessed = ground.assess_one("shell", json!({ "command": "touch begun" }));
+    let prepared = ground.tools.prepare(ground.run(assessed.clone())).await;
     let first = helper(&ground);
     prepared.discard().await;
     wait_until("its helper to end", || !runs(first)).await;
     assert_eq!(notes(&ground), Vec::<Value>::new());
     assert!(!ground.tools.is_helper(first));
 
-    let prepared = ground.tools.prepare(ground.run(planned)).await;
+    let prepared = ground.tools.prepare(ground.run(assessed)).await;
     let cancel = CancellationToken::new();
     cancel.cancel();
     let finished = prepared.run(cancel, Box::new(|_| ())).await;
@@ -61,8 +61,8 @@ async fn what_is_given_up_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_helper_that_dies_before_it_is_told_is_replaced() {
     let ground = Ground::new();
-    let planned = ground.plan_one("shell", json!({ "command": "echo x >> begun" }));
-    let prepared = ground.tools.prepare(ground.run(planned)).await;
+    let assessed = ground.assess_one("shell", json!({ "command": "echo x >> begun" }));
+    let prepared = ground.tools.prepare(ground.run(assessed)).await;
     let first = helper(&ground);
     #[expect(clippy::disallowed_methods, reason = "what befalls the process under test")]
     let killed = std::process::Command::new("kill").args(["-KILL", &first.to_string()]).status();

@@ -55,8 +55,8 @@ async fn it_runs_where_it_should() {
     let finished = ground.call("shell", json!({"command": "basename $(pwd)", "working_dir": "sub"})).await;
     assert_eq!(data(&finished)["stdout"], "sub\n");
     for dir in ["..", "/", "../own", "missing/.."] {
-        let planned = ground.plan_one("shell", json!({"command": "true", "working_dir": dir}));
-        assert!(matches!(planned.permission, Permission::Denied(_)), "{dir}");
+        let assessed = ground.assess_one("shell", json!({"command": "true", "working_dir": dir}));
+        assert!(matches!(assessed.permission, Permission::Denied(_)), "{dir}");
     }
     fs::write(ground.path("file"), "").unwrap();
     let finished = ground.call("shell", json!({"command": "true", "working_dir": "file"})).await;
@@ -70,8 +70,8 @@ async fn a_command_gets_three_descriptors_and_no_secret() {
     let leak = fs::File::open(ground.root()).unwrap();
     rustix::io::fcntl_setfd(&leak, rustix::io::FdFlags::empty()).unwrap();
     let token = token();
-    let planned = ground.plan_one("shell", json!({"command": format!("exec sleep {token}")}));
-    let mut run = ground.run(planned);
+    let assessed = ground.assess_one("shell", json!({"command": format!("exec sleep {token}")}));
+    let mut run = ground.run(assessed);
     run.environment.extend(
         [("OPENAI_API_KEY", "secret"), ("LANG", "C.UTF-8"), ("LD_PRELOAD", "/x")]
             .map(|(name, value)| (name.to_owned(), value.to_owned())),
@@ -142,8 +142,8 @@ async fn time_is_limited() {
     assert_eq!(data(&finished)["exit_code"], Value::Null);
     assert_eq!(processes(&token), Vec::<u32>::new());
 
-    let planned = ground.plan_one("shell", json!({"command": "sleep 600", "timeout_secs": 600}));
-    let mut run = ground.run(planned);
+    let assessed = ground.assess_one("shell", json!({"command": "sleep 600", "timeout_secs": 600}));
+    let mut run = ground.run(assessed);
     run.max_secs = Some(1);
     let finished = ground.start_run(run).end().await;
     assert!(finished.result.message.starts_with("timed out after 1 s"), "{}", finished.result.message);
@@ -187,9 +187,9 @@ async fn helpers_are_known_while_they_live() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_start_says_so() {
     let ground = Ground::new();
-    let planned = ground.plan_one("shell", json!({"command": "true"}));
+    let assessed = ground.assess_one("shell", json!({"command": "true"}));
     fs::remove_dir_all(ground.workspace()).unwrap();
-    let finished = ground.finish(planned).await;
+    let finished = ground.finish(assessed).await;
     assert_eq!((finished.outcome, finished.result.ok), (CallOutcome::Done, false));
     assert!(finished.result.message.contains("cannot be used"), "{}", finished.result.message);
 }

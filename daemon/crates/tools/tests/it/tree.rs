@@ -102,10 +102,12 @@ async fn halting_the_helper_does_not_free_a_command() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dropping_the_call_ends_it() {
     let (ground, token) = (Ground::new(), token());
-    let planned = ground
-        .plan_one("shell", serde_json::json!({ "command": format!("setsid sleep {token} & sleep {token}") }));
+    let assessed = ground.assess_one(
+        "shell",
+        serde_json::json!({ "command": format!("setsid sleep {token} & sleep {token}") }),
+    );
     let cancel = tokio_util::sync::CancellationToken::new();
-    let run = ground.tools.prepare(ground.run(planned)).await.run(cancel, Box::new(|_| ()));
+    let run = ground.tools.prepare(ground.run(assessed)).await.run(cancel, Box::new(|_| ()));
     tokio::select! {
         _ = run => panic!("it does not end by itself"),
         () = wait_until("both run", || processes(&token).len() == 2) => {}

@@ -47,11 +47,11 @@ fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
         arguments: command.to_owned(),
         opaque: None,
     };
-    let planned = tools.plan(&scope, &[block]).pop()?;
+    let assessed = tools.assess(&scope, &[block]).pop()?;
     let run = Run {
-        call_id: planned.call_id,
+        call_id: assessed.call_id,
         attempt: 1,
-        planned,
+        assessed,
         workspace,
         environment: env::vars().collect(),
         max_secs: None,

@@ -4,7 +4,7 @@ use abide_protocol::{
     ApprovalId, CallId,
     inbox::Decision,
     message::CallOutcome,
-    record::{CallFinished, CallPlanned, Permission},
+    record::{CallAssessed, CallFinished, Permission},
     transcript::{CallBlock, EffectClass},
 };
 
@@ -12,7 +12,7 @@ use abide_protocol::{
 pub(super) struct Seen {
     pub(super) id: CallId,
     tool: String,
-    planned: Option<CallPlanned>,
+    assessed: Option<CallAssessed>,
     approval: Option<(ApprovalId, Option<Decision>)>,
     attempts: u32,
     pub(super) running: bool,
@@ -26,7 +26,7 @@ impl Seen {
         Self {
             id: block.id,
             tool: block.tool.clone(),
-            planned: None,
+            assessed: None,
             approval: None,
             attempts: 0,
             running: false,
@@ -35,12 +35,12 @@ impl Seen {
         }
     }
 
-    pub(super) fn plan(&mut self, plan: &CallPlanned) {
-        assert!(self.planned.replace(plan.clone()).is_none(), "a call is planned once");
+    pub(super) fn assess(&mut self, assessed: &CallAssessed) {
+        assert!(self.assessed.replace(assessed.clone()).is_none(), "a call is assessed once");
     }
 
     pub(super) fn request_approval(&mut self, id: ApprovalId) {
-        let asks = self.planned.as_ref().is_some_and(|plan| plan.permission == Permission::Ask);
+        let asks = self.assessed.as_ref().is_some_and(|call| call.permission == Permission::Ask);
         assert!(asks && self.finished.is_none(), "nobody has to be asked about {self:?}");
         assert!(self.approval.replace((id, None)).is_none(), "a person is asked once");
     }
@@ -55,13 +55,13 @@ impl Seen {
     }
 
     pub(super) fn start(&mut self, attempt: u32) {
-        let plan = self.planned.as_ref().expect("a call is planned before it starts");
+        let assessed = self.assessed.as_ref().expect("a call is assessed before it starts");
         assert!(self.finished.is_none(), "a finished call does not start");
         assert!(!self.running, "it runs already");
         assert_eq!(attempt, self.attempts + 1, "attempts count up");
-        assert!(attempt == 1 || plan.effect != EffectClass::Unsafe, "an unsafe call starts once");
-        assert_ne!(plan.effect, EffectClass::Control, "control calls are the engine's own");
-        match plan.permission {
+        assert!(attempt == 1 || assessed.effect != EffectClass::Unsafe, "an unsafe call starts once");
+        assert_ne!(assessed.effect, EffectClass::Control, "control calls are the engine's own");
+        match assessed.permission {
             Permission::Ask => assert!(self.by_person(), "a person was asked, and has to allow it"),
             Permission::Denied(_) => panic!("a denied call started"),
             Permission::Tier | Permission::Rule | Permission::Yes => {}
@@ -101,7 +101,7 @@ impl Seen {
     }
 
     pub(super) fn effect(&self) -> EffectClass {
-        self.planned.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)
+        self.assessed.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)
     }
 
     pub(super) fn is_unsafe(&self) -> bool {

@@ -102,7 +102,7 @@ impl Run {
                 self.calls = r.reply.calls().map(Seen::new).collect();
                 self.deaths = 0;
             }
-            RecordBody::CallPlanned(p) => self.call(p.call_id).plan(p),
+            RecordBody::CallAssessed(p) => self.call(p.call_id).assess(p),
             RecordBody::ApprovalRequested(a) => self.call(a.call_id).request_approval(a.id),
             RecordBody::ApprovalDecided(d) => {
                 self.call(d.call_id).decide(d.approval_id, d.decision);

@@ -9,7 +9,7 @@ use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input, 
 use abide_protocol::{
     CallId, TaskId,
     message::CallOutcome,
-    record::{CallPlanned, NewRecord, RecordBody},
+    record::{CallAssessed, NewRecord, RecordBody},
     transcript::{EffectClass, Entry, ResultEntry, ToolResult},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,7 +63,7 @@ enum Work {
     },
     /// `began`: what it does, it has done.
     Tool {
-        plan: CallPlanned,
+        plan: CallAssessed,
         acts: bool,
         began: bool,
     },
@@ -158,7 +158,7 @@ impl Life {
     /// A call whose start may not be on disk yet gets a helper, and a note of that. It does nothing.
     pub(super) fn prepare_tool(&mut self, effect: Effect, history: &History) -> Option<u64> {
         let Effect::Tool { task, call: id, attempt } = effect else { return None };
-        let plan = history.task(task)?.call(id)?.planned.clone()?;
+        let plan = history.task(task)?.call(id)?.assessed.clone()?;
         self.outside.notes.insert((id, attempt));
         let acts = !self.one_in(self.nature.tool_failures);
         Some(self.job(effect, State::Gated, Work::Tool { plan, acts, began: false }))
@@ -214,7 +214,7 @@ impl Life {
         assert!(self.outside.notes.contains(&(call, attempt)), "what acts can be found after a crash");
         let output = format!("output of {} {attempt}", call.short());
         self.outside.spools.insert((call, attempt), output);
-        // An edit is made against the very content that it was planned with.
+        // An edit is made against the very content that it was assessed with.
         let done_before = class == EffectClass::Verifiable && self.outside.acted.contains_key(&call);
         if acts && !done_before {
             assert!(
@@ -311,13 +311,13 @@ impl Life {
             End::Replied { stop, text, plans, forgotten } => {
                 let mut mint = self.mint();
                 let ids: Vec<CallId> = plans.iter().map(|_| CallId(mint.uuid())).collect();
-                let mut planned: Vec<_> =
-                    plans.iter().zip(&ids).map(|(plan, id)| plan.planned(*id)).collect();
+                let mut assessed: Vec<_> =
+                    plans.iter().zip(&ids).map(|(plan, id)| plan.assessed(*id)).collect();
                 if forgotten {
-                    planned.clear();
+                    assessed.clear();
                 }
                 let reply = reply(stop, &text, &plans, &ids, TOKENS);
-                Input::Replied { task, item, reply, plans: planned, traces: Traces::default() }
+                Input::Replied { task, item, reply, assessed, traces: Traces::default() }
             }
         }
     }

@@ -10,7 +10,7 @@ use abide_protocol::{
 use std::fs;
 
 fn permission(ground: &Ground, workspace: &str, tool: &str, arguments: &str) -> Permission {
-    ground.plan_in(workspace, &[block(tool, arguments)], &|_| None).pop().unwrap().permission
+    ground.assess_in(workspace, &[block(tool, arguments)], &|_| None).pop().unwrap().permission
 }
 
 #[test]
@@ -77,14 +77,14 @@ fn calls_are_said_in_one_line() {
         ("task_complete", r#"{"summary": "All\ndone"}"#, "task_complete: All\\ndone"),
         ("nope", "{\"\u{7}\": 1}", "nope {\"\\u{7}\": 1}"),
     ] {
-        let planned =
-            ground.plan_in(&ground.workspace(), &[block(tool, arguments)], &|_| None).pop().unwrap();
-        assert_eq!(planned.summary, summary);
-        assert_eq!(planned.arguments, arguments);
+        let assessed =
+            ground.assess_in(&ground.workspace(), &[block(tool, arguments)], &|_| None).pop().unwrap();
+        assert_eq!(assessed.summary, summary);
+        assert_eq!(assessed.arguments, arguments);
     }
     let long = format!(r#"{{"command": "{}"}}"#, "é".repeat(500));
-    let planned = ground.plan_in(&ground.workspace(), &[block("shell", &long)], &|_| None).pop().unwrap();
-    assert_eq!(planned.summary.chars().count(), 120);
+    let assessed = ground.assess_in(&ground.workspace(), &[block("shell", &long)], &|_| None).pop().unwrap();
+    assert_eq!(assessed.summary.chars().count(), 120);
 }
 
 #[test]
@@ -104,10 +104,10 @@ fn classes_and_tiers() {
         ("create_dir", r#"{"path": "d"}"#, Verifiable, Risk::Medium, Permission::Ask),
         ("task_complete", r#"{"summary": ""}"#, Control, Risk::Low, Permission::Tier),
     ] {
-        let planned =
-            ground.plan_in(&ground.workspace(), &[block(tool, arguments)], &|_| None).pop().unwrap();
+        let assessed =
+            ground.assess_in(&ground.workspace(), &[block(tool, arguments)], &|_| None).pop().unwrap();
         assert_eq!(
-            (planned.effect, planned.risk, &planned.permission),
+            (assessed.effect, assessed.risk, &assessed.permission),
             (effect, risk, &permission),
             "{tool}"
         );
@@ -127,23 +127,23 @@ fn a_remembered_decision_is_about_this_very_call() {
             _ => None,
         }
     };
-    let plan =
-        |arguments| ground.plan_in(&workspace, &[block("shell", arguments)], &remembered).pop().unwrap();
-    assert_eq!(plan(r#"{"command": "make"}"#).permission, Permission::Rule);
-    assert_eq!(plan(r#"{"command": "make it"}"#).permission, Permission::Ask);
-    assert!(matches!(plan(r#"{"command": "rm -rf /"}"#).permission, Permission::Denied(_)));
-    assert_ne!(plan(r#"{"command": "make"}"#).digest, plan(r#"{"command": "make it"}"#).digest);
-    assert_eq!(plan(r#"{"command": "make"}"#).digest, plan(r#"{"command": "make"}"#).digest);
+    let assess =
+        |arguments| ground.assess_in(&workspace, &[block("shell", arguments)], &remembered).pop().unwrap();
+    assert_eq!(assess(r#"{"command": "make"}"#).permission, Permission::Rule);
+    assert_eq!(assess(r#"{"command": "make it"}"#).permission, Permission::Ask);
+    assert!(matches!(assess(r#"{"command": "rm -rf /"}"#).permission, Permission::Denied(_)));
+    assert_ne!(assess(r#"{"command": "make"}"#).digest, assess(r#"{"command": "make it"}"#).digest);
+    assert_eq!(assess(r#"{"command": "make"}"#).digest, assess(r#"{"command": "make"}"#).digest);
 }
 
 #[test]
 fn a_rule_that_denies_is_stronger_than_yes_and_what_is_closed_than_a_rule_that_allows() {
     let ground = Ground::new();
     let (workspace, shell) = (ground.workspace(), [block("shell", r#"{"command": "make"}"#)]);
-    let denied = ground.plan_in(&workspace, &shell, &|_| Some(false)).pop().unwrap();
+    let denied = ground.assess_in(&workspace, &shell, &|_| Some(false)).pop().unwrap();
     assert!(matches!(denied.permission, Permission::Denied(_)));
     let outside = [block("read", r#"{"path": "../x"}"#)];
-    let denied = ground.plan_in(&workspace, &outside, &|_| Some(true)).pop().unwrap();
+    let denied = ground.assess_in(&workspace, &outside, &|_| Some(true)).pop().unwrap();
     assert!(matches!(denied.permission, Permission::Denied(_)));
 }
 

@@ -30,8 +30,8 @@ pub(crate) enum Refusal {
     Shell(#[from] ShellError),
     #[error(transparent)]
     Edit(#[from] EditError),
-    #[error("the edit was never planned")]
-    Unplanned,
+    #[error("the edit was never assessed")]
+    Unassessed,
     #[error("the command could not be started: {0}")]
     Start(io::Error),
     #[error("the glob makes no sense: {0}")]

@@ -18,7 +18,7 @@ use crate::{
 use abide_protocol::{
     JsonText,
     inbox::Rule,
-    record::{CallPlanned, Permission},
+    record::{CallAssessed, Permission},
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
 use serde_json::Value;
@@ -28,8 +28,8 @@ use std::sync::Arc;
 /// A summary is no longer than this, in characters.
 const SUMMARY: usize = 120;
 
-/// Plans the calls of one reply, each as if those before it had run.
-pub(crate) struct Planner<'a> {
+/// Assesses the calls of one reply, each as if those before it had run.
+pub(crate) struct Assessor<'a> {
     scope: &'a Scope<'a>,
     schemas: &'a Schemas,
     closed: Arc<Closed>,
@@ -38,14 +38,14 @@ pub(crate) struct Planner<'a> {
     overlay: Overlay,
 }
 
-impl<'a> Planner<'a> {
+impl<'a> Assessor<'a> {
     pub(crate) fn new(scope: &'a Scope<'a>, schemas: &'a Schemas, closed: Arc<Closed>) -> Self {
         Self { scope, schemas, closed, workspace: None, overlay: Overlay::default() }
     }
 
-    pub(crate) fn plan(&mut self, block: &CallBlock) -> CallPlanned {
+    pub(crate) fn assess(&mut self, block: &CallBlock) -> CallAssessed {
         let spec = self.scope.allowed.iter().find(|spec| spec.name == block.tool);
-        let mut planned = CallPlanned {
+        let mut assessed = CallAssessed {
             call_id: block.id,
             tool: block.tool.clone(),
             arguments: block.arguments.clone(),
@@ -57,35 +57,35 @@ impl<'a> Planner<'a> {
             digest: digest(&block.tool, &block.arguments, self.scope.workspace),
             permission: Permission::Tier,
         };
-        planned.permission = self
-            .consider(spec, block, &mut planned)
+        assessed.permission = self
+            .consider(spec, block, &mut assessed)
             .unwrap_or_else(|refusal| Permission::Denied(refusal.to_string()));
-        planned
+        assessed
     }
 
     fn consider(
         &mut self,
         spec: Option<&ToolSpec>,
         block: &CallBlock,
-        planned: &mut CallPlanned,
+        assessed: &mut CallAssessed,
     ) -> Result<Permission, Refusal> {
         let Some(spec) = spec else { return Err(Refusal::unknown(&block.tool, self.scope.allowed)) };
         let arguments = arguments(&block.arguments)?;
         self.schemas.check(spec, &arguments)?;
         if spec.effect == EffectClass::Control {
-            planned.summary = one_line(&control_summary(&block.tool, &arguments), SUMMARY);
+            assessed.summary = one_line(&control_summary(&block.tool, &arguments), SUMMARY);
             return Ok(Permission::Tier);
         }
         let call = typed(&block.tool, arguments)?;
-        planned.summary = one_line(&call.summary(), SUMMARY);
+        assessed.summary = one_line(&call.summary(), SUMMARY);
         let (edit, is_broad) = self.look(&call)?;
         if let Call::Shell(shell) = &call {
             let ground = risk::Ground { workspace: self.scope.workspace, path: self.scope.path, is_broad };
-            planned.risk = risk::of(&shell.command, &ground);
+            assessed.risk = risk::of(&shell.command, &ground);
         }
         if let Some(edit) = edit {
-            planned.preview = Some(Box::new(edit::preview(&edit)));
-            planned.edit = Some(edit.hashes());
+            assessed.preview = Some(Box::new(edit::preview(&edit)));
+            assessed.edit = Some(edit.hashes());
             self.overlay.write(&edit.spot, edit.after);
         }
         let tier = if is_broad { Tier::Ask } else { spec.tier };
@@ -117,8 +117,8 @@ impl<'a> Planner<'a> {
                 workspace.resolve(list.path())?;
                 None
             }
-            Call::Write(write) => Some(plan_write(workspace, &self.overlay, write)?),
-            Call::Patch(patch) => Some(plan_patch(workspace, &self.overlay, patch)?),
+            Call::Write(write) => Some(edit_by_write(workspace, &self.overlay, write)?),
+            Call::Patch(patch) => Some(edit_by_patch(workspace, &self.overlay, patch)?),
             Call::CreateDir(create) => {
                 self.overlay.create_folder(&workspace.resolve(&create.path)?)?;
                 None
@@ -128,20 +128,20 @@ impl<'a> Planner<'a> {
     }
 }
 
-fn plan_write(workspace: &Workspace, overlay: &Overlay, write: &Write) -> Result<Edit, PathError> {
+fn edit_by_write(workspace: &Workspace, overlay: &Overlay, write: &Write) -> Result<Edit, PathError> {
     let spot = workspace.resolve(&write.path)?;
     let before = overlay.content(workspace, &spot)?;
     Ok(Edit { spot, before, after: write.content.clone().into_bytes() })
 }
 
-fn plan_patch(workspace: &Workspace, overlay: &Overlay, patch: &Patch) -> Result<Edit, Refusal> {
+fn edit_by_patch(workspace: &Workspace, overlay: &Overlay, patch: &Patch) -> Result<Edit, Refusal> {
     let spot = workspace.resolve(&patch.path)?;
     let before = overlay.content(workspace, &spot)?;
     let after = patch.apply(before.as_deref())?;
     Ok(Edit { spot, before, after })
 }
 
-/// A call that was planned before.
+/// A call that was assessed before.
 pub(crate) fn parse(tool: &str, arguments: &str) -> Result<Call, Refusal> {
     typed(tool, self::arguments(arguments)?)
 }
