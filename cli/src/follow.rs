@@ -32,7 +32,7 @@ use abide_client::{
     },
     view::{Change, Connection, ConversationView, Entry},
 };
-pub(crate) use end::{Ending, is_stuck};
+pub(crate) use end::{FollowEnd, is_stuck};
 use progress::Progress;
 use std::{collections::HashSet, time::Duration};
 use teller::{Asking, Teller};
@@ -132,7 +132,7 @@ impl<'d> Follow<'d> {
     }
 
     /// Follows to the end, or until the person leaves.
-    pub(crate) async fn run(mut self) -> Result<Ending, CommandError> {
+    pub(crate) async fn run(mut self) -> Result<FollowEnd, CommandError> {
         let ending = self.follow().await;
         self.screen.close()?;
         self.mark_read().await;
@@ -151,7 +151,7 @@ impl<'d> Follow<'d> {
         }
     }
 
-    async fn follow(&mut self) -> Result<Ending, CommandError> {
+    async fn follow(&mut self) -> Result<FollowEnd, CommandError> {
         loop {
             if let Some(ending) = self.ending().await? {
                 return Ok(ending);
@@ -180,7 +180,7 @@ impl<'d> Follow<'d> {
     }
 
     /// Ctrl-C: leaves, or stops the task and waits for its end.
-    async fn interrupted(&mut self) -> Result<Option<Ending>, CommandError> {
+    async fn interrupted(&mut self) -> Result<Option<FollowEnd>, CommandError> {
         let Some(task) =
             self.what.task.filter(|_| self.what.interrupt == Interrupt::Stops && !self.is_stopping)
         else {

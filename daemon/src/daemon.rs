@@ -1,13 +1,12 @@
 //! From nothing to a daemon that answers, and back.
 
 use crate::{
-    clock,
+    allocator, clock,
     config::ConfigError,
     events::Hub,
     instance::{Instance, InstanceError, private_folder},
     ipc::{self, Connections, Drained, Service},
     keys::{KeyError, KeyStore},
-    memory,
     notify::{Feed, Notifier, SystemDesktop},
     runner::Runner,
     session::{Alarm, Sessions},
@@ -155,7 +154,7 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
     supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
     supervisor.spawn("integrity", look_for_damage(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
-    supervisor.spawn("memory", memory::give_back(sessions.clone(), supervisor.clone()));
+    supervisor.spawn("allocator", allocator::give_back(sessions.clone(), supervisor.clone()));
 
     let mut endings = ending.subscribe();
     let mut why = wait(&mut endings).await;

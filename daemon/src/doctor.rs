@@ -17,7 +17,7 @@ use serde::Serialize;
 
 /// What was found out about one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct Diagnosis {
     /// What was looked at.
     pub about: &'static str,
     pub health: Health,
@@ -36,7 +36,7 @@ pub enum Health {
     Bad,
 }
 
-impl Finding {
+impl Diagnosis {
     fn good(about: &'static str, words: impl Into<String>) -> Self {
         Self { about, health: Health::Good, words: words.into() }
     }

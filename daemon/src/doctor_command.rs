@@ -2,7 +2,7 @@
 
 use crate::{complain, runtime, say, usage};
 use abide_client::{home::Home, text::visible_line};
-use abide_daemon::doctor::{self, Cut, Finding, Health};
+use abide_daemon::doctor::{self, Cut, Diagnosis, Health};
 use abide_store::{Existing, Loss};
 use serde_json::json;
 use std::{
@@ -88,23 +88,23 @@ fn carry_out(command: Command, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn examine(home: &Home, json: bool) -> anyhow::Result<ExitCode> {
-    let findings = runtime()?.block_on(doctor::examine(home));
+    let diagnoses = runtime()?.block_on(doctor::examine(home));
     if json {
-        say(&serde_json::to_string(&findings)?);
+        say(&serde_json::to_string(&diagnoses)?);
     } else {
-        findings.iter().for_each(show);
+        diagnoses.iter().for_each(show);
     }
-    let is_well = findings.iter().all(|finding| finding.health < Health::Bad);
+    let is_well = diagnoses.iter().all(|diagnosis| diagnosis.health < Health::Bad);
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn show(finding: &Finding) {
-    let mark = match finding.health {
+fn show(diagnosis: &Diagnosis) {
+    let mark = match diagnosis.health {
         Health::Good => "✓",
         Health::Noted => "!",
         Health::Bad => "✗",
     };
-    say(&format!("{mark} {}: {}", finding.about, visible_line(&finding.words)));
+    say(&format!("{mark} {}: {}", diagnosis.about, visible_line(&diagnosis.words)));
 }
 
 fn rebuild(home: &Home, json: bool) -> anyhow::Result<ExitCode> {

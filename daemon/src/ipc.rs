@@ -32,7 +32,7 @@ pub async fn serve(listener: Listener, service: Service) {
                 continue;
             }
         };
-        let Some(place) = service.connections.take_place(MAX_CONNECTIONS) else {
+        let Some(slot) = service.connections.take_slot(MAX_CONNECTIONS) else {
             tracing::warn!("there are {MAX_CONNECTIONS} connections; one more was closed");
             continue;
         };
@@ -41,7 +41,7 @@ pub async fn serve(listener: Listener, service: Service) {
         let connection = connection::serve(stream, allowed, service.clone());
         service.supervisor.spawn("connection", async move {
             connection.await;
-            drop(place);
+            drop(slot);
         });
     }
 }

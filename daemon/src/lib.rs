@@ -7,8 +7,9 @@
 //! * [`config`], [`settings`]: what the user has decided; [`keys`], [`providers`], [`catalog`]: which models there are
 //! * [`doctor`]: what is well and what is not
 //! * `replace_file`: how files that hold what the user has decided are written
-//! * [`instance`], [`logging`], [`memory`], [`supervisor`], [`clock`]: the process
+//! * [`allocator`], [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
 
+pub mod allocator;
 pub mod catalog;
 pub mod clock;
 pub mod config;
@@ -19,7 +20,6 @@ pub mod instance;
 pub mod ipc;
 pub mod keys;
 pub mod logging;
-pub mod memory;
 pub mod notify;
 pub mod providers;
 mod replace_file;

@@ -5,9 +5,10 @@ mod doctor_command;
 
 use abide_client::home::Home;
 use abide_daemon::{
+    allocator,
     daemon::{self, Ending, Options},
     instance::private_folder,
-    logging, memory,
+    logging,
 };
 use std::{process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};
@@ -63,7 +64,7 @@ fn run(foreground: bool) -> ExitCode {
 }
 
 fn try_run(foreground: bool) -> anyhow::Result<()> {
-    memory::bound();
+    allocator::bound();
     let home = Home::from_env()?;
     private_folder(&home.state_dir)?;
     private_folder(&home.log_dir())?;

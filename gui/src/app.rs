@@ -17,7 +17,7 @@ use crate::{
     effect::{Effect, field},
     guard::{Deed, Guard},
     keymap::Command,
-    memory::{Memory, Settings, ThemeChoice},
+    local_state::{LocalState, Settings, ThemeChoice},
     request::{Answer, Asker, Request},
     screen::{
         composer::{Composer, attached::Dropped},
@@ -52,7 +52,7 @@ const DRAFT: Duration = Duration::from_millis(500);
 pub struct App {
     daemon: Daemon,
     asker: Asker,
-    memory: Memory,
+    local: LocalState,
     settings: Settings,
     clock: Clock,
     now: Timestamp,
@@ -176,14 +176,14 @@ impl App {
     /// The same, whose requests go there.
     #[must_use]
     pub fn with(home: &Home, clock: Clock, asker: Asker) -> Self {
-        let memory = Memory::of(home);
-        let settings = memory.settings();
-        let composer = Composer::with_draft(&memory.draft(None)).set_up(&settings.choices);
+        let local = LocalState::of(home);
+        let settings = local.settings();
+        let composer = Composer::with_draft(&local.draft(None)).set_up(&settings.choices);
         let fresh = fresh::Screen { composer, ..fresh::Screen::default() };
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             asker,
-            memory,
+            local,
             clock,
             now: clock(),
             heard: clock(),
@@ -383,7 +383,7 @@ impl App {
             }
             Message::CloseConfirmed => {
                 self.settings.knows_closing = true;
-                self.memory.keep_settings(&self.settings);
+                self.local.keep_settings(&self.settings);
                 self.close()
             }
         }

@@ -1,6 +1,6 @@
 //! What follows from a message, as data: screens say it, the app does it.
 
-use crate::{memory::ThemeChoice, picker::Choice, request::Request};
+use crate::{local_state::ThemeChoice, picker::Choice, request::Request};
 use abide_client::protocol::{ConversationId, Seq, task::Mode};
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 //! * [`app`]: what is open, and where a message goes
 //! * [`daemon`]: the two subscriptions, and requests
 //! * [`screen`]: conversation list, conversation, inbox, key map; each owns what it shows
-//! * [`memory`]: what this window remembers on its own: drafts, scale, theme
+//! * [`local_state`]: what this window remembers on its own: drafts, scale, theme
 //! * [`guard`]: what a key or a click may do now that cannot be undone
 //! * [`output`]: what a program wrote, as a terminal would leave it standing
 //! * [`desktop`]: shows a text in the person's editor
@@ -30,7 +30,7 @@ pub mod font;
 pub mod frame;
 pub mod guard;
 pub mod keymap;
-pub mod memory;
+pub mod local_state;
 pub mod output;
 pub mod picker;
 pub mod request;

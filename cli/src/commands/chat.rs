@@ -8,7 +8,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Ending, Follow, Interrupt, What, Who},
+    follow::{Follow, FollowEnd, Interrupt, What, Who},
     output::{call::Extent, screen, text},
     request,
 };
@@ -69,7 +69,7 @@ impl Chat {
                 }
                 Typed::Command(command) => self.command(command).await,
                 Typed::Message(message) => match self.send(message, Interrupt::Stops).await {
-                    Ok((Ending::Detached { .. }, exit)) => return Ok(exit),
+                    Ok((FollowEnd::Detached { .. }, exit)) => return Ok(exit),
                     Ok(_) => Ok(Next::Message),
                     Err(error) => Err(error),
                 },
@@ -96,7 +96,7 @@ impl Chat {
                 _ => {}
             }
             let (ending, exit) = self.send(line, Interrupt::Detaches).await?;
-            if exit != Exit::Done || matches!(ending, Ending::Detached { .. }) {
+            if exit != Exit::Done || matches!(ending, FollowEnd::Detached { .. }) {
                 return Ok(exit);
             }
         }
@@ -104,7 +104,11 @@ impl Chat {
     }
 
     /// Sends a message and follows the reply.
-    async fn send(&mut self, message: String, interrupt: Interrupt) -> Result<(Ending, Exit), CommandError> {
+    async fn send(
+        &mut self,
+        message: String,
+        interrupt: Interrupt,
+    ) -> Result<(FollowEnd, Exit), CommandError> {
         let params = request::params(&self.agent, message, self.conversation, self.default_mode())?;
         let started = request::start(&mut self.daemon, params).await?;
         self.conversation = Some(started.conversation_id);
@@ -120,7 +124,7 @@ impl Chat {
             interrupt,
         };
         let ending = Follow::open(&mut self.daemon, what).await?.run().await?;
-        if matches!(ending, Ending::Deleted) {
+        if matches!(ending, FollowEnd::Deleted) {
             self.conversation = None;
         }
         let exit = told(&ending, started.conversation_id, self.json)?;
@@ -234,8 +238,8 @@ impl Chat {
 }
 
 /// In a talk, only what went otherwise than it should is worth a word.
-fn told(ending: &Ending, conversation: ConversationId, json: bool) -> Result<Exit, CommandError> {
-    if let Ending::Ended(task) = ending
+fn told(ending: &FollowEnd, conversation: ConversationId, json: bool) -> Result<Exit, CommandError> {
+    if let FollowEnd::Ended(task) = ending
         && Exit::of_task(task) == Some(Exit::Done)
     {
         return Ok(Exit::Done);

@@ -1,6 +1,6 @@
 //! What waits for a person: asked at the terminal, answered by the program itself, or passed on in words.
 
-use super::{Ending, Follow, Who};
+use super::{Follow, FollowEnd, Who};
 use crate::{
     commands::first::Verdict,
     error::CommandError,
@@ -74,10 +74,10 @@ impl Follow<'_> {
     }
 
     /// Deals with it; `Some` if that ends the following.
-    pub(super) async fn settle(&mut self, open: Open) -> Result<Option<Ending>, CommandError> {
+    pub(super) async fn settle(&mut self, open: Open) -> Result<Option<FollowEnd>, CommandError> {
         let id = open.pending.id();
         match (&self.what.who, &open.pending) {
-            (Who::Nobody, _) => return Ok(Some(Ending::Waits(Box::new(open.pending)))),
+            (Who::Nobody, _) => return Ok(Some(FollowEnd::Waits(Box::new(open.pending)))),
             (Who::Onlooker, pending) => {
                 let words = format!("{}  {}", pending::pending(pending), pending::how_to_answer(pending));
                 if !self.what.json {

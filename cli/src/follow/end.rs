@@ -20,7 +20,7 @@ use abide_client::{
     view::Connection,
 };
 
-pub(crate) enum Ending {
+pub(crate) enum FollowEnd {
     Ended(Box<AgentTask>),
     /// The conversation is gone, and the task with it.
     Deleted,
@@ -34,7 +34,7 @@ pub(crate) enum Ending {
     Paused(Box<AgentTask>),
 }
 
-impl Ending {
+impl FollowEnd {
     /// Says it on standard error, and what it means to a script.
     pub(crate) fn tell(&self, id: &str, json: bool) -> Result<Exit, CommandError> {
         let (words, exit) = self.said(id, json);
@@ -91,18 +91,18 @@ fn waits(item: &Pending) -> String {
 }
 
 impl Follow<'_> {
-    pub(super) const fn detached(&self) -> Ending {
-        Ending::Detached { cursor: self.view.cursor() }
+    pub(super) const fn detached(&self) -> FollowEnd {
+        FollowEnd::Detached { cursor: self.view.cursor() }
     }
 
     /// Whether there is anything more to come.
-    pub(super) async fn ending(&mut self) -> Result<Option<Ending>, CommandError> {
+    pub(super) async fn ending(&mut self) -> Result<Option<FollowEnd>, CommandError> {
         if let Connection::Ended { reason } = self.view.connection() {
             return Err(CommandError::failed(format!("lost the daemon: {reason}"))
                 .hinted("`abide ps` shows where things stand"));
         }
         if self.view.is_deleted() {
-            return Ok(Some(Ending::Deleted));
+            return Ok(Some(FollowEnd::Deleted));
         }
         let Some(id) = self.what.task else { return Ok(None) };
         if self.saw_end || (self.what.is_over && self.is_quiet().await?) {
@@ -112,14 +112,14 @@ impl Follow<'_> {
                 // Of a task that had ended before, the messages may be all that was told.
                 self.teller.summary(task.summary.as_deref(), &mut self.screen)?;
             }
-            return Ok(Some(Ending::Ended(Box::new(task))));
+            return Ok(Some(FollowEnd::Ended(Box::new(task))));
         }
         let alone = matches!(self.what.who, Who::Nobody | Who::Itself);
         Ok(self
             .view
             .task(id)
             .filter(|task| alone && is_stuck(task))
-            .map(|task| Ending::Paused(Box::new(task.clone()))))
+            .map(|task| FollowEnd::Paused(Box::new(task.clone()))))
     }
 
     /// The task as it ended: the live updates may have left its last numbers out.
@@ -146,17 +146,17 @@ mod tests {
     fn an_ending_has_its_exit_code() {
         let ended = |reason: EndReason| {
             let task = AgentTask { status: reason.status(), end_reason: Some(reason), ..fixture::task() };
-            Ending::Ended(Box::new(task)).said("1", true).1
+            FollowEnd::Ended(Box::new(task)).said("1", true).1
         };
         assert_eq!(ended(EndReason::Completed), Exit::Done);
         assert_eq!(ended(EndReason::StepLimit), Exit::Limit);
         assert_eq!(ended(EndReason::Stopped), Exit::Cancelled);
         assert_eq!(ended(EndReason::Error), Exit::Failed);
         assert_eq!(
-            Ending::Waits(Box::new(Pending::Question(fixture::question()))).said("1", false).1,
+            FollowEnd::Waits(Box::new(Pending::Question(fixture::question()))).said("1", false).1,
             Exit::NeedsPerson
         );
-        assert_eq!(Ending::Detached { cursor: Seq(7) }.said("1", false).1, Exit::Done);
+        assert_eq!(FollowEnd::Detached { cursor: Seq(7) }.said("1", false).1, Exit::Done);
         assert!(detached("5f2c81d0", Some(Seq(7))).ends_with("abide watch 5f2c81d0 --json --since 7"));
     }
 

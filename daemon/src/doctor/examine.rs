@@ -1,4 +1,4 @@
-use super::Finding;
+use super::Diagnosis;
 use crate::{
     catalog::Catalog,
     config::{Config, ConfigError},
@@ -22,35 +22,35 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const LITTLE_ROOM: u64 = 256 * 1024 * 1024;
 
 /// Looks at everything that a daemon of this home needs. Changes nothing and starts nothing; reads the whole database.
-pub fn examine(home: &Home) -> LocalBoxFuture<'_, Vec<Finding>> {
+pub fn examine(home: &Home) -> LocalBoxFuture<'_, Vec<Diagnosis>> {
     // In a box, as [`crate::daemon::run`] is.
     Box::pin(look(home))
 }
 
-async fn look(home: &Home) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = folders(home);
+async fn look(home: &Home) -> Vec<Diagnosis> {
+    let mut diagnoses: Vec<Diagnosis> = folders(home);
     let daemon = Daemon::of(home).await;
-    findings.push(daemon.finding());
-    findings.extend(socket(home));
-    findings.push(database(home).await);
-    findings.extend(room(home));
+    diagnoses.push(daemon.diagnosis());
+    diagnoses.extend(socket(home));
+    diagnoses.push(database(home).await);
+    diagnoses.extend(room(home));
     let config = Config::load(&home.config_file());
-    findings.push(configuration(&home.config_file(), &config, &daemon));
+    diagnoses.push(configuration(&home.config_file(), &config, &daemon));
     let wants_notifications = config.as_ref().map_or(true, |config| config.notify.enabled);
-    findings.extend(models(home, config, &daemon).await);
-    findings.push(notifications(wants_notifications).await);
-    findings.push(Finding::noted(
+    diagnoses.extend(models(home, config, &daemon).await);
+    diagnoses.push(notifications(wants_notifications).await);
+    diagnoses.push(Diagnosis::noted(
         "sandbox",
         "none yet: a tool can do all that you can. Approvals show what will run; \"always\" and --yes skip them",
     ));
-    findings
+    diagnoses
 }
 
-fn folders(home: &Home) -> Vec<Finding> {
+fn folders(home: &Home) -> Vec<Diagnosis> {
     let folders = [&home.config_dir, &home.data_dir, &home.state_dir, &home.run_dir];
-    let findings: Vec<Finding> = folders.into_iter().filter_map(|folder| folder_trouble(folder)).collect();
-    if !findings.is_empty() {
-        return findings;
+    let diagnoses: Vec<Diagnosis> = folders.into_iter().filter_map(|folder| folder_trouble(folder)).collect();
+    if !diagnoses.is_empty() {
+        return diagnoses;
     }
     let folder = home.data_dir.display();
     let words = if home.data_dir.exists() {
@@ -58,37 +58,37 @@ fn folders(home: &Home) -> Vec<Finding> {
     } else {
         format!("none yet at {folder}; the first start creates it")
     };
-    vec![Finding::good("home", words)]
+    vec![Diagnosis::good("home", words)]
 }
 
-fn folder_trouble(folder: &Path) -> Option<Finding> {
+fn folder_trouble(folder: &Path) -> Option<Diagnosis> {
     let found = match std::fs::symlink_metadata(folder) {
         Ok(found) => found,
         // The first start creates it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
         Err(error) => {
-            return Some(Finding::bad("home", format!("cannot look at {}: {error}", folder.display())));
+            return Some(Diagnosis::bad("home", format!("cannot look at {}: {error}", folder.display())));
         }
     };
     if !found.is_dir() {
         let words = format!("{} is in the way: Abide needs a folder there; move it away", folder.display());
-        return Some(Finding::bad("home", words));
+        return Some(Diagnosis::bad("home", words));
     }
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
         if found.mode() & 0o077 != 0 {
             let words = format!("others can look into {}: the next start closes it", folder.display());
-            return Some(Finding::noted("home", words));
+            return Some(Diagnosis::noted("home", words));
         }
         if found.uid() != rustix::process::getuid().as_raw() {
             let words = format!("{} belongs to another user; give it to you: chown", folder.display());
-            return Some(Finding::bad("home", words));
+            return Some(Diagnosis::bad("home", words));
         }
         let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
         if let Err(error) = rustix::fs::access(folder, access) {
             let words = format!("cannot write into {} ({error}); make it writable", folder.display());
-            return Some(Finding::bad("home", words));
+            return Some(Diagnosis::bad("home", words));
         }
     }
     None
@@ -118,16 +118,16 @@ impl Daemon {
         }
     }
 
-    fn finding(&self) -> Finding {
+    fn diagnosis(&self) -> Diagnosis {
         const ABOUT: &str = "daemon";
         let status = match self {
             Self::Answers(_, status) => status,
             Self::Between => {
                 let words = "it holds its lock but does not listen: it is starting or ending; else look at `abide daemon logs`";
-                return Finding::noted(ABOUT, words);
+                return Diagnosis::noted(ABOUT, words);
             }
-            Self::Away => return Finding::good(ABOUT, "not running; it starts when it is needed"),
-            Self::Troubled(words) => return Finding::bad(ABOUT, words),
+            Self::Away => return Diagnosis::good(ABOUT, "not running; it starts when it is needed"),
+            Self::Troubled(words) => return Diagnosis::bad(ABOUT, words),
         };
         let tasks = status.tasks;
         let words = format!(
@@ -135,28 +135,28 @@ impl Daemon {
             status.version, status.pid, tasks.running, tasks.waiting, tasks.paused
         );
         if status.daemon.storage_damaged {
-            return Finding::bad(ABOUT, format!("{words}; it has found the database damaged, see below"));
+            return Diagnosis::bad(ABOUT, format!("{words}; it has found the database damaged, see below"));
         }
         if status.daemon.storage_full {
             let full = "the disk is full: nothing is lost, everything waits for room";
-            return Finding::bad(ABOUT, format!("{words}; {full}"));
+            return Diagnosis::bad(ABOUT, format!("{words}; {full}"));
         }
         if status.version != VERSION {
             let advice = format!("{VERSION} is installed: `abide daemon restart` lets it take over");
-            return Finding::noted(ABOUT, format!("{words}; {advice}"));
+            return Diagnosis::noted(ABOUT, format!("{words}; {advice}"));
         }
         if status.daemon.shutting_down {
-            return Finding::noted(ABOUT, format!("{words}; it is ending"));
+            return Diagnosis::noted(ABOUT, format!("{words}; it is ending"));
         }
-        Finding::good(ABOUT, words)
+        Diagnosis::good(ABOUT, words)
     }
 }
 
-fn socket(home: &Home) -> Option<Finding> {
+fn socket(home: &Home) -> Option<Diagnosis> {
     const ABOUT: &str = "socket";
     let path = match home.socket() {
         Ok(path) => path,
-        Err(error) => return Some(Finding::bad(ABOUT, error.to_string())),
+        Err(error) => return Some(Diagnosis::bad(ABOUT, error.to_string())),
     };
     #[cfg(unix)]
     {
@@ -164,23 +164,23 @@ fn socket(home: &Home) -> Option<Finding> {
         let found = std::fs::symlink_metadata(&path).ok()?;
         if !found.file_type().is_socket() {
             let words = format!("{} is in the way of the socket; move it away", path.display());
-            return Some(Finding::bad(ABOUT, words));
+            return Some(Diagnosis::bad(ABOUT, words));
         }
         if !home::is_held(home) {
             let words =
                 format!("{} is left of a daemon that died: the next start replaces it", path.display());
-            return Some(Finding::good(ABOUT, words));
+            return Some(Diagnosis::good(ABOUT, words));
         }
     }
-    Some(Finding::good(ABOUT, path.display().to_string()))
+    Some(Diagnosis::good(ABOUT, path.display().to_string()))
 }
 
-async fn database(home: &Home) -> Finding {
+async fn database(home: &Home) -> Diagnosis {
     const ABOUT: &str = "database";
     let path = home.database();
     let is_left = |name: &str| home.data_dir.join(name).exists();
     if !path.exists() && !is_left("abide.db-wal") && !is_left("abide.db-newest") {
-        return Finding::good(ABOUT, "none yet; the first start creates it");
+        return Diagnosis::good(ABOUT, "none yet; the first start creates it");
     }
     let look = {
         let path = path.clone();
@@ -188,11 +188,11 @@ async fn database(home: &Home) -> Finding {
     };
     let found = match tokio::task::spawn_blocking(look).await {
         Ok(Ok(found)) => found,
-        Ok(Err(error)) => return Finding::bad(ABOUT, error.to_string()),
-        Err(error) => return Finding::bad(ABOUT, format!("it was not looked at: {error}")),
+        Ok(Err(error)) => return Diagnosis::bad(ABOUT, error.to_string()),
+        Err(error) => return Diagnosis::bad(ABOUT, format!("it was not looked at: {error}")),
     };
     match found.integrity {
-        Integrity::Damaged(what) => Finding::bad(
+        Integrity::Damaged(what) => Diagnosis::bad(
             ABOUT,
             format!(
                 "{} is damaged ({}); stop the daemon, move the file away together with its -wal, -shm and -newest files, and put a backup in its place",
@@ -214,68 +214,68 @@ async fn database(home: &Home) -> Finding {
                     found.newest_schema
                 ));
             }
-            Finding::good(ABOUT, words)
+            Diagnosis::good(ABOUT, words)
         }
     }
 }
 
 #[cfg(unix)]
-fn room(home: &Home) -> Option<Finding> {
+fn room(home: &Home) -> Option<Diagnosis> {
     let found = rustix::fs::statvfs(&home.data_dir).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let words = format!("{} MiB free for {}", free / 1024 / 1024, home.data_dir.display());
     Some(if free < LITTLE_ROOM {
-        Finding::noted("disk", format!("{words}: when it is full, tasks wait until there is room"))
+        Diagnosis::noted("disk", format!("{words}: when it is full, tasks wait until there is room"))
     } else {
-        Finding::good("disk", words)
+        Diagnosis::good("disk", words)
     })
 }
 
 #[cfg(not(unix))]
-fn room(_: &Home) -> Option<Finding> {
+fn room(_: &Home) -> Option<Diagnosis> {
     None
 }
 
 /// What the file says, and whether a daemon that runs goes by it.
-fn configuration(path: &Path, config: &Result<Config, ConfigError>, daemon: &Daemon) -> Finding {
+fn configuration(path: &Path, config: &Result<Config, ConfigError>, daemon: &Daemon) -> Diagnosis {
     const ABOUT: &str = "config";
     match config {
-        Ok(_) if path.exists() => Finding::good(ABOUT, path.display().to_string()),
-        Ok(_) => Finding::good(ABOUT, format!("none at {}: defaults", path.display())),
+        Ok(_) if path.exists() => Diagnosis::good(ABOUT, path.display().to_string()),
+        Ok(_) => Diagnosis::good(ABOUT, format!("none at {}: defaults", path.display())),
         Err(error) if matches!(daemon, Daemon::Answers(..)) => {
-            Finding::bad(ABOUT, format!("{error}; until then what the daemon read before stays in force"))
+            Diagnosis::bad(ABOUT, format!("{error}; until then what the daemon read before stays in force"))
         }
-        Err(error) => Finding::bad(ABOUT, format!("{error}; until then no daemon starts")),
+        Err(error) => Diagnosis::bad(ABOUT, format!("{error}; until then no daemon starts")),
     }
 }
 
 /// What each provider has, as the daemon sees it if it runs: its environment and its keys are not those of this shell.
-async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &Daemon) -> Vec<Finding> {
+async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &Daemon) -> Vec<Diagnosis> {
     if let Daemon::Answers(client, _) = daemon {
         return match client.call::<ListModels>(ListModelsParams::default()).await {
-            Ok(listed) => super::models::findings(&listed),
+            Ok(listed) => super::models::diagnoses(&listed),
             Err(error) => {
-                vec![Finding::bad("provider", format!("the daemon does not tell its models: {error}"))]
+                vec![Diagnosis::bad("provider", format!("the daemon does not tell its models: {error}"))]
             }
         };
     }
     let Ok(config) = config else { return Vec::new() };
     let kept = match KeyStore::open(&home.key_file()) {
         Ok(kept) => Arc::new(kept),
-        Err(error) => return vec![Finding::bad("keys", error.to_string())],
+        Err(error) => return vec![Diagnosis::bad("keys", error.to_string())],
     };
     let variable = Arc::new(|name: &str| std::env::var(name).ok());
-    super::models::findings(&Catalog::new(config, kept, variable).list(false, None).await)
+    super::models::diagnoses(&Catalog::new(config, kept, variable).list(false, None).await)
 }
 
-async fn notifications(wanted: bool) -> Finding {
+async fn notifications(wanted: bool) -> Diagnosis {
     const ABOUT: &str = "notifications";
     if !wanted {
-        return Finding::noted(ABOUT, "switched off in config.toml");
+        return Diagnosis::noted(ABOUT, "switched off in config.toml");
     }
     match SystemDesktop::server().await {
-        Ok(server) => Finding::good(ABOUT, server),
-        Err(error) => Finding::noted(
+        Ok(server) => Diagnosis::good(ABOUT, server),
+        Err(error) => Diagnosis::noted(
             ABOUT,
             format!("no server shows them ({error}): `abide inbox` and the window tell what waits"),
         ),

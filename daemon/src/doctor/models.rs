@@ -1,54 +1,54 @@
 //! Providers and the default model, judged by what each provider has answered.
 
-use super::Finding;
+use super::Diagnosis;
 use abide_protocol::{
     method::daemon::ListModelsReply,
     provider::{KeyState, ProviderInfo},
 };
 
-pub(super) fn findings(listed: &ListModelsReply) -> Vec<Finding> {
+pub(super) fn diagnoses(listed: &ListModelsReply) -> Vec<Diagnosis> {
     let default = listed.default.model.split('/').next().unwrap_or_default();
     let of_provider = |info: &ProviderInfo| provider(info, info.name == default);
     listed.providers.iter().map(of_provider).chain([default_model(listed)]).collect()
 }
 
-fn provider(info: &ProviderInfo, is_default: bool) -> Finding {
+fn provider(info: &ProviderInfo, is_default: bool) -> Diagnosis {
     const ABOUT: &str = "provider";
     let name = &info.name;
     match (&info.problem, info.models.len()) {
         _ if info.key == KeyState::Missing => {
-            Finding::noted(ABOUT, format!("{name}: no key; `abide key set {name}` stores one"))
+            Diagnosis::noted(ABOUT, format!("{name}: no key; `abide key set {name}` stores one"))
         }
-        (Some(problem), _) if is_default => Finding::bad(ABOUT, problem),
-        (Some(problem), _) => Finding::noted(ABOUT, problem),
-        (None, 1) => Finding::good(ABOUT, format!("{name}: 1 model")),
-        (None, models) => Finding::good(ABOUT, format!("{name}: {models} models")),
+        (Some(problem), _) if is_default => Diagnosis::bad(ABOUT, problem),
+        (Some(problem), _) => Diagnosis::noted(ABOUT, problem),
+        (None, 1) => Diagnosis::good(ABOUT, format!("{name}: 1 model")),
+        (None, models) => Diagnosis::good(ABOUT, format!("{name}: {models} models")),
     }
 }
 
 /// Whether a task that names no model would get an answer.
-fn default_model(listed: &ListModelsReply) -> Finding {
+fn default_model(listed: &ListModelsReply) -> Diagnosis {
     const ABOUT: &str = "default model";
     let default = &listed.default;
     let words = format!("{}: {}", default.model, default.why);
     let name = default.model.split('/').next().unwrap_or_default();
     let Some(provider) = listed.providers.iter().find(|provider| provider.name == name) else {
         let advice = "configure the provider, or choose a model that `abide models` lists";
-        return Finding::bad(ABOUT, format!("{words}; {advice}"));
+        return Diagnosis::bad(ABOUT, format!("{words}; {advice}"));
     };
     if provider.key == KeyState::Missing {
-        return Finding::bad(ABOUT, format!("{words}; {name} has no key: `abide key set {name}`"));
+        return Diagnosis::bad(ABOUT, format!("{words}; {name} has no key: `abide key set {name}`"));
     }
     if provider.problem.is_some() {
-        return Finding::bad(ABOUT, format!("{words}; it does not answer, see {name} above"));
+        return Diagnosis::bad(ABOUT, format!("{words}; it does not answer, see {name} above"));
     }
     if provider.api == "scripted" {
-        return Finding::noted(ABOUT, format!("{words}; `abide key set PROVIDER` gives the daemon a key"));
+        return Diagnosis::noted(ABOUT, format!("{words}; `abide key set PROVIDER` gives the daemon a key"));
     }
     if !provider.models.contains(&default.model) {
-        return Finding::noted(ABOUT, format!("{words}; {name} does not list it, and may not have it"));
+        return Diagnosis::noted(ABOUT, format!("{words}; {name} does not list it, and may not have it"));
     }
-    Finding::good(ABOUT, words)
+    Diagnosis::good(ABOUT, words)
 }
 
 #[cfg(test)]
@@ -59,9 +59,9 @@ mod tests {
 
     fn health(model: &str, provider: ProviderInfo) -> Health {
         let default = DefaultModel { model: model.to_owned(), why: "because".to_owned() };
-        let findings =
-            findings(&ListModelsReply { providers: vec![provider], default, limits: Limits::default() });
-        let found = findings.iter().find(|finding| finding.about == "default model").unwrap();
+        let diagnoses =
+            diagnoses(&ListModelsReply { providers: vec![provider], default, limits: Limits::default() });
+        let found = diagnoses.iter().find(|diagnosis| diagnosis.about == "default model").unwrap();
         assert!(found.words.starts_with(&format!("{model}: because")), "{}", found.words);
         found.health
     }

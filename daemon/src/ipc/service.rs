@@ -41,12 +41,12 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// A place, given back when dropped; none if there are `max` already.
+    /// A slot, given back when dropped; none if there are `max` already.
     #[must_use]
-    pub fn take_place(&self, max: usize) -> Option<Place> {
+    pub fn take_slot(&self, max: usize) -> Option<ConnectionSlot> {
         let taken =
             self.open.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| (n < max).then_some(n + 1));
-        taken.ok().map(|_| Place { open: self.open.clone() })
+        taken.ok().map(|_| ConnectionSlot { open: self.open.clone() })
     }
 
     #[must_use]
@@ -55,13 +55,13 @@ impl Connections {
     }
 }
 
-/// One connection's place.
+/// One connection's slot.
 #[derive(Debug)]
-pub struct Place {
+pub struct ConnectionSlot {
     open: Arc<AtomicUsize>,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.open.fetch_sub(1, Ordering::AcqRel);
     }

@@ -38,7 +38,7 @@ pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
     inputs
 }
 
-fn finding(call: CallId, found: abide_tools::Finding) -> Finding {
+fn finding(call: CallId, found: abide_tools::Inspection) -> Finding {
     Finding { call, output: found.output, edit: found.edit }
 }
 

@@ -145,7 +145,7 @@ impl App {
             Command::ZoomReset => self.zoom(0),
             _ => {
                 self.settings.theme = self.settings.theme.next();
-                self.memory.keep_settings(&self.settings);
+                self.local.keep_settings(&self.settings);
             }
         }
         Task::none()
@@ -161,7 +161,7 @@ impl App {
     pub(super) fn scale_to(&mut self, scale: f32) {
         self.width *= self.settings.scale / scale;
         self.settings.scale = scale;
-        self.memory.keep_settings(&self.settings);
+        self.local.keep_settings(&self.settings);
     }
 
     fn ids(&self) -> Vec<ConversationId> {

@@ -61,7 +61,7 @@ impl App {
             }
             Effect::Theme(theme) => {
                 self.settings.theme = theme;
-                self.memory.keep_settings(&self.settings);
+                self.local.keep_settings(&self.settings);
                 Task::none()
             }
             Effect::Scale(scale) => {
@@ -74,7 +74,7 @@ impl App {
             }
             Effect::KeepPins => {
                 self.settings.pinned.clone_from(&self.sidebar.pinned);
-                self.memory.keep_settings(&self.settings);
+                self.local.keep_settings(&self.settings);
                 Task::none()
             }
             Effect::Draft => {
@@ -104,7 +104,7 @@ impl App {
     pub(super) fn open_conversation(&mut self, id: ConversationId) {
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
             self.keep_draft();
-            self.open = Some(Box::new(Conversation::new(id, &self.memory.draft(Some(id)))));
+            self.open = Some(Box::new(Conversation::new(id, &self.local.draft(Some(id)))));
         }
         self.page = Page::Conversation;
         self.list_is_over = false;
@@ -136,20 +136,20 @@ impl App {
     pub(super) fn remember(&mut self, conversation: Option<ConversationId>) {
         if self.settings.conversation != conversation {
             self.settings.conversation = conversation;
-            self.memory.keep_settings(&self.settings);
+            self.local.keep_settings(&self.settings);
         }
     }
 
     pub(super) fn keep_draft(&mut self) {
         if std::mem::take(&mut self.is_dirty) {
-            self.memory.keep_draft(None, &self.fresh.composer.draft());
+            self.local.keep_draft(None, &self.fresh.composer.draft());
             let choices = self.fresh.composer.chosen();
             if self.settings.choices != choices {
                 self.settings.choices = choices;
-                self.memory.keep_settings(&self.settings);
+                self.local.keep_settings(&self.settings);
             }
             if let Some(open) = &self.open {
-                self.memory.keep_draft(Some(open.id()), &open.composer.draft());
+                self.local.keep_draft(Some(open.id()), &open.composer.draft());
             }
         }
     }

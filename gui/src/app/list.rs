@@ -21,19 +21,19 @@ const LEAST: f32 = 200.0;
 const MOST: f32 = 480.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Place {
+pub(super) enum ListPlacement {
     Beside(f32),
     Over(f32),
     Away,
 }
 
 impl App {
-    pub(super) fn list_place(&self) -> Place {
+    pub(super) fn list_placement(&self) -> ListPlacement {
         let wanted = self.settings.list_width.clamp(LEAST, MOST);
         match (self.width < NARROW, self.list_is_over, self.settings.hides_list) {
-            (true, true, _) => Place::Over(wanted.min(self.width - space::XL)),
-            (true, false, _) | (false, _, true) => Place::Away,
-            (false, _, false) => Place::Beside(wanted.min(self.width / 2.0)),
+            (true, true, _) => ListPlacement::Over(wanted.min(self.width - space::XL)),
+            (true, false, _) | (false, _, true) => ListPlacement::Away,
+            (false, _, false) => ListPlacement::Beside(wanted.min(self.width / 2.0)),
         }
     }
 
@@ -57,7 +57,7 @@ impl App {
 
     /// Whether the page is covered by the list: nothing on it can be seen, so no key may act on it.
     pub(super) fn is_covered(&self) -> bool {
-        matches!(self.list_place(), Place::Over(_))
+        matches!(self.list_placement(), ListPlacement::Over(_))
     }
 
     pub(super) fn toggle_list(&mut self) -> Task<Message> {
@@ -65,14 +65,14 @@ impl App {
             self.list_is_over = !self.list_is_over;
         } else {
             self.settings.hides_list = !self.settings.hides_list;
-            self.memory.keep_settings(&self.settings);
+            self.local.keep_settings(&self.settings);
         }
         Task::none()
     }
 
     /// The list is there, and its search has the keyboard.
     pub(super) fn search(&mut self) -> Task<Message> {
-        if self.list_place() == Place::Away {
+        if self.list_placement() == ListPlacement::Away {
             drop(self.toggle_list());
         }
         operation::focus(Id::new(field::SEARCH))
@@ -82,14 +82,14 @@ impl App {
     pub(super) fn drag_list(&mut self, to: Option<f32>) -> Task<Message> {
         match to {
             Some(x) => self.settings.list_width = x.clamp(LEAST, MOST),
-            None => self.memory.keep_settings(&self.settings),
+            None => self.local.keep_settings(&self.settings),
         }
         Task::none()
     }
 
     /// What leads to the list while it is away.
     pub(super) fn bar(&self) -> Element<'_, Message> {
-        if matches!(self.list_place(), Place::Beside(_)) {
+        if matches!(self.list_placement(), ListPlacement::Beside(_)) {
             return nothing();
         }
         let press = |content: Row<'static, Message>, command| {

@@ -57,7 +57,7 @@ impl App {
 
     /// Shows the text in the person's editor.
     pub(super) fn edit(&self, reading: Reading) -> Task<Message> {
-        let folder = self.memory.shown();
+        let folder = self.local.shown();
         let shown = async move {
             let write = move || desktop::write(&folder, &reading.title, &reading.text);
             let written =

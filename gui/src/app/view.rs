@@ -1,6 +1,6 @@
 //! The window, put together.
 
-use super::{App, Message, Over, Page, Undo, list::Place};
+use super::{App, Message, Over, Page, Undo, list::ListPlacement};
 use crate::{
     keymap::Command,
     screen::help,
@@ -43,14 +43,14 @@ impl App {
         ]
         .width(Fill);
         let list = |width| self.sidebar.view(&self.overview, selected, width, look).map(Message::Sidebar);
-        let place = self.list_place();
-        let beside = match place {
-            Place::Beside(width) => [list(width), grip(Message::ListDragged, Message::ListDropped)],
-            Place::Over(_) | Place::Away => [nothing(), nothing()],
+        let placement = self.list_placement();
+        let beside = match placement {
+            ListPlacement::Beside(width) => [list(width), grip(Message::ListDragged, Message::ListDropped)],
+            ListPlacement::Over(_) | ListPlacement::Away => [nothing(), nothing()],
         };
         // What is over the rest is a layer: the rest stays the same widgets, with their places and carets.
         let mut whole = stack![Row::from_vec(beside.into()).push(right)];
-        if let Place::Over(width) = place {
+        if let ListPlacement::Over(width) = placement {
             let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
             let rest = rest.on_press(Message::Key(Command::List));
             whole = whole.push(opaque(row![list(width), rule::vertical(1).style(style::line), rest]));

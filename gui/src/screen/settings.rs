@@ -5,7 +5,7 @@ mod view;
 
 use crate::{
     effect::{Effect, field},
-    memory::ThemeChoice,
+    local_state::ThemeChoice,
     request::{Answer, Key, Request},
 };
 use abide_client::protocol::{

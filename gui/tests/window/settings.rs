@@ -15,7 +15,7 @@ use abide_client::protocol::{
 use abide_gui::{
     Message,
     app::Page,
-    memory::ThemeChoice,
+    local_state::ThemeChoice,
     request::{Answer, Key, Request},
     screen::settings,
 };

@@ -16,7 +16,7 @@ use crate::{
     canonical::rule_digest,
     column::seq_to_sql,
     query::client_message,
-    work::{Fault, Refusal},
+    work::{Fault, WorkError},
 };
 use abide_protocol::{
     TaskId, Timestamp,
@@ -112,7 +112,7 @@ fn message(message: &Message, changes: &mut Changes) {
 
 fn client_message_used(connection: &Connection, record: &Record, used: &ClientMessage) -> Result<(), Fault> {
     if let Some(first) = client_message(connection, &used.id)? {
-        return Err(Refusal::Duplicate(first).into());
+        return Err(WorkError::Duplicate(first).into());
     }
     connection
         .prepare_cached(
@@ -138,15 +138,18 @@ fn rule_forgotten(connection: &Connection, record: &Record, body: &RuleForgotten
     Ok(())
 }
 
-fn digest_of(rule: &Rule) -> Result<[u8; 32], Refusal> {
+fn digest_of(rule: &Rule) -> Result<[u8; 32], WorkError> {
     rule_digest(&rule.tool, rule.arguments.as_str(), &rule.workspace)
-        .ok_or_else(|| Refusal::Invalid("a rule's arguments are nested too deeply".to_owned()))
+        .ok_or_else(|| WorkError::Invalid("a rule's arguments are nested too deeply".to_owned()))
 }
 
 /// The task of a record that has to have one.
 fn task_of(record: &Record) -> Result<TaskId, Fault> {
     record.task_id.ok_or_else(|| {
-        Refusal::Invalid(format!("record {} is of a kind that belongs to a task, but names none", record.id))
-            .into()
+        WorkError::Invalid(format!(
+            "record {} is of a kind that belongs to a task, but names none",
+            record.id
+        ))
+        .into()
     })
 }

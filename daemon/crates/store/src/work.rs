@@ -38,7 +38,7 @@ pub(crate) trait Work: Send {
     }
 
     /// Tells whoever asked.
-    fn answer(self: Box<Self>, outcome: Result<(), Refusal>);
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>);
 
     /// May use the reserve on a full disk.
     fn is_urgent(&self) -> bool {
@@ -65,7 +65,7 @@ pub(crate) trait Work: Send {
 }
 
 /// Who waits for the outcome of a piece of work.
-pub(crate) type Answer<T> = oneshot::Sender<Result<T, Refusal>>;
+pub(crate) type Answer<T> = oneshot::Sender<Result<T, WorkError>>;
 
 /// What work writes to, within a transaction.
 pub(crate) struct Ledger<'a> {
@@ -121,13 +121,13 @@ impl Ledger<'_> {
 /// Why work could not be done.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    Refused(Refusal),
+    Refused(WorkError),
     Sqlite(rusqlite::Error),
 }
 
-/// Why work was not done, for the one who asked.
+/// Why a piece of work was not done, for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum WorkError {
     Duplicate(ClientMessageUse),
     Gone(ConversationId),
     Invalid(String),
@@ -136,9 +136,9 @@ pub(crate) enum Refusal {
     Closed,
 }
 
-impl From<Refusal> for Fault {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+impl From<WorkError> for Fault {
+    fn from(error: WorkError) -> Self {
+        Self::Refused(error)
     }
 }
 
@@ -150,7 +150,7 @@ impl From<rusqlite::Error> for Fault {
 
 impl From<serde_json::Error> for Fault {
     fn from(error: serde_json::Error) -> Self {
-        Self::Refused(Refusal::Invalid(error.to_string()))
+        Self::Refused(WorkError::Invalid(error.to_string()))
     }
 }
 
@@ -158,36 +158,36 @@ impl From<ReadError> for Fault {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::Sqlite(error) => Self::Sqlite(error),
-            other => Self::Refused(Refusal::Invalid(other.to_string())),
+            other => Self::Refused(WorkError::Invalid(other.to_string())),
         }
     }
 }
 
-impl From<Refusal> for AppendError {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Duplicate(first) => Self::DuplicateClientMessage(first),
-            Refusal::Gone(id) => Self::ConversationGone(id),
-            Refusal::Invalid(reason) => Self::Invalid { reason },
+impl From<WorkError> for AppendError {
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Duplicate(first) => Self::DuplicateClientMessage(first),
+            WorkError::Gone(id) => Self::ConversationGone(id),
+            WorkError::Invalid(reason) => Self::Invalid { reason },
             // An append waits for room.
-            Refusal::Full => Self::Failed { reason: "the disk is full".to_owned() },
-            Refusal::Broken(reason) => Self::Failed { reason },
-            Refusal::Closed => Self::Closed,
+            WorkError::Full => Self::Failed { reason: "the disk is full".to_owned() },
+            WorkError::Broken(reason) => Self::Failed { reason },
+            WorkError::Closed => Self::Closed,
         }
     }
 }
 
-impl From<Refusal> for WriteError {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Duplicate(first) => {
+impl From<WorkError> for WriteError {
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Duplicate(first) => {
                 Self::Invalid { reason: format!("a client message of task {} is used twice", first.task_id) }
             }
-            Refusal::Gone(id) => Self::ConversationGone(id),
-            Refusal::Invalid(reason) => Self::Invalid { reason },
-            Refusal::Full => Self::Full,
-            Refusal::Broken(reason) => Self::Failed { reason },
-            Refusal::Closed => Self::Closed,
+            WorkError::Gone(id) => Self::ConversationGone(id),
+            WorkError::Invalid(reason) => Self::Invalid { reason },
+            WorkError::Full => Self::Full,
+            WorkError::Broken(reason) => Self::Failed { reason },
+            WorkError::Closed => Self::Closed,
         }
     }
 }

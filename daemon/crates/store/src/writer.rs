@@ -15,7 +15,7 @@ use crate::{
     query::open_items,
     reserve::{Reserve, Restored},
     rule_book::RuleBook,
-    work::{Refusal, Sums},
+    work::{Sums, WorkError},
 };
 use abide_fail_point::{Point, pass};
 use book::Book;
@@ -174,7 +174,7 @@ impl Writer {
             }
             Condition::Broken(reason) => {
                 for queued in batch {
-                    queued.work.answer(Err(Refusal::Broken(reason.clone())));
+                    queued.work.answer(Err(WorkError::Broken(reason.clone())));
                 }
             }
         }
@@ -219,7 +219,7 @@ impl Writer {
             if queued.work.waits_for_room() {
                 self.held.push(queued);
             } else {
-                queued.work.answer(Err(Refusal::Full));
+                queued.work.answer(Err(WorkError::Full));
             }
         }
     }
@@ -229,7 +229,7 @@ impl Writer {
         tracing::error!(%error, "the database cannot be written any more");
         let reason = error.to_string();
         for queued in mem::take(&mut self.held).into_iter().chain(batch) {
-            queued.work.answer(Err(Refusal::Broken(reason.clone())));
+            queued.work.answer(Err(WorkError::Broken(reason.clone())));
         }
         self.set_condition(Condition::Broken(reason));
     }
@@ -246,7 +246,7 @@ impl Writer {
     }
 
     /// It is on disk: first the sink hears of all, then those who asked of theirs.
-    fn publish(&mut self, mut batch: Vec<Queued>, outcomes: Vec<Result<(), Refusal>>) {
+    fn publish(&mut self, mut batch: Vec<Queued>, outcomes: Vec<Result<(), WorkError>>) {
         let mut changes_rules = false;
         for (queued, outcome) in batch.iter_mut().zip(&outcomes) {
             if outcome.is_ok() {
@@ -334,7 +334,7 @@ impl Writer {
 
     fn close(mut self) {
         for queued in mem::take(&mut self.held) {
-            queued.work.answer(Err(Refusal::Closed));
+            queued.work.answer(Err(WorkError::Closed));
         }
         if !matches!(self.condition, Condition::Broken(_)) {
             let _ = self.book.connection.execute_batch("PRAGMA optimize");

@@ -1,11 +1,11 @@
 //! Looking at calls before anything runs: do they make sense, what would they change, may they.
 
+mod error;
 mod permission;
-mod refusal;
 mod risk;
 mod schemas;
 
-pub(crate) use refusal::Refusal;
+pub(crate) use error::CallError;
 pub(crate) use schemas::Schemas;
 
 use crate::{
@@ -59,7 +59,7 @@ impl<'a> Assessor<'a> {
         };
         assessed.permission = self
             .consider(spec, block, &mut assessed)
-            .unwrap_or_else(|refusal| Permission::Denied(refusal.to_string()));
+            .unwrap_or_else(|error| Permission::Denied(error.to_string()));
         assessed
     }
 
@@ -68,8 +68,8 @@ impl<'a> Assessor<'a> {
         spec: Option<&ToolSpec>,
         block: &CallBlock,
         assessed: &mut CallAssessed,
-    ) -> Result<Permission, Refusal> {
-        let Some(spec) = spec else { return Err(Refusal::unknown(&block.tool, self.scope.allowed)) };
+    ) -> Result<Permission, CallError> {
+        let Some(spec) = spec else { return Err(CallError::unknown(&block.tool, self.scope.allowed)) };
         let arguments = arguments(&block.arguments)?;
         self.schemas.check(spec, &arguments)?;
         if spec.effect == EffectClass::Control {
@@ -94,7 +94,7 @@ impl<'a> Assessor<'a> {
     }
 
     /// What the call would change, and whether the workspace is one where everything asks.
-    fn look(&mut self, call: &Call) -> Result<(Option<Edit>, bool), Refusal> {
+    fn look(&mut self, call: &Call) -> Result<(Option<Edit>, bool), CallError> {
         let workspace = match self.workspace.take() {
             Some(workspace) => workspace,
             None => Workspace::open(self.scope.workspace, Arc::clone(&self.closed))?,
@@ -134,7 +134,7 @@ fn edit_by_write(workspace: &Workspace, overlay: &Overlay, write: &Write) -> Res
     Ok(Edit { spot, before, after: write.content.clone().into_bytes() })
 }
 
-fn edit_by_patch(workspace: &Workspace, overlay: &Overlay, patch: &Patch) -> Result<Edit, Refusal> {
+fn edit_by_patch(workspace: &Workspace, overlay: &Overlay, patch: &Patch) -> Result<Edit, CallError> {
     let spot = workspace.resolve(&patch.path)?;
     let before = overlay.content(workspace, &spot)?;
     let after = patch.apply(before.as_deref())?;
@@ -142,21 +142,21 @@ fn edit_by_patch(workspace: &Workspace, overlay: &Overlay, patch: &Patch) -> Res
 }
 
 /// A call that was assessed before.
-pub(crate) fn parse(tool: &str, arguments: &str) -> Result<Call, Refusal> {
+pub(crate) fn parse(tool: &str, arguments: &str) -> Result<Call, CallError> {
     typed(tool, self::arguments(arguments)?)
 }
 
-fn typed(tool: &str, arguments: Value) -> Result<Call, Refusal> {
+fn typed(tool: &str, arguments: Value) -> Result<Call, CallError> {
     Call::parse(tool, arguments)
-        .ok_or_else(|| Refusal::NotHere(tool.to_owned()))?
-        .map_err(|error| Refusal::Arguments(error.to_string()))
+        .ok_or_else(|| CallError::NotHere(tool.to_owned()))?
+        .map_err(|error| CallError::Arguments(error.to_string()))
 }
 
 /// A call's arguments. Models send nothing at all where nothing is needed.
-fn arguments(text: &str) -> Result<Value, Refusal> {
+fn arguments(text: &str) -> Result<Value, CallError> {
     let text = if text.trim().is_empty() { "{}" } else { text };
-    let value: Value = serde_json::from_str(text).map_err(|error| Refusal::NotJson(error.to_string()))?;
-    if value.is_object() { Ok(value) } else { Err(Refusal::NotAnObject) }
+    let value: Value = serde_json::from_str(text).map_err(|error| CallError::NotJson(error.to_string()))?;
+    if value.is_object() { Ok(value) } else { Err(CallError::NotAnObject) }
 }
 
 /// What a person's "always" about this call is about.

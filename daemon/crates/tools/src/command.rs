@@ -8,11 +8,11 @@ mod start;
 
 pub(crate) use fork_server::ForkServer;
 pub(crate) use live::Live;
-pub(crate) use spool::{Place, kept, remove};
+pub(crate) use spool::{SpoolFiles, kept, remove};
 pub(crate) use start::{Link, Start, Waiting, shell};
 
 use crate::{
-    helper::{Ending, Report, STOP},
+    helper::{CommandEnd, Report, STOP},
     process::{self, Identity},
     text::Capture,
 };
@@ -124,9 +124,9 @@ pub(crate) async fn follow(
         (Some(Stop::Cancelled), ..) => How::Cancelled,
         (Some(Stop::TimedOut), ..) => How::TimedOut,
         (None, true, _) => How::HelperLost,
-        (None, false, Ending::Exited(code)) => How::Exited(code),
-        (None, false, Ending::Killed(signal)) => How::Killed(signal),
-        (None, false, Ending::NotStarted(why)) => How::NotStarted(why),
+        (None, false, CommandEnd::Exited(code)) => How::Exited(code),
+        (None, false, CommandEnd::Killed(signal)) => How::Killed(signal),
+        (None, false, CommandEnd::NotStarted(why)) => How::NotStarted(why),
     };
     let (stdout, stderr) = (stdout.captured, stderr.captured);
     Ended { how, stdout, stderr, left_behind: report.ended, survivors: report.survivors }
@@ -149,5 +149,5 @@ async fn end_without_helper(identity: Option<Identity>, call: String) -> Report 
     tracing::warn!(call, "a tool helper was lost; ending what it watched over");
     let end = move || process::end_call(identity.as_ref(), &call, PATIENCE);
     let leftover = tokio::task::spawn_blocking(end).await.unwrap_or_default();
-    Report { ending: Ending::Exited(0), ended: leftover.ended, survivors: leftover.survivors }
+    Report { ending: CommandEnd::Exited(0), ended: leftover.ended, survivors: leftover.survivors }
 }

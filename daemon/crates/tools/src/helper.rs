@@ -18,7 +18,7 @@ mod stage;
 mod tree;
 
 use protocol::Program;
-pub(crate) use protocol::{Ending, Fittings, Order, Report, STOP, ask_for_helper, forked_helper};
+pub(crate) use protocol::{CommandEnd, Fittings, Order, Report, STOP, ask_for_helper, forked_helper};
 use rustix::{
     process::{getpid, set_child_subreaper, setsid},
     stdio::{dup2_stdin, dup2_stdout},
@@ -85,7 +85,7 @@ fn help(daemon: &UnixStream) -> io::Result<()> {
     drop(fittings);
     let report = match started {
         Ok(command) => Tree::new(command, ends, daemon).watch(),
-        Err(error) => Report::of(Ending::NotStarted(error.to_string())),
+        Err(error) => Report::of(CommandEnd::NotStarted(error.to_string())),
     };
     // The daemon may be gone; then nobody wants to know.
     let _ = report.write(daemon);

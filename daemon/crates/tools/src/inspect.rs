@@ -1,9 +1,9 @@
 //! After a restart: what became of a call that was started and has no result.
 
 use crate::{
-    EditState, Finding,
+    EditState, Inspection,
     assess::parse,
-    command::Place,
+    command::SpoolFiles,
     edit, process,
     run::{Runner, mark},
     tool::Call,
@@ -25,9 +25,9 @@ impl Runner {
         attempt: u32,
         assessed: &CallAssessed,
         workspace: &str,
-    ) -> Finding {
-        let place = Place::of(&self.spool_dir, call, attempt);
-        if let Some(helper) = place.noted() {
+    ) -> Inspection {
+        let files = SpoolFiles::of(&self.spool_dir, call, attempt);
+        if let Some(helper) = files.noted() {
             if let Some((_, handle)) = helper.open() {
                 process::wait_gone(&handle, PATIENCE);
             }
@@ -37,7 +37,7 @@ impl Runner {
             }
         }
         let edit = self.edit_state(assessed, workspace, &mark(call, attempt));
-        Finding { output: place.output(), edit }
+        Inspection { output: files.output(), edit }
     }
 
     fn edit_state(&self, assessed: &CallAssessed, workspace: &str, mark: &str) -> EditState {

@@ -35,4 +35,4 @@ pub use abide_protocol::record::EditState;
 pub use error::Error;
 pub use run::Prepared;
 pub use sandbox::Sandbox;
-pub use tools::{Finding, Finished, Options, Run, Scope, Tools};
+pub use tools::{Finished, Inspection, Options, Run, Scope, Tools};

@@ -8,7 +8,7 @@ pub(crate) use change::mark;
 
 use crate::{
     Finished, Run,
-    assess::{Refusal, parse},
+    assess::{CallError, parse},
     command::{ForkServer, Live, Waiting},
     tool::{Call, Shell},
     workspace::{Closed, PathError, Workspace},
@@ -81,11 +81,11 @@ impl Runner {
             return Err((CallOutcome::Refused, ToolResult::failure(why.clone())));
         }
         let call = parse(&run.assessed.tool, &run.assessed.arguments)
-            .map_err(|refusal| (CallOutcome::Refused, ToolResult::failure(refusal.to_string())))?;
+            .map_err(|error| (CallOutcome::Refused, ToolResult::failure(error.to_string())))?;
         let Call::Shell(shell) = call else { return Ok(Ready::Other(call)) };
         match self.prepare_shell(&shell, run).await {
             Ok(waiting) => Ok(Ready::Command(shell, Box::new(waiting))),
-            Err(refusal) => Err((CallOutcome::Done, ToolResult::failure(refusal.to_string()))),
+            Err(error) => Err((CallOutcome::Done, ToolResult::failure(error.to_string()))),
         }
     }
 
@@ -122,7 +122,7 @@ fn cancelled() -> (CallOutcome, ToolResult) {
 }
 
 /// The result of work on a blocking thread.
-fn settled<E: Into<Refusal>>(done: Result<Result<ToolResult, E>, JoinError>) -> ToolResult {
+fn settled<E: Into<CallError>>(done: Result<Result<ToolResult, E>, JoinError>) -> ToolResult {
     match done {
         Ok(Ok(result)) => result,
         Ok(Err(error)) => ToolResult::failure(error.into().to_string()),

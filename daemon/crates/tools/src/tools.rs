@@ -1,7 +1,7 @@
 use crate::{
     Error, Sandbox,
     assess::{Assessor, Schemas},
-    command::{self, ForkServer, Live, Place},
+    command::{self, ForkServer, Live, SpoolFiles},
     run::{Prepared, Runner},
     tool,
     workspace::Closed,
@@ -82,7 +82,7 @@ pub struct Finished {
 
 /// What is known of a call that was started and has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct Inspection {
     /// What it had printed, capped.
     pub output: String,
     pub edit: EditState,
@@ -141,7 +141,7 @@ impl Tools {
         attempt: u32,
         assessed: &CallAssessed,
         workspace: &str,
-    ) -> Finding {
+    ) -> Inspection {
         self.runner.inspect(call_id, attempt, assessed, workspace)
     }
 
@@ -181,6 +181,6 @@ impl Tools {
     /// Drops the output that was kept of a call; its result has been committed. Blocking.
     pub fn forget(&self, call_id: CallId, attempt: u32) {
         pass(Point::OutputDropped);
-        Place::of(&self.runner.spool_dir, call_id, attempt).remove();
+        SpoolFiles::of(&self.runner.spool_dir, call_id, attempt).remove();
     }
 }

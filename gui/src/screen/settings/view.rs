@@ -4,7 +4,7 @@ use super::{Check, DefaultChoice, Message, Screen, Typing};
 use crate::{
     effect::field,
     font,
-    memory::{Settings, ThemeChoice},
+    local_state::{Settings, ThemeChoice},
     theme::{SCALES, size, space, style},
     widget::{Element, Look, action, calm::calm, code, prose, secondary, word},
     words,

@@ -24,7 +24,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(2);
 /// Much longer than a script takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Place {
+struct ShortHome {
     dir: tempfile::TempDir,
     home: Home,
     _alone: MutexGuard<'static, ()>,
@@ -36,7 +36,7 @@ const RUNS_ON: &str = "while [ -e \"$0\" ]; do sleep 0.05; done";
 /// One at a time: a process that one test forks would hold another's script open for writing, and so keep it from running.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
-impl Place {
+impl ShortHome {
     async fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::at(dir.path());
@@ -90,7 +90,7 @@ async fn vanishes(path: &Path) {
 
 #[tokio::test]
 async fn a_daemon_that_dies_is_reported_with_its_last_words() {
-    let place = Place::new().await;
+    let place = ShortHome::new().await;
     place.start(&place.script("echo an older start >&2; exit 1")).await.unwrap_err();
     let error =
         place.start(&place.script("echo \"the database is \u{1b}[31mgone\" >&2; exit 3")).await.unwrap_err();
@@ -106,7 +106,7 @@ async fn a_daemon_that_dies_is_reported_with_its_last_words() {
 
 #[tokio::test]
 async fn what_cannot_be_started_is_named() {
-    let place = Place::new().await;
+    let place = ShortHome::new().await;
     let start = Start { program: Some(place.path("nothing")), ..Start::default() };
     let error = place.start(&start).await.unwrap_err();
     assert!(matches!(&error, ConnectError::Start(StartError::Spawn { .. })), "{error:?}");
@@ -115,7 +115,7 @@ async fn what_cannot_be_started_is_named() {
 
 #[tokio::test]
 async fn a_daemon_that_never_answers_is_given_up() {
-    let place = Place::new().await;
+    let place = ShortHome::new().await;
     let start = Start { deadline: Duration::from_millis(300), ..place.script(RUNS_ON) };
     let error = place.start(&start).await.unwrap_err();
     assert!(matches!(error, ConnectError::Start(StartError::Deadline { .. })), "{error:?}");
@@ -124,7 +124,7 @@ async fn a_daemon_that_never_answers_is_given_up() {
 /// The script tells its circumstances; the test answers on the socket in its name.
 #[tokio::test]
 async fn the_daemon_starts_in_a_session_of_its_own_and_in_this_home() {
-    let place = Place::new().await;
+    let place = ShortHome::new().await;
     let told = place.path("told");
     let script = format!(
         "set -- $(cat /proc/self/stat); echo \"$ABIDE_HOME $(pwd) $$ $6\" > {0}.new; mv {0}.new {0}; {RUNS_ON}",
@@ -146,7 +146,7 @@ async fn the_daemon_starts_in_a_session_of_its_own_and_in_this_home() {
 
 #[tokio::test]
 async fn a_running_daemon_is_not_started_again() {
-    let place = Place::new().await;
+    let place = ShortHome::new().await;
     place.home.create().unwrap();
     let listener = place.listen();
     let witness = place.path("witness");
@@ -160,7 +160,7 @@ async fn a_running_daemon_is_not_started_again() {
 /// Two clients at once: this one's daemon finds the lock taken and ends; that is no failure, the other one will answer.
 #[tokio::test]
 async fn who_loses_the_race_uses_the_winner() {
-    let place = Place::new().await;
+    let place = ShortHome::new().await;
     let (told, go) = (place.path("told"), place.path("go"));
     let script = format!(
         "echo $$ > {0}.new; mv {0}.new {0}; until [ -e {1} ] || [ ! -e {0} ]; do sleep 0.01; done; exit 1",

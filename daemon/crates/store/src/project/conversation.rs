@@ -4,7 +4,7 @@ use super::{Changes, task_of};
 use crate::{
     column::Word,
     query,
-    work::{Fault, Ledger, Refusal},
+    work::{Fault, Ledger, WorkError},
 };
 use abide_protocol::{
     ConversationId,
@@ -102,7 +102,7 @@ pub(crate) fn finish(
         None if inbox_changed || looks_different => query::conversation(ledger.connection, id)?,
         None => return Ok((None, None)),
     };
-    let conversation = conversation.ok_or(Refusal::Gone(id))?;
+    let conversation = conversation.ok_or(WorkError::Gone(id))?;
     let inbox = inbox_changed.then(|| InboxUpdate {
         added: changes
             .inbox_added

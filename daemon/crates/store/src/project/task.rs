@@ -4,7 +4,7 @@ use super::{Changes, inbox};
 use crate::{
     column::Word,
     committed::TaskProjection,
-    work::{Fault, Ledger, Refusal},
+    work::{Fault, Ledger, WorkError},
 };
 use abide_protocol::{
     ConversationId,
@@ -22,7 +22,7 @@ pub(crate) fn task(
 ) -> Result<(), Fault> {
     if brief.conversation_id != conversation {
         let reason = format!("task {} is not of conversation {conversation}", brief.id);
-        return Err(Refusal::Invalid(reason).into());
+        return Err(WorkError::Invalid(reason).into());
     }
     let scratchpad = serde_json::to_string(&projection.task.scratchpad)?;
     let before = Before::read(ledger.connection, projection, &scratchpad)?;

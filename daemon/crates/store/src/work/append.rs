@@ -1,4 +1,4 @@
-use super::{Answer, Fault, Ledger, Refusal, Work};
+use super::{Answer, Fault, Ledger, Work, WorkError};
 use crate::{
     committed::{self, Committed, TaskProjection},
     project::{self, Changes},
@@ -60,10 +60,10 @@ impl Append {
         if creates {
             if exists("SELECT 1 FROM records WHERE conversation = ?1 LIMIT 1")? {
                 let reason = format!("conversation {} was created before", self.conversation);
-                return Err(Refusal::Invalid(reason).into());
+                return Err(WorkError::Invalid(reason).into());
             }
         } else if !exists("SELECT 1 FROM conversations WHERE id = ?1")? {
-            return Err(Refusal::Gone(self.conversation).into());
+            return Err(WorkError::Gone(self.conversation).into());
         }
         Ok(())
     }
@@ -96,9 +96,9 @@ impl Work for Append {
         Some(committed)
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
         let Self { committed, answer, .. } = *self;
-        let _ = answer.send(outcome.and_then(|()| committed.ok_or(Refusal::Closed)));
+        let _ = answer.send(outcome.and_then(|()| committed.ok_or(WorkError::Closed)));
     }
 
     fn changes_rules(&self) -> bool {

@@ -1,4 +1,4 @@
-use super::{Answer, Fault, Ledger, Refusal, Work};
+use super::{Answer, Fault, Ledger, Work, WorkError};
 use crate::{column::seq_to_sql, committed::Committed, error::ReadError, project, query};
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
@@ -79,7 +79,7 @@ impl Work for Delete {
         forget_words(ledger.connection, id)?;
         let delete = |sql: &str| ledger.connection.prepare_cached(sql)?.execute([id.0]);
         if delete("DELETE FROM conversations WHERE id = ?1")? == 0 {
-            return Err(Refusal::Gone(id).into());
+            return Err(WorkError::Gone(id).into());
         }
         project::forget_calls(ledger.connection, id)?;
         delete("DELETE FROM read_marks WHERE conversation = ?1")?;
@@ -105,7 +105,7 @@ impl Work for Delete {
         }))
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
         let _ = self.answer.send(outcome.map(|()| self.removed));
     }
 

@@ -1,4 +1,4 @@
-use super::{Answer, Fault, Ledger, Refusal, Work};
+use super::{Answer, Fault, Ledger, Work, WorkError};
 
 /// Drops a remembered decision of conversations that are deleted: no record is left that could say so.
 pub(crate) struct ForgetRule {
@@ -23,7 +23,7 @@ impl Work for ForgetRule {
         Ok(())
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
         let _ = self.answer.send(outcome);
     }
 

@@ -1,4 +1,4 @@
-use super::{Answer, Fault, Ledger, Refusal, Work};
+use super::{Answer, Fault, Ledger, Work, WorkError};
 use crate::{
     column::seq_to_sql,
     query::{self, Progress},
@@ -46,7 +46,7 @@ impl Work for Index {
         Ok(())
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
         let _ = self.answer.send(outcome.map(|()| self.progress));
     }
 

@@ -1,4 +1,4 @@
-use super::{Answer, Fault, Ledger, Refusal, Work};
+use super::{Answer, Fault, Ledger, Work, WorkError};
 use crate::{column::seq_to_sql, committed::Committed, query};
 use abide_protocol::{ConversationId, Seq, conversation::Conversation, notification::ConversationUpdate};
 use rusqlite::params;
@@ -39,7 +39,7 @@ impl Work for MarkRead {
                     .execute(params![id.0, unread.cast_signed()])?;
             }
         }
-        let now = query::conversation(connection, id)?.ok_or(Refusal::Gone(id))?;
+        let now = query::conversation(connection, id)?.ok_or(WorkError::Gone(id))?;
         self.now = Some(now);
         Ok(())
     }
@@ -59,9 +59,9 @@ impl Work for MarkRead {
         })
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
         let Self { conversation, now, answer, .. } = *self;
-        let _ = answer.send(outcome.and_then(|()| now.ok_or(Refusal::Gone(conversation))));
+        let _ = answer.send(outcome.and_then(|()| now.ok_or(WorkError::Gone(conversation))));
     }
 
     fn is_abandoned(&self) -> bool {

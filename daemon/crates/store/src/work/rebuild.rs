@@ -1,4 +1,4 @@
-use super::{Answer, Fault, Ledger, Refusal, Work};
+use super::{Answer, Fault, Ledger, Work, WorkError};
 use crate::{
     committed::TaskProjection,
     project::{self, Changes},
@@ -58,7 +58,7 @@ impl Work for Rebuild {
         Ok(())
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), Refusal>) {
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
         let _ = self.answer.send(outcome.map(|()| self.differed));
     }
 

@@ -3,7 +3,7 @@
 use super::{queue::Queued, severity::Severity};
 use crate::{
     high_water::HighWater,
-    work::{Fault, Ledger, Refusal, Sums},
+    work::{Fault, Ledger, Sums, WorkError},
 };
 use abide_fail_point::{Point, pass};
 use rusqlite::Connection;
@@ -23,7 +23,7 @@ pub(super) struct Book {
 
 impl Book {
     /// All of the batch in one transaction; the outcomes are as many as the batch is long.
-    pub(super) fn transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
+    pub(super) fn transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), WorkError>>> {
         let sums = self.sums;
         let outcomes = self.try_transact(batch);
         if outcomes.is_err() {
@@ -32,7 +32,7 @@ impl Book {
         outcomes
     }
 
-    fn try_transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), Refusal>>> {
+    fn try_transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), WorkError>>> {
         let sums = self.sums;
         self.execute("BEGIN IMMEDIATE")?;
         let outcomes = if self.apply_all(batch)? {
@@ -62,7 +62,7 @@ impl Book {
     }
 
     /// One piece of work, in a savepoint of its own: whatever is wrong with it does not touch the others.
-    fn apply_apart(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
+    fn apply_apart(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), WorkError>> {
         let sums = self.sums;
         self.execute("SAVEPOINT work")?;
         let outcome = self.apply(queued)?;
@@ -74,13 +74,13 @@ impl Book {
         Ok(outcome)
     }
 
-    fn apply(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), Refusal>> {
+    fn apply(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), WorkError>> {
         let mut ledger = Ledger { connection: &self.connection, sums: &mut self.sums };
         match queued.work.apply(&mut ledger) {
             Ok(()) => Ok(Ok(())),
-            Err(Fault::Refused(refusal)) => Ok(Err(refusal)),
+            Err(Fault::Refused(error)) => Ok(Err(error)),
             Err(Fault::Sqlite(error)) if Severity::of(&error) == Severity::Statement => {
-                Ok(Err(Refusal::Invalid(error.to_string())))
+                Ok(Err(WorkError::Invalid(error.to_string())))
             }
             Err(Fault::Sqlite(error)) => Err(error),
         }

@@ -1,6 +1,6 @@
 //! The way to the writer: two lanes, so that ordinary work that piles up never keeps a stop or an answer out.
 
-use crate::work::{Answer, Refusal, Work};
+use crate::work::{Answer, Work, WorkError};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -49,12 +49,12 @@ impl Queue {
         &self,
         lane: Lane,
         work: impl FnOnce(Answer<T>) -> W,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, WorkError> {
         let place = self.place(lane).await?;
         let (answer, outcome) = oneshot::channel();
         let job = Job::Work(Queued { work: Box::new(work(answer)), _place: place });
-        self.jobs.try_send(job).map_err(|_| Refusal::Closed)?;
-        outcome.await.map_err(|_| Refusal::Closed)?
+        self.jobs.try_send(job).map_err(|_| WorkError::Closed)?;
+        outcome.await.map_err(|_| WorkError::Closed)?
     }
 
     /// Has the writer end after what was asked before.
@@ -70,11 +70,11 @@ impl Queue {
         self.transactions.load(Ordering::Relaxed)
     }
 
-    async fn place(&self, lane: Lane) -> Result<OwnedSemaphorePermit, Refusal> {
+    async fn place(&self, lane: Lane) -> Result<OwnedSemaphorePermit, WorkError> {
         let lane = match lane {
             Lane::Ordinary => &self.ordinary,
             Lane::Urgent => &self.urgent,
         };
-        Arc::clone(lane).acquire_owned().await.map_err(|_| Refusal::Closed)
+        Arc::clone(lane).acquire_owned().await.map_err(|_| WorkError::Closed)
     }
 }

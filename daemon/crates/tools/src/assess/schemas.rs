@@ -1,4 +1,4 @@
-use super::refusal::Refusal;
+use super::error::CallError;
 use crate::text::one_line;
 use abide_protocol::transcript::ToolSpec;
 use jsonschema::{ValidationError, Validator};
@@ -19,19 +19,21 @@ const TOLD: usize = 3;
 pub(crate) struct Schemas(Mutex<HashMap<String, Arc<Validator>>>);
 
 impl Schemas {
-    pub(super) fn check(&self, spec: &ToolSpec, arguments: &Value) -> Result<(), Refusal> {
+    pub(super) fn check(&self, spec: &ToolSpec, arguments: &Value) -> Result<(), CallError> {
         let schema = self.compiled(spec)?;
         let faults: Vec<String> = schema.iter_errors(arguments).take(TOLD).map(|e| fault(&e)).collect();
-        if faults.is_empty() { Ok(()) } else { Err(Refusal::Arguments(faults.join("; "))) }
+        if faults.is_empty() { Ok(()) } else { Err(CallError::Arguments(faults.join("; "))) }
     }
 
-    fn compiled(&self, spec: &ToolSpec) -> Result<Arc<Validator>, Refusal> {
+    fn compiled(&self, spec: &ToolSpec) -> Result<Arc<Validator>, CallError> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(schema) = kept.get(spec.parameters.as_str()) {
             return Ok(Arc::clone(schema));
         }
-        let schema = jsonschema::validator_for(&spec.parameters.value())
-            .map_err(|e| Refusal::Schema { tool: spec.name.clone(), error: one_line(&e.to_string(), 300) })?;
+        let schema = jsonschema::validator_for(&spec.parameters.value()).map_err(|e| CallError::Schema {
+            tool: spec.name.clone(),
+            error: one_line(&e.to_string(), 300),
+        })?;
         let schema = Arc::new(schema);
         if kept.len() >= KEPT {
             kept.clear();

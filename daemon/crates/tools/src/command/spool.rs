@@ -22,12 +22,12 @@ const WAITING: usize = 64;
 
 /// Where the output of a call's attempt is kept until its result is committed.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct SpoolFiles {
     output: PathBuf,
     helper: PathBuf,
 }
 
-impl Place {
+impl SpoolFiles {
     pub(crate) fn of(dir: &Path, call: CallId, attempt: u32) -> Self {
         Self {
             output: dir.join(format!("{call}-{attempt}.out")),
@@ -99,8 +99,8 @@ struct Writing {
 }
 
 impl Spool {
-    pub(super) fn new(place: &Place, cancel: CancellationToken) -> Self {
-        Self { path: place.output.clone(), cancel, writing: None }
+    pub(super) fn new(files: &SpoolFiles, cancel: CancellationToken) -> Self {
+        Self { path: files.output.clone(), cancel, writing: None }
     }
 
     /// Keeps a piece; if the disk is far behind, it is let go. Within a runtime.

@@ -1,7 +1,7 @@
 use super::{
     fork_server::{ForkServer, Helper},
     live::{Live, LiveGuard},
-    spool::{Place, Spool},
+    spool::{Spool, SpoolFiles},
 };
 use crate::{
     helper::{Fittings, Order},
@@ -33,7 +33,7 @@ pub(crate) struct Start {
     pub(crate) environment: BTreeMap<String, String>,
     /// The call's id.
     pub(crate) call: String,
-    pub(crate) place: Place,
+    pub(crate) files: SpoolFiles,
 }
 
 /// A command with its helper, which waits: nothing of the command has begun. Dropped, the helper ends.
@@ -44,7 +44,7 @@ pub(crate) struct Waiting {
     stdout: Receiver,
     stderr: Receiver,
     connection: UnixStream,
-    place: Place,
+    files: SpoolFiles,
     call: String,
     /// The helper's.
     identity: Option<Identity>,
@@ -90,12 +90,12 @@ impl Start {
             stdout,
             stderr,
             connection: UnixStream::from_std(connection)?,
-            place: self.place,
+            files: self.files,
             call: self.call,
             identity,
             live: guard,
         };
-        if let Err(error) = waiting.place.note(waiting.identity.as_ref()) {
+        if let Err(error) = waiting.files.note(waiting.identity.as_ref()) {
             waiting.discard();
             return Err(error);
         }
@@ -112,8 +112,8 @@ impl Waiting {
     pub(crate) async fn begin(mut self, cancel: &CancellationToken) -> io::Result<Link> {
         timeout(HANDOVER, self.hand_over()).await??;
         pass(Point::CommandOrdered);
-        let Self { stdout, stderr, connection, place, call, identity, live, .. } = self;
-        let spool = Spool::new(&place, cancel.clone());
+        let Self { stdout, stderr, connection, files, call, identity, live, .. } = self;
+        let spool = Spool::new(&files, cancel.clone());
         Ok(Link { stdout, stderr, connection, spool, call, identity, live })
     }
 
@@ -126,9 +126,9 @@ impl Waiting {
 
     /// Ends the helper and drops what was noted of it: the command is not going to run. Blocking.
     pub(crate) fn discard(self) {
-        let Self { connection, place, .. } = self;
+        let Self { connection, files, .. } = self;
         drop(connection);
-        place.remove();
+        files.remove();
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Fittings {
 /// To the daemon, last: nothing runs any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
-    pub(crate) ending: Ending,
+    pub(crate) ending: CommandEnd,
     /// Processes that the command left behind and that were killed.
     pub(crate) ended: usize,
     /// Processes that could not be killed.
@@ -67,7 +67,7 @@ pub(crate) struct Report {
 
 /// How the command itself ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Ending {
+pub(crate) enum CommandEnd {
     Exited(i32),
     /// By this signal.
     Killed(i32),
@@ -161,7 +161,7 @@ impl Program {
 }
 
 impl Report {
-    pub(super) const fn of(ending: Ending) -> Self {
+    pub(super) const fn of(ending: CommandEnd) -> Self {
         Self { ending, ended: 0, survivors: 0 }
     }
 

@@ -1,4 +1,4 @@
-use super::{Ending, Report, STOP, stage::ChildEnds};
+use super::{CommandEnd, Report, STOP, stage::ChildEnds};
 use crate::process::{Leftover, end_descendants, signal_descendants, wait_descendants};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -28,7 +28,7 @@ const FRUITLESS: u32 = 10;
 pub(super) struct Tree<'a> {
     command: Pid,
     /// How the command itself ended, once it has.
-    ending: Option<Ending>,
+    ending: Option<CommandEnd>,
     ends: ChildEnds,
     daemon: &'a UnixStream,
 }
@@ -75,7 +75,7 @@ impl<'a> Tree<'a> {
             }
         };
         let ending =
-            self.ending.unwrap_or_else(|| Ending::NotStarted("nobody knows how it ended".to_owned()));
+            self.ending.unwrap_or_else(|| CommandEnd::NotStarted("nobody knows how it ended".to_owned()));
         Report { ending, ended, survivors }
     }
 
@@ -163,9 +163,9 @@ fn has_children() -> bool {
     !matches!(waitid(WaitId::All, look), Err(Errno::CHILD))
 }
 
-fn ending(status: WaitStatus) -> Ending {
+fn ending(status: WaitStatus) -> CommandEnd {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Ending::Exited(code),
-        (None, signal) => Ending::Killed(signal.unwrap_or(0)),
+        (Some(code), _) => CommandEnd::Exited(code),
+        (None, signal) => CommandEnd::Killed(signal.unwrap_or(0)),
     }
 }

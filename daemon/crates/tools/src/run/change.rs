@@ -1,7 +1,7 @@
 use super::Runner;
 use crate::{
     Run,
-    assess::Refusal,
+    assess::CallError,
     edit::{self, Applied},
     text::escape,
     tool::Call,
@@ -11,7 +11,7 @@ use abide_protocol::{CallId, record::EditHashes, transcript::ToolResult};
 
 impl Runner {
     /// Makes an assessed change of the workspace.
-    pub(super) fn change(&self, call: &Call, run: &Run) -> Result<ToolResult, Refusal> {
+    pub(super) fn change(&self, call: &Call, run: &Run) -> Result<ToolResult, CallError> {
         let workspace = self.workspace(&run.workspace)?;
         let mark = mark(run.call_id, run.attempt);
         let message = match call {
@@ -28,7 +28,7 @@ impl Runner {
             }
             Call::CreateDir(create) => return Ok(create.run(&workspace)?),
             Call::Shell(_) | Call::Read(_) | Call::List(_) => {
-                return Err(Refusal::NotHere(run.assessed.tool.clone()));
+                return Err(CallError::NotHere(run.assessed.tool.clone()));
             }
         };
         Ok(ToolResult::success(message, None))
@@ -40,8 +40,8 @@ pub(crate) fn mark(call: CallId, attempt: u32) -> String {
     format!("{call}-{attempt}")
 }
 
-fn hashes(run: &Run) -> Result<&EditHashes, Refusal> {
-    run.assessed.edit.as_ref().ok_or(Refusal::Unassessed)
+fn hashes(run: &Run) -> Result<&EditHashes, CallError> {
+    run.assessed.edit.as_ref().ok_or(CallError::Unassessed)
 }
 
 fn said(spot: &Spot, done: &str, applied: Applied) -> String {

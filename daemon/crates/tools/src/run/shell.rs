@@ -1,8 +1,8 @@
 use super::{Runner, Show, cancelled};
 use crate::{
     Run,
-    assess::Refusal,
-    command::{self, How, Link, Place, Start, Waiting},
+    assess::CallError,
+    command::{self, How, Link, SpoolFiles, Start, Waiting},
     environment,
     tool::{self, Shell},
 };
@@ -19,10 +19,10 @@ impl Runner {
         self: &Arc<Self>,
         shell: &Shell,
         run: &Run,
-    ) -> Result<Waiting, Refusal> {
+    ) -> Result<Waiting, CallError> {
         let (runner, shell, run) = (Arc::clone(self), shell.clone(), run.clone());
         let waiting = tokio::task::spawn_blocking(move || runner.helper_for(shell, run));
-        waiting.await.unwrap_or_else(|error| Err(Refusal::Start(error.into())))
+        waiting.await.unwrap_or_else(|error| Err(CallError::Start(error.into())))
     }
 
     /// Runs a command that was prepared.
@@ -50,7 +50,7 @@ impl Runner {
         };
         let link = match begun {
             Ok(link) => link,
-            Err(refusal) => return (CallOutcome::Done, ToolResult::failure(refusal.to_string())),
+            Err(error) => return (CallOutcome::Done, ToolResult::failure(error.to_string())),
         };
         let ended = command::follow(link, limit, cancel, show).await;
         let outcome = match ended.how {
@@ -65,13 +65,13 @@ impl Runner {
         shell: &Shell,
         run: &Run,
         cancel: &CancellationToken,
-    ) -> Result<Link, Refusal> {
+    ) -> Result<Link, CallError> {
         let waiting = self.prepare_shell(shell, run).await?;
-        waiting.begin(cancel).await.map_err(Refusal::Start)
+        waiting.begin(cancel).await.map_err(CallError::Start)
     }
 
     /// Blocking, within a runtime.
-    fn helper_for(&self, shell: Shell, run: Run) -> Result<Waiting, Refusal> {
+    fn helper_for(&self, shell: Shell, run: Run) -> Result<Waiting, CallError> {
         shell.check()?;
         let workspace = self.workspace(&run.workspace)?;
         let spot = workspace.resolve(shell.working_dir.as_deref().unwrap_or("."))?;
@@ -81,9 +81,9 @@ impl Runner {
             directory,
             environment: environment::allowed(run.environment),
             call: run.call_id.to_string(),
-            place: Place::of(&self.spool_dir, run.call_id, run.attempt),
+            files: SpoolFiles::of(&self.spool_dir, run.call_id, run.attempt),
         };
-        start.prepare(&self.helpers, &self.live).map_err(Refusal::Start)
+        start.prepare(&self.helpers, &self.live).map_err(CallError::Start)
     }
 }
 

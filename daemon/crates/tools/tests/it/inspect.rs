@@ -4,7 +4,7 @@ use crate::{
     ground::{Ground, call_id, processes, token, wait_until},
     tree::Daemon,
 };
-use abide_tools::{EditState, Finding};
+use abide_tools::{EditState, Inspection};
 use serde_json::json;
 use std::{collections::BTreeSet, fs};
 
@@ -20,9 +20,9 @@ async fn an_interrupted_command_is_gone_and_its_output_is_there() {
     let assessed = ground.assess_one("shell", json!({ "command": command }));
     let (tools, workspace) = (ground.tools.clone(), ground.workspace());
     let look = move || tools.inspect(call, 1, &assessed, &workspace);
-    let finding = tokio::task::spawn_blocking(look).await.unwrap();
+    let inspection = tokio::task::spawn_blocking(look).await.unwrap();
     assert_eq!(processes(&token), Vec::<u32>::new(), "nothing may run when it is said to be over");
-    assert_eq!(finding, Finding { output: "so far\n".to_owned(), edit: EditState::NotAnEdit });
+    assert_eq!(inspection, Inspection { output: "so far\n".to_owned(), edit: EditState::NotAnEdit });
 
     ground.tools.forget(call, 1);
     assert_eq!(fs::read_dir(ground.root().join("spool")).unwrap().count(), 0);
@@ -36,8 +36,8 @@ async fn a_helper_that_hangs_is_ended_for_it() {
     wait_until("both sleep", || processes(&token).len() == 2).await;
     daemon.kill();
     let assessed = ground.assess_one("shell", json!({ "command": command }));
-    let finding = ground.tools.inspect(call, 1, &assessed, &ground.workspace());
-    assert_eq!(finding.edit, EditState::NotAnEdit);
+    let inspection = ground.tools.inspect(call, 1, &assessed, &ground.workspace());
+    assert_eq!(inspection.edit, EditState::NotAnEdit);
     assert_eq!(processes(&token), Vec::<u32>::new());
 }
 
@@ -61,8 +61,8 @@ fn what_is_kept_of_a_call_is_found_and_dropped_and_nothing_else() {
 fn a_call_that_never_began_has_nothing() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({"command": "true"}));
-    let finding = ground.tools.inspect(assessed.call_id, 1, &assessed, &ground.workspace());
-    assert_eq!(finding, Finding { output: String::new(), edit: EditState::NotAnEdit });
+    let inspection = ground.tools.inspect(assessed.call_id, 1, &assessed, &ground.workspace());
+    assert_eq!(inspection, Inspection { output: String::new(), edit: EditState::NotAnEdit });
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::io;
 
 /// Why a call cannot run; words that a model can act on.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum CallError {
     #[error("there is no tool `{tool}`; there are: {known}")]
     Unknown { tool: String, known: String },
     #[error("the tool `{0}` is not available in this version of Abide")]
@@ -38,7 +38,7 @@ pub(crate) enum Refusal {
     Glob(#[from] globset::Error),
 }
 
-impl Refusal {
+impl CallError {
     pub(super) fn unknown(tool: &str, allowed: &[ToolSpec]) -> Self {
         let known = allowed.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>().join(", ");
         Self::Unknown { tool: one_line(tool, 60), known }

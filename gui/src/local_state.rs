@@ -15,9 +15,9 @@ use std::{
 const MAX_DRAFT: u64 = 1024 * 1024;
 const MAX_SETTINGS: u64 = 64 * 1024;
 
-/// The window's folder.
+/// The files of the window's own state.
 #[derive(Debug, Clone)]
-pub struct Memory {
+pub struct LocalState {
     dir: PathBuf,
 }
 
@@ -85,7 +85,7 @@ impl Default for Settings {
     }
 }
 
-impl Memory {
+impl LocalState {
     #[must_use]
     pub fn of(home: &Home) -> Self {
         Self { dir: home.state_dir.join("gui") }
@@ -170,26 +170,26 @@ mod tests {
     #[test]
     fn drafts_and_settings_survive() {
         let dir = tempfile::tempdir().unwrap();
-        let memory = Memory::of(&Home::at(dir.path()));
-        assert_eq!(memory.settings(), Settings::default());
-        assert_eq!(memory.draft(None), "");
+        let local = LocalState::of(&Home::at(dir.path()));
+        assert_eq!(local.settings(), Settings::default());
+        assert_eq!(local.draft(None), "");
         let settings = Settings { scale: 1.5, theme: ThemeChoice::Dark, ..Settings::default() };
-        memory.keep_settings(&settings);
-        memory.keep_draft(None, "half a thought");
-        let again = Memory::of(&Home::at(dir.path()));
+        local.keep_settings(&settings);
+        local.keep_draft(None, "half a thought");
+        let again = LocalState::of(&Home::at(dir.path()));
         assert_eq!(again.settings(), settings);
         assert_eq!(again.draft(None), "half a thought");
         again.keep_draft(None, " ");
-        assert_eq!(memory.draft(None), "");
+        assert_eq!(local.draft(None), "");
     }
 
     #[test]
     fn nonsense_in_the_settings_is_as_none() {
         let dir = tempfile::tempdir().unwrap();
-        let memory = Memory::of(&Home::at(dir.path()));
-        memory.keep(&memory.settings_file(), "{\"scale\": 1e30, \"theme\"");
-        assert_eq!(memory.settings(), Settings::default());
-        memory.keep(&memory.settings_file(), "{\"scale\": 99}");
-        assert_eq!(memory.settings().scale, 4.0);
+        let local = LocalState::of(&Home::at(dir.path()));
+        local.keep(&local.settings_file(), "{\"scale\": 1e30, \"theme\"");
+        assert_eq!(local.settings(), Settings::default());
+        local.keep(&local.settings_file(), "{\"scale\": 99}");
+        assert_eq!(local.settings().scale, 4.0);
     }
 }
