@@ -9,24 +9,12 @@ mod lexer;
 pub use languages::{Language, named, of_path};
 pub use lexer::{Kind, Part, parts};
 
-use crate::{
-    theme::Tokens,
-    widget::passage::{self, Passage, Span},
-};
+use crate::{theme::Tokens, widget::passage::Span};
 use iced::Color;
-use std::borrow::Cow;
+use std::ops::Range;
 
 /// Longer code stays plain, in bytes.
 pub const MAX: usize = 32 * 1024;
-
-/// Code, coloured when it is first shown.
-pub fn code<'a, Message>(
-    source: impl Into<Cow<'a, str>>,
-    language: &'static Language,
-    tokens: &'static Tokens,
-) -> Passage<'a, Message> {
-    passage::drawn(source, stamp(language, tokens), move |source| spans(source, language, tokens))
-}
 
 /// Other if the language or the theme is another: both are the same for as long as the program runs.
 #[must_use]
@@ -37,17 +25,38 @@ pub fn stamp(language: &'static Language, tokens: &'static Tokens) -> u64 {
 /// The code in spans, coloured.
 #[must_use]
 pub fn spans(source: &str, language: &'static Language, tokens: &Tokens) -> Vec<Span> {
+    spans_within(source, 0..source.len(), language, tokens)
+}
+
+/// These bytes of the code, coloured as parts of all of it.
+#[must_use]
+pub fn spans_within(
+    source: &str,
+    range: Range<usize>,
+    language: &'static Language,
+    tokens: &Tokens,
+) -> Vec<Span> {
+    let within = |range: Range<usize>| Span::new(source.get(range).unwrap_or_default().to_owned());
     if source.len() > MAX {
-        return vec![Span::new(source.to_owned())];
+        return vec![within(range)];
     }
-    let span = |part: Part<'_>| {
-        let span = Span::new(part.text.to_owned());
-        match part.kind {
-            None => span,
-            Some(kind) => span.color(ink(kind, tokens)),
+    let mut spans = Vec::new();
+    let mut at = 0;
+    for part in parts(source, language) {
+        let (from, to) = (at.max(range.start), (at + part.text.len()).min(range.end));
+        at += part.text.len();
+        if from < to {
+            let span = within(from..to);
+            spans.push(match part.kind {
+                None => span,
+                Some(kind) => span.color(ink(kind, tokens)),
+            });
         }
-    };
-    parts(source, language).map(span).collect()
+        if at >= range.end {
+            break;
+        }
+    }
+    spans
 }
 
 /// Quiet: near to the text's own colour, so that code reads as text.
@@ -86,6 +95,17 @@ mod tests {
                 assert!(contrast >= 4.5, "{kind:?} {contrast}");
             }
         }
+    }
+
+    #[test]
+    fn a_part_is_coloured_as_part_of_the_whole() {
+        let rust = named("rust").unwrap();
+        let source = "/* one\ntwo */ let a = 1;";
+        let part = spans_within(source, 7..source.len(), rust, &DARK);
+        assert_eq!(part[0].text, "two */");
+        assert_eq!(part[0].color, Some(ink(Kind::Comment, &DARK)));
+        let texts: String = part.iter().map(|span| &*span.text).collect();
+        assert_eq!(texts, "two */ let a = 1;");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod again;
 pub mod call;
 mod changes;
+mod code;
 mod command;
 pub mod diff;
 pub(in crate::screen) mod documents;
@@ -20,7 +21,7 @@ mod selection;
 mod timeline;
 mod view;
 
-pub use projection::{Row, rows};
+pub use projection::Row;
 
 use crate::{
     effect::{Effect, Reading, Scroll, Start, field},

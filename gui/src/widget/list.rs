@@ -20,7 +20,7 @@ use iced::{
 };
 use scroll::{Place, Scroll};
 use select::{Reader, Selecting};
-use std::{collections::HashMap, hash::Hash, ops::Range};
+use std::{cell::Cell, collections::HashMap, hash::Hash, ops::Range};
 use uuid::Uuid;
 
 /// Rows beyond the view that should be built.
@@ -53,6 +53,28 @@ struct Selected<'a, Key, Message> {
 struct State<Key> {
     scroll: Scroll<Key>,
     selecting: Selecting<Key>,
+    moves: Moves,
+}
+
+/// When all rows have moved, all of the list is painted anew as one part. iced's software renderer would find a part for nearly
+/// each paragraph instead, and each part costs a pass over all pixels of the window, for its mask, besides what is painted in it. It
+/// takes a layer that has other bounds than in the frame before as one part, so these get another width: there is nothing at
+/// the right edge.
+#[derive(Debug, Default)]
+struct Moves {
+    shift: Cell<f32>,
+    count: Cell<u8>,
+}
+
+impl Moves {
+    /// The bounds of the layer of a list that is drawn with this shift.
+    fn layer(&self, bounds: Rectangle, shift: f32) -> Rectangle {
+        if self.shift.replace(shift).to_bits() != shift.to_bits() {
+            // A window may have the pixels of some frames ago.
+            self.count.set((self.count.get() + 1) % 5);
+        }
+        Rectangle { width: bounds.width - f32::from(self.count.get()) / 64.0, ..bounds }
+    }
 }
 
 impl<'a, Key, Message> List<'a, Key, Message> {
@@ -240,7 +262,7 @@ where
             of: self.of,
             ..Scroll::default()
         };
-        tree::State::new(State { scroll, selecting: Selecting::default() })
+        tree::State::new(State { scroll, selecting: Selecting::default(), moves: Moves::default() })
     }
 
     fn children(&self) -> Vec<Tree> {
@@ -377,11 +399,11 @@ where
         _viewport: &Rectangle,
     ) {
         let bounds = layout.bounds();
-        let scroll = scroller::<Key>(tree);
+        let State { scroll, moves, .. } = tree.state.downcast_ref::<State<Key>>();
         let translation = Vector::new(0.0, scroll.shift());
         let inner = inner_cursor(cursor, bounds, translation);
         let viewport = bounds + translation;
-        renderer.with_layer(bounds, |renderer| {
+        renderer.with_layer(moves.layer(bounds, scroll.shift()), |renderer| {
             renderer.with_translation(Vector::new(0.0, -scroll.shift()), |renderer| {
                 let rows = self.rows.iter().zip(&tree.children).zip(layout.children());
                 let seen = scroll.visible();
@@ -390,16 +412,15 @@ where
                 }
             });
         });
+        // Beside the rows, so it needs no layer above theirs.
         if let Some(handle) = handle(scroll, bounds) {
-            renderer.with_layer(bounds, |renderer| {
-                let quad = renderer::Quad {
-                    bounds: handle,
-                    border: Border { radius: radius::KEY.into(), ..Border::default() },
-                    shadow: Shadow::default(),
-                    snap: true,
-                };
-                renderer.fill_quad(quad, tokens(theme).line);
-            });
+            let quad = renderer::Quad {
+                bounds: handle,
+                border: Border { radius: radius::KEY.into(), ..Border::default() },
+                shadow: Shadow::default(),
+                snap: true,
+            };
+            renderer.fill_quad(quad, tokens(theme).line);
         }
     }
 
@@ -448,7 +469,8 @@ fn inner_cursor(cursor: mouse::Cursor, bounds: Rectangle, translation: Vector) -
 fn handle<Key: Copy + PartialEq>(scroll: &Scroll<Key>, bounds: Rectangle) -> Option<Rectangle> {
     let (top, height) = scroll.handle()?;
     let x = bounds.x + bounds.width - space::SCROLLBAR - 2.0;
-    Some(Rectangle { x, y: bounds.y + top, width: space::SCROLLBAR, height })
+    // On whole pixels: otherwise each row that comes paints it anew.
+    Some(Rectangle { x, y: (bounds.y + top).round(), width: space::SCROLLBAR, height: height.round() })
 }
 
 /// Whether the event was for the scrollbar.

@@ -20,7 +20,7 @@ use iced::{
         widget::{self, Operation, Tree, tree},
     },
 };
-use std::{borrow::Cow, ops::Range, sync::Arc};
+use std::{borrow::Cow, cell::OnceCell, ops::Range, sync::Arc};
 
 /// A part of a text in one style; a link has an address.
 pub type Span = text::Span<'static, String>;
@@ -125,8 +125,12 @@ pub struct State {
     /// What the paragraph was made of, unless of spans.
     source: Option<String>,
     stamp: u64,
+    /// The spans as they were given, and in the faces that there are.
+    given: Arc<[Span]>,
     spans: Arc<[Span]>,
     paragraph: Paragraph,
+    /// What is shown, once somebody has asked for it.
+    text: OnceCell<String>,
     hovered: Option<usize>,
     pressed: Option<usize>,
     /// The part that is drawn as selected, in bytes of [`State::text`].
@@ -136,8 +140,8 @@ pub struct State {
 impl State {
     /// What is shown: the lines of the paragraph, one break between two of them.
     #[must_use]
-    pub fn text(&self) -> String {
-        lines::text(self.paragraph.buffer())
+    pub fn text(&self) -> &str {
+        self.text.get_or_init(|| lines::text(self.paragraph.buffer()))
     }
 
     /// The place in the text that is nearest to a point, from the top left corner.
@@ -151,7 +155,10 @@ impl State {
         match is_same.then(|| self.paragraph.compare(text)) {
             Some(Difference::None) => {}
             Some(Difference::Bounds) => self.paragraph.resize(text.bounds),
-            Some(Difference::Shape) | None => self.paragraph = make(self),
+            Some(Difference::Shape) | None => {
+                self.paragraph = make(self);
+                self.text.take();
+            }
         }
     }
 
@@ -198,22 +205,28 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
                     if !is_same {
                         state.source = Some(text.as_ref().to_owned());
                     }
-                    if !state.spans.is_empty() {
-                        state.spans = Arc::default();
+                    if !state.given.is_empty() || !state.spans.is_empty() {
+                        (state.given, state.spans) = (Arc::default(), Arc::default());
                     }
                     state.lay_out(wanted, is_same, |_| Paragraph::with_text(wanted.with_content(text)));
                 }
                 Source::Spans(spans) => {
-                    let is_same = Arc::ptr_eq(&state.spans, spans) || *state.spans == **spans;
-                    state.lay_out(wanted, is_same, |_| Paragraph::with_spans(wanted.with_content(spans)));
-                    state.spans = spans.clone();
+                    let is_same = Arc::ptr_eq(&state.given, spans) || *state.given == **spans;
+                    if !is_same {
+                        state.spans = font::embedded_only(spans.clone());
+                    }
+                    state.given = spans.clone();
                     state.source = None;
+                    state.lay_out(wanted, is_same, |state| {
+                        Paragraph::with_spans(wanted.with_content(&state.spans))
+                    });
                 }
                 Source::Drawn { source, stamp, draw } => {
                     let is_same = state.source.as_deref() == Some(&**source) && state.stamp == *stamp;
                     if !is_same {
                         state.source = Some(source.as_ref().to_owned());
                         state.stamp = *stamp;
+                        state.given = Arc::default();
                     }
                     state.lay_out(wanted, is_same, |state| {
                         let spans = draw(source);
@@ -242,7 +255,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         match &self.source {
             Source::Plain(text) => operation.text(None, layout.bounds(), text),
             Source::Spans(_) | Source::Drawn { .. } => {
-                operation.text(None, layout.bounds(), &state.text());
+                operation.text(None, layout.bounds(), state.text());
             }
         }
         operation.custom(None, layout.bounds(), state);

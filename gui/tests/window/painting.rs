@@ -1,6 +1,7 @@
 //! Only what has changed is painted anew. After each step of a long run the window has to look as if all of it had been.
 
 use crate::{
+    display::Display,
     person::Person,
     preset::{self, CONVERSATION, REPLY, TASK},
 };
@@ -15,48 +16,10 @@ use abide_client::{
     },
 };
 use abide_gui::Message;
-use iced_test::core::{Rectangle, Size};
-use iced_tiny_skia::{
-    Layer,
-    graphics::{Viewport, damage},
-};
+use iced_test::core::Size;
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 600;
-
-/// What is on the display, painted the way iced does it: `iced_tiny_skia::window::compositor::present`.
-struct Display {
-    pixels: tiny_skia::Pixmap,
-    mask: tiny_skia::Mask,
-    last: Option<Vec<Layer>>,
-}
-
-impl Display {
-    fn new() -> Self {
-        Self {
-            pixels: tiny_skia::Pixmap::new(WIDTH, HEIGHT).unwrap(),
-            mask: tiny_skia::Mask::new(WIDTH, HEIGHT).unwrap(),
-            last: None,
-        }
-    }
-
-    fn present(&mut self, person: &mut Person) {
-        let whole = Rectangle::with_size(person.size);
-        let ground = abide_gui::theme::tokens(&person.app.theme()).background;
-        let layers = person.renderer.layers();
-        let damage = match &self.last {
-            None => vec![whole],
-            Some(last) => damage::diff(last, layers, |layer| vec![layer.bounds], Layer::damage),
-        };
-        if damage.is_empty() {
-            return;
-        }
-        self.last = Some(layers.to_vec());
-        let damage = damage::group(damage, whole);
-        let view = Viewport::with_physical_size(Size::new(WIDTH, HEIGHT), 1.0);
-        person.renderer.draw(&mut self.pixels.as_mut(), &mut self.mask, &view, &damage, ground);
-    }
-}
 
 /// Where two pictures differ by more than rounding.
 fn differing(shown: &tiny_skia::Pixmap, meant: &tiny_skia::Pixmap) -> Option<(u32, u32, u32, u32, usize)> {
@@ -93,7 +56,7 @@ impl Run {
 
     fn look(&mut self, what: &str) {
         self.display.present(&mut self.person);
-        let mut whole = Display::new();
+        let mut whole = Display::new(WIDTH, HEIGHT);
         whole.present(&mut self.person);
         if let Some(at) = differing(&self.display.pixels, &whole.pixels) {
             if let Some(folder) = std::env::var_os("ABIDE_TEST_PICTURES") {
@@ -113,7 +76,7 @@ fn run() -> Run {
     let mut person = Person::before(overview);
     person.size = Size::new(900.0, 600.0);
     person.open(CONVERSATION, snapshot.clone());
-    Run { person, display: Display::new(), snapshot, wrong: Vec::new() }
+    Run { person, display: Display::new(WIDTH, HEIGHT), snapshot, wrong: Vec::new() }
 }
 
 /// Rows of one height, whose words have one width.

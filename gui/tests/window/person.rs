@@ -158,7 +158,7 @@ impl Person {
         done
     }
 
-    fn operate(&mut self, operation: &mut dyn widget::Operation) {
+    pub(crate) fn operate(&mut self, operation: &mut dyn widget::Operation) {
         let mut next = None;
         self.ui(|ui, renderer, _| ui.operate(renderer, operation));
         if let widget::operation::Outcome::Chain(operation) = operation.finish() {
@@ -273,6 +273,20 @@ impl Person {
         match widget::Operation::finish(&find) {
             widget::operation::Outcome::Some(found) => found.and_then(|found| found.visible_bounds()),
             _ => None,
+        }
+    }
+
+    /// Everywhere that this text is shown.
+    pub(crate) fn finds_all(&mut self, text: &str) -> Vec<Rectangle> {
+        let mut find = text.to_owned().find_all();
+        self.ui(|ui, renderer, _| {
+            ui.operate(renderer, &mut widget::operation::black_box(&mut find));
+        });
+        match widget::Operation::finish(&find) {
+            widget::operation::Outcome::Some(found) => {
+                found.into_iter().filter_map(|found| found.visible_bounds()).collect()
+            }
+            _ => Vec::new(),
         }
     }
 

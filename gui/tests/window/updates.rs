@@ -32,7 +32,7 @@ fn rows(window: &Window) -> Vec<Row> {
 #[test]
 fn a_streamed_reply_becomes_its_message_without_a_double() {
     let mut window = preset::streaming();
-    assert!(rows(&window).contains(&Row::Live(DeltaItem::Reply(preset::REPLY))));
+    assert!(rows(&window).contains(&Row::Live(DeltaItem::Reply(preset::REPLY), 0)));
     window.notify(preset::delta(23, "slow machines see it."));
     let said = abide_client::protocol::message::Message {
         id: preset::REPLY,
@@ -41,7 +41,7 @@ fn a_streamed_reply_becomes_its_message_without_a_double() {
     window.notify(preset::message(said.clone()));
     window.notify(preset::message(said));
     let rows = rows(&window);
-    assert!(!rows.contains(&Row::Live(DeltaItem::Reply(preset::REPLY))));
+    assert!(!rows.contains(&Row::Live(DeltaItem::Reply(preset::REPLY), 0)));
     assert_eq!(rows.iter().filter(|row| **row == Row::Entry(Seq(100_001))).count(), 1);
 }
 

@@ -48,35 +48,51 @@ impl Documents {
         self.live.get(&item)
     }
 
+    /// Of how many blocks that consists by now.
+    #[must_use]
+    pub(super) fn blocks(&self, item: DeltaItem) -> usize {
+        self.live(item).map_or(0, |content| content.items().len())
+    }
+
     /// Follows what the fold changed.
     pub(super) fn follow(&mut self, view: &ConversationView, changes: &[Change]) {
         // The view has all of these changes already: what is parsed from it now takes no later piece again.
         let mut whole = HashSet::new();
+        // Pieces that came together are parsed together, since each has the last block parsed anew.
+        let mut grown: HashMap<DeltaItem, String> = HashMap::new();
         for change in changes {
             match change {
                 Change::Reset => {
                     self.live.clear();
+                    grown.clear();
                     for (item, _) in view.live() {
                         self.redraw(view, item);
                         whole.insert(item);
                     }
                 }
-                Change::Output { item, .. } if whole.contains(item) => {}
-                Change::Output { item, kind: DeltaKind::Text, text } => match self.live.get_mut(item) {
-                    Some(content) => content.push_str(&drawable(visible(text))),
-                    None => {
+                Change::Output { item, kind: DeltaKind::Text, text } if !whole.contains(item) => {
+                    if self.live.contains_key(item) {
+                        grown.entry(*item).or_default().push_str(text);
+                    } else {
                         self.redraw(view, *item);
                         whole.insert(*item);
                     }
-                },
+                }
                 Change::Redrawn { item } => {
                     self.redraw(view, *item);
                     whole.insert(*item);
+                    grown.remove(item);
                 }
                 Change::Gone { item, .. } => {
                     self.live.remove(item);
+                    grown.remove(item);
                 }
                 _ => {}
+            }
+        }
+        for (item, text) in grown {
+            if let Some(content) = self.live.get_mut(&item) {
+                content.push_str(&drawable(visible(&text)));
             }
         }
     }

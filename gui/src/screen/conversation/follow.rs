@@ -1,10 +1,13 @@
 //! From what the daemon tells to the rows that are built.
 
-use super::{Conversation, History, Row, rows};
+use super::{
+    Conversation, History, Row,
+    projection::{is_now, now, rows},
+};
 use crate::{effect::Effect, request::Request};
 use abide_client::{
     Update,
-    protocol::{Seq, message::Role, notification::DeltaItem},
+    protocol::{Seq, message::Role},
     view::{Change, Entry},
 };
 
@@ -39,8 +42,10 @@ impl Conversation {
             let oldest = self.view.timeline().next().map(Entry::seq);
             self.history = oldest.map_or(History::Complete, History::More);
         }
-        if changes.iter().any(|change| self.moves_rows(change)) {
+        if changes.iter().any(moves_rows) {
             self.project();
+        } else {
+            self.grow();
         }
         let is_news = changes.iter().any(|change| matches!(change, Change::Added(_) | Change::Reset));
         if self.goal.is_some() && !changes.is_empty() {
@@ -50,15 +55,6 @@ impl Conversation {
             effects.extend(self.read(unread));
         }
         effects
-    }
-
-    /// Live output that is shown already grows in its row.
-    fn moves_rows(&self, change: &Change) -> bool {
-        match change {
-            Change::Output { item: DeltaItem::Call(_), .. } | Change::Daemon => false,
-            Change::Output { item, .. } => !self.rows.contains(&Row::Live(*item)),
-            _ => true,
-        }
     }
 
     /// What a snapshot leaves to ask for.
@@ -92,8 +88,22 @@ impl Conversation {
     pub(super) fn project(&mut self) {
         let older = self.history != History::Complete;
         self.rows = rows(&self.view, &self.earlier, older);
+        self.rows.extend(now(&self.view, |item| self.documents.blocks(item)));
         self.keep_selection();
         self.changes.follow(&self.view);
+        self.reframe();
+    }
+
+    /// Follows what is being said, which moves no other rows.
+    fn grow(&mut self) {
+        let settled = self.rows.iter().rposition(|row| !is_now(row)).map_or(0, |last| last + 1);
+        let now: Vec<Row> = now(&self.view, |item| self.documents.blocks(item)).collect();
+        if self.rows.get(settled..) == Some(&now) {
+            return;
+        }
+        self.rows.truncate(settled);
+        self.rows.extend(now);
+        self.keep_selection();
         self.reframe();
     }
 
@@ -116,8 +126,17 @@ impl Conversation {
         let shown = self.rows.get(self.window.clone()).unwrap_or_default();
         let seqs = shown.iter().filter_map(|row| if let Row::Entry(seq) = row { Some(*seq) } else { None });
         self.documents.parse(&self.view, seqs);
-        for task in self.view.tasks().chain(&self.earlier) {
-            self.documents.parse_summary(task);
+        let ends = shown.iter().filter_map(|row| if let Row::End(id) = row { Some(*id) } else { None });
+        for id in ends {
+            let known = self.view.task(id).or_else(|| self.earlier.iter().find(|task| task.id == id));
+            if let Some(task) = known {
+                self.documents.parse_summary(task);
+            }
         }
     }
+}
+
+/// Output goes on in rows of its own.
+const fn moves_rows(change: &Change) -> bool {
+    !matches!(change, Change::Output { .. } | Change::Daemon)
 }

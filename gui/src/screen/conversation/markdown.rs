@@ -1,6 +1,6 @@
 //! How Markdown is drawn: code in quiet colours, with a button to copy it; a link is copied, not followed.
 
-use super::marks::marked;
+use super::{code, marks::marked};
 use crate::{
     font, syntax,
     theme::{Tokens, radius, size, space, style},
@@ -16,7 +16,6 @@ use iced::{
         Column, column, container, markdown, row,
         scrollable::{self, Scrollbar},
         space as gap,
-        text::Wrapping,
     },
 };
 
@@ -53,6 +52,16 @@ pub(super) fn view_marked<'a>(
     marks: &'a [String],
 ) -> Element<'a, Message> {
     markdown::view_with(content.items(), settings(tokens), &Viewer { tokens, marks, cell: None })
+}
+
+/// One of its blocks, counted from 0.
+pub(super) fn block<'a>(
+    content: &'a markdown::Content,
+    block: usize,
+    tokens: &'static Tokens,
+) -> Option<Element<'a, Message>> {
+    let viewer = Viewer { tokens, marks: &[], cell: None };
+    content.items().get(block).map(|item| markdown::item(&viewer, settings(tokens), item, block))
 }
 
 fn settings(tokens: &Tokens) -> markdown::Settings {
@@ -185,13 +194,9 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
         ]
         .align_y(Center);
         let source = source.trim_end_matches('\n');
-        let text = match language.and_then(syntax::named) {
-            Some(language) => syntax::code(source, language, self.tokens),
-            None => passage::code(source),
-        };
-        let text = text.wrapping(Wrapping::None);
+        let text = code::view(source, language.and_then(syntax::named), self.tokens);
         let text: Element<'_, Message> = if source.lines().all(|line| line.len() <= NARROW) {
-            text.into()
+            text
         } else {
             let bar = Scrollbar::new().width(space::XS).scroller_width(space::XS).spacing(space::XS);
             let wide = scrollable::Scrollable::new(text)
@@ -210,7 +215,7 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
 impl Viewer<'_> {
     /// Text with its links and code; a word that is longer than the line is broken.
     fn words<'a>(&self, text: &markdown::Text, style: markdown::Style, size: Pixels) -> Element<'a, Message> {
-        let spans = marked(font::embedded_only(text.spans(style)), self.marks, self.tokens);
+        let spans = marked(text.spans(style), self.marks, self.tokens);
         passage::rich(spans, Message::Copied).size(size.0).font(style.font).into()
     }
 }

@@ -48,7 +48,9 @@ impl Conversation {
                     format!("Approve {}? {}", visible_line(&approval.tool), visible_line(&approval.summary))
                 }
             },
-            Row::Live(item) => {
+            // All of it at its beginning.
+            Row::Live(_, 1..) => return None,
+            Row::Live(item, _) => {
                 let text = self.fold().live_item(item)?.stream(DeltaKind::Text).map(Stream::text)?;
                 format!("Agent:\n{}", visible(&text))
             }

@@ -28,8 +28,8 @@ pub enum Row {
     Card(PendingId),
     /// How a task ended.
     End(TaskId),
-    /// What is being said right now.
-    Live(DeltaItem),
+    /// A block of what is being said right now, counted from 0: the others stay as they are while the last one grows.
+    Live(DeltaItem, usize),
     /// What goes on right now.
     Indicator(TaskId),
 }
@@ -40,9 +40,10 @@ fn is_control(call: &CallView) -> bool {
         && !matches!(call.outcome, Some(CallOutcome::Refused))
 }
 
-/// All rows, oldest first. `earlier` are tasks that the fold does not know, because they ended before it began.
+/// All rows up to [what goes on right now](now), oldest first. `earlier` are tasks that the fold does not know, because they ended
+/// before it began.
 #[must_use]
-pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> Vec<Row> {
+pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> Vec<Row> {
     let mut rows = Vec::with_capacity(view.timeline().len() + 8);
     if has_older {
         rows.push(Row::Older);
@@ -106,11 +107,22 @@ pub fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> 
     insert_ends(&mut rows, view, earlier, &told_ends, &last_of);
     // What waits of tasks that this timeline does not show.
     rows.extend(open.all.into_iter().filter(|id| !shown.contains(id)).map(Row::Card));
-    rows.extend(
-        view.live().filter(|(_, live)| has_text(live)).map(|(item, _)| item).filter(is_reply).map(Row::Live),
-    );
-    rows.extend(current_task(view).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)));
     rows
+}
+
+/// The rows after those: what is being said, of so many `blocks`, and what goes on.
+pub(super) fn now<'a>(
+    view: &'a ConversationView,
+    blocks: impl Fn(DeltaItem) -> usize + 'a,
+) -> impl Iterator<Item = Row> + 'a {
+    let live = view.live().map(|(item, _)| item).filter(is_reply);
+    let live = live.flat_map(move |item| (0..blocks(item)).map(move |block| Row::Live(item, block)));
+    live.chain(current_task(view).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)))
+}
+
+/// Whether a row is one of those.
+pub(super) const fn is_now(row: &Row) -> bool {
+    matches!(row, Row::Live(..) | Row::Indicator(_))
 }
 
 fn is_call(view: &ConversationView, row: Row) -> bool {
@@ -139,10 +151,6 @@ fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView) {
 
 fn is_reply(item: &DeltaItem) -> bool {
     matches!(item, DeltaItem::Reply(_))
-}
-
-fn has_text(live: &abide_client::view::LiveItem) -> bool {
-    live.stream(DeltaKind::Text).is_some_and(|stream| stream.end() > 0)
 }
 
 /// Works by itself: a card says it if it waits for a person.

@@ -2,16 +2,33 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+const OPTIONS: Options =
+    Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
+
 /// The words of a document, a block a paragraph.
 #[must_use]
 pub(super) fn text(markdown: &str) -> String {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut words = Words::default();
-    for event in Parser::new_ext(markdown, options) {
+    for event in Parser::new_ext(markdown, OPTIONS) {
         words.take(&event);
     }
     words.text.truncate(words.text.trim_end().len());
     words.text
+}
+
+/// The words of one of its blocks, counted from 0.
+#[must_use]
+pub(super) fn block(markdown: &str, block: usize) -> Option<String> {
+    let mut depth = 0_usize;
+    let mut ends = Parser::new_ext(markdown, OPTIONS).into_offset_iter().filter_map(|(event, range)| {
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (depth == 0 && matches!(event, Event::End(_) | Event::Rule)).then_some(range)
+    });
+    ends.nth(block).and_then(|range| markdown.get(range)).map(text)
 }
 
 #[derive(Default)]
@@ -94,6 +111,14 @@ mod tests {
             text(document),
             "Why\n\nIt is late, see clock.rs:\n\n• one\n• two\n\n1. first\n2. then\n\nlet a = 1;\n\nlet b = 2;\n\nend"
         );
+    }
+
+    #[test]
+    fn each_block_has_its_words() {
+        let document = "# Why\n\nIt is *late*.\n\n- one\n  - two\n- three\n\n---\n\n```\na\n\nb\n```\n\n> said\n>\n> twice\n\nend";
+        let blocks: Vec<String> = (0..).map_while(|n| block(document, n)).collect();
+        let expected = ["Why", "It is late.", "• one\n• two\n• three", "", "a\n\nb", "said\n\ntwice", "end"];
+        assert_eq!(blocks, expected);
     }
 
     #[test]

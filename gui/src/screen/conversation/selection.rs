@@ -104,9 +104,9 @@ impl Conversation {
                 }
                 _ => self.row_as_text(row),
             },
-            Row::Live(item) => {
+            Row::Live(item, block) => {
                 let stream = self.view.live_item(item)?.stream(DeltaKind::Text).map(Stream::text)?;
-                Some(rendered::text(&visible(&stream)))
+                rendered::block(&visible(&stream), block)
             }
             _ => self.row_as_text(row),
         }

@@ -99,10 +99,11 @@ impl Conversation {
                     self.below_changes(id, end.into(), look)
                 },
             ),
-            Row::Live(item) => match self.documents.live(item) {
-                Some(document) => markdown::view(document, look.tokens).map(Message::Document),
-                None => gap().into(),
-            },
+            Row::Live(item, block) => {
+                let document = self.documents.live(item);
+                let block = document.and_then(|document| markdown::block(document, block, look.tokens));
+                block.map_or_else(|| gap().into(), |block| block.map(Message::Document))
+            }
             Row::Indicator(id) => self
                 .task(id)
                 .map_or_else(|| gap().into(), |task| self.below_changes(id, indicator(task, look), look)),

@@ -260,7 +260,7 @@ impl Operation for Reader {
         let separator = self.separator(bounds);
         self.text.push_str(separator);
         let start = self.text.len();
-        self.text.push_str(&text);
+        self.text.push_str(text);
         self.last = Some(bounds);
         self.find(start, bounds, passage);
         if let Some(mark) = &self.mark {

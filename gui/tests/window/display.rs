@@ -1,0 +1,44 @@
+//! A display, painted the way iced does it: only what has changed, by `iced_tiny_skia::window::compositor::present`.
+
+use crate::person::Person;
+use iced_test::core::{Rectangle, Size};
+use iced_tiny_skia::{
+    Layer,
+    graphics::{Viewport, damage},
+};
+
+/// What is on the display.
+pub(crate) struct Display {
+    pub(crate) pixels: tiny_skia::Pixmap,
+    mask: tiny_skia::Mask,
+    last: Option<Vec<Layer>>,
+}
+
+impl Display {
+    pub(crate) fn new(width: u32, height: u32) -> Self {
+        Self {
+            pixels: tiny_skia::Pixmap::new(width, height).unwrap(),
+            mask: tiny_skia::Mask::new(width, height).unwrap(),
+            last: None,
+        }
+    }
+
+    /// Shows what was drawn last; the parts that were painted anew.
+    pub(crate) fn present(&mut self, person: &mut Person) -> Vec<Rectangle> {
+        let whole = Rectangle::with_size(person.size);
+        let ground = abide_gui::theme::tokens(&person.app.theme()).background;
+        let layers = person.renderer.layers();
+        let damage = match &self.last {
+            None => vec![whole],
+            Some(last) => damage::diff(last, layers, |layer| vec![layer.bounds], Layer::damage),
+        };
+        if damage.is_empty() {
+            return damage;
+        }
+        self.last = Some(layers.to_vec());
+        let damage = damage::group(damage, whole);
+        let view = Viewport::with_physical_size(Size::new(self.pixels.width(), self.pixels.height()), 1.0);
+        person.renderer.draw(&mut self.pixels.as_mut(), &mut self.mask, &view, &damage, ground);
+        damage
+    }
+}
