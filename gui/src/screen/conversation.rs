@@ -79,6 +79,8 @@ pub struct Conversation {
     /// Replies whose reasoning is shown.
     reasoning: HashSet<Seq>,
     all_open: bool,
+    /// The row in which the person opened or closed something last, and how often that was done.
+    held: (Option<Row>, u32),
     cards: Cards,
     pub composer: Composer,
     menu: Menu,
@@ -178,6 +180,7 @@ impl Conversation {
             open: HashMap::new(),
             reasoning: HashSet::new(),
             all_open: false,
+            held: (None, 0),
             cards: Cards::default(),
             composer: Composer::with_draft(draft),
             menu: Menu::Closed,
@@ -241,6 +244,7 @@ impl Conversation {
             Message::SelectionCopied => self.copy_selection(),
             Message::CallToggled(id, is_open) => {
                 self.open.insert(id, is_open);
+                self.hold(self.view.call(id).map(|call| Row::Entry(call.seq)));
                 Vec::new()
             }
             Message::DetailsToggled => {
@@ -254,14 +258,17 @@ impl Conversation {
                 if !self.reasoning.remove(&seq) {
                     self.reasoning.insert(seq);
                 }
+                self.hold(Some(Row::Entry(seq)));
                 Vec::new()
             }
             Message::ChangesToggled(task) => {
                 self.changes.toggle(task);
+                self.hold(self.last_row_of(task));
                 Vec::new()
             }
             Message::FileToggled(task, path) => {
                 self.changes.toggle_file(task, path);
+                self.hold(self.last_row_of(task));
                 Vec::new()
             }
             Message::FileEdited(path) => self.edit_file(&path),
@@ -310,6 +317,17 @@ impl Conversation {
             }
             Message::DeleteConfirmed => vec![Effect::Ask(Request::Delete(self.id)), Effect::New],
         }
+    }
+
+    /// What is opened in this row opens downwards, and is seen.
+    fn hold(&mut self, row: Option<Row>) {
+        self.held = (row, self.held.1.wrapping_add(1));
+    }
+
+    /// The row that tells what a task has changed.
+    fn last_row_of(&self, task: TaskId) -> Option<Row> {
+        let rows = [Row::End(task), Row::Indicator(task)];
+        self.rows.iter().rev().copied().find(|row| rows.contains(row))
     }
 
     fn read_call(&self, id: CallId, of: impl Fn(&CallView) -> Option<Reading>) -> Vec<Effect> {

@@ -37,6 +37,7 @@ pub struct List<'a, Key, Message> {
     hidden: (usize, usize),
     width: f32,
     showing: Option<Key>,
+    holding: Option<(Key, u32)>,
     stand_in: Option<Key>,
     on_view: Box<dyn Fn(View<Key>) -> Message + 'a>,
     selected: Option<Selected<'a, Key, Message>>,
@@ -96,6 +97,7 @@ impl<'a, Key, Message> List<'a, Key, Message> {
             hidden,
             width: space::COLUMN,
             showing: None,
+            holding: None,
             stand_in: None,
             on_view,
             selected: None,
@@ -131,6 +133,13 @@ impl<'a, Key, Message> List<'a, Key, Message> {
     #[must_use]
     pub fn showing(self, row: Option<Key>) -> Self {
         Self { showing: row, ..self }
+    }
+
+    /// The row in which a person has just opened or closed something, and the number of that act: its top stays where it is, unless
+    /// what was opened would end below the view and there is room above the row. Each act has an effect once.
+    #[must_use]
+    pub fn holding(self, row: Option<(Key, u32)>) -> Self {
+        Self { holding: row, ..self }
     }
 }
 
@@ -314,7 +323,11 @@ where
         }
         let scroll = scroller_mut::<Key>(&mut tree.state);
         scroll.stand_in = self.stand_in;
+        let held = scroll.hold(self.holding);
         scroll.lay_out(places, self.hidden, size.height);
+        if let Some(row) = held {
+            scroll.reveal(row);
+        }
         scroll.show(self.showing);
         let tops = scroll.places.iter().map(|place| scroll.base + place.top);
         let nodes = nodes.into_iter().zip(tops).map(|(node, top)| node.move_to(Point::new(left, top)));

@@ -15,6 +15,8 @@ mod hands;
 mod keyboard;
 mod list;
 mod long;
+mod moving;
+mod narrow;
 mod painting;
 mod person;
 mod preset;

@@ -54,6 +54,7 @@ impl Conversation {
             .of(self.id.0)
             .stand_in(Row::Older)
             .showing(self.goal_row())
+            .holding(self.held.0.map(|row| (row, self.held.1)))
             .into()
     }
 

@@ -60,6 +60,8 @@ pub(super) struct Scroll<Key> {
     pub(super) grabbed: Option<f32>,
     /// The row that was brought into view last, as long as it is asked for.
     pub(super) shown: Option<Key>,
+    /// The row that was held last, and by which act.
+    pub(super) held: Option<(Key, u32)>,
     /// A row that stands for others that are not here: when they come it stays where they do not, so nobody looks at it.
     pub(super) stand_in: Option<Key>,
 }
@@ -78,6 +80,7 @@ impl<Key> Default for Scroll<Key> {
             told: None,
             grabbed: None,
             shown: None,
+            held: None,
             stand_in: None,
         }
     }
@@ -138,6 +141,26 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
             self.told = None;
         }
         self.shown = place.map(|place| place.key);
+    }
+
+    /// A row is about to change by what a person did in it: its top stays where it is, unless that was done for this act already.
+    /// Says which row.
+    pub(super) fn hold(&mut self, asked: Option<(Key, u32)>) -> Option<Key> {
+        if self.held == asked {
+            return None;
+        }
+        self.held = asked;
+        let (key, _) = asked?;
+        let place = self.places.iter().find(|place| place.key == key && place.height > 0.0)?;
+        self.anchor = Anchor::Row { key, above: self.offset - place.top };
+        Some(key)
+    }
+
+    /// Moves up what ends below the view, as far as its top is seen.
+    pub(super) fn reveal(&mut self, row: Key) {
+        let Some(place) = self.places.iter().find(|place| place.key == row) else { return };
+        let below = place.top + place.height - self.offset - self.height;
+        self.scroll(below.min(place.top - self.offset).max(0.0));
     }
 
     /// Short lists lie at the bottom, where the talk goes on.
@@ -339,6 +362,44 @@ mod tests {
         scroll.show(None);
         scroll.show(Some(120));
         assert_eq!(scroll.view().map(|view| view.first), Some(118));
+    }
+
+    /// The rows of [`places`], of which one has another height.
+    fn with_height(keys: Range<u32>, key: u32, height: f32) -> Vec<Place<u32>> {
+        let mut places = places(keys, 10.0);
+        let mut more = 0.0;
+        for place in &mut places {
+            place.top += more;
+            if place.key == key {
+                more = height - place.height;
+                place.height = height;
+            }
+        }
+        places
+    }
+
+    #[test]
+    fn a_row_that_is_opened_grows_downwards() {
+        let mut scroll = list(0..20, (0, 0));
+        assert_eq!(scroll.visible(), 15..20);
+        let held = scroll.hold(Some((16, 1)));
+        scroll.lay_out(with_height(0..20, 16, 30.0), (0, 0), 50.0);
+        scroll.reveal(held.unwrap());
+        assert_eq!(scroll.visible(), 15..18, "its top and the row above stay where they are");
+        assert!(!scroll.anchor_is_end());
+        assert_eq!(scroll.hold(Some((16, 1))), None, "once");
+    }
+
+    #[test]
+    fn what_opens_at_the_end_is_seen() {
+        for (height, seen) in [(30.0, 17..20), (80.0, 19..20)] {
+            let mut scroll = list(0..20, (0, 0));
+            let held = scroll.hold(Some((19, 1)));
+            scroll.lay_out(with_height(0..20, 19, height), (0, 0), 50.0);
+            scroll.reveal(held.unwrap());
+            assert_eq!(scroll.visible(), seen, "all of it, or from its top on");
+            assert_eq!(scroll.anchor_is_end(), height < 50.0);
+        }
     }
 
     #[test]
