@@ -12,7 +12,7 @@ use abide_client::protocol::{
 };
 
 fn edit(seq: u64, path: &str, diff: &str) -> CallView {
-    let mut call = preset::call(seq, "patch", path);
+    let mut call = preset::call(seq, "patch", "an edit");
     call.preview = Some(Box::new(Preview { path: path.into(), diff: diff.into(), changed: None }));
     call
 }
@@ -23,6 +23,17 @@ fn before(calls: Vec<CallView>) -> Person {
     let mut person = Person::before(overview);
     person.open(CONVERSATION, conversation);
     person
+}
+
+/// Which of these stand on a line with this text.
+fn beside<'a>(person: &mut Person, text: &str, words: &[&'a str]) -> Vec<&'a str> {
+    let lines = person.finds_all(text);
+    assert!(!lines.is_empty(), "{text:?} is not shown");
+    let mut is_beside = |words: &str| {
+        let found = person.finds_all(words);
+        found.iter().any(|at| lines.iter().any(|line| (line.center_y() - at.center_y()).abs() < 6.0))
+    };
+    words.iter().copied().filter(|words| is_beside(words)).collect()
 }
 
 #[test]
@@ -36,13 +47,48 @@ fn each_file_is_listed_once_with_its_lines_and_its_diffs() {
         refused,
     ]);
     assert!(person.finds("2 files changed").is_some(), "what was rejected is not counted");
-    assert!(person.finds("+4").is_some() && person.finds("−2").is_some());
+    // The line that came with the first edit and went with the last is none of either.
+    assert_eq!(beside(&mut person, "2 files changed", &["+3", "−1", "+4", "−2"]), ["+3", "−1"]);
     person.clicks("Show");
+    assert_eq!(beside(&mut person, "src/a.rs", &["+3", "+2", "−1", "−2", "2 edits"]), ["+2", "−1"]);
     assert!(person.finds("Diff").is_some());
     person.clicks("Diff");
     assert!(person.finds("Hide diff").is_some());
+    assert!(person.finds("edit 1 of 2").is_some() && person.finds("edit 2 of 2").is_some());
     person.clicks("Hide");
     assert!(person.finds("Hide diff").is_none());
+}
+
+#[test]
+fn a_file_that_is_as_it_was_has_no_lines() {
+    let mut person = before(vec![
+        edit(2, "a.rs", "@@ -3 +3 @@\n-let a = 1;\n+let a = 2;"),
+        edit(3, "a.rs", "@@ -3 +3 @@\n-let a = 2;\n+let a = 1;"),
+        edit(4, "b.rs", "@@ -0,0 +1 @@\n+mod b;"),
+    ]);
+    assert_eq!(beside(&mut person, "2 files changed", &["+1", "−1", "+3", "−2"]), ["+1"]);
+    person.clicks("Show");
+    assert_eq!(beside(&mut person, "a.rs", &["+1", "−1", "as it was"]), ["as it was"]);
+}
+
+#[test]
+fn where_the_difference_is_not_known_no_sum_is_told() {
+    for last in [
+        // Not all of it was kept.
+        "@@ -1,9 +1,9 @@\n-let a = 2;\n+let a = 3;\n[… 900 characters cut …]\n+x",
+        // Something else has changed the file in between.
+        "@@ -1 +1 @@\n-let a = 7;\n+let a = 3;",
+    ] {
+        let mut person = before(vec![
+            edit(2, "a.rs", "@@ -1 +1,3 @@\n-let a = 1;\n+let a = 2;\n+b\n+c"),
+            edit(3, "a.rs", last),
+        ]);
+        assert_eq!(beside(&mut person, "1 file changed", &["+3", "+4", "−1", "−2", "≥ +5"]), [""; 0]);
+        person.clicks("Show");
+        assert_eq!(beside(&mut person, "a.rs", &["+3", "+4", "−1", "−2", "2 edits"]), ["2 edits"]);
+        person.clicks("Diff");
+        assert_eq!(beside(&mut person, "edit 1 of 2", &["+3", "+4", "−1"]), ["+3", "−1"]);
+    }
 }
 
 #[test]

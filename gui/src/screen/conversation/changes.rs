@@ -45,7 +45,8 @@ pub(super) struct Changes {
 struct File {
     path: String,
     calls: Vec<Seq>,
-    counts: Counts,
+    /// Between before the first call and after the last, if the calls tell of it.
+    counts: Option<Counts>,
 }
 
 /// It was done, and what it changed was told.
@@ -69,16 +70,21 @@ impl Changes {
         }
         self.calls = calls().map(|(call, _)| call.seq).collect();
         self.of.clear();
+        let mut previews: HashMap<Seq, &Preview> = HashMap::new();
         for (call, preview) in calls() {
-            let counts = diff::counts(preview);
+            previews.insert(call.seq, preview);
             let files = self.of.entry(call.task_id).or_default();
             match files.iter_mut().find(|file| file.path == preview.path) {
-                Some(file) => {
-                    file.calls.push(call.seq);
-                    file.counts = sum(file.counts, counts);
-                }
-                None => files.push(File { path: preview.path.clone(), calls: vec![call.seq], counts }),
+                Some(file) => file.calls.push(call.seq),
+                None => files.push(File { path: preview.path.clone(), calls: vec![call.seq], counts: None }),
             }
+        }
+        for file in self.of.values_mut().flatten() {
+            let mut edits = file.calls.iter().filter_map(|seq| previews.get(seq).copied());
+            file.counts = match &*file.calls {
+                [_] => edits.next().map(diff::counts),
+                _ => diff::net(edits),
+            };
         }
     }
 
@@ -92,6 +98,19 @@ impl Changes {
         let file = (task, path);
         if !self.open.remove(&file) {
             self.open.insert(file);
+        }
+    }
+}
+
+impl File {
+    /// How many lines are others than before, or what else can be said of it.
+    fn words<'a>(&self) -> Vec<Element<'a, Message>> {
+        match self.counts {
+            None => vec![secondary(words::counted(self.calls.len() as u64, "edit")).into()],
+            Some(counts) if self.calls.len() > 1 && counts.words() == (None, None) => {
+                vec![secondary("as it was").into()]
+            }
+            Some(counts) => said(counts).collect(),
         }
     }
 }
@@ -116,10 +135,11 @@ impl Conversation {
     fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
         let files = self.changes.of.get(&task).filter(|files| !files.is_empty())?;
         let is_shown = self.changes.shown.contains(&task);
-        let all = files.iter().map(|file| file.counts).reduce(sum)?;
+        // Of edits whose difference is not known there is no sum.
+        let all = files.iter().map(|file| file.counts).reduce(|a, b| Some(sum(a?, b?))).flatten();
         let head = format!("{} changed", words::counted(files.len() as u64, "file"));
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
-        let head = row![secondary(head)].extend(said(all)).push(toggle);
+        let head = row![secondary(head)].extend(all.into_iter().flat_map(said)).push(toggle);
         let mut content = column![head.spacing(space::S).align_y(Center)].spacing(space::XS);
         if is_shown {
             let rows = files.iter().take(MAX_FILES).map(|file| self.file(task, file, look));
@@ -150,7 +170,7 @@ impl Conversation {
         let is_open = self.changes.open.contains(&(task, file.path.clone()));
         let diff = if is_open { "Hide diff" } else { "Diff" };
         let head = row![one_line(code(visible_line(&file.path).into_owned()))]
-            .extend(said(file.counts))
+            .extend(file.words())
             .push(word(diff, Message::FileToggled(task, file.path.clone())))
             .push(word("Edit", Message::FileEdited(file.path.clone())))
             .spacing(space::S)
@@ -158,10 +178,15 @@ impl Conversation {
         if !is_open {
             return head.into();
         }
-        let diffs = file.calls.iter().filter_map(|seq| match self.view.entry(*seq)? {
+        let edits = file.calls.len();
+        let diffs = file.calls.iter().zip(1..).filter_map(|(seq, n)| match self.view.entry(*seq)? {
             Entry::Call(call) => {
+                let preview = call.preview.as_ref()?;
                 let read = Message::DiffRead(call.call_id);
-                Some(diff::view(call.preview.as_ref()?, diff::ALL, look, || read))
+                let diff = diff::view(preview, diff::ALL, look, || read);
+                let which = row![secondary(format!("edit {n} of {edits}"))].extend(diff::changes(preview));
+                let which = (edits > 1).then(|| which.spacing(space::S).into());
+                Some(Column::new().extend(which).push(diff).into())
             }
             _ => None,
         });

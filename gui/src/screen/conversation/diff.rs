@@ -1,8 +1,10 @@
 //! A unified diff: its lines on two grounds, with their numbers and the colours of their language.
 
 mod lines;
+mod net;
 
 pub use lines::{Counts, counts};
+pub use net::net;
 
 use crate::{
     syntax::{self, Language},

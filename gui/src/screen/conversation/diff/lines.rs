@@ -76,7 +76,7 @@ pub(super) fn lines(diff: &str) -> impl Iterator<Item = Line<'_>> {
             }
             _ if is_rest => (Kind::Same, None),
             Some(b'@') => {
-                next = begins(text);
+                next = begins(text).map(|Begins { before, after }| (before.0, after.0));
                 (Kind::Mark, None)
             }
             Some(b'\\') => (Kind::Mark, None),
@@ -105,14 +105,22 @@ fn is_cut(line: &str) -> bool {
     line.starts_with("[… ") && line.ends_with(" characters cut …]")
 }
 
-/// `@@ -3,7 +4,6 @@`: the numbers of the first lines.
-fn begins(mark: &str) -> Option<(usize, usize)> {
+/// Where a part stands: the number of its first line and how many it has, in the file as it was and as it would be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begins {
+    pub(super) before: (usize, usize),
+    pub(super) after: (usize, usize),
+}
+
+/// `@@ -3,7 +4,6 @@`; one line, if it does not say how many.
+pub(super) fn begins(mark: &str) -> Option<Begins> {
     let mut parts = mark.split(' ').skip(1);
-    let mut first = |sign: char| {
+    let mut range = |sign: char| {
         let range = parts.next()?.strip_prefix(sign)?;
-        range.split(',').next()?.parse().ok()
+        let (first, count) = range.split_once(',').unwrap_or((range, "1"));
+        Some((first.parse().ok()?, count.parse().ok()?))
     };
-    Some((first('-')?, first('+')?))
+    Some(Begins { before: range('-')?, after: range('+')? })
 }
 
 #[cfg(test)]
