@@ -71,18 +71,17 @@ pub fn doing(task: &AgentTask) -> String {
 /// Which attempt comes when, and why.
 #[must_use]
 pub fn retrying(retry: &Retry, now: Timestamp) -> String {
-    let reason = first_line(&retry.reason, 240);
+    let reason = clause(&first_line(&retry.reason, 240));
     let when = match retry.next_at.since(now) {
         0 => "begins".to_owned(),
         ms => format!("in {}", duration(ms.max(1000))),
     };
-    let reason = visible_line(reason.trim_end_matches('.'));
-    format!("Attempt {} of {} {when}: {reason}", retry.attempt, retry.of)
+    format!("Attempt {} of {} {when}: {}", retry.attempt, retry.of, visible_line(&reason))
 }
 
 /// One line, without the seconds: it is not drawn anew as they pass.
 fn tries_again(retry: &Retry) -> String {
-    let reason = first_line(&retry.reason, 90);
+    let reason = clause(&first_line(&retry.reason, 90));
     format!("attempt {} of {} comes soon: {}", retry.attempt, retry.of, visible_line(&reason))
 }
 
@@ -100,6 +99,19 @@ const fn paused(reason: PauseReason) -> &'static str {
 pub fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+/// What goes on after a colon: a sentence without its own beginning and end. A name keeps its capital letter.
+#[must_use]
+pub fn clause(sentence: &str) -> String {
+    let sentence = sentence.trim_end_matches('.');
+    let (first, rest) = sentence.split_once(' ').unwrap_or((sentence, ""));
+    match first {
+        "A" | "An" | "It" | "No" | "Nothing" | "The" | "There" | "This" => {
+            format!("{} {rest}", first.to_lowercase())
+        }
+        _ => sentence.to_owned(),
+    }
 }
 
 /// A call's summary without the tool's name, which most begin with.
@@ -181,6 +193,17 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         assert_eq!([tokens(870), tokens(22_480), tokens(1_450_000)], ["870", "22k", "1.4M"]);
+    }
+
+    #[test]
+    fn a_sentence_goes_on_after_a_colon() {
+        for (whole, rest) in [
+            ("The key is refused.", "the key is refused"),
+            ("local: it is away", "local: it is away"),
+            ("OpenAI is overloaded (503).", "OpenAI is overloaded (503)"),
+        ] {
+            assert_eq!(clause(whole), rest);
+        }
     }
 
     #[test]

@@ -8,11 +8,11 @@ use abide_client::{
     Update,
     protocol::{
         Seq, Timestamp,
-        event::{Event, EventKind, ModelFailedEvent, StepEvent},
-        message::Role,
+        event::{EndedEvent, Event, EventKind, ModelFailedEvent, StepEvent},
+        message::{Message as Said, MessageKind, Role},
         notification::Snapshot,
         record::ModelErrorKind,
-        task::{Retry, Status},
+        task::{EndReason, Retry, Status},
     },
 };
 use abide_gui::Message;
@@ -76,4 +76,67 @@ fn calls_that_follow_each_other_are_one_group() {
     let text = person.app.conversation().unwrap().as_text();
     let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("STEP")).collect();
     assert_eq!(heads, ["STEP 2", "STEP 5"], "over the calls, and over the words after them");
+}
+
+/// The task ended with this after so many attempts, as the daemon records it.
+fn ended_by(reason: &str, attempts: u64) -> Person {
+    let at = |seq, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: preset::NOW, kind };
+    let attempt = |n| {
+        let retry_at = (n < attempts).then_some(Timestamp(preset::NOW.0 + 1000));
+        let kind = ModelErrorKind::Unreachable;
+        at(10 + n, EventKind::ModelFailed(ModelFailedEvent { kind, message: reason.into(), retry_at }))
+    };
+    let mut events: Vec<Event> = (1..=attempts).map(attempt).collect();
+    let ended = EndedEvent { reason: EndReason::Error, summary: None, error: Some(reason.into()) };
+    events.push(at(90, EventKind::TaskEnded(ended)));
+    let mut messages = vec![preset::said(1, Role::User, "Go.")];
+    messages.push(Said { kind: MessageKind::Notice, ..preset::said(80, Role::System, reason) });
+    let (overview, mut snapshot) =
+        preset::waits(Status::Error, &[], Snapshot { events, messages, ..preset::empty() });
+    let task = &mut snapshot.tasks[0];
+    task.end_reason = Some(EndReason::Error);
+    task.ended_at = Some(preset::NOW);
+    task.error_message = Some(reason.into());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, snapshot);
+    person
+}
+
+#[test]
+fn why_a_model_failed_for_good_is_said_once() {
+    let reason = "local: http://127.0.0.1:9 cannot be reached: connection refused";
+    for attempts in [1, 3] {
+        let mut person = ended_by(reason, attempts);
+        let text = person.app.conversation().unwrap().as_text();
+        assert_eq!(text.matches("cannot be reached").count(), 1, "{text}");
+        assert!(person.finds(reason).is_some());
+        assert_eq!(person.finds("the model failed 3 times").is_some(), attempts == 3);
+    }
+}
+
+#[test]
+fn a_model_call_that_a_restart_interrupted_is_no_failure_of_the_model() {
+    let at = |seq, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: preset::NOW, kind };
+    let interrupted = EventKind::ModelFailed(ModelFailedEvent {
+        kind: ModelErrorKind::Interrupted,
+        message: "The daemon went away during this model call.".into(),
+        retry_at: Some(preset::NOW),
+    });
+    let events = vec![at(10, EventKind::Restarted), at(11, interrupted)];
+    let person = before(Snapshot { events, ..preset::history() });
+    let text = person.app.conversation().unwrap().as_text();
+    assert!(text.contains("picked up after a restart of the daemon"), "{text}");
+    assert!(!text.contains("failed") && !text.contains("went away"), "{text}");
+}
+
+#[test]
+fn a_sentence_has_one_beginning() {
+    let mut event = failed(10, 8000);
+    if let EventKind::ModelFailed(failed) = &mut event.kind {
+        failed.message = "The provider is overloaded (503).".into();
+    }
+    let messages = vec![preset::said(1, Role::User, "Go."), preset::said(20, Role::Agent, "Gone.")];
+    let person = before(Snapshot { messages, events: vec![event], ..preset::empty() });
+    let text = person.app.conversation().unwrap().as_text();
+    assert!(text.contains("the model failed: the provider is overloaded (503)\n"), "{text}");
 }

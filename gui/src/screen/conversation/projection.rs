@@ -6,12 +6,16 @@ use abide_client::{
         event::EventKind,
         inbox::{Pending, PendingId},
         message::{CallOutcome, CallView, MessageKind},
-        notification::{DeltaItem, DeltaKind},
+        notification::DeltaItem,
+        record::ModelErrorKind,
         task::{AgentTask, Status},
     },
     view::{ConversationView, Entry},
 };
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+};
 
 /// A row: what it shows stays the same, so its key is enough to find it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,8 +69,9 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
                 None => Some(Row::Entry(call.seq)),
             },
             Entry::Event(event) => match (&event.kind, event.task_id) {
-                (EventKind::TaskEnded(_), Some(task)) => {
+                (EventKind::TaskEnded(ended), Some(task)) => {
                     told_ends.insert(task);
+                    rows.pop_if(|row| is_notice(view, *row, ended.error.as_deref()));
                     Some(Row::End(task))
                 }
                 (EventKind::StepBegan(began), _) => {
@@ -74,7 +79,9 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
                     step = (began.step > 1).then_some(Row::Entry(event.seq));
                     None
                 }
-                (EventKind::ModelFailed(_), task) => {
+                // The row before says that the daemon was away: the model did not fail.
+                (EventKind::ModelFailed(failed), _) if failed.kind == ModelErrorKind::Interrupted => None,
+                (EventKind::ModelFailed(failed), task) => {
                     let before = match rows.last() {
                         Some(Row::Failed { last, times }) if is_of(view, *last, task) => *times,
                         _ => 0,
@@ -82,7 +89,8 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
                     if before > 0 {
                         rows.pop();
                     }
-                    Some(Row::Failed { last: event.seq, times: before + 1 })
+                    let is_said = failed.retry_at.is_none() && before == 0;
+                    (!is_said).then_some(Row::Failed { last: event.seq, times: before + 1 })
                 }
                 // The notice, the message or the task itself says it; what a model's stream held is for `abide show --history`.
                 (EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_), _) => None,
@@ -131,6 +139,12 @@ fn is_call(view: &ConversationView, row: Row) -> bool {
         Row::Card(id) => matches!(id, PendingId::Approval(_)),
         _ => false,
     }
+}
+
+/// It says what the end of the task says.
+fn is_notice(view: &ConversationView, row: Row, error: Option<&str>) -> bool {
+    let Row::Entry(seq) = row else { return false };
+    matches!(view.entry(seq), Some(Entry::Message(m)) if m.kind == MessageKind::Notice && Some(&*m.text) == error)
 }
 
 fn is_of(view: &ConversationView, seq: Seq, task: Option<TaskId>) -> bool {
@@ -195,10 +209,14 @@ fn insert_ends(
 ) {
     let known = view.tasks().chain(earlier.iter().filter(|task| view.task(task.id).is_none()));
     let ended = known.filter(|task| task.status.has_ended() && !told.contains(&task.id));
-    let mut ends: Vec<(usize, TaskId)> =
-        ended.filter_map(|task| Some((*last_of.get(&task.id)?, task.id))).collect();
-    ends.sort_unstable_by(|a, b| b.cmp(a));
+    let mut ends: Vec<(usize, &AgentTask)> =
+        ended.filter_map(|task| Some((*last_of.get(&task.id)?, task))).collect();
+    ends.sort_unstable_by_key(|(at, task)| Reverse((*at, task.id)));
     for (at, task) in ends {
-        rows.insert(at, Row::End(task));
+        let error = task.error_message.as_deref();
+        match at.checked_sub(1).and_then(|last| rows.get_mut(last)) {
+            Some(last) if is_notice(view, *last, error) => *last = Row::End(task.id),
+            _ => rows.insert(at, Row::End(task.id)),
+        }
     }
 }

@@ -240,12 +240,13 @@ fn copyable<'a>(content: Element<'a, Message>, text: &'a str) -> Element<'a, Mes
 /// That the model failed, how often, and why at last.
 pub(super) fn failed(event: &Event, times: u32) -> String {
     let EventKind::ModelFailed(failed) = &event.kind else { return String::new() };
-    let reason = words::first_line(&failed.message, 120);
-    let reason = visible_line(reason.trim_end_matches('.'));
-    match times {
-        1 => format!("the model failed: {reason}"),
-        times => format!("the model failed {times} times: {reason}"),
+    let times = if times > 1 { format!(" {times} times") } else { String::new() };
+    if failed.retry_at.is_none() {
+        // The end of the task, which is next, says why.
+        return format!("the model failed{times}");
     }
+    let reason = words::clause(&words::first_line(&failed.message, 120));
+    format!("the model failed{times}: {}", visible_line(&reason))
 }
 
 pub(super) fn happened(event: &Event) -> String {
