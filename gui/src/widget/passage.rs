@@ -11,7 +11,7 @@ use crate::{
     theme::{size, style, tokens},
 };
 use iced::{
-    Border, Color, Event, Font, Length, Point, Rectangle, Renderer, Shadow, Size, Theme, Vector,
+    Border, Color, Event, Font, Length, Padding, Point, Rectangle, Renderer, Shadow, Size, Theme, Vector,
     advanced::{
         Clipboard, Layout, Renderer as _, Shell, Widget,
         graphics::text::Paragraph,
@@ -345,10 +345,25 @@ fn decorate(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, si
         }
         let line = size * size::LINE_HEIGHT;
         let base = size + (line - size) / 2.0;
+        let neighbour = |at: Option<usize>| at.and_then(|at| state.spans.get(at)).map(|span| &*span.text);
+        // What stands beside it without a space is not covered.
+        let padding = Padding {
+            left: if neighbour(at.checked_sub(1)).is_none_or(ends_in_space) {
+                span.padding.left
+            } else {
+                0.0
+            },
+            right: if neighbour(at.checked_add(1)).is_none_or(begins_with_space) {
+                span.padding.right
+            } else {
+                0.0
+            },
+            ..span.padding
+        };
         for part in state.paragraph.span_bounds(at) {
             if let Some(highlight) = span.highlight {
-                let corner = Vector::new(span.padding.left, span.padding.top);
-                let room = Size::new(span.padding.x(), span.padding.y());
+                let corner = Vector::new(padding.left, padding.top);
+                let room = Size::new(padding.x(), padding.y());
                 let ground = Rectangle::new(part.position() - corner, part.size() + room);
                 let quad = quad(ground + from, highlight.border);
                 renderer.fill_quad(quad, highlight.background);
@@ -366,6 +381,14 @@ fn decorate(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, si
             }
         }
     }
+}
+
+fn ends_in_space(text: &str) -> bool {
+    text.ends_with(char::is_whitespace)
+}
+
+fn begins_with_space(text: &str) -> bool {
+    text.starts_with(char::is_whitespace)
 }
 
 fn quad(bounds: Rectangle, border: Border) -> renderer::Quad {

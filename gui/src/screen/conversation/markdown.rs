@@ -71,7 +71,8 @@ fn settings(tokens: &Tokens) -> markdown::Settings {
             background: tokens.code.into(),
             border: Border { radius: radius::KEY.into(), ..Border::default() },
         },
-        inline_code_padding: Padding::from([1, 4]),
+        // The room between two words is 4 pixels wide.
+        inline_code_padding: Padding::from([1, 2]),
         inline_code_color: tokens.text,
         inline_code_font: font::CODE,
         code_block_font: font::CODE,

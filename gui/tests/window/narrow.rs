@@ -1,0 +1,107 @@
+//! Words in a narrow window, and what stands beside them.
+
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION},
+};
+use abide_client::protocol::{
+    JsonText, message::Role, notification::Snapshot, task::Status, transcript::ToolResult,
+};
+use abide_gui::{Message, screen::conversation, theme};
+use iced_test::core::{Rectangle, Size, Vector};
+use iced_tiny_skia::graphics::text::Text;
+
+fn before(history: Snapshot, width: f32, height: f32) -> Person {
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
+    let mut person = Person::before(overview);
+    person.resizes(width, height);
+    person.open(CONVERSATION, conversation);
+    person
+}
+
+/// Texts that are cut at the right, with what they say.
+fn cut(person: &mut Person) -> Vec<String> {
+    let mut cut = Vec::new();
+    for layer in person.renderer.layers() {
+        for text in layer.text.iter().flat_map(|texts| texts.as_slice()) {
+            let Text::Paragraph { paragraph, position, transformation, .. } = text else { continue };
+            let Some(paragraph) = paragraph.upgrade() else { continue };
+            let buffer = paragraph.buffer();
+            let width = buffer.layout_runs().map(|run| run.line_w).fold(0.0, f32::max);
+            let place = Rectangle::new(*position, Size::new(width, 1.0)) * *transformation;
+            if place.x + place.width > layer.bounds.x + layer.bounds.width + 1.0 {
+                cut.push(buffer.lines.iter().map(|line| line.text()).collect());
+            }
+        }
+    }
+    cut
+}
+
+#[test]
+fn no_words_run_over_the_edge_of_a_narrow_window() {
+    let table = "| file | what it holds | who wrote it |\n|---|---|---|\n| `src/session.rs` | the clock, read twice | somebody long ago |";
+    let cjk =
+        "日本語の文章：これは長い一行です。中文：测试失败了十分之一，原因是时钟被读取了两次。".repeat(3);
+    let path = "see /home/me/src/web/a/very/long/path/that/has/no/room/in/a/line/at/all/session.rs for it";
+    let messages = vec![
+        preset::said(1, Role::User, &format!("{cjk}\n{path}\n10 %\r100 %")),
+        preset::said(
+            2,
+            Role::Agent,
+            &format!("{cjk}\n\n`{path}`\n\n{table}\n\n- {cjk}\n\n> {cjk}\n\n# {cjk}"),
+        ),
+    ];
+    let mut call = preset::call(3, "shell", &format!("printf '{cjk}'"));
+    let out = format!("10 %\r\u{1b}[32m100 %\u{1b}[0m {cjk}\n\u{1b}[1;31m{}\u{1b}[0m", "error".repeat(60));
+    let data = serde_json::json!({"exit_code": 0, "duration_ms": 4, "stderr": "", "stdout": out});
+    call.result = Some(ToolResult::success("exit code 0", Some(JsonText::parse(data.to_string()).unwrap())));
+    let id = call.call_id;
+    for width in [500.0, 640.0] {
+        let history = Snapshot { messages: messages.clone(), calls: vec![call.clone()], ..preset::empty() };
+        let mut person = before(history, width, 2400.0);
+        person.tell(Message::Thread(conversation::Message::CallToggled(id, true)));
+        assert!(person.finds("what it holds").is_some());
+        let cut = cut(&mut person);
+        // A title, a folder and a command are shortened by their own means.
+        assert!(cut.is_empty(), "{width}: {cut:#?}");
+    }
+}
+
+/// How far the words around the code in this line are from its ground, at the nearest.
+fn nearest_to_code(said: &str) -> f32 {
+    let messages = vec![preset::said(1, Role::Agent, said)];
+    let mut person = before(Snapshot { messages, ..preset::empty() }, 1280.0, 800.0);
+    let ground = theme::tokens(&person.app.theme()).code.into();
+    let mut gaps = Vec::new();
+    for layer in person.renderer.layers() {
+        let grounds = layer.quads.iter().filter(|(_, fill)| *fill == ground).map(|(quad, _)| quad.bounds);
+        let grounds: Vec<Rectangle> = grounds.collect();
+        for text in layer.text.iter().flat_map(|texts| texts.as_slice()) {
+            let Text::Paragraph { paragraph, position, transformation, .. } = text else { continue };
+            let Some(paragraph) = paragraph.upgrade() else { continue };
+            for run in paragraph.buffer().layout_runs() {
+                for glyph in run.glyphs.iter().filter(|glyph| &run.text[glyph.start..glyph.end] != " ") {
+                    let at = *position + Vector::new(glyph.x, run.line_top);
+                    let glyph = Rectangle::new(at, Size::new(glyph.w, run.line_height)) * *transformation;
+                    let on_line = |code: &&Rectangle| (code.center_y() - glyph.center_y()).abs() < 4.0;
+                    gaps.extend(
+                        grounds
+                            .iter()
+                            .filter(on_line)
+                            .map(|code| (code.x - glyph.x - glyph.width).max(glyph.x - code.x - code.width)),
+                    );
+                }
+            }
+        }
+    }
+    // The code itself is within.
+    gaps.into_iter().filter(|gap| *gap > -5.0).min_by(f32::total_cmp).unwrap()
+}
+
+#[test]
+fn code_in_a_line_stands_apart_from_the_words_around_it() {
+    let apart = nearest_to_code("Look at `session.rs` first, or at the `clock` then.");
+    assert!(apart >= 1.5, "{apart}");
+    let beside = nearest_to_code("Look (`session.rs`) at **it**`s`.");
+    assert!(beside >= -0.01, "it covers nothing: {beside}");
+}
