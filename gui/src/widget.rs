@@ -10,6 +10,7 @@ pub mod press;
 pub mod spinner;
 pub mod told;
 pub mod walk;
+pub mod wrap;
 
 use crate::{
     font,

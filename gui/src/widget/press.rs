@@ -2,14 +2,17 @@
 
 use crate::{
     theme::{radius, tokens},
-    widget::Element,
+    widget::{
+        Element,
+        wrap::{Inner, Wrap, wrapped},
+    },
 };
 use iced::{
-    Background, Border, Color, Event, Length, Padding, Rectangle, Renderer, Shadow, Size, Theme, Vector,
+    Background, Border, Color, Event, Length, Padding, Rectangle, Renderer, Shadow, Theme,
     advanced::{
-        Clipboard, Layout, Shell, Widget, layout, mouse, overlay, renderer,
-        renderer::Renderer as _,
-        widget::{Operation, Tree, operation::Focusable, tree},
+        Shell, mouse,
+        renderer::{Quad, Renderer as _},
+        widget::{Operation, operation::Focusable},
     },
     keyboard::{self, Key, key::Named},
     widget::{Button, button},
@@ -18,14 +21,19 @@ use std::mem::{Discriminant, discriminant};
 
 /// A button around this.
 pub fn press<'a, Message: Clone + 'a>(content: impl Into<Element<'a, Message>>) -> Press<'a, Message> {
-    Press { button: button(content), message: None, is_reached: true }
+    Press { button: button(content), reach: Reach { message: None, is_passed_by: false } }
 }
 
 /// See the module. What it is made of is set as on iced's.
 pub struct Press<'a, Message> {
     button: Button<'a, Message>,
+    reach: Reach<Message>,
+}
+
+/// What the keyboard does with it.
+struct Reach<Message> {
     message: Option<Message>,
-    is_reached: bool,
+    is_passed_by: bool,
 }
 
 impl<'a, Message: Clone + 'a> Press<'a, Message> {
@@ -51,13 +59,14 @@ impl<'a, Message: Clone + 'a> Press<'a, Message> {
 
     #[must_use]
     pub fn on_press_maybe(self, message: Option<Message>) -> Self {
-        Self { button: self.button.on_press_maybe(message.clone()), message, ..self }
+        let reach = Reach { message: message.clone(), ..self.reach };
+        Self { button: self.button.on_press_maybe(message), reach }
     }
 
     /// Tab passes it by: what it does cannot be undone, and has a key of its own that looks twice.
     #[must_use]
     pub fn passed_by(self) -> Self {
-        Self { is_reached: false, ..self }
+        Self { reach: Reach { is_passed_by: true, ..self.reach }, ..self }
     }
 }
 
@@ -81,63 +90,33 @@ impl<Message> Focusable for State<Message> {
     }
 }
 
-impl<Message: Clone + 'static> Widget<Message, Theme, Renderer> for Press<'_, Message> {
-    fn tag(&self) -> tree::Tag {
-        tree::Tag::of::<State<Message>>()
+impl<Message: Clone + 'static> Wrap<Message> for Reach<Message> {
+    type State = State<Message>;
+
+    fn state(&self) -> State<Message> {
+        State { is_focused: false, does: self.message.as_ref().map(discriminant) }
     }
 
-    fn state(&self) -> tree::State {
+    fn diff(&self, state: &mut State<Message>) {
         let does = self.message.as_ref().map(discriminant);
-        tree::State::new(State { is_focused: false, does })
-    }
-
-    fn children(&self) -> Vec<Tree> {
-        vec![Tree::new(&self.button as &dyn Widget<Message, Theme, Renderer>)]
-    }
-
-    fn diff(&self, tree: &mut Tree) {
-        let does = self.message.as_ref().map(discriminant);
-        let state = tree.state.downcast_mut::<State<Message>>();
         if state.does != does {
             *state = State { is_focused: false, does };
         }
-        tree.diff_children(&[&self.button as &dyn Widget<Message, Theme, Renderer>]);
     }
 
-    fn size(&self) -> Size<Length> {
-        Widget::<Message, Theme, Renderer>::size(&self.button)
-    }
-
-    fn layout(&mut self, tree: &mut Tree, renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
-        self.button.layout(&mut tree.children[0], renderer, limits)
-    }
-
-    fn operate(
-        &mut self,
-        tree: &mut Tree,
-        layout: Layout<'_>,
-        renderer: &Renderer,
-        operation: &mut dyn Operation,
-    ) {
-        if self.is_reached && self.message.is_some() {
-            let state = tree.state.downcast_mut::<State<Message>>();
-            operation.focusable(None, layout.bounds(), state);
+    fn operate(&self, state: &mut State<Message>, bounds: Rectangle, operation: &mut dyn Operation) {
+        if !self.is_passed_by && self.message.is_some() {
+            operation.focusable(None, bounds, state);
         }
-        self.button.operate(&mut tree.children[0], layout, renderer, operation);
     }
 
     fn update(
         &mut self,
-        tree: &mut Tree,
+        state: &mut State<Message>,
         event: &Event,
-        layout: Layout<'_>,
-        cursor: mouse::Cursor,
-        renderer: &Renderer,
-        clipboard: &mut dyn Clipboard,
+        button: &mut Inner<'_, '_, Message>,
         shell: &mut Shell<'_, Message>,
-        viewport: &Rectangle,
     ) {
-        let state = tree.state.downcast_mut::<State<Message>>();
         match event {
             Event::Keyboard(keyboard::Event::KeyPressed {
                 key: Key::Named(Named::Enter | Named::Space),
@@ -164,54 +143,28 @@ impl<Message: Clone + 'static> Widget<Message, Theme, Renderer> for Press<'_, Me
             }
             _ => {}
         }
-        let tree = &mut tree.children[0];
-        self.button.update(tree, event, layout, cursor, renderer, clipboard, shell, viewport);
+        button.update(event, shell);
     }
 
     fn draw(
         &self,
-        tree: &Tree,
+        state: &State<Message>,
         renderer: &mut Renderer,
         theme: &Theme,
-        style: &renderer::Style,
-        layout: Layout<'_>,
-        cursor: mouse::Cursor,
-        viewport: &Rectangle,
+        bounds: Rectangle,
+        draw: impl FnOnce(&mut Renderer),
     ) {
-        self.button.draw(&tree.children[0], renderer, theme, style, layout, cursor, viewport);
-        if tree.state.downcast_ref::<State<Message>>().is_focused {
+        draw(renderer);
+        if state.is_focused {
             let border = Border { color: tokens(theme).accent, width: 2.0, radius: radius::CONTROL.into() };
-            let quad =
-                renderer::Quad { bounds: layout.bounds(), border, shadow: Shadow::default(), snap: true };
-            renderer.fill_quad(quad, Background::Color(Color::TRANSPARENT));
+            let ring = Quad { bounds, border, shadow: Shadow::default(), snap: true };
+            renderer.fill_quad(ring, Background::Color(Color::TRANSPARENT));
         }
-    }
-
-    fn mouse_interaction(
-        &self,
-        tree: &Tree,
-        layout: Layout<'_>,
-        cursor: mouse::Cursor,
-        viewport: &Rectangle,
-        renderer: &Renderer,
-    ) -> mouse::Interaction {
-        self.button.mouse_interaction(&tree.children[0], layout, cursor, viewport, renderer)
-    }
-
-    fn overlay<'b>(
-        &'b mut self,
-        tree: &'b mut Tree,
-        layout: Layout<'b>,
-        renderer: &Renderer,
-        viewport: &Rectangle,
-        translation: Vector,
-    ) -> Option<overlay::Element<'b, Message, Theme, Renderer>> {
-        self.button.overlay(&mut tree.children[0], layout, renderer, viewport, translation)
     }
 }
 
 impl<'a, Message: Clone + 'static> From<Press<'a, Message>> for Element<'a, Message> {
     fn from(press: Press<'a, Message>) -> Self {
-        Self::new(press)
+        wrapped(press.button, press.reach)
     }
 }

@@ -1,11 +1,17 @@
 //! Tells the window what is drawn: where a card stands, and whether a caret is there. iced tells nobody by itself.
 
-use crate::{guard::Spot, widget::Element};
+use crate::{
+    guard::Spot,
+    widget::{
+        Element,
+        wrap::{Inner, Wrap, wrapped},
+    },
+};
 use iced::{
-    Event, Length, Rectangle, Renderer, Size, Theme, Vector,
+    Event, Rectangle,
     advanced::{
-        Clipboard, Layout, Shell, Widget, layout, mouse, overlay, renderer,
-        widget::{Id, Operation, Tree, operation::Focusable},
+        Shell,
+        widget::{Id, Operation, operation::Focusable},
     },
     window,
 };
@@ -16,8 +22,7 @@ pub fn sighted<'a, Message: 'a>(
     known: Option<Spot>,
     tell: impl Fn(Spot) -> Message + 'a,
 ) -> Element<'a, Message> {
-    let look: Look<'a, Message, Spot> = |_, _, layout, _, viewport| spot(layout.bounds(), *viewport);
-    Element::new(Told { content: card.into(), look, known, tell: Box::new(tell) })
+    wrapped(card, Told { look: spot, known, tell })
 }
 
 /// Tells whether one of the fields in it has the keyboard, if that is not `known`.
@@ -26,25 +31,19 @@ pub fn caret<'a, Message: 'a>(
     known: bool,
     tell: impl Fn(bool) -> Message + 'a,
 ) -> Element<'a, Message> {
-    let look: Look<'a, Message, bool> =
-        |content, tree, layout, renderer, _| is_focused(content, tree, layout, renderer);
-    Element::new(Told { content: content.into(), look, known: Some(known), tell: Box::new(tell) })
+    wrapped(content, Told { look: is_focused, known: Some(known), tell })
 }
 
 /// Whether something in this has the keyboard.
-pub fn is_focused<Message>(
-    content: &mut Element<'_, Message>,
-    tree: &mut Tree,
-    layout: Layout<'_>,
-    renderer: &Renderer,
-) -> bool {
+pub fn is_focused<Message>(content: &mut Inner<'_, '_, Message>) -> bool {
     let mut found = Focused(false);
-    content.as_widget_mut().operate(tree, layout, renderer, &mut found);
+    content.operate(&mut found);
     found.0
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "whole pixels of a screen")]
-fn spot(card: Rectangle, view: Rectangle) -> Spot {
+fn spot<Message>(card: &mut Inner<'_, '_, Message>) -> Spot {
+    let (card, view) = (card.bounds(), card.viewport());
     Spot {
         top: (card.y - view.y).round() as i32,
         height: card.height.round() as i32,
@@ -65,98 +64,31 @@ impl Operation for Focused {
     }
 }
 
-type Look<'a, Message, T> = fn(&mut Element<'a, Message>, &mut Tree, Layout<'_>, &Renderer, &Rectangle) -> T;
-
-struct Told<'a, T, Message> {
-    content: Element<'a, Message>,
-    look: Look<'a, Message, T>,
+struct Told<T, Message, Tell> {
+    look: fn(&mut Inner<'_, '_, Message>) -> T,
     known: Option<T>,
-    tell: Box<dyn Fn(T) -> Message + 'a>,
+    tell: Tell,
 }
 
-impl<T: Copy + PartialEq, Message> Widget<Message, Theme, Renderer> for Told<'_, T, Message> {
-    fn size(&self) -> Size<Length> {
-        self.content.as_widget().size()
-    }
+impl<T: Copy + PartialEq, Message, Tell: Fn(T) -> Message> Wrap<Message> for Told<T, Message, Tell> {
+    type State = ();
 
-    fn children(&self) -> Vec<Tree> {
-        vec![Tree::new(&self.content)]
-    }
-
-    fn diff(&self, tree: &mut Tree) {
-        tree.diff_children(std::slice::from_ref(&self.content));
-    }
-
-    fn layout(&mut self, tree: &mut Tree, renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
-        self.content.as_widget_mut().layout(&mut tree.children[0], renderer, limits)
-    }
-
-    fn operate(
-        &mut self,
-        tree: &mut Tree,
-        layout: Layout<'_>,
-        renderer: &Renderer,
-        operation: &mut dyn Operation,
-    ) {
-        self.content.as_widget_mut().operate(&mut tree.children[0], layout, renderer, operation);
-    }
+    fn state(&self) {}
 
     fn update(
         &mut self,
-        tree: &mut Tree,
+        (): &mut (),
         event: &Event,
-        layout: Layout<'_>,
-        cursor: mouse::Cursor,
-        renderer: &Renderer,
-        clipboard: &mut dyn Clipboard,
+        content: &mut Inner<'_, '_, Message>,
         shell: &mut Shell<'_, Message>,
-        viewport: &Rectangle,
     ) {
-        let tree = &mut tree.children[0];
-        let content = self.content.as_widget_mut();
-        content.update(tree, event, layout, cursor, renderer, clipboard, shell, viewport);
+        content.update(event, shell);
         if let Event::Window(window::Event::RedrawRequested(_)) = event {
-            let seen = (self.look)(&mut self.content, tree, layout, renderer, viewport);
+            let seen = (self.look)(content);
             if self.known != Some(seen) {
                 self.known = Some(seen);
                 shell.publish((self.tell)(seen));
             }
         }
-    }
-
-    fn draw(
-        &self,
-        tree: &Tree,
-        renderer: &mut Renderer,
-        theme: &Theme,
-        style: &renderer::Style,
-        layout: Layout<'_>,
-        cursor: mouse::Cursor,
-        viewport: &Rectangle,
-    ) {
-        self.content.as_widget().draw(&tree.children[0], renderer, theme, style, layout, cursor, viewport);
-    }
-
-    fn mouse_interaction(
-        &self,
-        tree: &Tree,
-        layout: Layout<'_>,
-        cursor: mouse::Cursor,
-        viewport: &Rectangle,
-        renderer: &Renderer,
-    ) -> mouse::Interaction {
-        self.content.as_widget().mouse_interaction(&tree.children[0], layout, cursor, viewport, renderer)
-    }
-
-    fn overlay<'b>(
-        &'b mut self,
-        tree: &'b mut Tree,
-        layout: Layout<'b>,
-        renderer: &Renderer,
-        viewport: &Rectangle,
-        translation: Vector,
-    ) -> Option<overlay::Element<'b, Message, Theme, Renderer>> {
-        let content = self.content.as_widget_mut();
-        content.overlay(&mut tree.children[0], layout, renderer, viewport, translation)
     }
 }
