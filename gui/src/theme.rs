@@ -116,6 +116,8 @@ pub mod size {
     pub const HEAD: f32 = 11.0;
     pub const CODE: f32 = 12.5;
     pub const KEY: f32 = 10.5;
+    /// The height of a button's words.
+    pub const LABEL: f32 = 18.0;
     /// How far a page key scrolls.
     pub const PAGE: f32 = 480.0;
     /// Of each.

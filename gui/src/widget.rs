@@ -96,15 +96,23 @@ pub fn key<'a, Message: 'a>(name: &'a str) -> Container<'a, Message> {
     container(text(name).size(size::KEY)).padding([1.0, 5.0]).style(style::key)
 }
 
+/// The words of a button. Their height is whole: what lies below half a pixel is painted in part when what lies above it changes.
+pub fn label<'a>(words: impl text::IntoFragment<'a>) -> Text<'a> {
+    text(words)
+        .size(size::PROSE)
+        .line_height(text::LineHeight::Absolute(size::LABEL.into()))
+        .font(font::MEDIUM)
+}
+
 /// What is pressed: its words, and the key that does the same.
 pub fn action<'a, Message: Clone + 'a>(
-    label: &'a str,
+    words: &'a str,
     name: Option<Container<'a, Message>>,
 ) -> Press<'a, Message> {
-    let label = text(label).size(size::PROSE).font(font::MEDIUM);
+    let words = label(words);
     let content = match name {
-        None => row![label],
-        Some(name) => row![label, name].spacing(space::S),
+        None => row![words],
+        Some(name) => row![words, name].spacing(space::S),
     };
     press(content.align_y(Center)).padding([7.0, 14.0])
 }

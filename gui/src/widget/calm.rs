@@ -6,8 +6,8 @@ use crate::widget::{
     wrap::{Inner, Wrap, wrapped},
 };
 use iced::{
-    Event,
-    advanced::{Shell, mouse},
+    Event, Rectangle, Renderer, Theme,
+    advanced::{Renderer as _, Shell, mouse},
     time::{Duration, Instant},
     window,
 };
@@ -70,5 +70,18 @@ impl<Message> Wrap<Message> for Calm {
         field.update(&Event::Window(window::Event::Focused), shell);
         field.update(event, shell);
         Shell::replace_redraw_request(shell, wanted);
+    }
+
+    /// On a layer of its own: iced compares the boxes of two frames by their number within the layer. A caret that comes or goes
+    /// moves all boxes that are drawn after it to other numbers, and all of them were painted anew.
+    fn draw(
+        &self,
+        _: &State,
+        renderer: &mut Renderer,
+        _: &Theme,
+        bounds: Rectangle,
+        draw: impl FnOnce(&mut Renderer),
+    ) {
+        renderer.with_layer(bounds, draw);
     }
 }

@@ -16,7 +16,12 @@ use abide_client::{
     },
 };
 use abide_gui::Message;
-use iced_test::core::Size;
+use iced_test::core::{
+    Rectangle, Size,
+    keyboard::{Key, Modifiers},
+};
+use iced_tiny_skia::{Layer, graphics::damage};
+use std::time::{Duration, Instant};
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 600;
@@ -72,7 +77,11 @@ impl Run {
 }
 
 fn run() -> Run {
-    let (overview, snapshot) = preset::waits(Status::Thinking, &[], preset::history());
+    run_of(Status::Thinking)
+}
+
+fn run_of(status: Status) -> Run {
+    let (overview, snapshot) = preset::waits(status, &[], preset::history());
     let mut person = Person::before(overview);
     person.size = Size::new(900.0, 600.0);
     person.open(CONVERSATION, snapshot.clone());
@@ -150,4 +159,30 @@ fn after_each_step_of_a_long_run_all_is_painted() {
     task.ended_at = Some(preset::NOW);
     run.step("the end");
     assert!(run.wrong.is_empty(), "{} of them: {:#?}", run.wrong.len(), run.wrong);
+}
+
+/// Wherever a caret blinks, nothing but its own line is painted for it.
+#[test]
+fn a_caret_that_blinks_is_all_that_is_painted() {
+    type Open = fn(&mut Person);
+    let places: [(&str, Open); 4] = [
+        ("the composer", |_| {}),
+        ("the composer, with a draft", |person| person.writes("half a thought")),
+        ("the search", |person| person.control("k")),
+        ("the palette", |person| {
+            person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        }),
+    ];
+    for (name, open) in places {
+        // Nothing turns.
+        let mut run = run_of(Status::Completed);
+        run.person.control("l");
+        open(&mut run.person);
+        let now = Instant::now();
+        let frames = run.person.frames(&[now, now + Duration::from_millis(500)]);
+        let damage = damage::diff(&frames[0], &frames[1], |layer| vec![layer.bounds], Layer::damage);
+        assert!(!damage.is_empty(), "{name}: there is a caret");
+        let painted: f32 = damage.iter().map(Rectangle::area).sum();
+        assert!(painted < 200.0, "{name}: {damage:?}");
+    }
 }

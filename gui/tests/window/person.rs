@@ -29,6 +29,7 @@ use iced_test::{
     },
     selector::Selector as _,
 };
+use iced_tiny_skia::Layer;
 use std::{
     cell::Cell,
     sync::{Arc, Mutex},
@@ -187,8 +188,9 @@ impl Person {
 
     /// A frame: what widgets tell while it is made is heard before it is drawn.
     pub(crate) fn redraw(&mut self) {
+        let now = Instant::now();
         for _ in 0..3 {
-            let event = Event::Window(window::Event::RedrawRequested(Instant::now()));
+            let event = Event::Window(window::Event::RedrawRequested(now));
             let (messages, _) = self.happens(&[event]);
             if messages.is_empty() {
                 break;
@@ -197,9 +199,23 @@ impl Person {
                 self.hear(message);
             }
         }
+        self.frames(&[now]);
+    }
+
+    /// What is drawn at these times, if nothing happens but that time passes.
+    pub(crate) fn frames(&mut self, times: &[Instant]) -> Vec<Vec<Layer>> {
         let theme = self.app.theme();
         let style = style::Style { text_color: theme.palette().text };
-        self.ui(|ui, renderer, pointer| ui.draw(renderer, &theme, &style, pointer));
+        self.ui(|ui, renderer, pointer| {
+            let frames = times.iter().map(|now| {
+                // A widget draws itself as it was when it heard of this frame.
+                let event = Event::Window(window::Event::RedrawRequested(*now));
+                drop(ui.update(&[event], pointer, renderer, &mut desk::Null, &mut Vec::new()));
+                ui.draw(renderer, &theme, &style, pointer);
+                renderer.layers().to_vec()
+            });
+            frames.collect()
+        })
     }
 
     /// What another frame would tell the window, and so make yet another one: nothing, if all is at rest.
@@ -337,7 +353,12 @@ impl Person {
 
     /// Notches of the wheel over the page, up if positive.
     pub(crate) fn wheels(&mut self, notches: f32) {
-        self.points(Point::new(800.0, 300.0));
+        self.wheels_over(Point::new(800.0, 300.0), notches);
+    }
+
+    /// The same over this place.
+    pub(crate) fn wheels_over(&mut self, place: Point, notches: f32) {
+        self.points(place);
         let delta = mouse::ScrollDelta::Lines { x: 0.0, y: notches };
         self.does(Event::Mouse(mouse::Event::WheelScrolled { delta }));
     }
