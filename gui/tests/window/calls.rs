@@ -9,7 +9,7 @@ use abide_client::protocol::{
     inbox::{Changed, Pending, Preview},
     message::{CallOutcome, CallView},
     notification::Snapshot,
-    task::Status,
+    task::{CallState, Status},
     transcript::ToolResult,
 };
 use abide_gui::{Message, screen::conversation};
@@ -105,4 +105,13 @@ fn an_edit_that_waits_says_beside_its_buttons_what_it_touches() {
     // In a narrow column it stands on the next line.
     assert!((path.y - allow.y).abs() < 48.0, "{allow:?} {path:?}");
     assert!(person.finds("8").is_some(), "lines are numbered");
+}
+
+#[test]
+fn a_call_that_others_come_before_says_what_it_waits_for() {
+    let mut call = preset::call(10, "shell", "make");
+    (call.state, call.outcome, call.result) = (CallState::Queued, None, None);
+    (call.started_at, call.ended_at) = (None, None);
+    let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+    assert!(person.finds("waits for its turn").is_some());
 }

@@ -78,7 +78,7 @@ fn short(result: &ToolResult) -> String {
 /// At the right: what came of it, and how long it took.
 fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
     let said = match (call.state, call.outcome) {
-        (CallState::Queued, _) => "queued",
+        (CallState::Queued, _) => "waits for its turn",
         (CallState::WaitingApproval, _) => "waits for approval",
         (CallState::WaitingUser, _) => "waits for you",
         (CallState::Running, _) => "running",
