@@ -134,7 +134,7 @@ impl Palette {
             press(label)
                 .padding([6.0, 10.0])
                 .width(Fill)
-                .style(style::list_row(at == self.at, false))
+                .style(style::palette_row(at == self.at))
                 .on_press(Message::Pressed(item.pick))
                 .into()
         });

@@ -236,6 +236,15 @@ pub fn list_row(is_selected: bool, is_new: bool) -> impl Fn(&Theme, button::Stat
     }
 }
 
+}
+
+/// A row of the palette; the picked one is what Enter takes.
+pub fn palette_row(is_picked: bool) -> impl Fn(&Theme, button::Status) -> button::Style {
+    move |theme, status| {
+        let t = tokens(theme);
+        let (ground, line) = if is_picked { (Some(t.selection), Some(t.accent)) } else { (None, None) };
+        pressable(ground, t.selection, t.text, line, status)
+    }
 /// The head of a tool call: the whole line can be pressed.
 pub fn tool_head(theme: &Theme, _: button::Status) -> button::Style {
     pressable(None, Color::TRANSPARENT, tokens(theme).text, None, button::Status::Active)
