@@ -35,7 +35,7 @@ use abide_client::{
     protocol::{ConversationId, Timestamp, inbox::PendingId, method::daemon::ListModelsReply},
     view::{Connection, OverviewChange, OverviewView},
 };
-use iced::{Subscription, Task, Theme, event, time, window::Id};
+use iced::{Size, Subscription, Task, Theme, event, time, window::Id};
 pub use window::{WindowEvent, heard};
 
 use std::{collections::HashSet, path::PathBuf, time::Duration};
@@ -43,7 +43,9 @@ use std::{collections::HashSet, path::PathBuf, time::Duration};
 /// How long what has just come stands out in the list.
 const FLASH: Duration = Duration::from_millis(1600);
 /// Of a new window, in logical pixels.
-pub const WIDTH: f32 = 1280.0;
+pub const SIZE: Size = Size::new(1280.0, 800.0);
+/// A window that is lower, in logical pixels, has no room for anything beside what waits.
+const LOW: f32 = 400.0;
 /// How long a draft may be unsaved.
 const DRAFT: Duration = Duration::from_millis(500);
 
@@ -82,7 +84,7 @@ pub struct App {
     due: Option<Timestamp>,
     window: Option<Id>,
     /// Of the window, in logical pixels.
-    width: f32,
+    size: Size,
     /// In a narrow window the list is over the page for a while.
     list_is_over: bool,
     is_focused: bool,
@@ -204,7 +206,7 @@ impl App {
             said: None,
             due: None,
             window: None,
-            width: WIDTH,
+            size: SIZE,
             list_is_over: false,
             is_focused: true,
             is_system_dark: false,
@@ -256,6 +258,7 @@ impl App {
             tokens: theme::tokens(&self.theme()),
             now: if is_live { self.now } else { self.heard },
             is_live,
+            is_low: self.size.height < LOW,
             said: self.said.map(|(words, _)| words),
             home: words::home(),
         }

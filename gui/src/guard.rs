@@ -5,7 +5,7 @@
 //! and that only while all of it is visible. No drawing and no clock: times are values.
 
 use abide_client::protocol::{
-    ApprovalId, ConversationId, TaskId, Timestamp,
+    ApprovalId, ConversationId, QuestionId, TaskId, Timestamp,
     inbox::{Decision, PendingId},
 };
 
@@ -19,8 +19,12 @@ pub const ARMED: u64 = 5000;
 pub struct Spot {
     pub top: i32,
     pub height: i32,
+    /// How high the view is in which it is drawn.
+    pub view: i32,
     /// No part of it is outside of the view.
     pub is_whole: bool,
+    /// Something in it scrolls, and hides a part of what it says.
+    pub is_cut: bool,
 }
 
 /// What the buttons mean that stand at the same place all the time.
@@ -46,8 +50,22 @@ pub struct Footing {
 pub enum Armed {
     /// Enter does it.
     Approval(ApprovalId, Decision),
+    /// Enter answers with the choice that has this number, from 1.
+    Choice(QuestionId, u8),
     /// Escape does it.
     Stop(TaskId),
+}
+
+impl Armed {
+    /// The card on which it is armed.
+    #[must_use]
+    pub const fn card(self) -> Option<PendingId> {
+        match self {
+            Self::Approval(id, _) => Some(PendingId::Approval(id)),
+            Self::Choice(id, _) => Some(PendingId::Question(id)),
+            Self::Stop(_) => None,
+        }
+    }
 }
 
 /// Something that cannot be undone.
@@ -110,7 +128,11 @@ impl Guard {
         let known = std::mem::take(&mut self.cards);
         let card = |id: &PendingId| known.iter().find(|card| card.id == *id).copied();
         self.cards = waiting.iter().map(|id| card(id).unwrap_or(Card { id: *id, seen: None })).collect();
-        let selected = self.selected.filter(|id| waiting.contains(id)).or(waiting.first().copied());
+        // The selected one, or of those that are left the next in order, or else the one before.
+        let at = known.iter().position(|card| Some(card.id) == self.selected).unwrap_or_default();
+        let (before, after) = known.split_at(at);
+        let mut nearest = after.iter().chain(before.iter().rev()).map(|card| card.id);
+        let selected = nearest.find(|id| waiting.contains(id)).or(waiting.first().copied());
         if selected != self.selected {
             self.select(selected, now);
         }
@@ -121,10 +143,7 @@ impl Guard {
         let Some(card) = self.cards.iter_mut().find(|card| card.id == id) else { return };
         if card.seen.is_none_or(|(known, _)| known != spot) {
             card.seen = Some((spot, now));
-            if matches!(self.armed, Some((Armed::Approval(armed, _), _)) if PendingId::Approval(armed) == id)
-            {
-                self.armed = None;
-            }
+            self.armed.take_if(|(armed, _)| armed.card() == Some(id));
         }
     }
 
@@ -277,7 +296,8 @@ mod tests {
 
     const A: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(1)));
     const B: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(2)));
-    const WHOLE: Spot = Spot { top: 100, height: 200, is_whole: true };
+    const C: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(3)));
+    const WHOLE: Spot = Spot { top: 100, height: 200, view: 600, is_whole: true, is_cut: false };
 
     const fn at(ms: i64) -> Timestamp {
         Timestamp(1_000_000 + ms)
@@ -302,6 +322,20 @@ mod tests {
         assert_eq!(guard.selected(), Some(B), "nothing is below it");
         guard.step(-1, at(30));
         assert_eq!(guard.selected(), Some(A));
+    }
+
+    #[test]
+    fn the_next_in_order_is_selected_when_the_selected_one_is_gone() {
+        let gone = [(A, [B, C], B), (B, [A, C], C), (C, [A, B], B)];
+        for (gone, left, selected) in gone {
+            let mut guard = Guard::default();
+            guard.offer(&[A, B, C], at(0));
+            for _ in [A, B, C].iter().take_while(|id| **id != gone) {
+                guard.step(1, at(10));
+            }
+            guard.offer(&left, at(20));
+            assert_eq!(guard.selected(), Some(selected), "{gone:?} is gone");
+        }
     }
 
     #[test]

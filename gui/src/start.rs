@@ -41,7 +41,7 @@ fn run(home: Home) -> iced::Result {
         .subscription(App::subscription)
         .settings(settings())
         .window(window::Settings {
-            size: Size::new(crate::app::WIDTH, 800.0),
+            size: crate::app::SIZE,
             min_size: Some(Size::new(480.0, 420.0)),
             exit_on_close_request: false,
             #[cfg(target_os = "linux")]

@@ -140,8 +140,8 @@ pub mod space {
     pub const BUBBLE: f32 = 560.0;
     /// The tallest live output.
     pub const OUTPUT: f32 = 320.0;
-    /// The tallest diff of a card that decides: its buttons should be seen with it.
-    pub const PREVIEW: f32 = 240.0;
+    /// The tallest part of a card that scrolls.
+    pub const CARD: f32 = 480.0;
     /// Room for the button that copies a message, below it.
     pub const COPY: f32 = 18.0;
     /// The tallest error.
@@ -154,6 +154,8 @@ pub mod space {
     pub const DIALOG: f32 = 640.0;
     /// The composer's text: at least, at most.
     pub const EDITOR_LEAST: f32 = 44.0;
+    /// At least, where it is one row with its buttons.
+    pub const EDITOR_ROW: f32 = 21.0;
     pub const EDITOR: f32 = 220.0;
     /// Fields for a number and for a folder.
     pub const NUMBER: f32 = 44.0;

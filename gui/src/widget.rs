@@ -11,6 +11,7 @@ pub mod spinner;
 pub mod told;
 pub mod walk;
 pub mod wrap;
+pub mod yielding;
 
 use crate::{
     font,
@@ -37,10 +38,20 @@ pub struct Look {
     /// While the daemon is away, when it was last there: of what goes on since then nothing is known.
     pub now: Timestamp,
     pub is_live: bool,
+    /// The window is so low that what waits needs the room of all the rest.
+    pub is_low: bool,
     /// What has just been done and needs no way back.
     pub said: Option<&'static str>,
     /// For paths.
     pub home: Option<&'static str>,
+}
+
+impl Look {
+    /// Room beside the column.
+    #[must_use]
+    pub const fn margin(self) -> f32 {
+        if self.is_low { space::S } else { space::XL }
+    }
 }
 
 /// Prose of the usual size.
@@ -114,7 +125,7 @@ pub fn action<'a, Message: Clone + 'a>(
         None => row![words],
         Some(name) => row![words, name].spacing(space::S),
     };
-    press(content.align_y(Center)).padding([7.0, 14.0])
+    press(content.align_y(Center)).padding(style::button_padding(false))
 }
 
 /// A small quiet word that can be pressed.

@@ -36,8 +36,8 @@ impl App {
         }
         // The second of two keys; any other key forgets the first.
         match (command, self.guard.armed(self.now)) {
-            (Command::Confirm, Some(Armed::Approval(id, decision))) => {
-                return self.card(pending::Message::Allowed(id, decision));
+            (Command::Confirm, Some(armed @ (Armed::Approval(..) | Armed::Choice(..)))) => {
+                return self.confirm(armed);
             }
             (Command::Escape, Some(Armed::Stop(_))) => {
                 let stop = conversation::Message::Composer(composer::Message::StopPressed);
@@ -124,11 +124,14 @@ impl App {
     /// The first of two keys that stop the task.
     fn arm_stop(&mut self) -> Task<Message> {
         let stance = self.open.as_ref().map(|open| open.stance());
-        if let Some(Stance::Working(task) | Stance::Approval(task)) = stance
-            && self.guard.allows(Deed::AtFoot, self.now)
-        {
+        let task = match stance {
+            Some(Stance::Working(task) | Stance::Approval(task) | Stance::Paused(task)) => task.id,
+            Some(Stance::Question(task, _)) => task,
+            Some(Stance::Ready | Stance::Away) | None => return Task::none(),
+        };
+        if self.guard.allows(Deed::AtFoot, self.now) {
             tracing::debug!("Escape again stops");
-            self.guard.arm(Armed::Stop(task.id), self.now);
+            self.guard.arm(Armed::Stop(task), self.now);
         }
         Task::none()
     }
@@ -159,7 +162,7 @@ impl App {
 
     /// What is drawn larger has less room.
     pub(super) fn scale_to(&mut self, scale: f32) {
-        self.width *= self.settings.scale / scale;
+        self.size = self.size * (self.settings.scale / scale);
         self.settings.scale = scale;
         self.local.keep_settings(&self.settings);
     }

@@ -23,7 +23,7 @@ use std::time::Duration;
 const REGRET: i64 = 5000;
 /// How long it is said that something was done, in milliseconds.
 const SAID: i64 = 2000;
-/// Room above a card that is brought into view.
+/// Room above a card that is brought into view, if there is.
 const ABOVE: i32 = 80;
 
 impl App {
@@ -126,13 +126,30 @@ impl App {
             return Task::none();
         };
         let is_grave = |pending: &Pending| matches!(pending, Pending::Approval(a) if a.risk != Risk::Low);
-        match decided {
-            pending::Message::Allowed(id, decision) if item.is_some_and(|item| is_grave(&item.pending)) => {
-                self.guard.arm(Armed::Approval(id, decision), self.now);
-                Task::none()
+        let is_cut = self.guard.spot(id).is_some_and(|spot| spot.is_cut);
+        let armed = match (&decided, command) {
+            (pending::Message::Allowed(id, decision), _) if item.is_some_and(|i| is_grave(&i.pending)) => {
+                Armed::Approval(*id, *decision)
             }
-            decided => self.card(decided),
-        }
+            // The choice that is meant may be one that cannot be seen.
+            (pending::Message::Chosen(_, id, _), Command::Choose(number)) if is_cut => {
+                Armed::Choice(*id, number)
+            }
+            _ => return self.card(decided),
+        };
+        self.guard.arm(armed, self.now);
+        Task::none()
+    }
+
+    /// Enter, after the key that armed this.
+    pub(super) fn confirm(&mut self, armed: Armed) -> Task<Message> {
+        let item = self.waiting().iter().find(|item| Some(item.pending.id()) == armed.card());
+        let decided = match (armed, item) {
+            (Armed::Approval(id, decision), _) => Some(pending::Message::Allowed(id, decision)),
+            (Armed::Choice(_, number), Some(item)) => pending::decision(item, Command::Choose(number)),
+            (Armed::Choice(..), None) | (Armed::Stop(_), _) => None,
+        };
+        decided.map_or_else(Task::none, |decided| self.card(decided))
     }
 
     /// The keyboard goes to another card.
@@ -150,8 +167,9 @@ impl App {
                 self.perform(effects)
             }
             (Page::Inbox, _, Some(spot)) => {
+                let above = (spot.view - spot.height).clamp(0, ABOVE);
                 #[expect(clippy::cast_precision_loss, reason = "pixels of a page")]
-                let y = (spot.top - ABOVE) as f32;
+                let y = (spot.top - above) as f32;
                 operation::scroll_by(Id::new(crate::effect::field::INBOX), AbsoluteOffset { x: 0.0, y })
             }
             _ => Task::none(),

@@ -10,7 +10,7 @@ use crate::{
     widget::{Element, badge, key, nothing, press::press},
 };
 use iced::{
-    Center, Fill, Task,
+    Center, Fill, Size, Task,
     widget::{Id, Row, container, operation, row, space as gap, text},
 };
 
@@ -30,16 +30,16 @@ pub(super) enum ListPlacement {
 impl App {
     pub(super) fn list_placement(&self) -> ListPlacement {
         let wanted = self.settings.list_width.clamp(LEAST, MOST);
-        match (self.width < NARROW, self.list_is_over, self.settings.hides_list) {
-            (true, true, _) => ListPlacement::Over(wanted.min(self.width - space::XL)),
+        match (self.size.width < NARROW, self.list_is_over, self.settings.hides_list) {
+            (true, true, _) => ListPlacement::Over(wanted.min(self.size.width - space::XL)),
             (true, false, _) | (false, _, true) => ListPlacement::Away,
-            (false, _, false) => ListPlacement::Beside(wanted.min(self.width / 2.0)),
+            (false, _, false) => ListPlacement::Beside(wanted.min(self.size.width / 2.0)),
         }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "pixels of a window")]
-    pub(super) const fn resized(&mut self, width: u32) {
-        self.width = width as f32;
+    pub(super) const fn resized(&mut self, to: Size<u32>) {
+        self.size = Size::new(to.width as f32, to.height as f32);
     }
 
     pub(super) fn in_list(&mut self, deed: Option<Deed>, message: sidebar::Message) -> Task<Message> {
@@ -61,7 +61,7 @@ impl App {
     }
 
     pub(super) fn toggle_list(&mut self) -> Task<Message> {
-        if self.width < NARROW {
+        if self.size.width < NARROW {
             self.list_is_over = !self.list_is_over;
         } else {
             self.settings.hides_list = !self.settings.hides_list;

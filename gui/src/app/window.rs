@@ -7,7 +7,7 @@ use crate::{
     keymap,
 };
 use iced::{
-    Event, Task, event, keyboard,
+    Event, Size, Task, event, keyboard,
     widget::{Id, operation},
     window,
 };
@@ -15,25 +15,25 @@ use iced::{
 /// What happens to the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowEvent {
-    /// So many logical pixels wide.
-    Opened(u32),
+    /// With this size, in logical pixels.
+    Opened(Size<u32>),
     Focused,
     Unfocused,
     CloseRequested,
-    /// To so many logical pixels in width.
-    Resized(u32),
+    /// To this size, in logical pixels.
+    Resized(Size<u32>),
 }
 
 impl App {
     pub(super) fn on_window(&mut self, id: window::Id, event: WindowEvent) -> Task<Message> {
         self.window = Some(id);
         match event {
-            WindowEvent::Resized(width) => {
-                self.resized(width);
+            WindowEvent::Resized(size) => {
+                self.resized(size);
                 Task::none()
             }
-            WindowEvent::Opened(width) => {
-                self.resized(width);
+            WindowEvent::Opened(size) => {
+                self.resized(size);
                 operation::focus(Id::new(field::COMPOSER))
             }
             WindowEvent::Focused => {
@@ -80,7 +80,7 @@ pub fn heard(event: Event, status: event::Status, window: window::Id) -> Option<
         Event::Window(window::Event::FileDropped(path)) => Some(Message::FileDropped(path)),
         Event::Window(event) => {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels of a window")]
-            let whole = |size: iced::Size| size.width.round() as u32;
+            let whole = |size: Size| Size::new(size.width.round() as u32, size.height.round() as u32);
             let event = match event {
                 window::Event::Resized(size) => WindowEvent::Resized(whole(size)),
                 window::Event::Opened { size, .. } => WindowEvent::Opened(whole(size)),

@@ -3,6 +3,8 @@
 pub mod attached;
 mod view;
 
+pub use view::ANSWER;
+
 use crate::{
     effect::{Afresh, Effect, field},
     guard::Deed,
@@ -105,6 +107,14 @@ pub enum Stance<'a> {
     Question(TaskId, &'a Question),
 }
 
+impl Stance<'_> {
+    /// Something waits for a person.
+    #[must_use]
+    pub const fn needs_person(self) -> bool {
+        matches!(self, Self::Approval(_) | Self::Question(..))
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModeChoice(pub Mode);
 
@@ -137,7 +147,9 @@ impl fmt::Display for ModelChoice {
 impl Composer {
     #[must_use]
     pub fn with_draft(draft: &str) -> Self {
-        Self { content: text_editor::Content::with_text(draft), ..Self::default() }
+        let mut composer = Self::default();
+        composer.show(draft);
+        composer
     }
 
     /// The same, set up like this.
@@ -370,8 +382,7 @@ impl Composer {
             self.attached.retain(|file| !sent.attached.contains(file));
             // What was written meanwhile stays.
             let draft = self.draft();
-            let rest = draft.strip_prefix(&sent.text).unwrap_or(&draft).trim_start();
-            self.content = text_editor::Content::with_text(rest);
+            self.show(draft.strip_prefix(&sent.text).unwrap_or(&draft).trim_start());
         }
     }
 

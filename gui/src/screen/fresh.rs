@@ -146,7 +146,7 @@ impl Screen {
             gap().height(Fill),
             words,
             gap().height(space::XL),
-            self.composer.view(self.stance(), &about).map(Message::Composer),
+            self.composer.view(self.stance(), &about, false).map(Message::Composer),
             self.folders(conversations, look),
             gap().height(Fill),
         ]

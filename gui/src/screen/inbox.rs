@@ -12,7 +12,7 @@ use crate::{
 use abide_client::{protocol::ConversationId, text::visible_line, view::Inbox};
 use iced::{
     Center, Fill,
-    widget::{Column, column, container, row, scrollable, space as gap, text},
+    widget::{Column, column, container, responsive, row, scrollable, space as gap, text},
 };
 
 /// The screen; what waits is the overview's.
@@ -36,7 +36,12 @@ impl Screen {
     }
 
     #[must_use]
-    pub fn view<'a>(&'a self, inbox: &'a Inbox, guard: &Guard, look: Look) -> Element<'a, Message> {
+    pub fn view<'a>(&'a self, inbox: &'a Inbox, guard: &'a Guard, look: Look) -> Element<'a, Message> {
+        responsive(move |room| self.page(inbox, guard, look, room.height)).into()
+    }
+
+    /// No card is higher than the view, so that each can be seen whole.
+    fn page<'a>(&'a self, inbox: &'a Inbox, guard: &Guard, look: Look, height: f32) -> Element<'a, Message> {
         let mut content = column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(space::L);
         if inbox.items().is_empty() {
             content = content.push(secondary(
@@ -45,6 +50,7 @@ impl Screen {
         }
         let cards = inbox.items().iter().map(|item| {
             let title = visible_line(&item.conversation_title);
+            let card = self.cards.card(item.task_id, &item.pending, look, guard, Reply::Here);
             column![
                 row![
                     elided(title, size::PROSE, font::MEDIUM),
@@ -53,7 +59,7 @@ impl Screen {
                 ]
                 .spacing(space::S)
                 .align_y(Center),
-                self.cards.card(item.task_id, &item.pending, look, guard, Reply::Here).map(Message::Card),
+                container(card.map(Message::Card)).max_height(height),
             ]
             .spacing(space::XS)
             .into()
@@ -62,7 +68,7 @@ impl Screen {
         let page = container(content.push(gap().height(space::XL)))
             .max_width(space::COLUMN)
             .padding([space::XL, 0.0]);
-        scrollable(container(page).center_x(Fill).padding([0.0, space::XL]))
+        scrollable(container(page).center_x(Fill).padding([0.0, look.margin()]))
             .id(field::INBOX)
             .height(Fill)
             .style(style::bars)

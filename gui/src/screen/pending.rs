@@ -8,8 +8,14 @@ use crate::{
     request::Request,
     theme::{Tokens, size, space, style},
     widget::{
-        Element, Look, action, code, field::field, key, press::press, prose, scrolls, secondary,
+        Element, Look, action, code,
+        elide::elided,
+        field::field,
+        key, label,
+        press::{Press, press},
+        prose, scrolls, secondary,
         told::sighted,
+        yielding,
     },
     words,
 };
@@ -23,11 +29,17 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, Row, column, container, markdown, row, text, text_input},
+    widget::{Column, Container, Row, column, container, markdown, row, text_input},
 };
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, HashMap},
+};
 
-use super::conversation::{self, diff, documents::document};
+use super::{
+    composer::ANSWER,
+    conversation::{self, diff, documents::document},
+};
 
 /// What a person has begun to say, but not sent.
 #[derive(Debug, Default)]
@@ -192,56 +204,61 @@ impl Cards {
     ) -> Element<'a, Message> {
         let id = pending.id();
         let hand = Hand::on(id, guard, look);
-        let content = match pending {
+        let Parts { title, body, foot } = match pending {
             Pending::Approval(approval) => self.approval(approval, look, hand),
             Pending::Question(question) => self.question(task, question, hand, reply, look.tokens),
         };
-        let card = container(content.spacing(space::S + 2.0))
-            .padding([space::M, 14.0])
+        // Where there is no room for all of it, the body scrolls: what it is and its buttons can always be seen.
+        let title = elided(title, size::SECONDARY, font::STRONG).style(style::needs_you);
+        let body = container(scrolls(body.spacing(space::S + 2.0))).max_height(space::CARD);
+        let parts = [Some(title.into()), Some(body.into()), foot];
+        let (gap, padding) =
+            if look.is_low { (space::XS, [6.0, 10.0]) } else { (space::S + 2.0, [space::M, 14.0]) };
+        let card = container(yielding::column(parts.into_iter().flatten(), 1, gap))
+            .padding(padding)
             .width(Fill)
             .style(if hand.is_selected { style::selected_card } else { style::needs_you_card });
         sighted(card, guard.spot(id), move |spot| Message::Seen(id, spot))
     }
 
-    fn approval<'a>(&'a self, approval: &'a Approval, look: Look, hand: Hand) -> Column<'a, Message> {
+    fn approval<'a>(&'a self, approval: &'a Approval, look: Look, hand: Hand) -> Parts<'a> {
         let risk = match approval.risk {
             Risk::Low => "",
             Risk::Medium => " · medium risk",
             Risk::High => " · high risk",
         };
         let title = match hand.armed {
-            Some(Decision::AllowAlways) => "Enter always allows it. Esc: not yet.".to_owned(),
+            Some(Armed::Approval(_, Decision::AllowAlways)) => {
+                "Enter always allows it. Esc: not yet.".to_owned()
+            }
             Some(_) => "Enter allows it once. Esc: not yet.".to_owned(),
             None => format!("Approve {}?{risk}", visible_line(&approval.tool)),
         };
-        let mut content = column![
-            text(title).size(size::SECONDARY).font(font::STRONG).style(style::needs_you),
-            container(exactly(approval)).padding([space::S, 10.0]).width(Fill).style(style::code),
-        ];
-        if let Some(preview) = &approval.preview {
-            let read = || {
-                let (title, text) = (preview.path.clone(), preview.diff.clone());
-                Message::DiffRead(Box::new(Reading { title, text, start: Start::Beginning }))
-            };
-            content = content.push(
-                container(within(space::PREVIEW, diff::view(preview, diff::ALL, look, read)))
-                    .padding([space::S, 10.0])
-                    .width(Fill)
-                    .style(style::code),
-            );
-        }
         let confined = match &*approval.sandbox {
             "none" => "without a sandbox: it can do all that you can".to_owned(),
             other => format!("in the sandbox {}", visible_line(other)),
         };
         let place = words::path(&visible_line(&approval.workspace), look.home);
-        content = content.push(secondary(format!("Runs in {place}, {confined}.")));
-        content = content.push(secondary(format!(
+        let always = format!(
             "“Always” would remember: {} with exactly these arguments, in {}.",
             visible_line(&approval.rule.tool),
             words::path(&visible_line(&approval.rule.workspace), look.home)
-        )));
-        content.push(self.decisions(approval, hand))
+        );
+        let mut body = column![
+            container(exactly(approval)).padding([space::S, 10.0]).width(Fill).style(style::code),
+            secondary(format!("Runs in {place}, {confined}.")),
+            secondary(always),
+        ];
+        // The longest part comes last.
+        if let Some(preview) = &approval.preview {
+            let read = || {
+                let (title, text) = (preview.path.clone(), preview.diff.clone());
+                Message::DiffRead(Box::new(Reading { title, text, start: Start::Beginning }))
+            };
+            let diff = container(diff::view(preview, diff::ALL, look, read));
+            body = body.push(diff.padding([space::S, 10.0]).width(Fill).style(style::code));
+        }
+        Parts { title: title.into(), body, foot: Some(self.decisions(approval, hand)) }
     }
 
     fn decisions<'a>(&'a self, approval: &'a Approval, hand: Hand) -> Element<'a, Message> {
@@ -265,38 +282,41 @@ impl Cards {
                     &rejecting.reason,
                     Message::ReasonChanged
                 ),
-                action(label, Some(key("↵").style(style::key_bad)))
+                hand.action(label, Some(key("↵").style(style::key_bad)))
                     .style(style::danger)
                     .on_press(Message::Rejected(id))
                     .passed_by(),
-                action("Cancel", None).style(style::quiet).on_press(Message::RejectCancelled),
+                hand.action("Cancel", None).style(style::quiet).on_press(Message::RejectCancelled),
             ]
             .spacing(space::S)
             .align_y(Center)
             .into();
         }
         row![
-            action("Allow once", hand.key("A").map(|key| key.style(style::key_on_accent)))
+            hand.action("Allow once", Some(hand.key_on_accent("A")))
                 .style(style::primary)
                 .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
                 .passed_by(),
-            action("Always allow", hand.key("⇧A"))
+            hand.action("Always allow", Some(hand.key("⇧A")))
                 .style(style::secondary)
                 .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowAlways)))
                 .passed_by(),
-            action("Reject…", hand.key("R"))
+            hand.action("Reject…", Some(hand.key("R")))
                 .style(style::quiet)
                 .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectOnce)))
                 .passed_by(),
-            action("Always reject…", hand.key("⇧R"))
+            hand.action("Always reject…", Some(hand.key("⇧R")))
                 .style(style::quiet)
                 .on_press_maybe(hand.press(Message::RejectPressed(id, Decision::RejectAlways)))
                 .passed_by(),
         ]
-        .extend(approval.preview.as_ref().map(|preview| diff::summary(preview).into()))
+        .extend(
+            approval.preview.as_ref().filter(|_| !hand.is_low).map(|preview| diff::summary(preview).into()),
+        )
         .spacing(space::S)
         .align_y(Center)
         .wrap()
+        .vertical_spacing(if hand.is_low { space::XS } else { space::S })
         .into()
     }
 
@@ -307,70 +327,83 @@ impl Cards {
         hand: Hand,
         reply: Reply,
         tokens: &'static Tokens,
-    ) -> Column<'a, Message> {
+    ) -> Parts<'a> {
         let id = question.id;
-        let mut content = column![
-            text(who_asks(question.kind)).size(size::SECONDARY).font(font::STRONG).style(style::needs_you),
-        ];
-        content = content.push(match self.asked.get(&id) {
+        let armed = match hand.armed {
+            Some(Armed::Choice(_, number)) => Some(number),
+            _ => None,
+        };
+        let title = match armed {
+            Some(number) => format!("Enter answers with {number}. Esc: not yet.").into(),
+            None => who_asks(question.kind).into(),
+        };
+        let body = column![match self.asked.get(&id) {
             Some(document) => conversation::markdown::view(document, tokens).map(Message::Document),
             None => prose(visible(&question.text)).into(),
-        });
+        }];
         if self.is_sent(PendingId::Question(id)) {
-            return content.push(secondary("Sent."));
+            return Parts { title, body: body.push(secondary("Sent.")), foot: None };
         }
         let typed = self.answers.get(&id).map_or("", String::as_str);
-        let picked = match reply {
-            Reply::Here => picked(question, typed),
-            Reply::Below(picked) => picked,
+        let picked = match (armed, reply) {
+            (Some(number), _) => usize::from(number).checked_sub(1),
+            (None, Reply::Here) => picked(question, typed),
+            (None, Reply::Below(picked)) => picked,
         };
         let choices = question.choices.iter().enumerate().map(|(i, choice)| {
             let is_picked = picked == Some(i);
             let number = if is_picked {
                 Some(key("↵").style(style::key_on_accent))
             } else {
-                NUMBERS.get(i).and_then(|number| hand.key(number))
+                NUMBERS.get(i).map(|number| hand.key(number))
             };
-            let label = text(visible_line(choice)).size(size::PROSE).font(font::MEDIUM);
-            let label = match number {
-                Some(number) => row![label, number].spacing(space::S).align_y(Center),
-                None => row![label],
-            };
+            let parts = [Some(label(visible_line(choice)).into()), number.map(Element::from)];
             let chosen = Message::Chosen(task, id, choice.clone());
-            press(label)
-                .padding([7.0, 14.0])
+            press(yielding::row(parts.into_iter().flatten(), 0, space::S))
+                .padding(style::button_padding(hand.is_low))
                 .style(if is_picked { style::primary } else { style::secondary })
                 .on_press_maybe(hand.press(chosen))
                 .passed_by()
                 .into()
         });
-        let decline = action("Decline", None)
+        let decline = hand
+            .action("Decline", None)
             .style(style::quiet)
             .on_press_maybe(hand.press(Message::Declined(task, id)))
             .passed_by();
         let buttons = Row::with_children(choices).push(decline).spacing(space::S);
-        content = content.push(buttons.wrap());
-        if reply == Reply::Here {
+        let body = body.push(buttons.wrap());
+        let foot = (reply == Reply::Here).then(|| {
             let answered = || Message::Answered(task, id, meant(question, typed).to_owned());
-            content = content.push(
-                row![
-                    field(
-                        text_input("Type an answer", typed)
-                            .size(size::PROSE)
-                            .padding([7.0, 10.0])
-                            .style(style::field)
-                            .on_submit(answered()),
-                        typed,
-                        move |answer| Message::AnswerChanged(id, answer)
-                    ),
-                    action("Reply", None).style(style::primary).on_press(answered()).passed_by(),
-                ]
-                .spacing(space::S)
-                .align_y(Center),
-            );
-        }
-        content
+            let can_reply = !typed.trim().is_empty();
+            row![
+                field(
+                    text_input(ANSWER, typed)
+                        .size(size::PROSE)
+                        .padding(if hand.is_low { [3.0, 8.0] } else { [7.0, 10.0] })
+                        .style(style::field)
+                        .on_submit(answered()),
+                    typed,
+                    move |answer| Message::AnswerChanged(id, answer)
+                ),
+                hand.action("Reply", None)
+                    .style(style::primary)
+                    .on_press_maybe(can_reply.then(answered))
+                    .passed_by(),
+            ]
+            .spacing(space::S)
+            .align_y(Center)
+            .into()
+        });
+        Parts { title, body, foot }
     }
+}
+
+/// What a card is made of.
+struct Parts<'a> {
+    title: Cow<'a, str>,
+    body: Column<'a, Message>,
+    foot: Option<Element<'a, Message>>,
 }
 
 /// What a person's hand finds at a card now, to be drawn.
@@ -378,25 +411,39 @@ impl Cards {
 struct Hand {
     /// It has the keyboard.
     is_selected: bool,
+    /// Its keys do something now.
+    takes_keys: bool,
     /// It has stood still for long enough to be pressed.
     is_live: bool,
     /// What Enter does.
-    armed: Option<Decision>,
+    armed: Option<Armed>,
+    /// Its buttons have to be small.
+    is_low: bool,
 }
 
 impl Hand {
     fn on(id: PendingId, guard: &Guard, look: Look) -> Self {
-        let armed = match guard.armed(look.now) {
-            Some(Armed::Approval(armed, decision)) if PendingId::Approval(armed) == id => Some(decision),
-            _ => None,
-        };
-        let is_live = guard.allows(Deed::OnCard(id), look.now);
-        Self { is_selected: guard.selected() == Some(id), is_live, armed }
+        Self {
+            is_selected: guard.selected() == Some(id),
+            takes_keys: guard.in_hand(look.now) == Some(id),
+            is_live: guard.allows(Deed::OnCard(id), look.now),
+            armed: guard.armed(look.now).filter(|armed| armed.card() == Some(id)),
+            is_low: look.is_low,
+        }
     }
 
-    /// The name of a key that does something here, while it does. The room for it is always there: nothing must move.
-    fn key<'a>(self, name: &'a str) -> Option<iced::widget::Container<'a, Message>> {
-        Some(if self.is_selected { key(name) } else { key(name).style(style::key_off) })
+    /// The name of a key, bright while it does something. The room for it is always there: nothing must move.
+    fn key<'a>(self, name: &'a str) -> Container<'a, Message> {
+        key(name).style(if self.takes_keys { style::key } else { style::key_off })
+    }
+
+    /// The same on a button in the accent.
+    fn key_on_accent<'a>(self, name: &'a str) -> Container<'a, Message> {
+        key(name).style(if self.takes_keys { style::key_on_accent } else { style::key_off_on_accent })
+    }
+
+    fn action<'a>(self, label: &'a str, key: Option<Container<'a, Message>>) -> Press<'a, Message> {
+        action(label, key).padding(style::button_padding(self.is_low))
     }
 
     fn press(self, message: Message) -> Option<Message> {
@@ -460,7 +507,7 @@ fn exactly(approval: &Approval) -> Element<'_, Message> {
     if let [value] = fields.values().collect::<Vec<_>>()[..]
         && let Some(command) = value.as_str()
     {
-        return bounded(code(visible(command).into_owned()).width(Fill).into());
+        return code(visible(command).into_owned()).width(Fill).into();
     }
     let has_preview = approval.preview.is_some();
     let lines = fields.iter().map(|(name, value)| {
@@ -475,13 +522,5 @@ fn exactly(approval: &Approval) -> Element<'_, Message> {
             .spacing(space::S)
             .into()
     });
-    bounded(Column::with_children(lines).into())
-}
-
-fn bounded(content: Element<'_, Message>) -> Element<'_, Message> {
-    within(space::OUTPUT, content)
-}
-
-fn within(height: f32, content: Element<'_, Message>) -> Element<'_, Message> {
-    container(scrolls(content)).max_height(height).into()
+    Column::with_children(lines).into()
 }

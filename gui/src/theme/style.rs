@@ -139,12 +139,27 @@ pub fn key_on_accent(theme: &Theme) -> container::Style {
     boxed(Color::TRANSPARENT, Some(tokens(theme).on_accent), radius::KEY)
 }
 
+/// Around the words of a button; in a low window there is less of it.
+#[must_use]
+pub const fn button_padding(is_low: bool) -> [f32; 2] {
+    if is_low { [3.0, 8.0] } else { [7.0, 14.0] }
+}
+
 /// A key that does nothing now.
 pub fn key_off(theme: &Theme) -> container::Style {
     let faint = tokens(theme).faint;
     container::Style {
         text_color: Some(faint),
         ..boxed(Color::TRANSPARENT, Some(Color { a: 0.3, ..faint }), radius::KEY)
+    }
+}
+
+/// The same on a button in the accent.
+pub fn key_off_on_accent(theme: &Theme) -> container::Style {
+    let on_accent = tokens(theme).on_accent;
+    container::Style {
+        text_color: Some(Color { a: 0.5, ..on_accent }),
+        ..boxed(Color::TRANSPARENT, Some(Color { a: 0.3, ..on_accent }), radius::KEY)
     }
 }
 
@@ -223,6 +238,15 @@ pub fn danger(theme: &Theme, status: button::Status) -> button::Style {
     pressable(Some(t.bad_card), Color { a: 0.25, ..t.bad }, t.bad, Some(t.bad), status)
 }
 
+/// A row of the palette; the picked one is what Enter takes.
+pub fn palette_row(is_picked: bool) -> impl Fn(&Theme, button::Status) -> button::Style {
+    move |theme, status| {
+        let t = tokens(theme);
+        let (ground, line) = if is_picked { (Some(t.selection), Some(t.accent)) } else { (None, None) };
+        pressable(ground, t.selection, t.text, line, status)
+    }
+}
+
 /// A row of the conversation list.
 pub fn list_row(is_selected: bool, is_new: bool) -> impl Fn(&Theme, button::Status) -> button::Style {
     move |theme, status| {
@@ -236,15 +260,6 @@ pub fn list_row(is_selected: bool, is_new: bool) -> impl Fn(&Theme, button::Stat
     }
 }
 
-}
-
-/// A row of the palette; the picked one is what Enter takes.
-pub fn palette_row(is_picked: bool) -> impl Fn(&Theme, button::Status) -> button::Style {
-    move |theme, status| {
-        let t = tokens(theme);
-        let (ground, line) = if is_picked { (Some(t.selection), Some(t.accent)) } else { (None, None) };
-        pressable(ground, t.selection, t.text, line, status)
-    }
 /// The head of a tool call: the whole line can be pressed.
 pub fn tool_head(theme: &Theme, _: button::Status) -> button::Style {
     pressable(None, Color::TRANSPARENT, tokens(theme).text, None, button::Status::Active)

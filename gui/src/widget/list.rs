@@ -36,6 +36,9 @@ pub struct List<'a, Key, Message> {
     rows: Vec<Element<'a, Message>>,
     hidden: (usize, usize),
     width: f32,
+    /// Beside it, at least.
+    margin: f32,
+    is_fitting: fn(Key) -> bool,
     showing: Option<Key>,
     holding: Option<(Key, u32)>,
     stand_in: Option<Key>,
@@ -96,6 +99,8 @@ impl<'a, Key, Message> List<'a, Key, Message> {
             rows,
             hidden,
             width: space::COLUMN,
+            margin: space::XL,
+            is_fitting: |_| false,
             showing: None,
             holding: None,
             stand_in: None,
@@ -115,6 +120,18 @@ impl<'a, Key, Message> List<'a, Key, Message> {
     ) -> Self {
         let selected = Selected { is_any, part: Box::new(part), on_select: Box::new(on_select) };
         Self { selected: Some(selected), ..self }
+    }
+
+    /// With at least so much room on either side.
+    #[must_use]
+    pub fn margin(self, margin: f32) -> Self {
+        Self { margin, ..self }
+    }
+
+    /// These rows are no higher than the view: each can be seen whole.
+    #[must_use]
+    pub fn fitting(self, is_fitting: fn(Key) -> bool) -> Self {
+        Self { is_fitting, ..self }
     }
 
     /// What it lists: for another one it begins at its end, wherever it stood.
@@ -308,14 +325,15 @@ where
 
     fn layout(&mut self, tree: &mut Tree, renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
         let size = limits.max();
-        let width = (size.width - 2.0 * space::XL).min(self.width).max(0.0);
+        let width = (size.width - 2.0 * self.margin).min(self.width).max(0.0);
         let left = ((size.width - width) / 2.0).round();
-        let limits = layout::Limits::new(Size::ZERO, Size::new(width, f32::INFINITY));
+        let limits = |height| layout::Limits::new(Size::ZERO, Size::new(width, height));
         let mut top = 0.0;
         let mut places = Vec::with_capacity(self.rows.len());
         let mut nodes = Vec::with_capacity(self.rows.len());
         for ((row, state), &key) in self.rows.iter_mut().zip(&mut tree.children).zip(&self.keys) {
-            let node = row.as_widget_mut().layout(state, renderer, &limits);
+            let most = if (self.is_fitting)(key) { size.height } else { f32::INFINITY };
+            let node = row.as_widget_mut().layout(state, renderer, &limits(most));
             let height = node.size().height;
             places.push(Place { key, top, height });
             nodes.push(node);

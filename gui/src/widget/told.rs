@@ -8,10 +8,13 @@ use crate::{
     },
 };
 use iced::{
-    Event, Rectangle,
+    Event, Rectangle, Vector,
     advanced::{
         Shell,
-        widget::{Id, Operation, operation::Focusable},
+        widget::{
+            Id, Operation,
+            operation::{Focusable, Scrollable},
+        },
     },
     window,
 };
@@ -43,12 +46,16 @@ pub fn is_focused<Message>(content: &mut Inner<'_, '_, Message>) -> bool {
 
 #[expect(clippy::cast_possible_truncation, reason = "whole pixels of a screen")]
 fn spot<Message>(card: &mut Inner<'_, '_, Message>) -> Spot {
+    let mut overflow = Overflow(false);
+    card.operate(&mut overflow);
     let (card, view) = (card.bounds(), card.viewport());
     Spot {
         top: (card.y - view.y).round() as i32,
         height: card.height.round() as i32,
+        view: view.height.round() as i32,
         // What is rounded away hides nothing.
         is_whole: card.y >= view.y - 1.0 && card.y + card.height <= view.y + view.height + 1.0,
+        is_cut: overflow.0,
     }
 }
 
@@ -61,6 +68,26 @@ impl Operation for Focused {
 
     fn focusable(&mut self, _id: Option<&Id>, _bounds: Rectangle, state: &mut dyn Focusable) {
         self.0 |= state.is_focused();
+    }
+}
+
+/// Whether something has more in it than it shows.
+struct Overflow(bool);
+
+impl Operation for Overflow {
+    fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn Operation)) {
+        operate(self);
+    }
+
+    fn scrollable(
+        &mut self,
+        _id: Option<&Id>,
+        bounds: Rectangle,
+        content: Rectangle,
+        _translation: Vector,
+        _state: &mut dyn Scrollable,
+    ) {
+        self.0 |= content.height > bounds.height + 1.0;
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
 };
 use abide_client::protocol::{
-    ConversationId,
+    ApprovalId, ConversationId,
     inbox::{Decision, Pending, Preview},
     notification::Snapshot,
     task::Status,
@@ -130,6 +130,81 @@ fn two_keys_in_the_inbox_are_not_two_decisions() {
     assert_eq!(person.asked(), [Request::Decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None)]);
 }
 
+/// An approval of low risk with this id.
+fn low(id: u128) -> Pending {
+    let mut pending = preset::approval();
+    if let Pending::Approval(approval) = &mut pending {
+        (approval.id, approval.risk) = (ApprovalId(preset::id(id)), Risk::Low);
+    }
+    pending
+}
+
+#[test]
+fn after_a_decision_the_next_card_has_the_keyboard() {
+    let decided = |id: u128| [Request::Decide(ApprovalId(preset::id(id)), Decision::AllowOnce, None)];
+    let waits = |ids: &[u128]| {
+        let pending: Vec<Pending> = ids.iter().copied().map(low).collect();
+        preset::waits(Status::WaitingApproval, &pending, preset::history()).0
+    };
+    let mut person = Person::before(waits(&[61, 62, 63, 64]));
+    person.control("i");
+    person.named(Named::ArrowDown);
+    // The second, the one after it, the last; then the only one that is left is before it.
+    for (id, rest) in [(62, &[61, 63, 64][..]), (63, &[61, 64]), (64, &[61]), (61, &[])] {
+        person.wait(1000);
+        person.letter("a");
+        let mut asked = person.asked();
+        if asked.is_empty() {
+            // It had to be brought into view.
+            person.wait(1000);
+            person.letter("a");
+            asked = person.asked();
+        }
+        assert_eq!(asked, decided(id), "before {rest:?} is left");
+        person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(waits(rest)))]));
+    }
+}
+
+#[test]
+fn a_digit_picks_only_what_can_be_seen_and_is_there() {
+    // No such choice.
+    let mut person = before_question();
+    person.named(Named::Escape);
+    for digit in ["3", "9"] {
+        person.wait(1000);
+        person.letter(digit);
+        person.named(Named::Enter);
+        assert_eq!(person.asked(), [], "{digit}");
+    }
+    person.wait(1000);
+    person.letter("0");
+    assert_eq!(person.asked(), []);
+    // An approval has the keyboard, not the question.
+    let both = [preset::approval(), Pending::Question(preset::question())];
+    let mut person = before(Status::WaitingApproval, &both, preset::history());
+    person.control("i");
+    person.wait(1000);
+    person.letter("1");
+    assert_eq!(person.asked(), []);
+    // Out of view: it is shown first, and has to stand still.
+    let mut history = preset::history();
+    history.messages.extend(
+        (10..60).map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, "Some words.")),
+    );
+    let mut person = before(Status::WaitingUser, &[Pending::Question(preset::question())], history);
+    person.named(Named::Escape);
+    person.wheels(60.0);
+    person.wait(1000);
+    person.letter("1");
+    assert_eq!(person.asked(), [], "it cannot be seen");
+    person.wait(599);
+    person.letter("1");
+    assert_eq!(person.asked(), [], "it has just come into view");
+    person.wait(600);
+    person.letter("1");
+    assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("9–12 March".into()))]);
+}
+
 #[test]
 fn one_escape_ends_nothing() {
     let mut person = before(Status::Thinking, &[], preset::history());
@@ -148,6 +223,31 @@ fn one_escape_ends_nothing() {
     assert_eq!(person.asked(), [], "another key came between");
     person.named(Named::Escape);
     assert_eq!(person.asked(), [Request::Stop(TASK)]);
+}
+
+/// Whatever the task does or waits for, two Escapes stop it once no caret is drawn.
+#[test]
+fn a_task_is_stopped_by_keys_in_each_of_its_states() {
+    let question = || Pending::Question(preset::question());
+    let states = [
+        (Status::Thinking, vec![]),
+        (Status::Paused, vec![]),
+        (Status::WaitingApproval, vec![preset::approval()]),
+        (Status::WaitingUser, vec![question()]),
+        (Status::Paused, vec![question()]),
+    ];
+    for (status, waiting) in states {
+        let mut person = before(status, &waiting, preset::history());
+        assert!(person.finds("Esc").is_some(), "{status:?}: the key stands at the button");
+        person.control("l");
+        person.named(Named::Escape);
+        person.wait(1000);
+        person.named(Named::Escape);
+        assert_eq!(person.asked(), [], "{status:?}");
+        assert!(person.finds("Esc again stops").is_some(), "{status:?}");
+        person.named(Named::Escape);
+        assert_eq!(person.asked(), [Request::Stop(TASK)], "{status:?}");
+    }
 }
 
 #[test]
@@ -235,7 +335,7 @@ fn a_number_as_the_whole_reply_is_that_choice() {
     let mut person = before_question();
     person.control("i");
     person.wait(1000);
-    person.clicks("Type an answer");
+    person.clicks("Your answer");
     person.writes("2");
     person.named(Named::Enter);
     assert_eq!(person.asked(), [answer("16–19 March")]);

@@ -1,12 +1,14 @@
 //! By keyboard alone: fields, focus, the palette.
 
 use crate::{
+    drawn,
     person::Person,
     preset::{self, CONVERSATION},
 };
 use abide_client::protocol::{
-    inbox::Pending,
+    inbox::{Pending, Question},
     method::daemon::ListModelsReply,
+    notification::Snapshot,
     provider::{DefaultModel, KeyState, ProviderInfo},
     task::{Limits, Mode, Status},
     transcript::Risk,
@@ -17,7 +19,10 @@ use abide_gui::{
     request::{Answer, Request},
     screen::sidebar,
 };
-use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+use iced_test::core::{
+    Rectangle,
+    keyboard::{Key, Modifiers, key::Named},
+};
 
 fn with_shift(letter: &str) -> (Key, Modifiers) {
     (Key::Character(letter.into()), Modifiers::CTRL | Modifiers::SHIFT)
@@ -195,4 +200,87 @@ fn mode_limit_and_model_have_keys() {
     let asked = person.asked();
     let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(params.mode, Some(Mode::Chat));
+}
+
+#[test]
+fn the_row_that_enter_takes_and_the_one_under_the_pointer_look_different() {
+    let mut person = before(Status::Thinking, &[]);
+    let (key, modifiers) = with_shift("P");
+    person.press(key, modifiers);
+    let (picked, hovered) = (person.finds("new").unwrap(), person.finds("inbox").unwrap());
+    let boxes = |person: &mut Person, row: Rectangle| {
+        let boxes = drawn::boxes_around(person, row.center()).into_iter();
+        boxes.map(|(quad, ground)| (quad.border, ground)).collect::<Vec<_>>()
+    };
+    let at_rest = boxes(&mut person, hovered);
+    person.points(hovered.center());
+    let (picked, hovered) = (boxes(&mut person, picked), boxes(&mut person, hovered));
+    assert_ne!(hovered, at_rest, "the pointer is seen");
+    assert_ne!(picked, hovered);
+}
+
+#[test]
+fn the_start_and_the_end_are_reached_from_an_empty_field() {
+    let long = || {
+        let said = (1..=90)
+            .map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, &format!("words {n}")));
+        Snapshot { messages: said.collect(), ..preset::empty() }
+    };
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], long());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.wait(1000);
+    person.press(Key::Named(Named::Home), Modifiers::CTRL);
+    assert!(person.finds("words 90").is_none() && person.finds("Jump to latest").is_some());
+    person.press(Key::Named(Named::End), Modifiers::CTRL);
+    assert!(person.finds("words 90").is_some() && person.finds("Jump to latest").is_none());
+    // Where something is written they are for the caret.
+    person.writes("bc");
+    person.press(Key::Named(Named::Home), Modifiers::CTRL);
+    person.writes("a");
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "abc");
+    assert!(person.finds("words 90").is_some());
+}
+
+#[test]
+fn a_draft_goes_on_at_its_end() {
+    let mut person = before(Status::Thinking, &[]);
+    person.writes("half a thought");
+    person.control("n");
+    let (_, conversation) = preset::waits(Status::Thinking, &[], preset::history());
+    person.open(CONVERSATION, conversation);
+    person.writes(", and the rest");
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "half a thought, and the rest");
+}
+
+#[test]
+fn the_field_for_an_answer_says_so_and_no_more() {
+    let question = Pending::Question(Question { text: "Which **week**?".into(), ..preset::question() });
+    let mut person = before(Status::WaitingUser, &[question]);
+    let words = drawn::plain_words(&mut person);
+    assert!(words.iter().any(|words| words == "Your answer"), "{words:?}");
+    assert!(!words.iter().any(|words| words.contains("**")), "{words:?}");
+}
+
+/// A button that would do nothing is not drawn as one that does.
+#[test]
+fn an_empty_reply_cannot_be_sent_from_the_inbox() {
+    let mut person = before(Status::WaitingUser, &[Pending::Question(preset::question())]);
+    person.control("i");
+    person.wait(1000);
+    let ink = |person: &mut Person| {
+        let reply = person.finds("Reply").unwrap();
+        drawn::ink(person, reply)
+    };
+    let empty = ink(&mut person);
+    person.clicks("Your answer");
+    person.writes("so be it");
+    let written = ink(&mut person);
+    assert_ne!(empty, written);
+    for _ in 0..8 {
+        person.named(Named::Backspace);
+    }
+    assert_eq!(ink(&mut person), empty);
+    person.clicks("Reply");
+    assert_eq!(person.asked(), []);
 }

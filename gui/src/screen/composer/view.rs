@@ -12,24 +12,28 @@ use crate::{
         field::{field, is_back},
         key, secondary, word,
     },
-    words,
 };
 use abide_client::protocol::task::Mode;
 use iced::{
-    Center, Fill, Shrink, Theme,
+    Bottom, Center, Fill, Shrink, Theme,
     keyboard::{Key, key::Named},
     widget::{
-        Column, Row, container, pick_list, row, text_editor,
+        Column, Row, Text, container, pick_list, row, text_editor,
         text_editor::{Binding, KeyPress},
         text_input,
     },
 };
 
+/// In a field for an answer.
+pub const ANSWER: &str = "Your answer";
+
 impl Composer {
-    /// `models` is what there is to choose from; `model` and `mode` what the conversation has.
+    /// `models` is what there is to choose from; `model` and `mode` what the conversation has. While something waits for a person
+    /// it is one row, so that the card has the room; `is_low` makes that row as low as can be.
     #[must_use]
-    pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
+    pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, is_low: bool) -> Element<'a, Message> {
         let is_waiting = matches!(stance, Stance::Question(..));
+        let is_row = stance.needs_person();
         let is_empty = self.content.text().trim().is_empty();
         // It takes words whatever goes on: they are a draft until they can be sent.
         let editor = text_editor(&self.content)
@@ -37,24 +41,30 @@ impl Composer {
             .placeholder(self.placeholder(stance, about))
             .size(size::PROSE)
             .line_height(size::LINE_HEIGHT)
-            .padding([space::XS, space::XS])
+            .padding(if is_row && !is_low { [5.5, space::XS] } else { [space::XS, space::XS] })
             .height(Shrink)
-            .min_height(space::EDITOR_LEAST)
+            .min_height(if is_row { space::EDITOR_ROW } else { space::EDITOR_LEAST })
             .max_height(space::EDITOR)
             .style(style::editor(is_waiting))
             .key_binding(move |press| binding(&press, is_empty))
             .on_action(Message::Edited);
-        let foot = row![container(self.choices(stance, about)).width(Fill), self.buttons(stance, about)]
-            .spacing(space::S)
-            .align_y(Center);
+        let buttons = self.buttons(stance, about, is_low);
+        // The editor keeps its place in the tree, and with it the caret.
+        let (head, foot) = if is_row {
+            (row![calm(editor), buttons], self.kept(stance).map(Element::from))
+        } else {
+            let foot = row![container(self.choices(stance, about)).width(Fill), buttons];
+            (row![calm(editor)], Some(foot.spacing(space::S).align_y(Center).into()))
+        };
+        let head = head.spacing(space::S).align_y(Bottom);
         let card: fn(&Theme) -> container::Style =
             if is_waiting { style::composer_waiting } else { style::composer };
         let files = self.attached.iter().enumerate().map(|(at, file)| chip(at, file));
         let files = (!self.attached.is_empty())
             .then(|| Row::with_children(files).spacing(space::XS).wrap().vertical_spacing(space::XS).into());
-        let parts = [Some(calm(editor)), files, Some(foot.into())];
+        let parts = [Some(head.into()), files, foot];
         container(Column::with_children(parts.into_iter().flatten()).spacing(space::S))
-            .padding(space::M)
+            .padding(if is_row && is_low { space::XS } else { space::M })
             .width(Fill)
             .style(card)
             .into()
@@ -70,29 +80,22 @@ impl Composer {
                 "The agent is working; you can close this window. What you write here is kept as a draft."
                     .to_owned()
             }
-            Stance::Approval(_) => "Waiting for your approval. Stop to take over.".to_owned(),
+            Stance::Approval(_) => "Waiting for your approval.".to_owned(),
             Stance::Paused(_) => "Paused. It goes on when you say so.".to_owned(),
-            Stance::Question(_, question) => {
-                let how = if question.choices.is_empty() {
-                    "Type an answer."
-                } else {
-                    "Type an answer, or pick one above."
-                };
-                format!("{} {how}", words::first_line(&question.text, 80))
-            }
+            Stance::Question(..) => ANSWER.to_owned(),
         }
+    }
+
+    /// What becomes of words that cannot be sent now.
+    fn kept<'a>(&self, stance: Stance<'_>) -> Option<Text<'a>> {
+        let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
+            && !self.content.text().trim().is_empty();
+        is_kept.then(|| secondary("Kept as a draft; it can be sent when the task has ended."))
     }
 
     fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
         if !matches!(stance, Stance::Ready) {
-            let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
-                && !self.content.text().trim().is_empty();
-            return secondary(if is_kept {
-                "Kept as a draft; it can be sent when the task has ended."
-            } else {
-                ""
-            })
-            .into();
+            return self.kept(stance).unwrap_or_else(|| secondary("")).into();
         }
         let mode = self.mode.or(about.mode).unwrap_or(Mode::Agent);
         let modes = [ModeChoice(Mode::Agent), ModeChoice(Mode::Chat)];
@@ -139,7 +142,8 @@ impl Composer {
         choices.push(attach).wrap().vertical_spacing(space::XS).into()
     }
 
-    fn buttons<'a>(&self, stance: Stance<'_>, about: &About<'_>) -> Element<'a, Message> {
+    fn buttons<'a>(&self, stance: Stance<'_>, about: &About<'_>, is_low: bool) -> Element<'a, Message> {
+        let action = |label, name| action(label, name).padding(style::button_padding(is_low));
         let press = |message| about.is_steady.then_some(message);
         let enter = || key("↵").style(style::key_on_accent);
         let stop = || {
@@ -169,10 +173,7 @@ impl Composer {
                 ]
             }
             Stance::Question(..) => row![
-                action("Stop", None)
-                    .style(style::quiet)
-                    .on_press_maybe(press(Message::StopPressed))
-                    .passed_by(),
+                stop(),
                 action("Reply", Some(enter()))
                     .style(style::primary)
                     .on_press_maybe(press(Message::Submitted).filter(|_| can_send)),
@@ -220,6 +221,8 @@ fn binding(press: &KeyPress, is_empty: bool) -> Option<Binding<Message>> {
         Key::Named(Named::Enter) => Some(Binding::Custom(Message::Submitted)),
         Key::Named(Named::Escape) => Some(Binding::Unfocus),
         Key::Named(Named::ArrowUp | Named::ArrowDown | Named::PageUp | Named::PageDown) if is_command => None,
+        // An empty field has neither a start nor an end.
+        Key::Named(Named::Home | Named::End) if is_command && is_empty => None,
         Key::Named(Named::PageUp | Named::PageDown | Named::F1 | Named::F2) => None,
         Key::Character(_) if is_command => None,
         Key::Named(Named::Tab) => None,

@@ -53,6 +53,8 @@ impl Conversation {
             .selecting(self.has_selection(), move |row| parts.get(&row).cloned(), Self::on_select)
             .of(self.id.0)
             .stand_in(Row::Older)
+            .fitting(|row| matches!(row, Row::Card(_)))
+            .margin(look.margin())
             .showing(self.goal_row())
             .holding(self.held.0.map(|row| (row, self.held.1)))
             .into()

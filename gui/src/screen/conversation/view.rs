@@ -1,16 +1,16 @@
 //! Header, timeline and composer, put together.
 
-use super::{Conversation, Message};
+use super::{Conversation, Menu, Message};
 use crate::{
     guard::{Armed, Deed, Guard},
     screen::composer::About,
     theme::{space, style},
-    widget::{Element, Look, action},
+    widget::{Element, Look, action, nothing},
 };
 use abide_client::protocol::{conversation::Conversation as Known, method::daemon::ListModelsReply};
 use iced::{
     Fill,
-    widget::{column, container, space as gap},
+    widget::{column, container},
 };
 
 impl Conversation {
@@ -31,17 +31,24 @@ impl Conversation {
             is_steady: guard.allows(Deed::AtFoot, look.now),
             stops_on_escape: matches!(guard.armed(look.now), Some(Armed::Stop(_))),
         };
-        let composer = self.composer.view(self.stance(), &about).map(Message::Composer);
+        let composer = self.composer.view(self.stance(), &about, look.is_low).map(Message::Composer);
+        let (above, below) = if look.is_low { (space::XS, space::XS) } else { (space::S, space::L) };
         let composer = container(container(composer).max_width(space::COLUMN))
             .center_x(Fill)
-            .padding(iced::padding::horizontal(space::XL).bottom(space::L).top(space::S));
+            .padding(iced::padding::horizontal(look.margin()).bottom(below).top(above));
+        let gives_way = look.is_low && self.stance().needs_person();
+        let header = match self.menu {
+            Menu::Closed if gives_way => nothing(),
+            _ => self.header(known, look),
+        };
+        let jump = if gives_way { nothing() } else { self.jump_button() };
         // Below the timeline, not over it: it must not cover the buttons of a card.
-        column![self.header(known, look), self.timeline(guard, look), self.jump_button(), composer].into()
+        column![header, self.timeline(guard, look), jump, composer].into()
     }
 
     fn jump_button(&self) -> Element<'_, Message> {
         if self.at_end() {
-            return gap().height(0).into();
+            return nothing();
         }
         let words = if self.news == 0 { "Jump to latest" } else { "Jump to latest · new" };
         let button =

@@ -1,0 +1,296 @@
+//! Every card can be answered by keyboard alone and by mouse alone, however small the window is and however long the card.
+
+use crate::{
+    drawn,
+    person::Person,
+    preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
+};
+use abide_client::protocol::{
+    JsonText,
+    inbox::{Approval, Decision, Pending, Preview, Question},
+    task::Status,
+    transcript::Risk,
+};
+use abide_gui::request::Request;
+use iced_test::core::{Point, Rectangle, keyboard::key::Named};
+
+/// Windows in logical pixels: as people have them, and 800 by 600 and 640 by 420 at scale 2.
+const WINDOWS: [(f32, f32); 6] =
+    [(1280.0, 800.0), (800.0, 600.0), (640.0, 420.0), (500.0, 420.0), (400.0, 300.0), (320.0, 210.0)];
+
+const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+
+fn approval(change: impl FnOnce(&mut Approval)) -> Pending {
+    let Pending::Approval(mut approval) = preset::approval() else { unreachable!() };
+    change(&mut approval);
+    Pending::Approval(approval)
+}
+
+fn long_command() -> Pending {
+    let lines =
+        (0..60).map(|n| format!("echo line {n} of a script that somebody wrote \\n")).collect::<String>();
+    approval(|approval| {
+        approval.arguments = JsonText::parse(format!("{{\"command\":\"{lines}\"}}")).unwrap();
+        approval.workspace = "/home/me/src/a-folder-with-a-long-name/and-another-one-below-it".into();
+    })
+}
+
+fn long_edit() -> Pending {
+    let diff: Vec<String> = (0..80).map(|n| format!("+line {n}")).collect();
+    approval(|approval| {
+        approval.preview =
+            Some(Box::new(Preview { path: "a.txt".into(), diff: diff.join("\n"), changed: None }));
+        approval.risk = Risk::Low;
+    })
+}
+
+fn long_choice(n: usize) -> String {
+    format!("Choice {n}: {}", "which says in very many words what comes of it ".repeat(3).trim_end())
+}
+
+fn question(text: &str, choices: Vec<String>) -> Pending {
+    Pending::Question(Question { text: text.into(), choices, ..preset::question() })
+}
+
+fn questions() -> [(&'static str, Pending, String); 3] {
+    let long = "Some words before what is asked. ".repeat(20);
+    [
+        ("two choices", Pending::Question(preset::question()), "16–19 March".to_owned()),
+        ("nine long choices", question("Which one?", (1..=9).map(long_choice).collect()), long_choice(2)),
+        ("a long text", question(&long, vec!["yes".into(), "no".into()]), "no".to_owned()),
+    ]
+}
+
+fn approvals() -> [(&'static str, Pending); 3] {
+    [("a command", preset::approval()), ("a long script", long_command()), ("a long edit", long_edit())]
+}
+
+/// Before a window of this size, in the conversation or in the inbox, for long enough to have read it.
+fn before(pending: &Pending, (width, height): (f32, f32), is_inbox: bool) -> Person {
+    let status = match pending {
+        Pending::Approval(_) => Status::WaitingApproval,
+        Pending::Question(_) => Status::WaitingUser,
+    };
+    let (overview, conversation) = preset::waits(status, std::slice::from_ref(pending), preset::history());
+    let mut person = Person::before(overview);
+    person.resizes(width, height);
+    person.open(CONVERSATION, conversation);
+    if is_inbox {
+        person.control("i");
+    }
+    person.wait(60_000);
+    person.asked();
+    person
+}
+
+/// Where this text is, if all of it can be seen and clicked.
+fn sees(person: &mut Person, text: &str) -> Option<Rectangle> {
+    let whole = Rectangle::with_size(person.size).expand(1.0);
+    person.finds(text).filter(|at| at.is_within(&whole) && at.height > 8.0 && at.width > 4.0)
+}
+
+/// Turns the wheel over the card, then beside it, until it can be seen. What was scrolled last keeps the wheel for a moment of real
+/// time, but not where the pointer is not over it.
+fn looks_for(person: &mut Person, name: &str, text: &str) {
+    let (width, height) = (person.size.width, person.size.height);
+    let step = (height / 600.0).min(2.0);
+    let turns = [(width * 0.6, -step), (width - 4.0, -step), (width - 4.0, step)];
+    let is_seen = turns.into_iter().flat_map(|turn| std::iter::repeat_n(turn, 100)).any(|(x, notches)| {
+        sees(person, text).is_some() || {
+            person.wheels_over(Point::new(x, height * 0.5), notches);
+            sees(person, text).is_some()
+        }
+    });
+    assert!(is_seen, "{name}: {text:?} cannot be seen");
+}
+
+fn each(mut test: impl FnMut(&str, (f32, f32), bool)) {
+    for window in WINDOWS {
+        for is_inbox in [false, true] {
+            let place = if is_inbox { "in the inbox" } else { "in the conversation" };
+            test(&format!("{window:?} {place}"), window, is_inbox);
+        }
+    }
+}
+
+#[test]
+fn an_approval_is_answered_by_keyboard_alone() {
+    each(|name, window, is_inbox| {
+        for (what, pending) in approvals() {
+            let mut person = before(&pending, window, is_inbox);
+            // If it is not all in view, this brings it there.
+            person.named(Named::ArrowDown);
+            person.wait(600);
+            person.letter("a");
+            if what != "a long edit" {
+                assert_eq!(person.asked(), [], "{name}, {what}");
+                person.named(Named::Enter);
+            }
+            assert_eq!(person.asked(), [ALLOWED], "{name}, {what}");
+        }
+    });
+}
+
+#[test]
+fn an_approval_is_answered_by_mouse_alone() {
+    each(|name, window, is_inbox| {
+        for (what, pending) in approvals() {
+            for (button, decision) in
+                [("Allow once", Decision::AllowOnce), ("Always allow", Decision::AllowAlways)]
+            {
+                let mut person = before(&pending, window, is_inbox);
+                if is_inbox {
+                    looks_for(&mut person, name, button);
+                }
+                person.wait(600);
+                assert!(sees(&mut person, button).is_some(), "{name}, {what}: {button:?} is cut");
+                person.clicks(button);
+                assert_eq!(person.asked(), [Request::Decide(APPROVAL, decision, None)], "{name}, {what}");
+            }
+            let mut person = before(&pending, window, is_inbox);
+            if is_inbox {
+                looks_for(&mut person, name, "Always reject…");
+            }
+            person.wait(600);
+            assert!(sees(&mut person, "Always reject…").is_some(), "{name}, {what}");
+            person.clicks("Always reject…");
+            looks_for(&mut person, name, "Always reject");
+            person.clicks("Always reject");
+            let rejected = Request::Decide(APPROVAL, Decision::RejectAlways, None);
+            assert_eq!(person.asked(), [rejected], "{name}, {what}");
+        }
+    });
+}
+
+#[test]
+fn a_question_is_answered_by_keyboard_alone() {
+    each(|name, window, is_inbox| {
+        for (what, pending, second) in questions() {
+            let answered = Request::Answer(TASK, QUESTION, Some(second));
+            let mut person = before(&pending, window, is_inbox);
+            if !is_inbox {
+                person.named(Named::Escape);
+            }
+            person.named(Named::ArrowDown);
+            person.wait(600);
+            person.letter("2");
+            let mut asked = person.asked();
+            if asked.is_empty() {
+                // Not all choices can be seen: then it says which one is meant.
+                assert!(sees(&mut person, "Enter answers with 2. Esc: not yet.").is_some(), "{name}, {what}");
+                person.named(Named::Enter);
+                asked = person.asked();
+            }
+            assert_eq!(asked, [answered], "{name}, {what}");
+        }
+    });
+}
+
+#[test]
+fn a_question_is_answered_by_mouse_alone() {
+    each(|name, window, is_inbox| {
+        for (what, pending, second) in questions() {
+            let mut person = before(&pending, window, is_inbox);
+            looks_for(&mut person, name, &second);
+            person.wait(600);
+            person.clicks(&second);
+            let answered = Request::Answer(TASK, QUESTION, Some(second));
+            assert_eq!(person.asked(), [answered], "{name}, {what}");
+        }
+        let mut person = before(&questions()[1].1, window, is_inbox);
+        looks_for(&mut person, name, "Decline");
+        person.wait(600);
+        person.clicks("Decline");
+        assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, None)], "{name}");
+    });
+}
+
+#[test]
+fn what_is_written_is_sent_by_a_button_that_can_be_seen() {
+    each(|name, window, is_inbox| {
+        let mut person = before(&questions()[2].1, window, is_inbox);
+        if is_inbox {
+            looks_for(&mut person, name, "Reply");
+            let reply = person.finds("Reply").unwrap();
+            person.holds(Point::new(reply.x - 60.0, reply.center_y()));
+            person.lets_go();
+        }
+        person.writes("maybe");
+        person.wait(600);
+        assert!(sees(&mut person, "Reply").is_some(), "{name}");
+        person.clicks("Reply");
+        assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("maybe".into()))], "{name}");
+    });
+}
+
+#[test]
+fn a_task_that_waits_is_stopped_by_mouse() {
+    for window in WINDOWS {
+        for pending in [preset::approval(), questions()[1].1.clone()] {
+            let mut person = before(&pending, window, false);
+            assert!(sees(&mut person, "Stop").is_some(), "{window:?}");
+            person.clicks("Stop");
+            assert_eq!(person.asked(), [Request::Stop(TASK)], "{window:?}");
+        }
+    }
+}
+
+/// A digit may mean a choice that cannot be seen: it takes a second key, and any other key forgets it.
+#[test]
+fn a_digit_for_choices_of_which_some_are_hidden_takes_enter() {
+    let pending = question("Which one?", (1..=9).map(long_choice).collect());
+    let mut person = before(&pending, (640.0, 420.0), false);
+    person.named(Named::Escape);
+    person.wait(600);
+    person.letter("9");
+    assert_eq!(person.asked(), []);
+    person.named(Named::Escape);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "taken back");
+    person.wait(600);
+    person.letter("9");
+    person.wait(5100);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "forgotten");
+    person.letter("9");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some(long_choice(9)))]);
+}
+
+#[test]
+fn the_key_of_a_long_choice_keeps_its_room() {
+    for window in [(1280.0, 800.0), (640.0, 420.0)] {
+        let mut person = before(&question("Which?", vec![long_choice(1), long_choice(2)]), window, false);
+        for number in ["1", "2"] {
+            let key = sees(&mut person, number).unwrap_or_else(|| panic!("{window:?}: {number} is squeezed"));
+            assert!(key.height < 20.0, "{window:?}: {number} is broken: {key:?}");
+        }
+    }
+}
+
+/// The name of a key is bright while the key does something, and only then.
+#[test]
+fn keys_are_drawn_as_live_while_they_act() {
+    let low = approval(|approval| approval.risk = Risk::Low);
+    let (overview, conversation) = preset::waits(Status::WaitingApproval, &[low], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    let key = |person: &mut Person| {
+        let at = person.finds("⇧A").unwrap();
+        drawn::ink(person, at)
+    };
+    let dead = key(&mut person);
+    person.letter("a");
+    assert_eq!(person.asked(), []);
+    person.wait(700);
+    let live = key(&mut person);
+    assert_ne!(live, dead, "it has stood still");
+    person.control("l");
+    assert_eq!(key(&mut person), dead, "a caret is drawn");
+    person.named(Named::Escape);
+    assert_eq!(key(&mut person), dead, "the caret has just left");
+    person.wait(700);
+    assert_eq!(key(&mut person), live);
+    person.letter("a");
+    assert_eq!(person.asked(), [ALLOWED]);
+}
