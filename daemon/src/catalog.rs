@@ -8,7 +8,7 @@ use crate::{
 };
 use abide_model::{Keys, ModelError, Models, ProviderConfig};
 use abide_protocol::{
-    method::daemon::ListModelsReply,
+    method::daemon::{ListModelsParams, ListModelsReply},
     provider::{DefaultModel, ProviderInfo},
     task::Mode,
 };
@@ -145,10 +145,10 @@ impl Catalog {
 
     /// Providers (all, or that one) with their models, and which is the default and why. Unless one is asked for, what is on loopback
     /// is looked for again.
-    pub async fn list(&self, offline: bool, provider: Option<&str>) -> ListModelsReply {
-        let local = if provider.is_some() { self.local().await } else { self.look().await };
+    pub async fn list(&self, params: &ListModelsParams) -> ListModelsReply {
+        let local = if params.provider.is_some() { self.local().await } else { self.look().await };
         let default = self.providers_with(&local).default;
-        let providers: Vec<ProviderInfo> = self.models().await.list(offline, provider).await;
+        let providers: Vec<ProviderInfo> = self.models().await.list(params).await;
         let limits = self.inner.config.task.limits(Mode::Agent);
         ListModelsReply { providers, default, limits }
     }
@@ -203,8 +203,9 @@ impl Catalog {
             return Vec::new();
         }
         let keys: Arc<dyn Keys> = self.inner.keys.clone();
-        let listed =
-            Models::new(found.clone(), keys, self.inner.config.price_table()).list(false, None).await;
+        let listed = Models::new(found.clone(), keys, self.inner.config.price_table())
+            .list(&ListModelsParams::default())
+            .await;
         let models_of =
             |name: &str| listed.iter().find(|info| info.name == name).map(|info| info.models.clone());
         found

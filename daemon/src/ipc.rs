@@ -3,6 +3,7 @@
 mod connection;
 mod handlers;
 mod headers;
+mod request_error;
 mod service;
 mod shutdown;
 mod subscription;

@@ -265,7 +265,7 @@ async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &Daemo
         Err(error) => return vec![Diagnosis::bad("keys", error.to_string())],
     };
     let variable = Arc::new(|name: &str| std::env::var(name).ok());
-    super::models::diagnoses(&Catalog::new(config, kept, variable).list(false, None).await)
+    super::models::diagnoses(&Catalog::new(config, kept, variable).list(&ListModelsParams::default()).await)
 }
 
 async fn notifications(wanted: bool) -> Diagnosis {

@@ -207,7 +207,7 @@ impl Connection {
                 let (connection, asked) = (self.clone(), id.clone());
                 let work = async move {
                     let reply = handlers::handle(&connection, request).await;
-                    connection.answer(asked, reply);
+                    connection.answer(asked, reply.map_err(Into::into));
                 };
                 self.carry_out(id, most, work).await;
             }

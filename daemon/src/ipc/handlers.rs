@@ -10,18 +10,16 @@ mod search;
 mod start;
 mod task;
 
-use super::{connection::Connection, subscription};
-use crate::session::CommandError;
-use abide_engine::Refusal;
+use super::{connection::Connection, request_error::RequestError, subscription};
 use abide_protocol::{
     Candidate, ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
     method::{Reply, Request},
 };
-use abide_store::{AppendError, Lookup, ReadError, Store, WriteError};
+use abide_store::{Lookup, ReadError, Store};
 
 /// Carries out a request.
-pub(super) async fn handle(connection: &Connection, request: Request) -> Result<Reply, Error> {
+pub(super) async fn handle(connection: &Connection, request: Request) -> Result<Reply, RequestError> {
     let service = &connection.service;
     Ok(match request {
         Request::StartTask(params) => Reply::StartTask(start::start(service, params).await?),
@@ -59,14 +57,16 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
         Request::Search(params) => Reply::Search(search::search(service, params).await?),
         // Answered by tasks of their own, which the connection has begun already.
         Request::Subscribe(_) | Request::Shutdown(_) => {
-            return Err(Error::new(ErrorKind::Internal, format!("{} was not dispatched", request.name())));
+            return Err(
+                Error::new(ErrorKind::Internal, format!("{} was not dispatched", request.name())).into()
+            );
         }
         Request::Unsubscribe(params) => {
             Reply::Unsubscribe(subscription::end(connection, params.subscription_id))
         }
         Request::ListModels(params) => {
             let catalog = service.settings.now().await;
-            Reply::ListModels(catalog.list(params.offline, params.provider.as_deref()).await)
+            Reply::ListModels(catalog.list(&params).await)
         }
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
         Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
@@ -76,72 +76,20 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
     })
 }
 
-pub(super) fn storage(error: ReadError) -> Error {
-    match error {
-        ReadError::Cursor(_) => Error::new(ErrorKind::InvalidParams, error.to_string()),
-        ReadError::Closed => Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down"),
-        error => {
-            tracing::error!("{error}");
-            Error::new(ErrorKind::Storage, format!("{error}; `abide doctor` can tell more"))
-        }
-    }
-}
-
-fn write(error: &WriteError) -> Error {
-    let kind = match error {
-        WriteError::ConversationGone(_) => ErrorKind::NotFound,
-        WriteError::Full => ErrorKind::StorageFull,
-        WriteError::Closed => ErrorKind::ShuttingDown,
-        WriteError::Invalid { .. } => ErrorKind::Internal,
-        WriteError::Failed { .. } => ErrorKind::Storage,
-    };
-    Error::new(kind, error.to_string())
-}
-
-fn refused(error: &CommandError) -> Error {
-    let kind = match error {
-        CommandError::Refused(refusal) => match refusal {
-            Refusal::TaskRunning(task) => {
-                return Error::new(ErrorKind::TaskRunning, error.to_string()).about(task);
-            }
-            Refusal::NotAChoice(_) => ErrorKind::InvalidParams,
-            Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => ErrorKind::NotFound,
-            Refusal::Ended(_)
-            | Refusal::NotPaused
-            | Refusal::Answered(_)
-            | Refusal::Decided(_)
-            | Refusal::Stale => ErrorKind::IllegalState,
-        },
-        CommandError::Overloaded => ErrorKind::Overloaded,
-        CommandError::Store(AppendError::ConversationGone(_)) | CommandError::NoConversation => {
-            ErrorKind::NotFound
-        }
-        CommandError::Store(AppendError::DuplicateClientMessage { .. }) => ErrorKind::Conflict,
-        CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown => ErrorKind::ShuttingDown,
-        CommandError::Store(AppendError::Invalid { .. }) => ErrorKind::Internal,
-        CommandError::Store(AppendError::Failed { .. }) | CommandError::Load(_) => ErrorKind::Storage,
-        CommandError::Write(error) => return write(error),
-    };
-    if kind == ErrorKind::Internal {
-        tracing::error!("{error}");
-    }
-    Error::new(kind, error.to_string())
-}
-
 /// The one that an id fits; of several, `candidates` says what they are.
 async fn found<T>(
     lookup: Lookup<T>,
     what: &str,
     typed: &str,
     candidates: impl AsyncFnOnce(Vec<T>) -> Result<Vec<Candidate>, ReadError>,
-) -> Result<T, Error> {
+) -> Result<T, RequestError> {
     match lookup {
         Lookup::One(id) => Ok(id),
-        Lookup::None => Err(not_found(what, typed)),
+        Lookup::None => Err(not_found(what, typed).into()),
         Lookup::Many(fitting) => {
             let words = format!("{typed:?} fits more than one {what}; give more of its id");
-            let candidates = candidates(fitting).await.map_err(storage)?;
-            Err(Error::new(ErrorKind::Ambiguous, words).about(typed).among(candidates))
+            let candidates = candidates(fitting).await?;
+            Err(Error::new(ErrorKind::Ambiguous, words).about(typed).among(candidates).into())
         }
     }
 }
@@ -150,19 +98,19 @@ fn not_found(what: &str, typed: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no {what} {typed:?}")).about(typed)
 }
 
-async fn find_task(store: &Store, typed: &str) -> Result<TaskId, Error> {
-    let lookup = store.find_task(typed).await.map_err(storage)?;
+async fn find_task(store: &Store, typed: &str) -> Result<TaskId, RequestError> {
+    let lookup = store.find_task(typed).await?;
     found(lookup, "task", typed, async |ids| candidate::tasks(store, &ids).await).await
 }
 
-async fn find_conversation(store: &Store, typed: &str) -> Result<ConversationId, Error> {
-    let lookup = store.find_conversation(typed).await.map_err(storage)?;
+async fn find_conversation(store: &Store, typed: &str) -> Result<ConversationId, RequestError> {
+    let lookup = store.find_conversation(typed).await?;
     found(lookup, "conversation", typed, async |ids| candidate::conversations(store, &ids).await).await
 }
 
 /// The conversation of that id.
-pub(super) async fn existing(store: &Store, id: ConversationId) -> Result<Conversation, Error> {
-    let conversation = store.conversation(id).await.map_err(storage)?;
-    conversation
-        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no conversation {id}")).about(id))
+pub(super) async fn existing(store: &Store, id: ConversationId) -> Result<Conversation, RequestError> {
+    let conversation = store.conversation(id).await?;
+    let gone = || Error::new(ErrorKind::NotFound, format!("there is no conversation {id}")).about(id);
+    Ok(conversation.ok_or_else(gone)?)
 }

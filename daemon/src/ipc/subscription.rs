@@ -1,6 +1,6 @@
 //! A subscription begins: register first, then read the live output, then the store; so nothing is missed and nothing comes twice.
 
-use super::{Service, connection::Connection};
+use super::{Service, connection::Connection, request_error::RequestError};
 use crate::events::Subscriber;
 use abide_protocol::{
     Error, ErrorKind, Seq, SubscriptionId,
@@ -49,7 +49,7 @@ pub(super) async fn begin(connection: Arc<Connection>, request: Option<RequestId
         Ok(opened) => opened,
         Err(error) => {
             end(&connection, id);
-            return connection.answer(request, Err(error));
+            return connection.answer(request, Err(error.into()));
         }
     };
     let cursor = since.unwrap_or(snapshot.seq);
@@ -80,18 +80,18 @@ async fn open(
     id: SubscriptionId,
     scope: Scope,
     since: Option<Seq>,
-) -> Result<(Subscriber, Snapshot), Error> {
+) -> Result<(Subscriber, Snapshot), RequestError> {
     let Service { hub, store, .. } = &connection.service;
     let (subscriber, partials) = hub.join(id, scope, connection.outbox.clone());
     if let Scope::Conversation(conversation) = scope {
         super::handlers::existing(store, conversation).await?;
     }
-    let mut snapshot = store.snapshot(scope, since).await.map_err(super::handlers::storage)?;
+    let mut snapshot = store.snapshot(scope, since).await?;
     // A client that knows more than there is has seen another database, or made a mistake: what it would get has a gap.
     if let Some(since) = since.filter(|since| *since > snapshot.seq) {
         let Seq(newest) = snapshot.seq;
         let words = format!("there is no record {}: the newest is {newest}", since.0);
-        return Err(Error::new(ErrorKind::InvalidParams, words).about(newest));
+        return Err(Error::new(ErrorKind::InvalidParams, words).about(newest).into());
     }
     // What has been recorded between the two reads is in the snapshot, or follows.
     snapshot.partials = hub.still_live(partials);

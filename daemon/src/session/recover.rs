@@ -7,6 +7,7 @@ use abide_protocol::{
     record::CallAssessed,
     task::{AgentTask, CallState, Status},
 };
+use abide_store::TaskQuery;
 use abide_tools::Tools;
 
 /// For each task that was at work, what became of it. A task that waits for a person has lost nothing and is left alone.
@@ -67,7 +68,8 @@ impl Sessions {
         }
         let mut cursor = None;
         loop {
-            let (tasks, next) = self.inner.store.tasks(None, false, cursor, 1000).await?;
+            let (tasks, next) =
+                self.inner.store.tasks(TaskQuery { cursor, limit: 1000, ..TaskQuery::default() }).await?;
             for task in tasks.iter().filter(|t| looks_at_work(t)) {
                 drop(self.mailbox(task.conversation_id));
             }

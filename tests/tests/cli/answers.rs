@@ -63,6 +63,10 @@ async fn what_was_decided_before_counts() {
     let json = cli.run(&["reject", &approval, "--json"]).await;
     assert_eq!(json.code, Some(1), "{json:?}");
     assert!(json.stdout.contains("\"won\": false") && json.stdout.contains("firstAt"), "{json:?}");
+    let id = task.task_id.short();
+    let by_task = cli.run(&["approve", &id]).await;
+    assert_eq!(by_task.code, Some(0), "{by_task:?}");
+    assert!(by_task.stdout.starts_with("already allowed "), "{by_task:?}");
     world.wait_status(task, Status::WaitingUser).await;
     let question = world.pending(task).await[0].id();
     let PendingId::Question(question) = question else { panic!("a question: {question:?}") };
@@ -73,6 +77,8 @@ async fn what_was_decided_before_counts() {
     let again = cli.run(&["answer", &question, "blue"]).await;
     assert_eq!(again.code, Some(0), "{again:?}");
     assert!(again.stdout.starts_with("already answered ") && again.stdout.contains("blue"), "{again:?}");
+    let by_task = cli.run(&["answer", &id, "blue"]).await;
+    assert!(by_task.code == Some(0) && by_task.stdout.starts_with("already answered "), "{by_task:?}");
     let other = cli.run(&["answer", &question, "red"]).await;
     assert_eq!(other.code, Some(1), "{other:?}");
     assert!(other.stderr.contains("blue; your answer did not count"), "{other:?}");

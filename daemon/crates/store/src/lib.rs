@@ -41,5 +41,8 @@ pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
 pub use examine::Examined;
 pub use files::files;
 pub use loss::Loss;
-pub use query::{ClientMessageUse, Counts, Lookup, PendingRef, RuleId, TaskCalls};
+pub use query::{
+    ClientMessageUse, ConversationQuery, Counts, Lookup, PendingRef, RuleId, SearchQuery, TaskCalls,
+    TaskQuery,
+};
 pub use store::{Options, Store};

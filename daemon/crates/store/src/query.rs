@@ -13,11 +13,14 @@ mod snapshot;
 mod status;
 mod task;
 
+pub use conversation::ConversationQuery;
 pub use lookup::{Lookup, PendingRef};
 pub use message::TaskCalls;
 pub use remembered::RuleId;
 pub use rule::ClientMessageUse;
+pub use search::SearchQuery;
 pub use status::Counts;
+pub use task::TaskQuery;
 
 pub(crate) use conversation::{conversation, touch_conversation};
 pub(crate) use inbox::open_items;

@@ -1,4 +1,4 @@
-use super::{existing, find_conversation, refused, start, storage, task::PAGE, write};
+use super::{RequestError, existing, find_conversation, start, task::PAGE};
 use crate::ipc::{Service, connection::Connection};
 use abide_engine::Input;
 use abide_protocol::{
@@ -10,12 +10,13 @@ use abide_protocol::{
     },
     record::{ConversationCreated, ConversationUpdated},
 };
+use abide_store::ConversationQuery;
 use std::sync::PoisonError;
 
 pub(super) async fn create(
     service: &Service,
     params: CreateConversationParams,
-) -> Result<ConversationReply, Error> {
+) -> Result<ConversationReply, RequestError> {
     let CreateConversationParams { title, workspace, mode, model, persona } = params;
     start::check_choices(service, persona.as_deref(), model.as_deref()).await?;
     let id = start::new_conversation_id();
@@ -26,25 +27,28 @@ pub(super) async fn create(
         model,
         persona,
     };
-    service.sessions.command(id, Input::Create(facts)).await.map_err(|e| refused(&e))?;
+    service.sessions.command(id, Input::Create(facts)).await?;
     reply(service, id).await
 }
 
-async fn reply(service: &Service, id: ConversationId) -> Result<ConversationReply, Error> {
+async fn reply(service: &Service, id: ConversationId) -> Result<ConversationReply, RequestError> {
     Ok(ConversationReply { conversation: existing(&service.store, id).await? })
 }
 
 pub(super) async fn list(
     service: &Service,
     params: ListConversationsParams,
-) -> Result<ListConversationsReply, Error> {
+) -> Result<ListConversationsReply, RequestError> {
     let ListConversationsParams { archived, cursor, limit } = params;
-    let (conversations, next_cursor) =
-        service.store.conversations(archived, cursor, limit.unwrap_or(PAGE)).await.map_err(storage)?;
+    let query = ConversationQuery { archived, cursor, limit: limit.unwrap_or(PAGE) };
+    let (conversations, next_cursor) = service.store.conversations(query).await?;
     Ok(ListConversationsReply { conversations, next_cursor })
 }
 
-pub(super) async fn get(service: &Service, params: &ConversationParams) -> Result<ConversationReply, Error> {
+pub(super) async fn get(
+    service: &Service,
+    params: &ConversationParams,
+) -> Result<ConversationReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
     reply(service, id).await
 }
@@ -52,15 +56,15 @@ pub(super) async fn get(service: &Service, params: &ConversationParams) -> Resul
 pub(super) async fn messages(
     service: &Service,
     params: &ListMessagesParams,
-) -> Result<ListMessagesReply, Error> {
+) -> Result<ListMessagesReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    service.store.messages(id, params.before, params.limit.unwrap_or(PAGE)).await.map_err(storage)
+    Ok(service.store.messages(id, params.before, params.limit.unwrap_or(PAGE)).await?)
 }
 
 pub(super) async fn update(
     service: &Service,
     params: UpdateConversationParams,
-) -> Result<ConversationReply, Error> {
+) -> Result<ConversationReply, RequestError> {
     let UpdateConversationParams { conversation_id, title, workspace, mode, model, persona } = params;
     let id = find_conversation(&service.store, &conversation_id).await?;
     start::check_choices(service, persona.as_deref(), model.as_deref()).await?;
@@ -70,7 +74,7 @@ pub(super) async fn update(
     };
     let title = title.as_deref().map(named).transpose()?;
     let update = ConversationUpdated { title, workspace, mode, model, persona };
-    service.sessions.command(id, Input::Update(update)).await.map_err(|e| refused(&e))?;
+    service.sessions.command(id, Input::Update(update)).await?;
     reply(service, id).await
 }
 
@@ -88,31 +92,27 @@ fn named(title: &str) -> Result<String, Error> {
 pub(super) async fn archive(
     service: &Service,
     params: &ArchiveConversationParams,
-) -> Result<ConversationReply, Error> {
+) -> Result<ConversationReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    service
-        .sessions
-        .command(id, Input::Archive { archived: params.archived })
-        .await
-        .map_err(|e| refused(&e))?;
+    service.sessions.command(id, Input::Archive { archived: params.archived }).await?;
     reply(service, id).await
 }
 
 pub(super) async fn delete(
     service: &Service,
     params: &ConversationParams,
-) -> Result<DeleteConversationReply, Error> {
+) -> Result<DeleteConversationReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    let records = service.sessions.delete(id).await.map_err(|e| refused(&e))?;
+    let records = service.sessions.delete(id).await?;
     Ok(DeleteConversationReply { records })
 }
 
 pub(super) async fn mark_read(
     service: &Service,
     params: &MarkReadParams,
-) -> Result<ConversationReply, Error> {
+) -> Result<ConversationReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    let conversation = service.store.mark_read(id, params.seq).await.map_err(|e| write(&e))?;
+    let conversation = service.store.mark_read(id, params.seq).await?;
     Ok(ConversationReply { conversation })
 }
 

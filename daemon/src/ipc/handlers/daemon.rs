@@ -1,4 +1,4 @@
-use super::storage;
+use super::RequestError;
 use crate::{clock, ipc::Service};
 use abide_protocol::{
     Error, ErrorKind,
@@ -8,8 +8,8 @@ use abide_protocol::{
 };
 use tokio::time::Instant;
 
-pub(super) async fn status(service: &Service) -> Result<StatusReply, Error> {
-    let counts = service.store.counts().await.map_err(storage)?;
+pub(super) async fn status(service: &Service) -> Result<StatusReply, RequestError> {
+    let counts = service.store.counts().await?;
     let catalog = service.settings.now().await;
     Ok(StatusReply {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -42,7 +42,7 @@ fn resident_bytes() -> Option<u64> {
     None
 }
 
-pub(super) async fn set_key(service: &Service, params: SetKeyParams) -> Result<SetKeyReply, Error> {
+pub(super) async fn set_key(service: &Service, params: SetKeyParams) -> Result<SetKeyReply, RequestError> {
     let catalog = service.settings.now().await;
     let set = catalog.keys().set(&params.provider, params.key.as_deref()).await;
     let set = set.map_err(|e| Error::new(ErrorKind::InvalidParams, e.to_string()))?;

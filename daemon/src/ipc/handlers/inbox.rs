@@ -1,34 +1,34 @@
-use super::{candidate, find_task, found, not_found, refused, storage, task};
+use super::{RequestError, candidate, find_task, found, not_found, task};
 use crate::{ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal};
 use abide_protocol::{
     ApprovalId, ConversationId, Error, ErrorKind, MAX_CANDIDATES, QuestionId, TaskId,
-    inbox::{Pending, PendingId},
+    inbox::PendingId,
     limits::MAX_RESPONSE,
     method::inbox::{
         DecideApprovalParams, DecideApprovalReply, InboxParams, InboxReply, UserResponseParams,
         UserResponseReply,
     },
-    task::AgentTask,
 };
-use abide_store::{Lookup, PendingRef};
+use abide_store::{Lookup, PendingRef, Store};
 
-pub(super) async fn list(service: &Service, params: InboxParams) -> Result<InboxReply, Error> {
+pub(super) async fn list(service: &Service, params: InboxParams) -> Result<InboxReply, RequestError> {
     let task = match &params.task_id {
         Some(typed) => Some(find_task(&service.store, typed).await?),
         None => None,
     };
-    Ok(InboxReply { items: service.store.inbox(task).await.map_err(storage)? })
+    Ok(InboxReply { items: service.store.inbox(task).await? })
 }
 
 /// The first response counts; the others are told which it was, and since when.
 pub(super) async fn respond(
     service: &Service,
     params: UserResponseParams,
-) -> Result<UserResponseReply, Error> {
+) -> Result<UserResponseReply, RequestError> {
     let UserResponseParams { task_id, question_id, response } = params;
     if response.as_ref().is_some_and(|r| r.len() > MAX_RESPONSE) {
-        return Err(Error::new(ErrorKind::TooLarge, format!("the response is over {MAX_RESPONSE} bytes")));
+        let words = format!("the response is over {MAX_RESPONSE} bytes");
+        return Err(Error::new(ErrorKind::TooLarge, words).into());
     }
     let (task, conversation, question) = match question_id {
         Some(typed) => {
@@ -43,16 +43,16 @@ pub(super) async fn respond(
         Err(CommandError::Refused(Refusal::Answered(first))) => {
             Ok(UserResponseReply { won: false, response: first.said, first_at: Some(first.at) })
         }
-        Err(e) => Err(refused(&e)),
+        Err(e) => Err(e.into()),
     }
 }
 
-async fn question(service: &Service, typed: &str) -> Result<QuestionId, Error> {
+async fn question(service: &Service, typed: &str) -> Result<QuestionId, RequestError> {
     let store = &service.store;
-    let lookup = store.find_pending(typed).await.map_err(storage)?;
+    let lookup = store.find_pending(typed).await?;
     match found(lookup, "question", typed, async |items| candidate::items(store, &items).await).await?.id {
         PendingId::Question(id) => Ok(id),
-        PendingId::Approval(_) => Err(is_approval(typed)),
+        PendingId::Approval(_) => Err(is_approval(typed).into()),
     }
 }
 
@@ -60,38 +60,64 @@ fn is_approval(typed: &str) -> Error {
     Error::new(ErrorKind::InvalidParams, format!("{typed:?} is an approval: approve or reject it"))
 }
 
-/// The only open question of the task of that id; or the question of that id, open or not.
-async fn asked(service: &Service, typed: &str) -> Result<(TaskId, ConversationId, QuestionId), Error> {
-    let store = &service.store;
-    match store.find_pending(typed).await.map_err(storage)? {
+/// The question of that id, open or not; or that of the task of that id.
+async fn asked(service: &Service, typed: &str) -> Result<(TaskId, ConversationId, QuestionId), RequestError> {
+    match service.store.find_pending(typed).await? {
         Lookup::One(PendingRef { id: PendingId::Question(id), task_id, conversation_id, .. }) => {
             return Ok((task_id, conversation_id, id));
         }
-        Lookup::One(PendingRef { id: PendingId::Approval(_), .. }) => return Err(is_approval(typed)),
+        Lookup::One(PendingRef { id: PendingId::Approval(_), .. }) => return Err(is_approval(typed).into()),
         Lookup::Many(_) | Lookup::None => {}
     }
     let (task, conversation) = task::place(service, typed).await?;
-    let view = store.task(task).await.map_err(storage)?;
-    Ok((task, conversation, only_question(view.as_ref(), typed)?))
+    let question = QUESTION.of_task(&service.store, task, typed).await?;
+    Ok((task, conversation, question))
 }
 
-fn only_question(task: Option<&AgentTask>, typed: &str) -> Result<QuestionId, Error> {
-    let open: Vec<(QuestionId, &Pending)> = task
-        .iter()
-        .flat_map(|t| &t.pending)
-        .filter_map(|p| if let Pending::Question(q) = p { Some((q.id, p)) } else { None })
-        .collect();
-    match open.as_slice() {
-        [(one, _)] => Ok(*one),
-        [] => {
-            Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open question"))
-                .about(typed))
+/// A kind of item, and how it is spoken of.
+struct Kind<Id> {
+    name: &'static str,
+    done: &'static str,
+    id: fn(PendingId) -> Option<Id>,
+}
+
+const QUESTION: Kind<QuestionId> = Kind {
+    name: "question",
+    done: "answered",
+    id: |id| if let PendingId::Question(id) = id { Some(id) } else { None },
+};
+
+const APPROVAL: Kind<ApprovalId> = Kind {
+    name: "approval",
+    done: "decided",
+    id: |id| if let PendingId::Approval(id) = id { Some(id) } else { None },
+};
+
+impl<Id: Copy> Kind<Id> {
+    /// The only open item of a task. If none is open, the only one that it ever had: who comes late hears what is in force.
+    async fn of_task(&self, store: &Store, task: TaskId, typed: &str) -> Result<Id, RequestError> {
+        let Self { name, done, .. } = self;
+        let items = store.inbox(Some(task)).await?;
+        let open: Vec<_> =
+            items.iter().filter_map(|item| Some(((self.id)(item.pending.id())?, &item.pending))).collect();
+        match open.as_slice() {
+            [(one, _)] => return Ok(*one),
+            [] => {}
+            _ => {
+                let words =
+                    format!("task {typed:?} has {} open {name}s: say which one is {done}", open.len());
+                let candidates = open.iter().take(MAX_CANDIDATES).map(|(_, item)| candidate::open(item));
+                let error = Error::new(ErrorKind::Ambiguous, words).about(typed);
+                return Err(error.among(candidates.collect()).into());
+            }
         }
-        _ => {
-            let words =
-                format!("task {typed:?} has {} open questions: say which one is answered", open.len());
-            let candidates = open.iter().take(MAX_CANDIDATES).map(|(_, item)| candidate::open(item));
-            Err(Error::new(ErrorKind::Ambiguous, words).about(typed).among(candidates.collect()))
+        let all = store.pending_of(task).await?;
+        match all.iter().filter_map(|item| (self.id)(item.id)).collect::<Vec<_>>().as_slice() {
+            [one] => Ok(*one),
+            _ => {
+                let words = format!("task {typed:?} has no open {name}");
+                Err(Error::new(ErrorKind::IllegalState, words).about(typed).into())
+            }
         }
     }
 }
@@ -100,10 +126,11 @@ fn only_question(task: Option<&AgentTask>, typed: &str) -> Result<QuestionId, Er
 pub(super) async fn decide(
     service: &Service,
     params: DecideApprovalParams,
-) -> Result<DecideApprovalReply, Error> {
+) -> Result<DecideApprovalReply, RequestError> {
     let DecideApprovalParams { approval_id, decision, note } = params;
     if note.as_ref().is_some_and(|n| n.len() > MAX_RESPONSE) {
-        return Err(Error::new(ErrorKind::TooLarge, format!("the note is over {MAX_RESPONSE} bytes")));
+        let words = format!("the note is over {MAX_RESPONSE} bytes");
+        return Err(Error::new(ErrorKind::TooLarge, words).into());
     }
     let (approval, conversation) = approval(service, &approval_id).await?;
     match service.sessions.command(conversation, Input::Decide { approval, decision, note }).await {
@@ -111,47 +138,30 @@ pub(super) async fn decide(
         Err(CommandError::Refused(Refusal::Decided(first))) => {
             Ok(DecideApprovalReply { won: false, decision: first.said, first_at: Some(first.at) })
         }
-        Err(e) => Err(refused(&e)),
+        Err(e) => Err(e.into()),
     }
 }
 
-/// An approval's own id, or that of a task with exactly one open.
-async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, ConversationId), Error> {
-    match service.store.find_pending(typed).await.map_err(storage)? {
-        Lookup::One(pending) => match pending.id {
-            PendingId::Approval(id) => return Ok((id, pending.conversation_id)),
-            PendingId::Question(_) => {
-                return Err(Error::new(
-                    ErrorKind::InvalidParams,
-                    format!("{typed:?} is a question: answer it"),
-                ));
-            }
-        },
+/// The approval of that id, open or not; or that of the task of that id.
+async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, ConversationId), RequestError> {
+    let store = &service.store;
+    match store.find_pending(typed).await? {
+        Lookup::One(PendingRef { id: PendingId::Approval(id), conversation_id, .. }) => {
+            return Ok((id, conversation_id));
+        }
+        Lookup::One(PendingRef { id: PendingId::Question(_), .. }) => {
+            let words = format!("{typed:?} is a question: answer it");
+            return Err(Error::new(ErrorKind::InvalidParams, words).into());
+        }
         many @ Lookup::Many(_) => {
-            let item =
-                found(many, "approval", typed, async |items| candidate::items(&service.store, &items).await);
-            return item.await.and_then(|_| Err(not_found("approval", typed)));
+            let fitting = async |items: Vec<_>| candidate::items(store, &items).await;
+            found(many, "approval", typed, fitting).await?;
         }
         Lookup::None => {}
     }
-    let Lookup::One(task) = service.store.find_task(typed).await.map_err(storage)? else {
-        return Err(not_found("approval", typed));
+    let Lookup::One(task) = store.find_task(typed).await? else {
+        return Err(not_found("approval", typed).into());
     };
-    let items = service.store.inbox(Some(task)).await.map_err(storage)?;
-    let open: Vec<_> = items
-        .iter()
-        .filter_map(|i| if let Pending::Approval(a) = &i.pending { Some((a.id, i)) } else { None })
-        .collect();
-    match open.as_slice() {
-        [(id, item)] => Ok((*id, item.conversation_id)),
-        [] => {
-            Err(Error::new(ErrorKind::IllegalState, format!("task {typed:?} has no open approval"))
-                .about(typed))
-        }
-        _ => {
-            let words = format!("task {typed:?} has {} open approvals: say which one is decided", open.len());
-            let candidates = open.iter().take(MAX_CANDIDATES).map(|(_, i)| candidate::open(&i.pending));
-            Err(Error::new(ErrorKind::Ambiguous, words).about(typed).among(candidates.collect()))
-        }
-    }
+    let (_, conversation) = task::place(service, &task.to_string()).await?;
+    Ok((APPROVAL.of_task(store, task, typed).await?, conversation))
 }

@@ -1,30 +1,29 @@
-use super::{candidate, found, not_found, refused, storage, task::PAGE, write};
+use super::{RequestError, candidate, found, not_found, task::PAGE};
 use crate::ipc::Service;
 use abide_engine::Input;
-use abide_protocol::{
-    Error,
-    method::rule::{ForgetRuleParams, ForgetRuleReply, ListRulesParams, ListRulesReply},
-};
+use abide_protocol::method::rule::{ForgetRuleParams, ForgetRuleReply, ListRulesParams, ListRulesReply};
 
-pub(super) async fn list(service: &Service, params: ListRulesParams) -> Result<ListRulesReply, Error> {
+pub(super) async fn list(service: &Service, params: ListRulesParams) -> Result<ListRulesReply, RequestError> {
     let ListRulesParams { before, limit } = params;
-    service.store.rules(before, limit.unwrap_or(PAGE)).await.map_err(storage)
+    Ok(service.store.rules(before, limit.unwrap_or(PAGE)).await?)
 }
 
 /// Each conversation that remembers the decision forgets it by a record; of deleted ones only a digest is left, which goes last.
-pub(super) async fn forget(service: &Service, params: &ForgetRuleParams) -> Result<ForgetRuleReply, Error> {
+pub(super) async fn forget(
+    service: &Service,
+    params: &ForgetRuleParams,
+) -> Result<ForgetRuleReply, RequestError> {
     let ForgetRuleParams { rule_id: typed } = params;
     let store = &service.store;
-    let lookup = store.find_rule(typed).await.map_err(storage)?;
+    let lookup = store.find_rule(typed).await?;
     let fitting = async |ids: Vec<_>| candidate::rules(store, &ids).await;
     let id = found(lookup, "remembered decision", typed, fitting).await?;
-    let rule = store.remembered_rule(id).await.map_err(storage)?;
+    let rule = store.remembered_rule(id).await?;
     // Somebody else has just forgotten it.
     let rule = rule.ok_or_else(|| not_found("remembered decision", typed))?;
-    for (conversation, rule) in store.rule_holders(id).await.map_err(storage)? {
-        let forgotten = service.sessions.command(conversation, Input::ForgetRule(rule)).await;
-        forgotten.map_err(|e| refused(&e))?;
+    for (conversation, rule) in store.rule_holders(id).await? {
+        service.sessions.command(conversation, Input::ForgetRule(rule)).await?;
     }
-    store.forget_rule(id).await.map_err(|e| write(&e))?;
+    store.forget_rule(id).await?;
     Ok(ForgetRuleReply { rule })
 }

@@ -1,6 +1,6 @@
 mod digest;
 
-use super::{existing, refused, storage};
+use super::{RequestError, existing};
 use crate::{catalog::Catalog, clock, config::Config, ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal, Start, control, prompt};
 use abide_protocol::{
@@ -20,7 +20,10 @@ use std::{collections::BTreeMap, path::Path};
 const MAX_TITLE: usize = 60;
 
 /// Decides everything about a task that its first record freezes, and starts it.
-pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<StartTaskReply, Error> {
+pub(super) async fn start(
+    service: &Service,
+    params: StartTaskParams,
+) -> Result<StartTaskReply, RequestError> {
     check(service, &params)?;
     let client_message =
         params.client_message_id.clone().map(|id| ClientMessage { id, digest: digest(&params) });
@@ -77,15 +80,14 @@ pub(super) async fn start(service: &Service, params: StartTaskParams) -> Result<
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
             remove_scratch(service, conversation_id).await;
             let known = already_started(service, client_message.as_ref()).await?;
-            known.ok_or_else(|| {
-                Error::new(ErrorKind::Internal, "the first request of this clientMessageId has vanished")
-            })
+            let vanished = "the first request of this clientMessageId has vanished";
+            Ok(known.ok_or_else(|| Error::new(ErrorKind::Internal, vanished))?)
         }
         // So it may be in a conversation that is there already: then its task is the one that runs.
         Err(e @ CommandError::Refused(Refusal::TaskRunning(_))) => {
-            already_started(service, client_message.as_ref()).await?.ok_or_else(|| refused(&e))
+            already_started(service, client_message.as_ref()).await?.ok_or_else(|| e.into())
         }
-        Err(e) => Err(refused(&e)),
+        Err(e) => Err(e.into()),
     }
 }
 
@@ -114,15 +116,15 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
 async fn already_started(
     service: &Service,
     client: Option<&ClientMessage>,
-) -> Result<Option<StartTaskReply>, Error> {
+) -> Result<Option<StartTaskReply>, RequestError> {
     let Some(client) = client else { return Ok(None) };
-    let Some(used) = service.store.client_message(&client.id).await.map_err(storage)? else {
+    let Some(used) = service.store.client_message(&client.id).await? else {
         return Ok(None);
     };
     if !is_same(&used.digest, &client.digest) {
         let words =
             format!("the clientMessageId {:?} was used for another request; choose a new one", client.id);
-        return Err(Error::new(ErrorKind::Conflict, words).about(used.task_id));
+        return Err(Error::new(ErrorKind::Conflict, words).about(used.task_id).into());
     }
     Ok(Some(StartTaskReply { task_id: used.task_id, conversation_id: used.conversation_id }))
 }
@@ -131,7 +133,7 @@ async fn in_its_workspace(
     service: &Service,
     id: ConversationId,
     workspace: Option<&str>,
-) -> Result<Conversation, Error> {
+) -> Result<Conversation, RequestError> {
     let conversation = existing(&service.store, id).await?;
     match workspace {
         Some(other) if other != conversation.workspace => {
@@ -139,7 +141,7 @@ async fn in_its_workspace(
                 "the conversation works in {}, not in {other}; leave `workspace` out, or start a new conversation",
                 conversation.workspace
             );
-            Err(Error::new(ErrorKind::InvalidParams, words))
+            Err(Error::new(ErrorKind::InvalidParams, words).into())
         }
         _ => Ok(conversation),
     }
@@ -154,7 +156,7 @@ pub(super) async fn workspace(
     service: &Service,
     id: ConversationId,
     named: Option<&str>,
-) -> Result<String, Error> {
+) -> Result<String, RequestError> {
     let scratch = service.home.scratch_dir().join(id.to_string());
     let named = named.map(str::to_owned);
     let made = tokio::task::spawn_blocking(move || match named {
@@ -164,7 +166,7 @@ pub(super) async fn workspace(
             Err(e) => Err(Error::new(ErrorKind::Storage, e.to_string())),
         },
     });
-    made.await.unwrap_or_else(|e| Err(Error::new(ErrorKind::Internal, e.to_string())))
+    Ok(made.await.unwrap_or_else(|e| Err(Error::new(ErrorKind::Internal, e.to_string())))?)
 }
 
 /// The conversation did not come about: its folder, if it was given one of its own, is still empty.
@@ -204,7 +206,7 @@ pub(super) async fn check_choices(
     service: &Service,
     persona: Option<&str>,
     model: Option<&str>,
-) -> Result<(), Error> {
+) -> Result<(), RequestError> {
     let catalog = service.settings.now().await;
     check_persona(catalog.config(), persona)?;
     if model.is_some() {
@@ -217,7 +219,7 @@ pub(super) async fn choose_model(
     catalog: &Catalog,
     task: Option<&str>,
     conversation: Option<&str>,
-) -> Result<String, Error> {
+) -> Result<String, RequestError> {
     let unavailable = |words: String| Error::new(ErrorKind::ModelUnavailable, words);
     let choice = catalog.choose(task, conversation).await.map_err(|e| unavailable(e.to_string()))?;
     catalog.models().await.supports(&choice.model).map_err(|e| unavailable(e.message))?;

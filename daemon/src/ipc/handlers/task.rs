@@ -1,4 +1,4 @@
-use super::{find_task, refused, storage};
+use super::{RequestError, find_task};
 use crate::{clock, ipc::Service, session::CommandError};
 use abide_engine::{Input, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
@@ -6,20 +6,20 @@ use abide_protocol::{
     measure::ago,
     method::task::{GetTaskParams, GetTaskReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply},
 };
-use abide_store::TaskCalls;
+use abide_store::{TaskCalls, TaskQuery};
 
 /// A page, if the request names no size.
 pub(super) const PAGE: u32 = 100;
 
-pub(super) async fn stop(service: &Service, params: &TaskParams) -> Result<TaskReply, Error> {
+pub(super) async fn stop(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
     control(service, params, |task| Input::Stop { task, shown: String::new() }).await
 }
 
-pub(super) async fn pause(service: &Service, params: &TaskParams) -> Result<TaskReply, Error> {
+pub(super) async fn pause(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
     control(service, params, |task| Input::Pause { task }).await
 }
 
-pub(super) async fn resume(service: &Service, params: &TaskParams) -> Result<TaskReply, Error> {
+pub(super) async fn resume(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
     control(service, params, |task| Input::Resume { task }).await
 }
 
@@ -27,23 +27,23 @@ async fn control(
     service: &Service,
     params: &TaskParams,
     input: impl FnOnce(TaskId) -> Input,
-) -> Result<TaskReply, Error> {
+) -> Result<TaskReply, RequestError> {
     let (task, conversation) = place(service, &params.task_id).await?;
     let applied = match service.sessions.command(conversation, input(task)).await {
         Ok(applied) => applied,
         // The conversation's actor knows its newest task only.
         Err(CommandError::Refused(Refusal::Ended(_) | Refusal::NoTask | Refusal::NotPaused)) => {
-            return Err(not_so(service, task).await?);
+            return Err(not_so(service, task).await?.into());
         }
-        Err(e) => return Err(refused(&e)),
+        Err(e) => return Err(e.into()),
     };
     let task = applied.task.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task is gone"))?;
     Ok(TaskReply { task })
 }
 
 /// Why a task cannot be stopped, paused or resumed: where it stands instead.
-async fn not_so(service: &Service, id: TaskId) -> Result<Error, Error> {
-    let Some(task) = service.store.task(id).await.map_err(storage)? else {
+async fn not_so(service: &Service, id: TaskId) -> Result<Error, RequestError> {
+    let Some(task) = service.store.task(id).await? else {
         return Ok(Error::new(ErrorKind::NotFound, "the task is gone").about(id));
     };
     let id = task.id.short();
@@ -57,31 +57,31 @@ async fn not_so(service: &Service, id: TaskId) -> Result<Error, Error> {
 }
 
 /// The task that is meant, and its conversation.
-pub(super) async fn place(service: &Service, typed: &str) -> Result<(TaskId, ConversationId), Error> {
+pub(super) async fn place(service: &Service, typed: &str) -> Result<(TaskId, ConversationId), RequestError> {
     let task = find_task(&service.store, typed).await?;
-    let conversation = service.store.conversation_of(task).await.map_err(storage)?;
+    let conversation = service.store.conversation_of(task).await?;
     let conversation =
         conversation.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task's conversation was deleted"))?;
     Ok((task, conversation))
 }
 
-pub(super) async fn list(service: &Service, params: ListTasksParams) -> Result<ListTasksReply, Error> {
-    let ListTasksParams { conversation_id, all, cursor, limit } = params;
-    let (tasks, next_cursor) =
-        service.store.tasks(conversation_id, all, cursor, limit.unwrap_or(PAGE)).await.map_err(storage)?;
+pub(super) async fn list(service: &Service, params: ListTasksParams) -> Result<ListTasksReply, RequestError> {
+    let ListTasksParams { conversation_id: conversation, all: with_ended, cursor, limit } = params;
+    let query = TaskQuery { conversation, with_ended, cursor, limit: limit.unwrap_or(PAGE) };
+    let (tasks, next_cursor) = service.store.tasks(query).await?;
     Ok(ListTasksReply { tasks, next_cursor })
 }
 
-pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<GetTaskReply, Error> {
+pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<GetTaskReply, RequestError> {
     let (id, conversation) = place(service, &params.task_id).await?;
     let gone = || Error::new(ErrorKind::NotFound, "the task is gone");
-    let mut task = service.store.task(id).await.map_err(storage)?.ok_or_else(gone)?;
-    let answers = service.store.task_answers(conversation, id, SCRATCHPAD_LINES).await.map_err(storage)?;
-    let conversation = service.store.conversation(conversation).await.map_err(storage)?.ok_or_else(gone)?;
-    let TaskCalls { calls, is_cut: calls_cut } = service.store.task_calls(id).await.map_err(storage)?;
+    let mut task = service.store.task(id).await?.ok_or_else(gone)?;
+    let answers = service.store.task_answers(conversation, id, SCRATCHPAD_LINES).await?;
+    let conversation = service.store.conversation(conversation).await?.ok_or_else(gone)?;
+    let TaskCalls { calls, is_cut: calls_cut } = service.store.task_calls(id).await?;
     task.scratchpad = scratchpad(&calls, &answers);
     let history = match params.history {
-        true => Some(service.store.task_history(conversation.id, id).await.map_err(storage)?),
+        true => Some(service.store.task_history(conversation.id, id).await?),
         false => None,
     };
     Ok(GetTaskReply {

@@ -2,7 +2,7 @@ use super::{
     change::Change,
     entry::Entry,
     inbox::Inbox,
-    output::{LiveItem, Output, Piece},
+    output::{Attempts, LiveItem, Output, Piece},
 };
 use crate::Update;
 use abide_protocol::{
@@ -218,7 +218,7 @@ impl ConversationView {
         for call in std::mem::take(&mut snapshot.calls) {
             if call.conversation_id == id {
                 if call.state == CallState::Finished {
-                    self.output.close(DeltaItem::Call(call.call_id), u32::MAX, None, &mut ignored);
+                    self.output.close(DeltaItem::Call(call.call_id), Attempts::All, None, &mut ignored);
                 }
                 self.add_entry(Entry::Call(call), &mut ignored);
             }
@@ -329,7 +329,7 @@ impl ConversationView {
 
     fn add_message(&mut self, message: Message, changes: &mut Vec<Change>) {
         let (id, seq): (RecordId, Seq) = (message.id, message.seq);
-        self.output.close(DeltaItem::Reply(id), u32::MAX, Some(seq), changes);
+        self.output.close(DeltaItem::Reply(id), Attempts::All, Some(seq), changes);
         if let (MessageKind::Partial, Some(task_id)) = (message.kind, message.task_id) {
             let is_reply = |item| matches!(item, DeltaItem::Reply(_));
             self.output.close_where(task_id, Some(seq), is_reply, changes);

@@ -34,6 +34,13 @@ pub(super) struct Piece<'a> {
     pub(super) text: &'a str,
 }
 
+/// Attempts of an item.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Attempts {
+    UpTo(u32),
+    All,
+}
+
 /// All live output of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Output {
@@ -79,14 +86,18 @@ impl Output {
         }
     }
 
-    /// This item's attempts up to `attempt` are over; `recorded` says where it stands now.
+    /// These attempts of an item are over; `recorded` says where it stands now.
     pub(super) fn close(
         &mut self,
         item: DeltaItem,
-        attempt: u32,
+        over: Attempts,
         recorded: Option<Seq>,
         changes: &mut Vec<Change>,
     ) {
+        let attempt = match over {
+            Attempts::UpTo(attempt) => attempt,
+            Attempts::All => u32::MAX,
+        };
         let closed = self.closed.get(&item).map_or(attempt, |&closed| attempt.max(closed));
         self.closed.insert(item, closed);
         if self.items.get(&item).is_some_and(|live| live.attempt <= attempt) {
@@ -110,7 +121,7 @@ impl Output {
             .map(|(item, _)| *item)
             .collect();
         for item in over {
-            self.close(item, u32::MAX, recorded, changes);
+            self.close(item, Attempts::All, recorded, changes);
         }
     }
 

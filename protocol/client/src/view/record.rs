@@ -1,6 +1,6 @@
 //! What a record that is not a message does to a conversation's view.
 
-use super::{change::Change, conversation::ConversationView, entry::Entry};
+use super::{change::Change, conversation::ConversationView, entry::Entry, output::Attempts};
 use abide_protocol::{
     CallId,
     event::Event,
@@ -23,7 +23,7 @@ impl ConversationView {
             }),
             RecordBody::CallStarted(started) => {
                 let item = DeltaItem::Call(started.call_id);
-                self.output.close(item, started.attempt.saturating_sub(1), None, changes);
+                self.output.close(item, Attempts::UpTo(started.attempt.saturating_sub(1)), None, changes);
                 self.change_call(started.call_id, changes, |call| {
                     call.state = CallState::Running;
                     call.attempt = started.attempt;
@@ -31,7 +31,7 @@ impl ConversationView {
                 });
             }
             RecordBody::CallFinished(finished) => {
-                self.output.close(DeltaItem::Call(finished.call_id), u32::MAX, None, changes);
+                self.output.close(DeltaItem::Call(finished.call_id), Attempts::All, None, changes);
                 self.change_call(finished.call_id, changes, |call| {
                     call.state = CallState::Finished;
                     call.attempt = finished.attempt;
@@ -42,7 +42,7 @@ impl ConversationView {
             }
             RecordBody::ModelRequested(requested) => {
                 let item = DeltaItem::Reply(requested.item);
-                self.output.close(item, requested.attempt.saturating_sub(1), None, changes);
+                self.output.close(item, Attempts::UpTo(requested.attempt.saturating_sub(1)), None, changes);
                 if let Some(task_id) = record.task_id {
                     // Ids are sorted by time: earlier replies of the task are over, should their end have been missed.
                     let is_earlier = |other| matches!(other, DeltaItem::Reply(_)) && other < item;
@@ -50,11 +50,16 @@ impl ConversationView {
                 }
             }
             RecordBody::ModelFailed(failed) => {
-                self.output.close(DeltaItem::Reply(failed.item), failed.attempt, None, changes);
+                self.output.close(
+                    DeltaItem::Reply(failed.item),
+                    Attempts::UpTo(failed.attempt),
+                    None,
+                    changes,
+                );
             }
             // Without text, or it would be a message.
             RecordBody::Reply(_) => {
-                self.output.close(DeltaItem::Reply(record.id), u32::MAX, None, changes);
+                self.output.close(DeltaItem::Reply(record.id), Attempts::All, None, changes);
             }
             RecordBody::TaskEnded(ended) => self.end_task(record, ended, changes),
             RecordBody::ConversationDeleted(_) => self.set_deleted(changes),

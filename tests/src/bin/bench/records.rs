@@ -19,7 +19,7 @@ use abide_client::{
         record::{NewRecord, RecordBody},
     },
 };
-use abide_store::{Append, Store, TaskProjection};
+use abide_store::{Append, Store, TaskProjection, TaskQuery};
 use rusqlite::{Connection, OpenFlags, params, types::Value as Column};
 use std::{
     fs,
@@ -93,7 +93,10 @@ async fn through_store(database: &Path, folder: &Path) -> (Value, usize) {
     let mut histories = Vec::new();
     for id in recorded.recorded_conversations().await.expect("the conversations") {
         let records = recorded.conversation_records(id).await.expect("the records");
-        let (tasks, _) = recorded.tasks(Some(id), true, None, 1).await.expect("the tasks");
+        let (tasks, _) = recorded
+            .tasks(TaskQuery { conversation: Some(id), with_ended: true, limit: 1, ..TaskQuery::default() })
+            .await
+            .expect("the tasks");
         histories.push((id, tasks.into_iter().next(), records));
     }
     recorded.close().await;

@@ -3,6 +3,7 @@
 use super::{Models, Provider};
 use crate::{anthropic, config::Api, error::ModelError, http::Peer, openai, quote::quote};
 use abide_protocol::{
+    method::daemon::ListModelsParams,
     provider::{KeyState, ProviderInfo},
     record::ModelErrorKind,
 };
@@ -28,10 +29,12 @@ struct Item {
 }
 
 impl Models {
-    /// What there is, provider by provider, of all or of that one. Each is asked for its models, all at once, unless `offline`.
-    pub async fn list(&self, offline: bool, only: Option<&str>) -> Vec<ProviderInfo> {
-        let wanted = self.providers.iter().filter(|p| only.is_none_or(|name| p.config.name == name));
-        join_all(wanted.map(|provider| self.describe(provider, offline))).await
+    /// What there is, provider by provider. All are asked for their models at once.
+    pub async fn list(&self, params: &ListModelsParams) -> Vec<ProviderInfo> {
+        let ListModelsParams { offline, provider: only } = params;
+        let wanted =
+            self.providers.iter().filter(|p| only.as_ref().is_none_or(|name| p.config.name == *name));
+        join_all(wanted.map(|provider| self.describe(provider, *offline))).await
     }
 
     /// The models that a provider says it has, by its own names.

@@ -5,7 +5,7 @@ use crate::{
     server::{Answer, Server, Step},
 };
 use abide_model::{Api, LocalPorts, Models, Prices, ProviderConfig, UnknownApi, find_local_on};
-use abide_protocol::{provider::KeyState, record::ModelErrorKind};
+use abide_protocol::{method::daemon::ListModelsParams, provider::KeyState, record::ModelErrorKind};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ async fn each_provider_tells_what_it_has_or_why_not() {
     ];
     let models = Models::new(providers, Arc::new(OneKey(None)), Prices::built_in());
 
-    let infos = models.list(false, None).await;
+    let infos = models.list(&ListModelsParams::default()).await;
     assert_eq!(infos[0].models, ["good/a", "good/org/b"]);
     assert_eq!(
         (good.only().path.as_str(), odd.only().path.as_str()),
@@ -42,7 +42,7 @@ async fn each_provider_tells_what_it_has_or_why_not() {
     let keys: Vec<_> = infos.iter().map(|info| info.key).collect();
     assert_eq!(keys, [KeyState::NotNeeded, KeyState::NotNeeded, KeyState::Missing, KeyState::NotNeeded]);
 
-    let offline = models.list(true, None).await;
+    let offline = models.list(&ListModelsParams { offline: true, provider: None }).await;
     assert_eq!(offline[0].problem.as_deref(), Some("not asked"));
     assert_eq!(offline[3].models, ["demo/demo"]);
     assert_eq!(good.seen().len(), 1);
@@ -60,12 +60,14 @@ async fn who_wants_a_key_and_has_none_is_not_asked_and_one_can_be_asked_alone() 
     let configs = vec![named("vendor", &servers[0], true), named("gateway", &servers[1], false)];
     let models = Models::new(configs.clone(), Arc::new(OneKey(None)), Prices::built_in());
 
-    let problems: Vec<_> = models.list(false, None).await.into_iter().map(|info| info.problem).collect();
+    let problems: Vec<_> =
+        models.list(&ListModelsParams::default()).await.into_iter().map(|info| info.problem).collect();
     assert_eq!(problems, [Some("not asked: it wants a key and none is set".to_owned()), None]);
     assert_eq!((servers[0].seen().len(), servers[1].seen().len()), (0, 1));
 
     let with_key = Models::new(configs, Arc::new(OneKey(Some("a-real-key"))), Prices::built_in());
-    let alone = with_key.list(false, Some("vendor")).await;
+    let alone =
+        with_key.list(&ListModelsParams { offline: false, provider: Some("vendor".to_owned()) }).await;
     assert_eq!(alone.iter().map(|info| info.name.as_str()).collect::<Vec<_>>(), ["vendor"]);
     assert_eq!((servers[0].seen().len(), servers[1].seen().len()), (1, 1));
 }
@@ -76,7 +78,7 @@ async fn a_list_that_is_not_there_is_no_missing_model() {
     let server = Server::start(vec![answer]).await;
     let models =
         Models::new(vec![config(Api::OpenAiChat, server.url())], Arc::new(OneKey(None)), Prices::built_in());
-    let problem = models.list(false, None).await.remove(0).problem.unwrap();
+    let problem = models.list(&ListModelsParams::default()).await.remove(0).problem.unwrap();
     let said = format!("p: {} has no list of models (404: Not Found); is its base_url right?", server.url());
     assert!(problem.starts_with(&said), "{problem}");
 }

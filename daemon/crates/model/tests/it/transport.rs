@@ -5,7 +5,7 @@ use crate::{
     server::{Answer, Server, Step, self_signed},
 };
 use abide_model::{Api, ModelEvent, Price, Prices, ProviderConfig};
-use abide_protocol::record::ModelErrorKind as Kind;
+use abide_protocol::{method::daemon::ListModelsParams, record::ModelErrorKind as Kind};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::Notify;
 
@@ -174,6 +174,6 @@ fn attempts_can_be_spawned() {
     is_sync(&models);
     let mut sink = |_| {};
     is_send(&models.complete(hello(), &mut sink));
-    is_send(&models.list(false, None));
+    is_send(&models.list(&ListModelsParams::default()));
     is_send(&abide_model::find_local());
 }

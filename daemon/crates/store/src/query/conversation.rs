@@ -78,19 +78,29 @@ pub(super) fn conversations(
     Ok((page, next))
 }
 
+/// Which page of which conversations is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConversationQuery {
+    /// Only archived ones; otherwise only the others.
+    pub archived: bool,
+    /// Where the page before ended.
+    pub cursor: Option<String>,
+    /// The most conversations of a page.
+    pub limit: u32,
+}
+
 impl Store {
     /// A conversation, if there is one with that id.
     pub async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>, ReadError> {
         self.read(move |connection| Ok(conversation(connection, id)?)).await
     }
 
-    /// Last changed first; archived ones or the others. With the cursor of the next page, if there is one.
+    /// Last changed first. With the cursor of the next page, if there is one.
     pub async fn conversations(
         &self,
-        archived: bool,
-        cursor: Option<String>,
-        limit: u32,
+        query: ConversationQuery,
     ) -> Result<(Vec<Conversation>, Option<String>), ReadError> {
+        let ConversationQuery { archived, cursor, limit } = query;
         let cursor = Cursor::parse(cursor.as_deref())?;
         self.read(move |connection| {
             let (page, next) = conversations(connection, archived, cursor, page_size(limit))?;

@@ -62,6 +62,9 @@ fn find<T>(
     })
 }
 
+/// What [`pending`] reads, and where from.
+const PENDING: &str = "id, kind, task, conversation, item IS NOT NULL FROM inbox WHERE";
+
 fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRef> {
     let id = row.get(0)?;
     let is_question = row.get_ref(1)?.as_str()? == "question";
@@ -98,14 +101,24 @@ impl Store {
         .await
     }
 
+    /// Questions and approvals of a task, oldest first; closed ones too.
+    pub async fn pending_of(&self, task: TaskId) -> Result<Vec<PendingRef>, ReadError> {
+        self.read(move |connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {PENDING} conversation = (SELECT conversation FROM tasks WHERE id = ?1) AND task = ?1 ORDER BY at, id"
+            ))?;
+            Ok(statement.query_map([task.0], pending)?.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     /// The question or approval whose id begins or ends so: an open one, or else a closed one, for those who come late.
     pub async fn find_pending(&self, typed: &str) -> Result<Lookup<PendingRef>, ReadError> {
-        const COLUMNS: &str = "id, kind, task, conversation, item IS NOT NULL FROM inbox WHERE";
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
         self.read(move |connection| {
-            let open = find(connection, &format!("{COLUMNS} item IS NOT NULL AND"), &digits, pending)?;
+            let open = find(connection, &format!("{PENDING} item IS NOT NULL AND"), &digits, pending)?;
             match open {
-                Lookup::None => Ok(find(connection, COLUMNS, &digits, pending)?),
+                Lookup::None => Ok(find(connection, PENDING, &digits, pending)?),
                 one_or_many => Ok(one_or_many),
             }
         })

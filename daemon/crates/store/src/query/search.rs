@@ -122,18 +122,25 @@ fn messages(
     Ok(hits)
 }
 
+/// What is searched for, and where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SearchQuery<'a> {
+    /// All of them are in what is found.
+    pub words: &'a str,
+    /// Absent: in all conversations.
+    pub conversation: Option<ConversationId>,
+    /// Only messages before that one.
+    pub before: Option<Seq>,
+    /// The most messages that are found.
+    pub limit: u32,
+}
+
 impl Store {
-    /// Messages and titles with all the words of the query, in one conversation or in all, before that message; at most `limit`
-    /// messages. The first search after much was written takes longer: the index follows only now.
-    pub async fn search(
-        &self,
-        query: &str,
-        conversation: Option<ConversationId>,
-        before: Option<Seq>,
-        limit: u32,
-    ) -> Result<SearchReply, ReadError> {
+    /// Messages and titles, the newest first. The first search after much was written takes longer: the index follows only now.
+    pub async fn search(&self, query: SearchQuery<'_>) -> Result<SearchReply, ReadError> {
+        let SearchQuery { words, conversation, before, limit } = query;
         self.follow().await?;
-        let words = Words::parse(query);
+        let words = Words::parse(words);
         let limit = page_size(limit);
         self.read(move |connection| {
             let searched_to = search_progress(connection)?.searched_to;

@@ -24,16 +24,25 @@ fn tasks(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<Ve
     Ok(tasks)
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tasks {
+    All,
+    Unfinished,
+}
+
 /// Newest first, as lists carry them.
 fn listed(
     connection: &Connection,
     conversation: Option<ConversationId>,
-    all: bool,
+    which: Tasks,
     cursor: Cursor,
     limit: usize,
 ) -> Result<Vec<AgentTask>, ReadError> {
     let of = if conversation.is_some() { "conversation = ?4 AND" } else { "?4 IS NULL AND" };
-    let live = if all { "" } else { "ended = 0 AND" };
+    let live = match which {
+        Tasks::All => "",
+        Tasks::Unfinished => "ended = 0 AND",
+    };
     let sql = format!(
         "{SELECT} WHERE {of} {live} (started_at, id) < (?1, ?2) ORDER BY started_at DESC, id DESC LIMIT ?3"
     );
@@ -43,32 +52,40 @@ fn listed(
 
 /// All tasks that have not ended, newest first.
 pub(super) fn unfinished(connection: &Connection) -> Result<Vec<AgentTask>, ReadError> {
-    listed(connection, None, false, Cursor::NEWEST, usize::MAX)
+    listed(connection, None, Tasks::Unfinished, Cursor::NEWEST, usize::MAX)
 }
 
 /// A conversation's tasks that have not ended and its newest, newest first.
 pub(super) fn current(connection: &Connection, id: ConversationId) -> Result<Vec<AgentTask>, ReadError> {
-    let mut current = listed(connection, Some(id), true, Cursor::NEWEST, 1)?;
+    let mut current = listed(connection, Some(id), Tasks::All, Cursor::NEWEST, 1)?;
     let newest = current.first().map(|task| task.id);
-    let unfinished = listed(connection, Some(id), false, Cursor::NEWEST, usize::MAX)?;
+    let unfinished = listed(connection, Some(id), Tasks::Unfinished, Cursor::NEWEST, usize::MAX)?;
     current.extend(unfinished.into_iter().filter(|task| Some(task.id) != newest));
     Ok(current)
 }
 
+/// Which page of which tasks is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskQuery {
+    /// Absent: of all conversations.
+    pub conversation: Option<ConversationId>,
+    /// Those that have ended, too.
+    pub with_ended: bool,
+    /// Where the page before ended.
+    pub cursor: Option<String>,
+    /// The most tasks of a page.
+    pub limit: u32,
+}
+
 impl Store {
-    /// Newest first, of one conversation or of all; ended ones only with `all`. With the cursor of the next page, if there is
-    /// one. Prompts and scratchpads are left out.
-    pub async fn tasks(
-        &self,
-        conversation: Option<ConversationId>,
-        all: bool,
-        cursor: Option<String>,
-        limit: u32,
-    ) -> Result<(Vec<AgentTask>, Option<String>), ReadError> {
+    /// Newest first. With the cursor of the next page, if there is one. Prompts and scratchpads are left out.
+    pub async fn tasks(&self, query: TaskQuery) -> Result<(Vec<AgentTask>, Option<String>), ReadError> {
+        let TaskQuery { conversation, with_ended, cursor, limit } = query;
         let cursor = Cursor::parse(cursor.as_deref())?;
         let limit = page_size(limit);
+        let tasks = if with_ended { Tasks::All } else { Tasks::Unfinished };
         self.read(move |connection| {
-            let mut page = listed(connection, conversation, all, cursor, limit + 1)?;
+            let mut page = listed(connection, conversation, tasks, cursor, limit + 1)?;
             let more = page.len() > limit;
             page.truncate(limit);
             let next = page.last().filter(|_| more);

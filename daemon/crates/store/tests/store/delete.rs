@@ -6,7 +6,9 @@ use abide_protocol::{
     record::{ConversationDeleted, Record, RecordBody, RuleRemembered},
     task::Status,
 };
-use abide_store::{Append, AppendError, Committed, Lookup, Store, WriteError};
+use abide_store::{
+    Append, AppendError, Committed, ConversationQuery, Lookup, SearchQuery, Store, WriteError,
+};
 use std::{path::Path, sync::Arc};
 
 const SECRET: &str = "the-colour-of-the-cat";
@@ -71,14 +73,25 @@ async fn no_word_of_a_deleted_conversation_is_left_in_the_search_index() {
         let records =
             (4..4 + messages).map(|n| record(n, None, notice("vermilion and chartreuse"))).collect();
         store.append(append(id, records)).await.unwrap();
-        let found = store.search("vermilion", None, None, 1000).await.unwrap();
+        let found = store
+            .search(SearchQuery { words: "vermilion", limit: 1000, ..SearchQuery::default() })
+            .await
+            .unwrap();
         assert_eq!(found.messages.len(), messages as usize);
         let folder = home.path().parent().unwrap().to_owned();
         assert_ne!(files_that_hold(&folder, "vermilion"), [] as [String; 0]);
 
         store.delete_conversation(id, Timestamp(99), RecordId(uuid(1, 1))).await.unwrap();
         assert_eq!(files_that_hold(&folder, "vermilion"), [] as [String; 0]);
-        assert_eq!(store.search("chartreuse", None, None, 9).await.unwrap().messages.len(), 1);
+        assert_eq!(
+            store
+                .search(SearchQuery { words: "chartreuse", limit: 9, ..SearchQuery::default() })
+                .await
+                .unwrap()
+                .messages
+                .len(),
+            1
+        );
     }
 }
 
@@ -92,7 +105,15 @@ async fn a_conversation_with_a_changed_record_can_be_deleted_and_no_word_of_it_i
     let words = ["vermilion", "mauve"];
     let records = (4..).zip(words).map(|(n, word)| record(n, None, notice(word))).collect();
     store.append(append(id, records)).await.unwrap();
-    assert_eq!(store.search("vermilion", None, None, 9).await.unwrap().messages.len(), 1);
+    assert_eq!(
+        store
+            .search(SearchQuery { words: "vermilion", limit: 9, ..SearchQuery::default() })
+            .await
+            .unwrap()
+            .messages
+            .len(),
+        1
+    );
     let damage = "UPDATE records SET body = replace(body, 'vermilion', 'vermillon')";
     rusqlite::Connection::open(home.path()).unwrap().execute(damage, []).unwrap();
     assert!(store.conversation_records(id).await.is_err());
@@ -101,9 +122,24 @@ async fn a_conversation_with_a_changed_record_can_be_deleted_and_no_word_of_it_i
     let folder = home.path().parent().unwrap().to_owned();
     for word in words.into_iter().chain(["vermillon"]) {
         assert_eq!(files_that_hold(&folder, word), [] as [String; 0]);
-        assert_eq!(store.search(word, None, None, 9).await.unwrap().messages, []);
+        assert_eq!(
+            store
+                .search(SearchQuery { words: word, limit: 9, ..SearchQuery::default() })
+                .await
+                .unwrap()
+                .messages,
+            []
+        );
     }
-    assert_eq!(store.search("chartreuse", None, None, 9).await.unwrap().messages.len(), 1);
+    assert_eq!(
+        store
+            .search(SearchQuery { words: "chartreuse", limit: 9, ..SearchQuery::default() })
+            .await
+            .unwrap()
+            .messages
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -151,7 +187,8 @@ async fn nothing_of_a_deleted_conversation_is_left_but_a_tombstone() {
     let decision = store.rule("shell", &format!("{{\"a\":\"{SECRET}\"}}"), "/w");
     assert_eq!(decision, Some(true), "a remembered decision outlives its conversation, as a digest");
     assert_eq!(store.find_pending(&question_id(7).to_string()).await.unwrap(), Lookup::None);
-    let (left, _) = store.conversations(false, None, 10).await.unwrap();
+    let (left, _) =
+        store.conversations(ConversationQuery { limit: 10, ..ConversationQuery::default() }).await.unwrap();
     assert_eq!(left.iter().map(|c| c.id).collect::<Vec<_>>(), [kept]);
 
     // It stays deleted.

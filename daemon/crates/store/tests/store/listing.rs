@@ -1,6 +1,6 @@
 use super::support::*;
 use abide_protocol::{Seq, Timestamp, record::*, task::PauseReason, task::Status};
-use abide_store::{Append, ReadError, WriteError};
+use abide_store::{Append, ConversationQuery, ReadError, TaskQuery, WriteError};
 
 #[tokio::test]
 async fn conversations_are_paged_last_changed_first() {
@@ -20,7 +20,10 @@ async fn conversations_are_paged_last_changed_first() {
     let mut cursor = None;
     let mut pages = Vec::new();
     loop {
-        let (page, next) = store.conversations(false, cursor, 2).await.unwrap();
+        let (page, next) = store
+            .conversations(ConversationQuery { cursor, limit: 2, ..ConversationQuery::default() })
+            .await
+            .unwrap();
         pages.push(page.iter().map(|c| c.id).collect::<Vec<_>>());
         cursor = next;
         if cursor.is_none() {
@@ -28,9 +31,18 @@ async fn conversations_are_paged_last_changed_first() {
         }
     }
     assert_eq!(pages, [[1, 5].map(conversation), [3, 2].map(conversation)]);
-    let (archived, next) = store.conversations(true, None, 10).await.unwrap();
+    let (archived, next) = store
+        .conversations(ConversationQuery { archived: true, limit: 10, ..ConversationQuery::default() })
+        .await
+        .unwrap();
     assert_eq!((archived.len(), archived[0].id, next), (1, conversation(4), None));
-    let wrong = store.conversations(false, Some("nonsense".to_owned()), 2).await;
+    let wrong = store
+        .conversations(ConversationQuery {
+            cursor: Some("nonsense".to_owned()),
+            limit: 2,
+            ..ConversationQuery::default()
+        })
+        .await;
     assert!(matches!(wrong, Err(ReadError::Cursor(_))), "{wrong:?}");
 }
 
@@ -64,18 +76,27 @@ async fn tasks_are_paged_newest_first() {
         let status = if n % 3 == 0 { Status::Completed } else { Status::Paused };
         start(&store, if n < 6 { a } else { b }, n, status).await;
     }
-    let list = async |conversation, all, cursor, limit| {
-        let (page, next) = store.tasks(conversation, all, cursor, limit).await.unwrap();
+    let list = async |query: TaskQuery| {
+        let (page, next) = store.tasks(query).await.unwrap();
         assert!(page.iter().all(|task| task.original_prompt.is_empty() && task.scratchpad.is_empty()));
         (page.iter().map(|task| task.started_at.0).collect::<Vec<_>>(), next)
     };
-    assert_eq!(list(None, true, None, 100).await, (vec![9, 8, 7, 6, 5, 4, 3], None));
-    assert_eq!(list(None, false, None, 4).await, (vec![8, 7, 5, 4], None));
-    assert_eq!(list(Some(a), true, None, 100).await, (vec![5, 4, 3], None));
-    assert_eq!(list(Some(b), false, None, 100).await, (vec![8, 7], None));
-    let (first, next) = list(None, false, None, 3).await;
+    assert_eq!(
+        list(TaskQuery { with_ended: true, limit: 100, ..TaskQuery::default() }).await,
+        (vec![9, 8, 7, 6, 5, 4, 3], None)
+    );
+    assert_eq!(list(TaskQuery { limit: 4, ..TaskQuery::default() }).await, (vec![8, 7, 5, 4], None));
+    assert_eq!(
+        list(TaskQuery { conversation: Some(a), with_ended: true, limit: 100, ..TaskQuery::default() }).await,
+        (vec![5, 4, 3], None)
+    );
+    assert_eq!(
+        list(TaskQuery { conversation: Some(b), limit: 100, ..TaskQuery::default() }).await,
+        (vec![8, 7], None)
+    );
+    let (first, next) = list(TaskQuery { limit: 3, ..TaskQuery::default() }).await;
     assert_eq!(first, [8, 7, 5]);
-    assert_eq!(list(None, false, next, 3).await, (vec![4], None));
+    assert_eq!(list(TaskQuery { cursor: next, limit: 3, ..TaskQuery::default() }).await, (vec![4], None));
     assert_eq!(store.task(task_id(99)).await.unwrap(), None);
 
     let mut unfinished = store.unfinished().await.unwrap();

@@ -3,7 +3,7 @@ use super::{
     support::{Home, append, begin, conversation, notice, options, record, uuid},
 };
 use abide_protocol::Seq;
-use abide_store::{CopyError, Existing, Integrity, Loss, OpenError, ReadError, Store, Unreadable};
+use abide_store::{CopyError, Existing, Integrity, Loss, OpenError, ReadError, Store, TaskQuery, Unreadable};
 use rusqlite::{Connection, ToSql};
 use std::{fs, path::Path};
 use uuid::Uuid;
@@ -398,10 +398,8 @@ async fn databases_of_every_schema_open() {
         );
         assert_eq!(store.check().await.unwrap(), Integrity::Sound);
         assert_eq!(store.conversation(id).await.unwrap(), fresh.conversation(id).await.unwrap());
-        assert_eq!(
-            store.tasks(None, true, None, 10).await.unwrap(),
-            fresh.tasks(None, true, None, 10).await.unwrap()
-        );
+        let all = TaskQuery { with_ended: true, limit: 10, ..TaskQuery::default() };
+        assert_eq!(store.tasks(all.clone()).await.unwrap(), fresh.tasks(all.clone()).await.unwrap());
         assert_eq!(
             store.messages(id, None, 100).await.unwrap(),
             fresh.messages(id, None, 100).await.unwrap()

@@ -5,14 +5,15 @@ use abide_protocol::{
     record::{RecordBody, Update},
     task::Status,
 };
-use abide_store::Store;
+use abide_store::{SearchQuery, Store};
 
 fn lines(reply: &SearchReply) -> Vec<(u64, &str)> {
     reply.messages.iter().map(|hit| (hit.seq.0, hit.line.text.as_str())).collect()
 }
 
 async fn found(store: &Store, query: &str) -> Vec<u64> {
-    let reply = store.search(query, None, None, 100).await.unwrap();
+    let reply =
+        store.search(SearchQuery { words: query, limit: 100, ..SearchQuery::default() }).await.unwrap();
     reply.messages.iter().map(|hit| hit.seq.0).collect()
 }
 
@@ -38,7 +39,8 @@ async fn words_are_found_in_messages_and_titles() {
     let assessed = record(6, Some(1), assessed(1, "cargo, but this is no message"));
     store.append(append(b, vec![assessed])).await.unwrap();
 
-    let reply = store.search("build", None, None, 100).await.unwrap();
+    let reply =
+        store.search(SearchQuery { words: "build", limit: 100, ..SearchQuery::default() }).await.unwrap();
     assert_eq!(
         lines(&reply),
         [(5, "cargo is building"), (4, "I look at the Café's build."), (3, "Why is the build slow?")]
@@ -63,12 +65,19 @@ async fn words_are_found_in_messages_and_titles() {
     ] {
         assert_eq!(found(&store, query).await, seqs, "{query}");
     }
-    let titles = store.search("titl 2", None, None, 100).await.unwrap().titles;
+    let titles = store
+        .search(SearchQuery { words: "titl 2", limit: 100, ..SearchQuery::default() })
+        .await
+        .unwrap()
+        .titles;
     assert_eq!(
         titles.iter().map(|hit| (hit.conversation_id, hit.title.text.as_str())).collect::<Vec<_>>(),
         [(b, "title 2")]
     );
-    let reply = store.search("cargo", Some(a), None, 100).await.unwrap();
+    let reply = store
+        .search(SearchQuery { words: "cargo", conversation: Some(a), limit: 100, ..SearchQuery::default() })
+        .await
+        .unwrap();
     assert_eq!((reply.titles.len(), lines(&reply).len(), reply.messages[0].conversation_id), (0, 1, a));
 }
 
@@ -80,11 +89,17 @@ async fn what_is_found_is_paged_and_follows_what_is_written() {
     for n in 2..7 {
         say(&store, id, n, notice("word")).await;
     }
-    let page = store.search("word", None, None, 2).await.unwrap();
+    let page = store.search(SearchQuery { words: "word", limit: 2, ..SearchQuery::default() }).await.unwrap();
     assert_eq!((page.messages.len(), page.before), (2, Some(Seq(5))));
-    let page = store.search("word", None, page.before, 2).await.unwrap();
+    let page = store
+        .search(SearchQuery { words: "word", before: page.before, limit: 2, ..SearchQuery::default() })
+        .await
+        .unwrap();
     assert_eq!((lines(&page)[0].0, page.before, page.titles.len()), (4, Some(Seq(3)), 0));
-    let page = store.search("word", None, page.before, 2).await.unwrap();
+    let page = store
+        .search(SearchQuery { words: "word", before: page.before, limit: 2, ..SearchQuery::default() })
+        .await
+        .unwrap();
     assert_eq!((lines(&page)[0].0, page.before), (2, None));
 
     let before = store.transactions();
@@ -129,9 +144,14 @@ async fn what_is_deleted_is_not_found_any_more() {
     store.delete_conversation(id, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
     let other = begin(&store, 2, 10).await;
     say(&store, other, 11, user("searched later")).await;
-    let reply = store.search("searched", None, None, 100).await.unwrap();
+    let reply =
+        store.search(SearchQuery { words: "searched", limit: 100, ..SearchQuery::default() }).await.unwrap();
     assert_eq!(lines(&reply), [(7, "searched later")]);
-    let titles = store.search("title", None, None, 100).await.unwrap().titles;
+    let titles = store
+        .search(SearchQuery { words: "title", limit: 100, ..SearchQuery::default() })
+        .await
+        .unwrap()
+        .titles;
     assert_eq!(titles.len(), 1);
 
     // With many messages the index begins anew.

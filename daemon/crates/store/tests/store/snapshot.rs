@@ -6,7 +6,7 @@ use abide_protocol::{
     notification::{DaemonUpdate, Snapshot},
     task::Status,
 };
-use abide_store::Append;
+use abide_store::{Append, ConversationQuery};
 
 #[tokio::test]
 async fn each_scope_gets_its_own() {
@@ -36,7 +36,8 @@ async fn each_scope_gets_its_own() {
         ..append(b, vec![record(6, Some(6), notice("hm")), record(7, Some(6), assessed(1, "{}"))])
     };
     store.append(waiting).await.unwrap();
-    let (conversations, _) = store.conversations(false, None, 10).await.unwrap();
+    let (conversations, _) =
+        store.conversations(ConversationQuery { limit: 10, ..ConversationQuery::default() }).await.unwrap();
     let brief = |conversation, n, status, pending| task(conversation, n, status, pending).brief();
     let inbox = store.inbox(None).await.unwrap();
     let six = brief(b, 6, Status::WaitingUser, vec![inbox[0].pending.clone()]);

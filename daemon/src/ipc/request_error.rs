@@ -1,0 +1,80 @@
+//! What went wrong with a request, as its reply says it.
+
+use crate::session::CommandError;
+use abide_engine::Refusal;
+use abide_protocol::{Error, ErrorKind};
+use abide_store::{AppendError, ReadError, WriteError};
+
+/// The error of a reply. (The types that it is made of and the wire's own are other crates', so the conversions need one of this crate.)
+#[derive(Debug)]
+pub(super) struct RequestError(Error);
+
+impl From<RequestError> for Error {
+    fn from(error: RequestError) -> Self {
+        error.0
+    }
+}
+
+impl From<Error> for RequestError {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl From<ReadError> for RequestError {
+    fn from(error: ReadError) -> Self {
+        Self(match error {
+            ReadError::Cursor(_) => Error::new(ErrorKind::InvalidParams, error.to_string()),
+            ReadError::Closed => Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down"),
+            error => {
+                tracing::error!("{error}");
+                Error::new(ErrorKind::Storage, format!("{error}; `abide doctor` can tell more"))
+            }
+        })
+    }
+}
+
+impl From<WriteError> for RequestError {
+    fn from(error: WriteError) -> Self {
+        let kind = match error {
+            WriteError::ConversationGone(_) => ErrorKind::NotFound,
+            WriteError::Full => ErrorKind::StorageFull,
+            WriteError::Closed => ErrorKind::ShuttingDown,
+            WriteError::Invalid { .. } => ErrorKind::Internal,
+            WriteError::Failed { .. } => ErrorKind::Storage,
+        };
+        Self(Error::new(kind, error.to_string()))
+    }
+}
+
+impl From<CommandError> for RequestError {
+    fn from(error: CommandError) -> Self {
+        let kind = match &error {
+            CommandError::Refused(refusal) => match refusal {
+                Refusal::TaskRunning(task) => {
+                    return Self(Error::new(ErrorKind::TaskRunning, error.to_string()).about(task));
+                }
+                Refusal::NotAChoice(_) => ErrorKind::InvalidParams,
+                Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => ErrorKind::NotFound,
+                Refusal::Ended(_)
+                | Refusal::NotPaused
+                | Refusal::Answered(_)
+                | Refusal::Decided(_)
+                | Refusal::Stale => ErrorKind::IllegalState,
+            },
+            CommandError::Overloaded => ErrorKind::Overloaded,
+            CommandError::Store(AppendError::ConversationGone(_)) | CommandError::NoConversation => {
+                ErrorKind::NotFound
+            }
+            CommandError::Store(AppendError::DuplicateClientMessage { .. }) => ErrorKind::Conflict,
+            CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown => ErrorKind::ShuttingDown,
+            CommandError::Store(AppendError::Invalid { .. }) => ErrorKind::Internal,
+            CommandError::Store(AppendError::Failed { .. }) | CommandError::Load(_) => ErrorKind::Storage,
+            CommandError::Write(error) => return error.clone().into(),
+        };
+        if kind == ErrorKind::Internal {
+            tracing::error!("{error}");
+        }
+        Self(Error::new(kind, error.to_string()))
+    }
+}
