@@ -1,3 +1,4 @@
+use super::schemas::SchemaError;
 use crate::{
     edit::EditError,
     text::one_line,
@@ -21,7 +22,7 @@ pub(crate) enum CallError {
     #[error("the arguments do not fit: {0}")]
     Arguments(String),
     #[error("the schema of `{tool}` cannot be used: {error}")]
-    Schema { tool: String, error: String },
+    Schema { tool: String, error: SchemaError },
     #[error(transparent)]
     Path(#[from] PathError),
     #[error(transparent)]

@@ -1,3 +1,7 @@
+mod bounds;
+
+pub(super) use bounds::SchemaError;
+
 use super::error::CallError;
 use crate::text::one_line;
 use abide_protocol::transcript::ToolSpec;
@@ -30,10 +34,7 @@ impl Schemas {
         if let Some(schema) = kept.get(spec.parameters.as_str()) {
             return Ok(Arc::clone(schema));
         }
-        let schema = jsonschema::validator_for(&spec.parameters.value()).map_err(|e| CallError::Schema {
-            tool: spec.name.clone(),
-            error: one_line(&e.to_string(), 300),
-        })?;
+        let schema = compile(spec).map_err(|error| CallError::Schema { tool: spec.name.clone(), error })?;
         let schema = Arc::new(schema);
         if kept.len() >= KEPT {
             kept.clear();
@@ -41,6 +42,13 @@ impl Schemas {
         kept.insert(spec.parameters.as_str().to_owned(), Arc::clone(&schema));
         Ok(schema)
     }
+}
+
+fn compile(spec: &ToolSpec) -> Result<Validator, SchemaError> {
+    let schema = spec.parameters.value();
+    bounds::check(spec.parameters.as_str(), &schema)?;
+    jsonschema::validator_for(&schema)
+        .map_err(|error| SchemaError::Invalid(one_line(&error.to_string(), 300)))
 }
 
 /// The field and what is wrong with it.

@@ -3,7 +3,7 @@
 use abide_protocol::{
     CallId, JsonText,
     inbox::Rule,
-    record::CallAssessed,
+    record::{CallAssessed, Permission},
     task::Approvals,
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
@@ -89,6 +89,15 @@ impl Ground {
         let path = Some("/usr/bin:/bin");
         let scope = Scope { workspace, path, allowed: &allowed, approvals: self.approvals, remembered };
         self.tools.assess(&scope, blocks)
+    }
+
+    /// What is said of a call to a control tool with this schema.
+    pub(crate) fn assess_against(&self, schema: &Value, arguments: &str) -> Permission {
+        let foreign = ToolSpec { name: "foreign".to_owned(), parameters: schema.into(), ..control() };
+        let (workspace, allowed) = (self.workspace(), [foreign]);
+        let (workspace, approvals) = (workspace.as_str(), self.approvals);
+        let scope = Scope { workspace, path: None, allowed: &allowed, approvals, remembered: &|_| None };
+        self.tools.assess(&scope, &[block("foreign", arguments)]).pop().unwrap().permission
     }
 
     pub(crate) fn assess_one(&self, tool: &str, arguments: Value) -> CallAssessed {
