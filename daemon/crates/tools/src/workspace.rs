@@ -37,6 +37,14 @@ pub(crate) struct Spot {
     pub(crate) missing: usize,
 }
 
+/// How far a path leads: other tasks may make or remove something at any moment after that.
+struct Reached<'p> {
+    /// What there is, without links.
+    found: PathBuf,
+    /// What there is not.
+    rest: Vec<Component<'p>>,
+}
+
 impl Workspace {
     pub(crate) fn open(path: &str, closed: Arc<Closed>) -> Result<Self, PathError> {
         let given = PathBuf::from(path);
@@ -68,6 +76,12 @@ impl Workspace {
         if self.closed.contains(&self.real.join(&wanted)) {
             return Err(PathError::Closed(wanted));
         }
+        let reached = self.reach(&wanted)?;
+        self.spot(&wanted, reached)
+    }
+
+    /// How far a path leads.
+    fn reach<'p>(&self, wanted: &'p Path) -> Result<Reached<'p>, PathError> {
         let mut existing: Vec<Component<'_>> = wanted.components().collect();
         let mut rest = Vec::new();
         let found = loop {
@@ -78,10 +92,16 @@ impl Workspace {
                     Some(component) => rest.push(component),
                     None => return Err(PathError::Workspace { path: self.given.clone(), source: error }),
                 },
-                Err(error) => return Err(PathError::of(&wanted, error)),
+                Err(error) => return Err(PathError::of(wanted, error)),
             }
         };
         rest.reverse();
+        Ok(Reached { found, rest })
+    }
+
+    /// The place of a path that leads so far.
+    fn spot(&self, wanted: &Path, Reached { found, rest }: Reached<'_>) -> Result<Spot, PathError> {
+        let wanted = wanted.to_owned();
         // There may be a file of such a name; none is made.
         if rest.iter().any(|name| name.as_os_str().as_bytes().contains(&b'\\')) {
             return Err(PathError::Backslash(wanted));
@@ -180,4 +200,29 @@ fn real_path(dir: &Dir) -> io::Result<PathBuf> {
 /// `.` for the empty path.
 fn or_dot(path: PathBuf) -> PathBuf {
     if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Between the two looks at the disk another task makes what was missing at the first.
+    #[test]
+    fn a_file_that_appears_while_its_path_is_resolved_is_no_link_that_leads_to_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_str().unwrap();
+        let workspace = Workspace::open(root, Arc::new(Closed::new(&[], Path::new("/nonexistent")))).unwrap();
+
+        let wanted = Path::new("new/file");
+        let reached = workspace.reach(wanted).unwrap();
+        fs::create_dir(folder.path().join("new")).unwrap();
+        fs::write(folder.path().join(wanted), "by another task").unwrap();
+        let spot = workspace.spot(wanted, reached).unwrap();
+        assert_eq!((spot.relative.as_path(), spot.missing), (wanted, 2));
+
+        let wanted = Path::new("link");
+        let reached = workspace.reach(wanted).unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join(wanted)).unwrap();
+        assert!(matches!(workspace.spot(wanted, reached), Err(PathError::Dangling(_))));
+    }
 }
