@@ -196,11 +196,8 @@ async fn providers(daemon: &Client) -> Option<Vec<Offer>> {
 async fn rules(daemon: &Client) -> Option<Vec<Offer>> {
     let params = ListRulesParams { before: None, limit: Some(PAGE) };
     let rules = daemon.call::<ListRules>(params).await.ok()?.rules;
-    let offer = |r: RememberedRule| Offer {
-        what: rule::about(&r),
-        name: rule::short(&r).to_owned(),
-        long: Some(r.id),
-    };
+    let offer =
+        |r: RememberedRule| Offer { what: rule::about(&r), name: r.short().to_owned(), long: Some(r.id) };
     Some(rules.into_iter().map(offer).collect())
 }
 

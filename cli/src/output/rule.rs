@@ -19,7 +19,7 @@ pub(crate) fn rules(rules: &[RememberedRule], now: Timestamp, width: Option<usiz
                 (measure::age(origin.at, now), origin.rule.workspace.clone())
             });
             [
-                cell(STRONG, short(rule)),
+                cell(STRONG, rule.short()),
                 cell(style, verb),
                 cell(PLAIN, &at),
                 cell(FAINT, &workspace),
@@ -31,12 +31,7 @@ pub(crate) fn rules(rules: &[RememberedRule], now: Timestamp, width: Option<usiz
 }
 
 pub(crate) fn forgotten(rule: &RememberedRule) -> String {
-    format!("{} forgotten, the same call asks again: {}\n", short(rule), text::one_line(&about(rule)))
-}
-
-/// The end of its id, like other ids.
-pub(crate) fn short(rule: &RememberedRule) -> &str {
-    rule.id.get(rule.id.len().saturating_sub(8)..).unwrap_or_default()
+    format!("{} forgotten, the same call asks again: {}\n", rule.short(), text::one_line(&about(rule)))
 }
 
 pub(crate) fn about(rule: &RememberedRule) -> String {

@@ -133,6 +133,16 @@ fn notifications_and_rules_are_the_daemons() {
 }
 
 #[test]
+fn of_a_deleted_conversations_rule_the_digits_are_shown_that_people_type() {
+    let mut person = open();
+    let rule = RememberedRule { id: "0".repeat(56) + "beef0071", allow: true, origin: None };
+    let rules = ListRulesReply { rules: vec![rule], before: None };
+    person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(rules))));
+    let words = "A call is allowed; the conversation that it is from is deleted (beef0071).";
+    assert!(person.finds(words).is_some());
+}
+
+#[test]
 fn the_look_is_the_windows_own() {
     let mut person = open();
     person.tell(Message::Settings(settings::Message::ThemePicked(ThemeChoice::Dark)));

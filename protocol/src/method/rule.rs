@@ -31,6 +31,14 @@ pub struct RememberedRule {
     pub origin: Option<RuleOrigin>,
 }
 
+impl RememberedRule {
+    /// The last 8 digits of its id, as of other ids: what people see and type.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.id.get(self.id.len().saturating_sub(8)..).unwrap_or(&self.id)
+    }
+}
+
 /// Where a decision was made, and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

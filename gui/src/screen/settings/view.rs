@@ -246,8 +246,8 @@ fn remembered<'a>(rule: &'a RememberedRule, look: Look) -> Element<'a, Message> 
             .into()
         }
         None => {
-            let head: String = rule.id.chars().take(8).collect();
-            secondary(format!("A call is {verb}; the conversation that it is from is deleted ({head}…)."))
+            let id = rule.short();
+            secondary(format!("A call is {verb}; the conversation that it is from is deleted ({id})."))
                 .width(Fill)
                 .into()
         }
