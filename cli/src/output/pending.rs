@@ -6,7 +6,7 @@ use crate::output::{
     text,
 };
 use abide_client::protocol::{
-    JsonText, Timestamp,
+    Timestamp,
     inbox::{Approval, InboxItem, Pending, PendingId, Preview, Question, QuestionKind},
     transcript::Risk,
 };
@@ -52,7 +52,7 @@ pub(crate) fn approval(approval: &Approval) -> String {
     let mut out =
         format!("{}\n", paint(NEEDS_YOU, &format!("Approve {}{risk}?", text::one_line(&approval.tool))));
     let _ = writeln!(out, "  {}", paint(STRONG, &text::one_line(&approval.summary)));
-    out.push_str(&arguments(&approval.arguments, approval.preview.is_some()));
+    out.push_str(&arguments(approval));
     let _ = writeln!(out, "  {} {}", paint(FAINT, "in:     "), text::one_line(&approval.workspace));
     let _ = writeln!(out, "  {} {}", paint(FAINT, "sandbox:"), sandbox(&approval.sandbox));
     if let Some(preview) = &approval.preview {
@@ -98,8 +98,11 @@ fn sandbox(sandbox: &str) -> String {
     }
 }
 
-/// Each argument under its name; with a preview of the edit, long texts are left to that.
-fn arguments(arguments: &JsonText, has_preview: bool) -> String {
+/// Each argument under its name. With a preview of the edit, long texts are left to that; what the summary is, word for word, is not
+/// shown again.
+fn arguments(approval: &Approval) -> String {
+    let (arguments, has_preview) = (&approval.arguments, approval.preview.is_some());
+    let is_summary = |text: &str| text == approval.summary && text == text::one_line(text);
     let mut out = String::new();
     let serde_json::Value::Object(fields) = arguments.value() else {
         return text::indented(arguments.as_str(), 2);
@@ -107,6 +110,7 @@ fn arguments(arguments: &JsonText, has_preview: bool) -> String {
     for (name, value) in &fields {
         let name = paint(FAINT, &format!("{}:", text::one_line(name)));
         match value {
+            serde_json::Value::String(s) if is_summary(s) => {}
             serde_json::Value::String(s) if s.contains('\n') && has_preview => {
                 let _ =
                     writeln!(out, "  {name} {}, below", measure::counted(s.lines().count() as u64, "line"));
@@ -177,6 +181,7 @@ pub(crate) fn inbox(items: &[InboxItem], now: Timestamp) -> String {
 mod tests {
     use super::*;
     use crate::output::fixture;
+    use abide_client::protocol::JsonText;
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
@@ -188,12 +193,23 @@ mod tests {
             plain(&approval(&fixture::approval())),
             "Approve shell, high risk?\n  \
                rm -rf build\n  \
-               command: rm -rf build\n  \
                timeout_secs: 60\n  \
                in:      /home/me/app\n  \
                sandbox: none: it can do all that you can\n  \
                \"always\" would remember: shell with exactly this, in /home/me/app\n"
         );
+    }
+
+    /// Blanks that the summary's line does not show may matter to the shell.
+    #[test]
+    fn a_command_that_its_summary_does_not_show_letter_by_letter_is_shown_itself() {
+        for command in ["echo 'a  b'", "echo a\necho b", " ls"] {
+            let mut approval = fixture::approval();
+            approval.arguments = JsonText::from(serde_json::json!({ "command": command }));
+            approval.summary = command.to_owned();
+            let shown = plain(&super::approval(&approval));
+            assert!(shown.contains("  command:"), "{shown}");
+        }
     }
 
     #[test]
