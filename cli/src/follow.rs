@@ -35,7 +35,7 @@ use abide_client::{
 pub(crate) use end::{FollowEnd, is_stuck};
 use progress::Progress;
 use std::{collections::HashSet, time::Duration};
-use teller::{Asking, Teller};
+use teller::Teller;
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
 /// How often the live line counts on.
@@ -240,9 +240,7 @@ impl<'d> Follow<'d> {
     fn tell(&mut self) -> Result<(), CommandError> {
         let changes = std::mem::take(&mut self.untold);
         if !self.what.json {
-            let has_prompt = !matches!(self.what.who, Who::Nobody);
-            let asking = Asking { settled: &self.settled, has_prompt };
-            self.teller.tell(&self.view, &changes, &asking, &mut self.screen)?;
+            self.teller.tell(&self.view, &changes, &self.settled, &mut self.screen)?;
         }
         Ok(())
     }

@@ -46,14 +46,6 @@ struct Reply {
     recorded: Option<Seq>,
 }
 
-/// What a teller needs to know of the one who asks.
-pub(super) struct Asking<'a> {
-    /// Dealt with here: no need to tell.
-    pub(super) settled: &'a HashSet<PendingId>,
-    /// Questions that wait are shown by a prompt.
-    pub(super) has_prompt: bool,
-}
-
 impl Teller {
     pub(super) fn new(task: Option<TaskId>, with_prompts: bool, extent: Extent) -> Self {
         Self {
@@ -73,7 +65,7 @@ impl Teller {
         &mut self,
         view: &ConversationView,
         changes: &[Change],
-        asking: &Asking<'_>,
+        settled: &HashSet<PendingId>,
         screen: &mut Screen,
     ) -> io::Result<()> {
         // What is being written now comes before the records that were missed: it is told once they are.
@@ -81,10 +73,10 @@ impl Teller {
         for change in changes {
             match change {
                 Change::Output { .. } | Change::Redrawn { .. } if is_back => {}
-                Change::Reset => self.all(view, asking, screen)?,
+                Change::Reset => self.all(view, settled, screen)?,
                 Change::Added(seq) | Change::Changed(seq) => {
                     if let Some(entry) = view.entry(*seq) {
-                        self.entry(view, entry, asking, screen)?;
+                        self.entry(view, entry, settled, screen)?;
                     }
                 }
                 Change::Output { item, .. } | Change::Redrawn { item } => self.output(view, *item, screen)?,
@@ -104,9 +96,14 @@ impl Teller {
     }
 
     /// Whatever of it is not told yet.
-    fn all(&mut self, view: &ConversationView, asking: &Asking<'_>, screen: &mut Screen) -> io::Result<()> {
+    fn all(
+        &mut self,
+        view: &ConversationView,
+        settled: &HashSet<PendingId>,
+        screen: &mut Screen,
+    ) -> io::Result<()> {
         for entry in view.timeline() {
-            self.entry(view, entry, asking, screen)?;
+            self.entry(view, entry, settled, screen)?;
         }
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         for (item, _) in view.live().filter(|_| is_first) {
@@ -123,7 +120,7 @@ impl Teller {
         &mut self,
         view: &ConversationView,
         entry: &Entry,
-        asking: &Asking<'_>,
+        settled: &HashSet<PendingId>,
         screen: &mut Screen,
     ) -> io::Result<()> {
         let is_new = entry.seq() > self.told;
@@ -138,7 +135,7 @@ impl Teller {
                 }
                 Ok(())
             }
-            Entry::Message(m) if is_new => self.message(view, m, asking, screen),
+            Entry::Message(m) if is_new => self.message(view, m, settled, screen),
             Entry::Event(e) if is_new => self.event(e, screen),
             Entry::Message(_) | Entry::Event(_) => Ok(()),
         }
@@ -148,7 +145,7 @@ impl Teller {
         &mut self,
         view: &ConversationView,
         m: &Message,
-        asking: &Asking<'_>,
+        settled: &HashSet<PendingId>,
         screen: &mut Screen,
     ) -> io::Result<()> {
         match (m.role, m.kind) {
@@ -169,15 +166,11 @@ impl Teller {
                 screen.end_words()
             }
             (Role::Agent, MessageKind::Question) => {
-                // One that is not answered is shown by a prompt, soon if not yet.
-                if asking.has_prompt && !is_answered(view, m) {
-                    Ok(())
-                } else {
-                    screen.note(&message::aside(m))
-                }
+                // One that is open is shown by its prompt or by the last line, soon if not yet.
+                if is_open(view, m) { Ok(()) } else { screen.note(&message::aside(m)) }
             }
             (_, MessageKind::Answer) => {
-                let here = m.question_id.is_some_and(|id| asking.settled.contains(&PendingId::Question(id)));
+                let here = m.question_id.is_some_and(|id| settled.contains(&PendingId::Question(id)));
                 if here { Ok(()) } else { screen.note(&message::aside(m)) }
             }
             (Role::User, _) if !self.with_prompts => Ok(()),
@@ -280,12 +273,15 @@ impl Teller {
     }
 }
 
-fn is_answered(view: &ConversationView, question: &Message) -> bool {
+/// It has no answer, and its task goes on.
+fn is_open(view: &ConversationView, question: &Message) -> bool {
     let is_answer = |entry: &Entry| {
         matches!(entry, Entry::Message(m)
             if m.kind == MessageKind::Answer && m.question_id == question.question_id)
     };
-    view.timeline().rev().take_while(|entry| entry.seq() > question.seq).any(is_answer)
+    let is_answered = view.timeline().rev().take_while(|entry| entry.seq() > question.seq).any(is_answer);
+    let task = question.task_id.and_then(|id| view.task(id));
+    !is_answered && task.is_some_and(|task| !task.status.has_ended())
 }
 
 /// What is still to be written of `text`; `None` if it is not what was written at all.

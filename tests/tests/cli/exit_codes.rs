@@ -30,6 +30,7 @@ async fn the_agents_text_goes_to_stdout_and_the_code_says_how_it_went() {
     let asks = cli.run(&["run", "[k:asks]"]).await;
     assert_eq!(asks.code, Some(4), "{asks:?}");
     assert!(asks.stderr.contains("abide answer"), "says how to answer: {asks:?}");
+    assert_eq!(asks.stderr.matches("Which?").count(), 1, "the question is there once: {asks:?}");
 
     world.model.script("steps", Script::by(|n| Some(Turn::shell(&format!("echo {n}")))));
     let steps = cli.run(&["run", "--yes", "--max-steps", "2", "[k:steps]"]).await;

@@ -24,7 +24,6 @@ struct Stage {
     teller: Teller,
     captured: Captured,
     screen: Screen,
-    has_prompt: bool,
 }
 
 impl Stage {
@@ -45,7 +44,6 @@ impl Stage {
             teller: Teller::new(Some(task.id), false, Extent::Tail),
             screen: screen(&captured),
             captured,
-            has_prompt: false,
         };
         stage.update(Update::Snapshot(Box::new(snapshot())));
         stage
@@ -53,9 +51,7 @@ impl Stage {
 
     fn update(&mut self, update: Update) -> String {
         let changes = self.view.apply(update);
-        let settled = HashSet::new();
-        let asking = Asking { settled: &settled, has_prompt: self.has_prompt };
-        self.teller.tell(&self.view, &changes, &asking, &mut self.screen).unwrap();
+        self.teller.tell(&self.view, &changes, &HashSet::new(), &mut self.screen).unwrap();
         self.captured.take()
     }
 
@@ -249,9 +245,13 @@ fn missed_records_come_before_what_is_being_written() {
 #[test]
 fn a_question_that_waits_is_left_to_its_prompt() {
     let mut stage = Stage::new();
-    stage.has_prompt = true;
     assert_eq!(stage.message(2, 9, MessageKind::Question, "Which colour?"), "");
-    stage.has_prompt = false;
+    let ended = abide_client::protocol::task::AgentTask {
+        status: abide_client::protocol::task::Status::Cancelled,
+        ..fixture::task()
+    };
+    let mut stage = Stage::new();
+    stage.update(Update::Snapshot(Box::new(Snapshot { tasks: vec![ended], ..snapshot() })));
     assert_eq!(stage.message(3, 10, MessageKind::Question, "Which colour?"), "| ? Which colour?\n");
 }
 
