@@ -5,8 +5,8 @@ use crate::{
     error::CommandError,
     exit::Exit,
     output::{
-        measure, pending, ps, screen,
-        style::{FAINT, paint},
+        markdown, measure, pending, ps, screen,
+        style::{FAINT, PLAIN, paint},
         text,
     },
 };
@@ -37,7 +37,7 @@ pub(crate) enum FollowEnd {
 impl FollowEnd {
     /// Says it on standard error, and what it means to a script.
     pub(crate) fn tell(&self, id: &str, json: bool) -> Result<Exit, CommandError> {
-        let (words, exit) = self.said(id, json);
+        let (words, exit) = self.said(id, json, screen::note_width());
         // One who reads JSON has the task's end already.
         if !json || !matches!(self, Self::Ended(_) | Self::Deleted) {
             screen::note(&words)?;
@@ -45,41 +45,62 @@ impl FollowEnd {
         Ok(exit)
     }
 
-    fn said(&self, id: &str, json: bool) -> (String, Exit) {
+    /// For a terminal of so many columns, if it is one.
+    fn said(&self, id: &str, json: bool, columns: Option<usize>) -> (String, Exit) {
         match self {
-            Self::Ended(task) => (ended(task), Exit::of_task(task).unwrap_or(Exit::Failed)),
+            Self::Ended(task) => (ended(task, columns), Exit::of_task(task).unwrap_or(Exit::Failed)),
             Self::Deleted => ("the conversation was deleted".to_owned(), Exit::Cancelled),
-            Self::Detached { cursor } => (detached(id, json.then_some(*cursor)), Exit::Done),
+            Self::Detached { cursor } => (detached(id, json.then_some(*cursor), columns), Exit::Done),
             Self::Waits(item) => (waits(item), Exit::NeedsPerson),
             Self::Paused(task) => {
                 let status = ps::status(task).0;
-                (format!("{status}; to let it go on: abide resume {}", task.id.short()), Exit::NeedsPerson)
+                let sentence = format!("{status}; to let it go on:");
+                (
+                    with_command(&sentence, &format!("abide resume {}", task.id.short()), columns),
+                    Exit::NeedsPerson,
+                )
             }
         }
     }
 }
 
-fn ended(task: &AgentTask) -> String {
-    let (words, style) = ps::status(task);
+fn ended(task: &AgentTask, columns: Option<usize>) -> String {
+    let (status, style) = ps::status(task);
     let steps = measure::counted(u64::from(task.step_count), "step");
     let took = task
         .ended_at
         .map(|at| format!(" · {}", measure::duration(at.since(task.started_at))))
         .unwrap_or_default();
-    let mut line = format!(
-        "{} {}",
-        paint(style, &words),
-        paint(FAINT, &format!("· {steps} · {}{took}", measure::usage(&task.usage)))
-    );
-    if let Some(error) = &task.error_message {
-        line.push_str(&format!("\n{}", text::block(error)));
+    let figures = format!("· {steps} · {}{took}", measure::usage(&task.usage));
+    let mut lines = match columns {
+        Some(columns) => markdown::styled(&[(style, &status), (PLAIN, " "), (FAINT, &figures)], columns),
+        None => vec![format!("{} {}", paint(style, &status), paint(FAINT, &figures))],
+    };
+    match (&task.error_message, columns) {
+        (None, _) => {}
+        (Some(error), Some(columns)) => lines.extend(markdown::plain(error, columns)),
+        (Some(error), None) => lines.push(text::block(error).into_owned()),
     }
-    line
+    lines.join("\n")
 }
 
-fn detached(id: &str, cursor: Option<Seq>) -> String {
+fn detached(id: &str, cursor: Option<Seq>, columns: Option<usize>) -> String {
     let since = cursor.map(|Seq(seq)| format!(" --json --since {seq}")).unwrap_or_default();
-    format!("detached, the work goes on; to come back: abide watch {id}{since}")
+    let sentence = "detached, the work goes on; to come back:";
+    with_command(sentence, &format!("abide watch {id}{since}"), columns)
+}
+
+/// On one line, or the command on one of its own, where it can be copied.
+fn with_command(sentence: &str, command: &str, columns: Option<usize>) -> String {
+    let line = format!("{sentence} {command}");
+    match columns {
+        Some(columns) if text::width(&line) > columns => {
+            let mut lines = markdown::plain(sentence, columns);
+            lines.push(format!("  {command}"));
+            lines.join("\n")
+        }
+        _ => line,
+    }
 }
 
 fn waits(item: &Pending) -> String {
@@ -146,18 +167,41 @@ mod tests {
     fn an_ending_has_its_exit_code() {
         let ended = |reason: EndReason| {
             let task = AgentTask { status: reason.status(), end_reason: Some(reason), ..fixture::task() };
-            FollowEnd::Ended(Box::new(task)).said("1", true).1
+            FollowEnd::Ended(Box::new(task)).said("1", true, None).1
         };
         assert_eq!(ended(EndReason::Completed), Exit::Done);
         assert_eq!(ended(EndReason::StepLimit), Exit::Limit);
         assert_eq!(ended(EndReason::Stopped), Exit::Cancelled);
         assert_eq!(ended(EndReason::Error), Exit::Failed);
         assert_eq!(
-            FollowEnd::Waits(Box::new(Pending::Question(fixture::question()))).said("1", false).1,
+            FollowEnd::Waits(Box::new(Pending::Question(fixture::question()))).said("1", false, None).1,
             Exit::NeedsPerson
         );
-        assert_eq!(FollowEnd::Detached { cursor: Seq(7) }.said("1", false).1, Exit::Done);
-        assert!(detached("5f2c81d0", Some(Seq(7))).ends_with("abide watch 5f2c81d0 --json --since 7"));
+        assert_eq!(FollowEnd::Detached { cursor: Seq(7) }.said("1", false, None).1, Exit::Done);
+        let left = detached("5f2c81d0", Some(Seq(7)), None);
+        assert!(left.ends_with("to come back: abide watch 5f2c81d0 --json --since 7"), "{left}");
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_lines_are_broken_between_words() {
+        let task = AgentTask {
+            status: Status::Error,
+            end_reason: Some(EndReason::Error),
+            error_message: Some("the key of the provider was not accepted; abide key set".to_owned()),
+            ..fixture::task()
+        };
+        let plain = |painted: &str| anstream::adapter::strip_str(painted).to_string();
+        let whole = plain(&ended(&task, None));
+        for columns in 20..80 {
+            let broken = plain(&ended(&task, Some(columns)));
+            assert!(broken.lines().all(|line| text::width(line) <= columns), "{columns}: {broken}");
+            assert!(broken.split_whitespace().eq(whole.split_whitespace()), "{columns}: {broken}");
+        }
+        assert_eq!(plain(&ended(&task, Some(200))), whole);
+        assert_eq!(
+            detached("5f2c81d0", None, Some(40)),
+            "detached, the work goes on; to come\nback:\n  abide watch 5f2c81d0"
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod wrap;
 
 use blocks::{Block, Blocks};
 use render::Room;
-pub(crate) use wrap::plain;
+pub(crate) use wrap::{plain, styled};
 
 /// Columns that are comfortable to read.
 const COMFORTABLE: usize = 100;

@@ -133,6 +133,11 @@ fn stderr_size() -> Option<Size> {
     Some(Size { columns: usize::from(columns.0), rows: usize::from(rows.0) })
 }
 
+/// Columns of the terminal that standard error goes to; `None` where it is none.
+pub(crate) fn note_width() -> Option<usize> {
+    stderr_size().map(|size| size.columns)
+}
+
 /// A person sees what is written to standard output.
 pub(crate) fn is_seen() -> bool {
     io::stdout().is_terminal()

@@ -163,6 +163,15 @@ pub(crate) fn plain(raw: &str, room: usize) -> Vec<String> {
     wrap(&[span], room, Long::Break).into_iter().map(|line| line.painted).collect()
 }
 
+/// Words of several styles, one after the other, in lines that fit.
+pub(crate) fn styled(words: &[(Style, &str)], room: usize) -> Vec<String> {
+    let spans: Vec<Span> = words
+        .iter()
+        .map(|(style, text)| Span { style: *style, text: text::block(text).into_owned() })
+        .collect();
+    wrap(&spans, room, Long::Break).into_iter().map(|line| line.painted).collect()
+}
+
 /// A line of code that is being written.
 pub(super) fn code(raw: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
