@@ -62,8 +62,8 @@ struct State<Key> {
 
 /// When all rows have moved, all of the list is painted anew as one part. iced's software renderer would find a part for nearly
 /// each paragraph instead, and each part costs a pass over all pixels of the window, for its mask, besides what is painted in it. It
-/// takes a layer that has other bounds than in the frame before as one part, so these get another width: there is nothing at
-/// the right edge.
+/// takes a layer that has other bounds than in the frame before as one part, so these get another width: there is nothing beside
+/// the column.
 #[derive(Debug, Default)]
 struct Moves {
     shift: Cell<f32>,
@@ -71,13 +71,15 @@ struct Moves {
 }
 
 impl Moves {
-    /// The bounds of the layer of a list that is drawn with this shift.
-    fn layer(&self, bounds: Rectangle, shift: f32) -> Rectangle {
+    /// The bounds of the layer of a list whose rows have this width and are drawn with this shift.
+    fn layer(&self, bounds: Rectangle, width: f32, shift: f32) -> Rectangle {
         if self.shift.replace(shift).to_bits() != shift.to_bits() {
             // A window may have the pixels of some frames ago.
             self.count.set((self.count.get() + 1) % 5);
         }
-        Rectangle { width: bounds.width - f32::from(self.count.get()) / 64.0, ..bounds }
+        let width = (width + space::XL).min(bounds.width);
+        let x = bounds.x + ((bounds.width - width) / 2.0).floor();
+        Rectangle { x, width: width - f32::from(self.count.get()) / 64.0, ..bounds }
     }
 }
 
@@ -166,6 +168,13 @@ fn scroller<Key: 'static>(tree: &Tree) -> &Scroll<Key> {
 
 fn scroller_mut<Key: 'static>(state: &mut tree::State) -> &mut Scroll<Key> {
     &mut state.downcast_mut::<State<Key>>().scroll
+}
+
+impl<Key, Message> List<'_, Key, Message> {
+    /// How wide rows are in a list of this width.
+    fn column(&self, width: f32) -> f32 {
+        (width - 2.0 * self.margin).min(self.width).max(0.0)
+    }
 }
 
 impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
@@ -325,7 +334,7 @@ where
 
     fn layout(&mut self, tree: &mut Tree, renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
         let size = limits.max();
-        let width = (size.width - 2.0 * self.margin).min(self.width).max(0.0);
+        let width = self.column(size.width);
         let left = ((size.width - width) / 2.0).round();
         let limits = |height| layout::Limits::new(Size::ZERO, Size::new(width, height));
         let mut top = 0.0;
@@ -434,7 +443,8 @@ where
         let translation = Vector::new(0.0, scroll.shift());
         let inner = inner_cursor(cursor, bounds, translation);
         let viewport = bounds + translation;
-        renderer.with_layer(moves.layer(bounds, scroll.shift()), |renderer| {
+        let layer = moves.layer(bounds, self.column(bounds.width), scroll.shift());
+        renderer.with_layer(layer, |renderer| {
             renderer.with_translation(Vector::new(0.0, -scroll.shift()), |renderer| {
                 let rows = self.rows.iter().zip(&tree.children).zip(layout.children());
                 let seen = scroll.visible();
