@@ -138,6 +138,8 @@ pub mod space {
     pub const HEADER: f32 = 62.0;
     /// How much of the column a person's words may take.
     pub const BUBBLE: f32 = 560.0;
+    /// Room for the button that edits a prompt, beside it.
+    pub const AGAIN: f32 = 136.0;
     /// The tallest live output.
     pub const OUTPUT: f32 = 320.0;
     /// The tallest part of a card that scrolls.

@@ -6,7 +6,7 @@ use crate::{
 };
 use abide_client::protocol::{
     inbox::{Pending, Question},
-    message::Role,
+    message::{Message as Said, MessageKind, Role},
     notification::Snapshot,
     task::{EndReason, Status},
 };
@@ -50,6 +50,37 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
     person.control("r");
     assert_eq!(person.asked(), []);
     assert!(person.finds("Go on").is_none());
+}
+
+#[test]
+fn an_answer_is_no_prompt_to_be_edited() {
+    let kind = MessageKind::Answer;
+    let answer = Said { kind, ..preset::said(90, Role::User, "16–19 March") };
+    let mut history = preset::history();
+    history.messages.push(answer);
+    let (overview, conversation) = preset::waits(Status::Completed, &[], history);
+    let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+    person.open(CONVERSATION, conversation);
+    let buttons = person.finds_all("Edit and send again").len();
+    assert_eq!(buttons, 1, "of the prompt alone");
+    person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    assert!(person.finds("16–19 March").is_none(), "the prompt is in the field, not the answer");
+    assert_eq!(person.app.page(), Page::Fresh);
+}
+
+#[test]
+fn the_button_that_edits_a_prompt_covers_no_words() {
+    let said = "A long prompt that takes all of the room that it can get in a narrow window. ".repeat(4);
+    let messages = vec![preset::said(1, Role::User, said.trim())];
+    let (overview, conversation) =
+        preset::waits(Status::Completed, &[], Snapshot { messages, ..preset::empty() });
+    let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
+    person.open(CONVERSATION, conversation);
+    for width in [500.0, 640.0, 1280.0] {
+        person.resizes(width, 600.0);
+        let (button, words) = (person.finds("Edit and send again"), person.finds(said.trim()));
+        assert!(!button.unwrap().intersects(&words.unwrap()), "{width}: {button:?} {words:?}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::{
 use abide_client::{
     protocol::{
         Seq,
-        message::{self, Role},
+        message::{self, MessageKind, Role},
         task::{AgentTask, EndReason},
     },
     view::Entry,
@@ -78,10 +78,10 @@ impl Conversation {
         vec![Effect::Afresh(Box::new(self.afresh(message)))]
     }
 
-    /// The last thing that the person said.
+    /// What the person began the last task with.
     pub(super) fn last_prompt(&self) -> Option<Seq> {
         self.view.timeline().rev().find_map(|entry| match entry {
-            Entry::Message(message) if message.role == Role::User => Some(message.seq),
+            Entry::Message(message) if is_prompt(message) => Some(message.seq),
             _ => None,
         })
     }
@@ -96,4 +96,9 @@ impl Conversation {
             mode: task.or(known.and_then(|known| known.mode)),
         }
     }
+}
+
+/// It began a task: an answer means nothing without its question.
+pub(super) fn is_prompt(message: &message::Message) -> bool {
+    message.role == Role::User && message.kind != MessageKind::Answer
 }

@@ -1,6 +1,6 @@
 //! The rows of the timeline, drawn.
 
-use super::{Conversation, Message, Row, call, markdown, marks::marked};
+use super::{Conversation, Message, Row, again::is_prompt, call, markdown, marks::marked};
 use crate::{
     effect::field,
     emoji::drawable,
@@ -140,7 +140,12 @@ impl Conversation {
                     passage::rich(spans, Message::Copied).into()
                 };
                 let words = container(words).padding([space::S + 2.0, 14.0]).style(style::bubble);
+                // Beside the button that the pointer brings.
                 let words = container(words.max_width(space::BUBBLE)).align_right(Fill);
+                let words = words.padding(iced::padding::left(space::AGAIN));
+                if !is_prompt(message) {
+                    return words.into();
+                }
                 let again = word("Edit and send again", Message::EditAgainPressed(message.seq));
                 hover(words, container(again.style(style::secondary)).align_bottom(Fill))
             }
