@@ -48,3 +48,31 @@ fn nearest(font: Font) -> Font {
         _ => font,
     }
 }
+
+/// What stands between two faces within a word. It has no width, and no line breaks at it.
+pub const JOINER: char = '\u{2060}';
+
+/// The same spans, shaped in the faces that they ask for. cosmic-text 0.15 shapes a word of ASCII in the face of its beginning, whatever
+/// the spans in it say; a character that is not ASCII keeps it from that.
+pub fn each_in_its_face<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[Span<'static, Link>]> {
+    let is_within_word = |a: &Span<'static, Link>, b: &Span<'static, Link>| {
+        let (last, first) = (a.text.chars().next_back(), b.text.chars().next());
+        let is_in_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii() && !c.is_ascii_whitespace());
+        a.font != b.font && is_in_word(last) && is_in_word(first)
+    };
+    if !spans.windows(2).any(|pair| is_within_word(&pair[0], &pair[1])) {
+        return spans;
+    }
+    let mut joined = spans.to_vec();
+    for n in 1..spans.len() {
+        if is_within_word(&spans[n - 1], &spans[n]) {
+            // Outside of what has a ground.
+            if spans[n].highlight.is_some() {
+                joined[n - 1].text.to_mut().push(JOINER);
+            } else {
+                joined[n].text.to_mut().insert(0, JOINER);
+            }
+        }
+    }
+    joined.into()
+}

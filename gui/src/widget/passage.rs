@@ -213,7 +213,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
                 Source::Spans(spans) => {
                     let is_same = Arc::ptr_eq(&state.given, spans) || *state.given == **spans;
                     if !is_same {
-                        state.spans = font::embedded_only(spans.clone());
+                        state.spans = font::each_in_its_face(font::embedded_only(spans.clone()));
                     }
                     state.given = spans.clone();
                     state.source = None;
@@ -255,7 +255,12 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         match &self.source {
             Source::Plain(text) => operation.text(None, layout.bounds(), text),
             Source::Spans(_) | Source::Drawn { .. } => {
-                operation.text(None, layout.bounds(), state.text());
+                let text = state.text();
+                if text.contains(font::JOINER) {
+                    operation.text(None, layout.bounds(), &text.replace(font::JOINER, ""));
+                } else {
+                    operation.text(None, layout.bounds(), text);
+                }
             }
         }
         operation.custom(None, layout.bounds(), state);

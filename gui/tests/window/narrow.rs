@@ -9,7 +9,7 @@ use abide_client::protocol::{
 };
 use abide_gui::{Message, screen::conversation, theme};
 use iced_test::core::{Rectangle, Size, Vector};
-use iced_tiny_skia::graphics::text::Text;
+use iced_tiny_skia::graphics::text::{Text, cosmic_text::LayoutGlyph};
 
 fn before(history: Snapshot, width: f32, height: f32) -> Person {
     let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
@@ -104,4 +104,41 @@ fn code_in_a_line_stands_apart_from_the_words_around_it() {
     assert!(apart >= 1.5, "{apart}");
     let beside = nearest_to_code("Look (`session.rs`) at **it**`s`.");
     assert!(beside >= -0.01, "it covers nothing: {beside}");
+}
+
+/// The letters that are shown, each with a number for its face.
+fn faces(person: &mut Person) -> Vec<(String, String)> {
+    let mut faces = Vec::new();
+    for text in person.renderer.layers().iter().flat_map(|layer| &layer.text).flat_map(|text| text.as_slice())
+    {
+        let Text::Paragraph { paragraph, .. } = text else { continue };
+        let Some(paragraph) = paragraph.upgrade() else { continue };
+        for run in paragraph.buffer().layout_runs() {
+            let face = |glyph: &LayoutGlyph| {
+                (run.text[glyph.start..glyph.end].to_owned(), format!("{:?}", glyph.font_id))
+            };
+            faces.extend(run.glyphs.iter().map(face));
+        }
+    }
+    faces
+}
+
+#[test]
+fn a_word_that_begins_in_one_face_goes_on_in_another() {
+    let said = vec![preset::said(1, Role::Agent, "x (`QZ`): **Y**J")];
+    let mut person = before(Snapshot { messages: said, ..preset::empty() }, 1280.0, 800.0);
+    let faces = faces(&mut person);
+    let of = |letter: &str| faces.iter().find(|(known, _)| known == letter).map(|(_, face)| face).unwrap();
+    assert_ne!(of("Q"), of("("), "code");
+    assert_eq!(of("Q"), of("Z"));
+    assert_eq!(of("J"), of("("), "after what is strong");
+    assert_ne!(of("Y"), of("J"));
+}
+
+#[test]
+fn what_looks_like_html_is_read() {
+    let said = vec![preset::said(1, Role::Agent, "a Vec<String> of <name>\n\n<details>more</details>")];
+    let mut person = before(Snapshot { messages: said, ..preset::empty() }, 1280.0, 800.0);
+    assert!(person.finds("a Vec<String> of <name>").is_some());
+    assert!(person.finds("<details>more</details>").is_some());
 }

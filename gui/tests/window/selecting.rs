@@ -166,3 +166,15 @@ fn code_and_output_are_selected_as_they_stand() {
     person.press(Key::Named(Named::Escape), Modifiers::empty());
     assert_eq!(selected(&person), None);
 }
+
+#[test]
+fn what_joins_two_faces_is_not_copied() {
+    let messages = vec![preset::said(1, Role::Agent, "see (`a.rs`), **now**.")];
+    let mut person = before(Status::Thinking, Snapshot { messages, ..preset::empty() });
+    person.drags(Point::new(300.0, 80.0), Point::new(1200.0, 640.0));
+    assert!(
+        selected(&person).is_some_and(|words| words.contains("see (a.rs), now.")),
+        "{:?}",
+        selected(&person)
+    );
+}

@@ -3,6 +3,7 @@
 use super::{Conversation, Message, Row, rendered};
 use crate::{
     effect::Effect,
+    font::JOINER,
     widget::list::{End, Selection},
     words,
 };
@@ -76,7 +77,7 @@ impl Conversation {
         let part = |end: &End<Row>, part: Range<usize>| {
             let from = end.text.floor_char_boundary(part.start);
             let to = end.text.floor_char_boundary(part.end.min(end.text.len()));
-            end.text.get(from..to).unwrap_or_default().to_owned()
+            end.text.get(from..to).unwrap_or_default().replace(JOINER, "")
         };
         if rows.is_empty() {
             return Some(part(first, first.offset..last.offset));
