@@ -1,9 +1,9 @@
-//! Bare addresses in Markdown, made links: the parser knows only those in brackets.
+//! What the parser of Markdown does not know: bare addresses are links, and what looks like HTML are words, which it would drop.
 
-/// The text with `<…>` around each address that stands alone.
+/// The text with `<…>` around each address that stands alone, and a backslash before each `<` that begins none.
 #[must_use]
 pub(super) fn linked(markdown: &str) -> String {
-    if !markdown.contains("://") {
+    if !markdown.contains("://") && !markdown.contains('<') {
         return markdown.to_owned();
     }
     let mut linked = String::with_capacity(markdown.len() + 16);
@@ -36,9 +36,21 @@ fn in_line(line: &str, linked: &mut String) {
         }
         let Some(c) = rest.chars().next() else { break };
         is_in_code ^= c == '`';
+        if c == '<' && !is_in_code && !line[..at].ends_with('\\') && !is_link(rest) {
+            linked.push('\\');
+        }
         linked.push(c);
         at += c.len_utf8();
     }
+}
+
+/// `<https://…>` or `<name@…>`.
+fn is_link(text: &str) -> bool {
+    let inner = text.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(inner, _)| inner);
+    inner.is_some_and(|inner| {
+        !inner.contains(char::is_whitespace)
+            && (inner.contains("://") || inner.contains('@') || inner.starts_with("mailto:"))
+    })
 }
 
 /// It is not within a word, and not part of a link already.
@@ -89,6 +101,20 @@ mod tests {
     }
 
     #[test]
+    fn what_looks_like_html_are_words() {
+        for (markdown, expected) in [
+            ("a Vec<String> of <name>", "a Vec\\<String> of \\<name>"),
+            ("<details>\nmore\n</details>", "\\<details>\nmore\n\\</details>"),
+            ("if a < b && c \\< d", "if a \\< b && c \\< d"),
+            ("`Vec<String>` <https://a.org> <me@a.org>", "`Vec<String>` <https://a.org> <me@a.org>"),
+            ("<a href=\"https://a.org\">", "\\<a href=\"https://a.org\">"),
+            ("```\n<p>\n```\n    <p>", "```\n<p>\n```\n    <p>"),
+        ] {
+            assert_eq!(linked(markdown), expected);
+        }
+    }
+
+    #[test]
     fn what_is_a_link_or_code_already_stays() {
         for markdown in [
             "[a](https://a.org)",
@@ -99,7 +125,6 @@ mod tests {
             "```\nhttps://a.org\n```",
             "~~~\nhttps://a.org\n~~~",
             "    https://a.org",
-            "<a href=\"https://a.org\">",
             "xhttps://a.org",
             "https://",
             "no address",
