@@ -2,9 +2,9 @@
 
 use crate::{
     Store,
+    disk::sync_folder,
     error::{OpenError, ReadError},
     migrate::{CHECKSUMS_SINCE, CURRENT},
-    open::sync_folder,
     query::changed_records,
 };
 use rusqlite::Connection;

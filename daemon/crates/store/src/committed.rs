@@ -1,7 +1,7 @@
 //! What goes into the store, and what is told of it once it is on disk.
 
 use abide_protocol::{
-    ConversationId, Timestamp,
+    ConversationId, TaskId, Timestamp,
     notification::{ConversationUpdate, InboxUpdate},
     record::{NewRecord, Record},
     task::AgentTask,
@@ -44,6 +44,15 @@ pub struct Committed {
     pub inbox: Option<InboxUpdate>,
     /// If the conversation looks different now.
     pub conversation: Option<ConversationUpdate>,
+}
+
+/// The request that a client message id was used for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientMessageUse {
+    /// SHA-256 (hex) of the request.
+    pub digest: String,
+    pub task_id: TaskId,
+    pub conversation_id: ConversationId,
 }
 
 /// Whether there is room.

@@ -1,8 +1,12 @@
 //! What can go wrong, in words for the person who has to do something about it.
 
-use crate::query::ClientMessageUse;
+use crate::committed::ClientMessageUse;
 use abide_protocol::{ConversationId, Seq, TaskId};
-use std::{io, path::PathBuf};
+use rusqlite::ErrorCode;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// Why the database was not opened. Nothing is ever replaced, emptied or started anew.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +60,24 @@ pub enum OpenError {
     Setting { path: PathBuf, setting: &'static str, found: String },
     #[error("cannot start a thread for {}: {source}", path.display())]
     Thread { path: PathBuf, source: io::Error },
+}
+
+impl OpenError {
+    /// What SQLite's error means for someone who wants to open that file.
+    pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Self {
+        let (path, reason) = (path.to_owned(), error.to_string());
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotOurs { path },
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, reason },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, reason },
+            _ => Self::Inaccessible { path, reason },
+        }
+    }
+
+    /// The file or its folder cannot be used.
+    pub(crate) fn inaccessible(path: &Path, error: &io::Error) -> Self {
+        Self::Inaccessible { path: path.to_owned(), reason: error.to_string() }
+    }
 }
 
 /// Why an append did not happen. None of it is in the database.

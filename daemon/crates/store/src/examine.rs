@@ -40,7 +40,7 @@ impl Store {
             Ok(Examined { schema, newest_schema: migrate::CURRENT, bytes, conversations, records, integrity })
         };
         look().map_err(|error| match error {
-            ReadError::Sqlite(error) => open::refused(path, &error),
+            ReadError::Sqlite(error) => OpenError::sqlite(path, &error),
             error => OpenError::Damaged { path: path.to_owned(), reason: error.to_string() },
         })
     }

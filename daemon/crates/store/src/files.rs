@@ -1,6 +1,9 @@
 //! The files of a database.
 
-use crate::{migrate::CURRENT, open::beside};
+use crate::{
+    disk::beside,
+    migrate::{CURRENT, backup_suffix},
+};
 use std::path::{Path, PathBuf};
 
 /// All files that the store may have for the database at that path, itself first: its log, its reserve, its mark of the newest record,
@@ -10,9 +13,4 @@ pub fn files(database: &Path) -> Vec<PathBuf> {
     let fixed = ["", "-wal", "-shm", "-new", "-reserve", "-newest"].map(str::to_owned);
     let backups = (1..CURRENT).map(backup_suffix);
     fixed.into_iter().chain(backups).map(|suffix| beside(database, &suffix)).collect()
-}
-
-/// What is after the database's name in that of its backup, made before it left this schema.
-pub(crate) fn backup_suffix(schema: i64) -> String {
-    format!("-schema{schema}-backup")
 }

@@ -5,8 +5,8 @@
 
 use crate::{
     column::seq,
+    disk::{beside, create_private},
     error::OpenError,
-    open::{beside, create_private, refused},
 };
 use abide_protocol::Seq;
 use rusqlite::Connection;
@@ -57,7 +57,7 @@ impl HighWater {
 
 /// Looks whether the database has all that was stored when the mark was read; changes nothing.
 pub(crate) fn reaches(database: &Path, connection: &Connection, noted: Seq) -> Result<(), OpenError> {
-    let newest = newest(connection).map_err(|error| refused(database, &error))?;
+    let newest = newest(connection).map_err(|error| OpenError::sqlite(database, &error))?;
     if noted > newest {
         return Err(OpenError::Behind { path: database.to_owned(), newest, noted });
     }

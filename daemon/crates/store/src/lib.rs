@@ -16,12 +16,14 @@ mod canonical;
 mod checksum;
 mod column;
 mod committed;
+mod disk;
 mod error;
 mod examine;
 mod files;
 #[doc(hidden)]
 pub mod fuzzing;
 mod high_water;
+mod ledger;
 mod loss;
 mod migrate;
 mod open;
@@ -30,19 +32,17 @@ mod query;
 mod reader;
 mod reserve;
 mod rule_book;
+mod search_index;
 mod store;
 mod stored_form;
 mod work;
 mod writer;
 
 pub use backup::{CopyError, Existing, Integrity};
-pub use committed::{Append, Committed, Sink, StorageState, TaskProjection};
+pub use committed::{Append, ClientMessageUse, Committed, Sink, StorageState, TaskProjection};
 pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
 pub use examine::Examined;
 pub use files::files;
 pub use loss::Loss;
-pub use query::{
-    ClientMessageUse, ConversationQuery, Counts, Lookup, PendingRef, RuleId, SearchQuery, TaskCalls,
-    TaskQuery,
-};
+pub use query::{ConversationQuery, Counts, Lookup, PendingRef, RuleId, SearchQuery, TaskCalls, TaskQuery};
 pub use store::{Options, Store};

@@ -2,9 +2,8 @@
 
 use crate::{
     backup::{self, Existing},
+    disk::beside,
     error::OpenError,
-    files::backup_suffix,
-    open::{beside, refused},
 };
 use abide_fail_point::{Point, pass};
 use rusqlite::{Connection, TransactionBehavior};
@@ -28,9 +27,15 @@ pub(crate) const CURRENT: i64 = MIGRATIONS.len() as i64;
 /// Marks a SQLite file as Abide's: "Abid".
 const APPLICATION_ID: i64 = 0x4162_6964;
 
+/// What is after the database's name in that of its backup, made before it left this schema.
+pub(crate) fn backup_suffix(schema: i64) -> String {
+    format!("-schema{schema}-backup")
+}
+
 /// The schema of that database, if it is one of Abide's that this version knows. Changes nothing.
 pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
-    let read = |pragma| connection.pragma_query_one::<i64>(None, pragma).map_err(|e| refused(path, &e));
+    let read =
+        |pragma| connection.pragma_query_one::<i64>(None, pragma).map_err(|e| OpenError::sqlite(path, &e));
     if read("application_id")? != APPLICATION_ID {
         return Err(OpenError::NotOurs { path: path.to_owned() });
     }

@@ -1,15 +1,13 @@
 //! Opening the file: checks first, nothing changed before they are passed.
 
-use crate::{error::OpenError, high_water, migrate};
-use abide_fail_point::{Point, pass};
-use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
-use std::{
-    ffi::OsString,
-    fs::{self, DirBuilder, File, OpenOptions},
-    io,
-    path::{Path, PathBuf},
-    time::Duration,
+use crate::{
+    disk::{beside, create_folder, create_private, restrict, sync_folder},
+    error::OpenError,
+    high_water, migrate,
 };
+use abide_fail_point::{Point, pass};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use std::{fs, path::Path, time::Duration};
 
 /// Older ones can corrupt a database in WAL mode (<https://sqlite.org/wal.html#walresetbug>).
 const NEEDED: (i32, &str) = (3_051_003, "3.51.3");
@@ -23,7 +21,7 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
         return Err(OpenError::OldSqlite { found: rusqlite::version(), needed: NEEDED.1 });
     }
     create_if_missing(path)?;
-    let found = fs::metadata(path).map_err(|e| inaccessible(path, &e))?;
+    let found = fs::metadata(path).map_err(|e| OpenError::inaccessible(path, &e))?;
     if found.len() == 0 {
         // A new database gets its name only when it is complete, so something has emptied this one.
         return Err(OpenError::Damaged { path: path.to_owned(), reason: "it is empty".to_owned() });
@@ -32,7 +30,7 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let schema = migrate::identify(&connection, path)?;
     high_water::reaches(path, &connection, noted)?;
-    restrict(path).map_err(|e| inaccessible(path, &e))?;
+    restrict(path).map_err(|e| OpenError::inaccessible(path, &e))?;
     configure(&connection, path)?;
     migrate::run(&mut connection, path, schema)?;
     Ok(connection)
@@ -59,7 +57,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
         )?;
         Ok(connection)
     };
-    connect().map_err(|e| refused(path, &e))
+    connect().map_err(|e| OpenError::sqlite(path, &e))
 }
 
 fn configure(connection: &Connection, path: &Path) -> Result<(), OpenError> {
@@ -101,7 +99,7 @@ fn configure(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     };
     settings().map_err(|trouble| match trouble {
         Trouble::Setting(error) => error,
-        Trouble::Sqlite(error) => refused(path, &error),
+        Trouble::Sqlite(error) => OpenError::sqlite(path, &error),
     })
 }
 
@@ -116,31 +114,9 @@ impl From<rusqlite::Error> for Trouble {
     }
 }
 
-/// What SQLite's error means for someone who wants to open that file.
-pub(crate) fn refused(path: &Path, error: &rusqlite::Error) -> OpenError {
-    let (path, reason) = (path.to_owned(), error.to_string());
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => OpenError::NotOurs { path },
-        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, reason },
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Busy { path, reason },
-        _ => OpenError::Inaccessible { path, reason },
-    }
-}
-
-fn inaccessible(path: &Path, error: &io::Error) -> OpenError {
-    OpenError::Inaccessible { path: path.to_owned(), reason: error.to_string() }
-}
-
-/// The path with something after its name.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
 /// Makes a new database under another name and gives it its own when it is complete.
 fn create_if_missing(path: &Path) -> Result<(), OpenError> {
-    if path.try_exists().map_err(|e| inaccessible(path, &e))? {
+    if path.try_exists().map_err(|e| OpenError::inaccessible(path, &e))? {
         return Ok(());
     }
     let wal = beside(path, "-wal");
@@ -154,7 +130,7 @@ fn create_if_missing(path: &Path) -> Result<(), OpenError> {
     create_private(&new).map_err(|source| OpenError::Create { path: new.clone(), source })?;
     let mut connection = connect(&new, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     migrate::run(&mut connection, &new, 0)?;
-    connection.close().map_err(|(_, e)| refused(&new, &e))?;
+    connection.close().map_err(|(_, e)| OpenError::sqlite(&new, &e))?;
     pass(Point::DatabaseMade);
     fs::rename(&new, path)
         .and_then(|()| {
@@ -162,45 +138,4 @@ fn create_if_missing(path: &Path) -> Result<(), OpenError> {
             sync_folder(folder)
         })
         .map_err(|source| OpenError::Create { path: path.to_owned(), source })
-}
-
-/// An empty file that only its owner can read, instead of whatever was there.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-/// Only the owner may read. (The log and the index of it get the database's mode.)
-fn restrict(path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let mode = fs::metadata(path)?.permissions().mode();
-        if mode & 0o077 != 0 {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
-}
-
-/// Makes a rename in it durable.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -15,8 +15,8 @@ pub(crate) use task::task;
 use crate::{
     canonical::rule_digest,
     column::seq_to_sql,
+    ledger::{Fault, WorkError},
     query::client_message,
-    work::{Fault, WorkError},
 };
 use abide_protocol::{
     TaskId, Timestamp,

@@ -17,7 +17,6 @@ pub use conversation::ConversationQuery;
 pub use lookup::{Lookup, PendingRef};
 pub use message::TaskCalls;
 pub use remembered::RuleId;
-pub use rule::ClientMessageUse;
 pub use search::SearchQuery;
 pub use status::Counts;
 pub use task::TaskQuery;

@@ -1,6 +1,6 @@
 //! Room that is kept for stops and answers on a full disk: a file beside the database, removed when it is needed.
 
-use crate::open::{beside, create_private};
+use crate::disk::{beside, create_private};
 use std::{
     fs::{self, File},
     io::{self, Write as _},

@@ -11,11 +11,10 @@ use crate::{
     committed::{Sink, StorageState},
     error::OpenError,
     high_water::{HighWater, newest},
-    open::refused,
+    ledger::{Sums, WorkError},
     query::open_items,
     reserve::{Reserve, Restored},
     rule_book::RuleBook,
-    work::{Sums, WorkError},
 };
 use abide_fail_point::{Point, pass};
 use book::Book;
@@ -49,9 +48,9 @@ pub(crate) fn start(
     rules: RuleBook,
     sink: Sink,
 ) -> Result<(Queue, watch::Receiver<StorageState>), OpenError> {
-    rules.load(&connection).map_err(|e| refused(path, &e))?;
+    rules.load(&connection).map_err(|e| OpenError::sqlite(path, &e))?;
     let sums = || Ok(Sums { open_items: open_items(&connection)?, newest: newest(&connection)? });
-    let sums = sums().map_err(|e| refused(path, &e))?;
+    let sums = sums().map_err(|e| OpenError::sqlite(path, &e))?;
     let transactions = Arc::new(AtomicU64::new(0));
     let (queue, jobs) = Queue::new(Arc::clone(&transactions));
     let (state, watched) = watch::channel(StorageState { full: false });

@@ -3,8 +3,8 @@
 use super::task_of;
 use crate::{
     column::{Word, seq_to_sql},
+    ledger::Fault,
     stored_form::CALL_ASSESSED,
-    work::Fault,
 };
 use abide_protocol::{
     CallId, ConversationId,

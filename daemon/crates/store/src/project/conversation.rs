@@ -3,8 +3,8 @@
 use super::{Changes, task_of};
 use crate::{
     column::Word,
+    ledger::{Fault, Ledger, WorkError},
     query,
-    work::{Fault, Ledger, WorkError},
 };
 use abide_protocol::{
     ConversationId,

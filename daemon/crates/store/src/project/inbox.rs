@@ -1,7 +1,7 @@
 //! The inbox: what tasks wait for.
 
 use super::{Changes, task_of};
-use crate::work::{Fault, Ledger};
+use crate::ledger::{Fault, Ledger};
 use abide_protocol::{
     ApprovalId, ConversationId, QuestionId, inbox::PendingId, record::Record, task::AgentTask,
 };

@@ -4,7 +4,7 @@ use super::{Changes, inbox};
 use crate::{
     column::Word,
     committed::TaskProjection,
-    work::{Fault, Ledger, WorkError},
+    ledger::{Fault, Ledger, WorkError},
 };
 use abide_protocol::{
     ConversationId,

@@ -1,17 +1,8 @@
 //! What was decided or asked before.
 
-use crate::{Store, error::ReadError};
+use crate::{Store, committed::ClientMessageUse, error::ReadError};
 use abide_protocol::{ConversationId, TaskId};
 use rusqlite::OptionalExtension as _;
-
-/// The request that a client message id was used for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientMessageUse {
-    /// SHA-256 (hex) of the request.
-    pub digest: String,
-    pub task_id: TaskId,
-    pub conversation_id: ConversationId,
-}
 
 impl Store {
     /// The newest remembered decision on this tool with these arguments (JSON) in this workspace: whether it allows. Answered from

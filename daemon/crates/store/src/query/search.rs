@@ -10,9 +10,7 @@ use super::{
 use crate::{
     Store,
     column::{seq, seq_to_sql},
-    error::{ReadError, WriteError},
-    work,
-    writer::Lane,
+    error::ReadError,
 };
 use abide_protocol::{
     ConversationId, Seq,
@@ -139,7 +137,7 @@ impl Store {
     /// Messages and titles, the newest first. The first search after much was written takes longer: the index follows only now.
     pub async fn search(&self, query: SearchQuery<'_>) -> Result<SearchReply, ReadError> {
         let SearchQuery { words, conversation, before, limit } = query;
-        self.follow().await?;
+        self.update_search_index().await?;
         let words = Words::parse(words);
         let limit = page_size(limit);
         self.read(move |connection| {
@@ -160,21 +158,5 @@ impl Store {
             Ok(reply)
         })
         .await
-    }
-
-    /// Brings the index up to the newest record, as far as the disk lets it.
-    async fn follow(&self) -> Result<(), ReadError> {
-        let mut progress = self.read(|connection| Ok(search_progress(connection)?)).await?;
-        let target = progress.newest;
-        while progress.searched_to < target {
-            progress = match self.queue.run(Lane::Ordinary, work::Index::new).await.map_err(WriteError::from)
-            {
-                Ok(progress) => progress,
-                Err(WriteError::Closed) => return Err(ReadError::Closed),
-                Err(WriteError::Full) => return Ok(()),
-                Err(error) => return Err(ReadError::Index(error)),
-            };
-        }
-        Ok(())
     }
 }

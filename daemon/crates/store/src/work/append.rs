@@ -1,4 +1,5 @@
-use super::{Answer, Fault, Ledger, Work, WorkError};
+use super::{Answer, Work};
+use crate::ledger::{Fault, Ledger, WorkError};
 use crate::{
     committed::{self, Committed, TaskProjection},
     project::{self, Changes},

@@ -1,4 +1,5 @@
-use super::{Answer, Fault, Ledger, Work, WorkError};
+use super::{Answer, Work};
+use crate::ledger::{Fault, Ledger, WorkError};
 
 /// Drops a remembered decision of conversations that are deleted: no record is left that could say so.
 pub(crate) struct ForgetRule {

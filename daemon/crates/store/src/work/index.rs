@@ -1,4 +1,5 @@
-use super::{Answer, Fault, Ledger, Work, WorkError};
+use super::{Answer, Work};
+use crate::ledger::{Fault, Ledger, WorkError};
 use crate::{
     column::seq_to_sql,
     query::{self, Progress},

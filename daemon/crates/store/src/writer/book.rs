@@ -3,7 +3,7 @@
 use super::{queue::Queued, severity::Severity};
 use crate::{
     high_water::HighWater,
-    work::{Fault, Ledger, Sums, WorkError},
+    ledger::{Fault, Ledger, Sums, WorkError},
 };
 use abide_fail_point::{Point, pass};
 use rusqlite::Connection;

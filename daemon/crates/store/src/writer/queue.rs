@@ -1,6 +1,9 @@
 //! The way to the writer: two lanes, so that ordinary work that piles up never keeps a stop or an answer out.
 
-use crate::work::{Answer, Work, WorkError};
+use crate::{
+    ledger::WorkError,
+    work::{Answer, Work},
+};
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},

@@ -1,0 +1,136 @@
+//! What a transaction writes to, and why a piece of work in it is refused.
+
+use crate::{
+    checksum::Columns,
+    column::seq_to_sql,
+    committed::ClientMessageUse,
+    error::{AppendError, ReadError, WriteError},
+    stored_form::Stored,
+};
+use abide_protocol::{ConversationId, Seq, record::Record};
+use rusqlite::{Connection, params};
+
+/// What work writes to, within a transaction.
+pub(crate) struct Ledger<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) sums: &'a mut Sums,
+}
+
+/// What is known of the whole without counting it anew.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sums {
+    /// Open questions and approvals of all tasks.
+    pub(crate) open_items: u64,
+    /// The newest record's.
+    pub(crate) newest: Seq,
+}
+
+impl Ledger<'_> {
+    /// Appends a record and gives it its seq.
+    pub(crate) fn append(&mut self, record: &mut Record) -> Result<(), Fault> {
+        record.seq = Seq(self.sums.newest.0 + 1);
+        let stored = Stored::of(&record.body)?;
+        let columns = Columns {
+            seq: record.seq,
+            id: record.id.0,
+            conversation: record.conversation_id.0,
+            task: record.task_id.map(|id| id.0),
+            at: record.at.0,
+            kind: stored.kind,
+            version: stored.version,
+            body: stored.body(),
+        };
+        self.connection
+            .prepare_cached(
+                "INSERT INTO records (seq, id, conversation, task, at, kind, version, body, checksum)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                seq_to_sql(columns.seq),
+                columns.id,
+                columns.conversation,
+                columns.task,
+                columns.at,
+                columns.kind,
+                columns.version,
+                columns.body,
+                columns.checksum(),
+            ])?;
+        self.sums.newest = record.seq;
+        Ok(())
+    }
+}
+
+/// Why work could not be done.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Refused(WorkError),
+    Sqlite(rusqlite::Error),
+}
+
+/// Why a piece of work was not done, for the caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WorkError {
+    Duplicate(ClientMessageUse),
+    Gone(ConversationId),
+    Invalid(String),
+    Full,
+    Broken(String),
+    Closed,
+}
+
+impl From<WorkError> for Fault {
+    fn from(error: WorkError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<serde_json::Error> for Fault {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Refused(WorkError::Invalid(error.to_string()))
+    }
+}
+
+impl From<ReadError> for Fault {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Sqlite(error) => Self::Sqlite(error),
+            other => Self::Refused(WorkError::Invalid(other.to_string())),
+        }
+    }
+}
+
+impl From<WorkError> for AppendError {
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Duplicate(first) => Self::DuplicateClientMessage(first),
+            WorkError::Gone(id) => Self::ConversationGone(id),
+            WorkError::Invalid(reason) => Self::Invalid { reason },
+            // An append waits for room.
+            WorkError::Full => Self::Failed { reason: "the disk is full".to_owned() },
+            WorkError::Broken(reason) => Self::Failed { reason },
+            WorkError::Closed => Self::Closed,
+        }
+    }
+}
+
+impl From<WorkError> for WriteError {
+    fn from(error: WorkError) -> Self {
+        match error {
+            WorkError::Duplicate(first) => {
+                Self::Invalid { reason: format!("a client message of task {} is used twice", first.task_id) }
+            }
+            WorkError::Gone(id) => Self::ConversationGone(id),
+            WorkError::Invalid(reason) => Self::Invalid { reason },
+            WorkError::Full => Self::Full,
+            WorkError::Broken(reason) => Self::Failed { reason },
+            WorkError::Closed => Self::Closed,
+        }
+    }
+}
