@@ -2,6 +2,7 @@
 //! ipc → session → engine → store → events → ipc, and the runner acts on what the store has committed.
 //!
 //! * [`ipc`]: the socket, connections, one handler a method
+//! * [`launch`]: everything that a new task's first record freezes
 //! * [`session`]: one actor a conversation; [`runner`]: model calls and tools
 //! * [`events`]: who is told what; [`notify`]: the desktop
 //! * [`config`], [`settings`]: what the user has decided; [`keys`], [`providers`], [`catalog`]: which models there are
@@ -19,6 +20,7 @@ pub mod events;
 pub mod instance;
 pub mod ipc;
 pub mod keys;
+pub mod launch;
 pub mod logging;
 pub mod notify;
 pub mod providers;

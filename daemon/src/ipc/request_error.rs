@@ -1,6 +1,6 @@
 //! What went wrong with a request, as its reply says it.
 
-use crate::session::CommandError;
+use crate::{launch::LaunchError, session::CommandError};
 use abide_engine::Refusal;
 use abide_protocol::{Error, ErrorKind};
 use abide_store::{AppendError, ReadError, WriteError};
@@ -75,6 +75,23 @@ impl From<CommandError> for RequestError {
         if kind == ErrorKind::Internal {
             tracing::error!("{error}");
         }
+        Self(Error::new(kind, error.to_string()))
+    }
+}
+
+impl From<LaunchError> for RequestError {
+    fn from(error: LaunchError) -> Self {
+        let kind = match &error {
+            LaunchError::ModelUnavailable { .. } => ErrorKind::ModelUnavailable,
+            LaunchError::NoPersona { .. }
+            | LaunchError::NoTool { .. }
+            | LaunchError::RelativeWorkspace { .. }
+            | LaunchError::UnusableWorkspace { .. }
+            | LaunchError::NoFolder { .. }
+            | LaunchError::NotUtf8 { .. } => ErrorKind::InvalidParams,
+            LaunchError::Scratch(_) => ErrorKind::Storage,
+            LaunchError::ShuttingDown => ErrorKind::ShuttingDown,
+        };
         Self(Error::new(kind, error.to_string()))
     }
 }

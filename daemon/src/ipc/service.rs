@@ -1,4 +1,7 @@
-use crate::{daemon::Ending, events::Hub, session::Sessions, settings::Settings, supervisor::Supervisor};
+use crate::{
+    daemon::Ending, events::Hub, launch::Launcher, session::Sessions, settings::Settings,
+    supervisor::Supervisor,
+};
 use abide_client::home::Home;
 use abide_protocol::{Error, Timestamp, method::daemon::ShutdownReply};
 use abide_store::Store;
@@ -20,6 +23,7 @@ pub struct Service {
     pub sessions: Sessions,
     pub settings: Settings,
     pub tools: Tools,
+    pub launcher: Launcher,
     pub home: Arc<Home>,
     pub socket: PathBuf,
     pub supervisor: Supervisor,

@@ -1,7 +1,8 @@
-use super::start::choose_model;
+use super::RequestError;
 use crate::{
     config::Change,
     ipc::Service,
+    launch::choose_model,
     settings::{ChangeError, Settings},
 };
 use abide_protocol::{
@@ -14,7 +15,10 @@ pub(super) async fn get(service: &Service) -> ConfigReply {
 }
 
 /// A model whose provider is not there is refused, since every task would fail with it.
-pub(super) async fn update(service: &Service, params: UpdateConfigParams) -> Result<ConfigReply, Error> {
+pub(super) async fn update(
+    service: &Service,
+    params: UpdateConfigParams,
+) -> Result<ConfigReply, RequestError> {
     let settings = &service.settings;
     if let Some(ModelChoice::Named(model)) = &params.model {
         choose_model(&settings.now().await, Some(model), None).await?;

@@ -1,5 +1,8 @@
 use super::{RequestError, existing, find_conversation, start, task::PAGE};
-use crate::ipc::{Service, connection::Connection};
+use crate::{
+    ipc::{Service, connection::Connection},
+    launch,
+};
 use abide_engine::Input;
 use abide_protocol::{
     ConversationId, Error, ErrorKind,
@@ -18,11 +21,11 @@ pub(super) async fn create(
     params: CreateConversationParams,
 ) -> Result<ConversationReply, RequestError> {
     let CreateConversationParams { title, workspace, mode, model, persona } = params;
-    start::check_choices(service, persona.as_deref(), model.as_deref()).await?;
+    service.launcher.check(persona.as_deref(), model.as_deref()).await?;
     let id = start::new_conversation_id();
     let facts = ConversationCreated {
-        title: start::title(title.as_deref().unwrap_or("New conversation")),
-        workspace: start::workspace(service, id, workspace.as_deref()).await?,
+        title: launch::title(title.as_deref().unwrap_or("New conversation")),
+        workspace: service.launcher.workspace(id, workspace.as_deref()).await?,
         mode,
         model,
         persona,
@@ -67,9 +70,9 @@ pub(super) async fn update(
 ) -> Result<ConversationReply, RequestError> {
     let UpdateConversationParams { conversation_id, title, workspace, mode, model, persona } = params;
     let id = find_conversation(&service.store, &conversation_id).await?;
-    start::check_choices(service, persona.as_deref(), model.as_deref()).await?;
+    service.launcher.check(persona.as_deref(), model.as_deref()).await?;
     let workspace = match workspace {
-        Some(path) => Some(start::workspace(service, id, Some(&path)).await?),
+        Some(path) => Some(service.launcher.workspace(id, Some(&path)).await?),
         None => None,
     };
     let title = title.as_deref().map(named).transpose()?;
@@ -86,7 +89,7 @@ fn named(title: &str) -> Result<String, Error> {
             "the title is empty; the conversation keeps its own",
         ));
     }
-    Ok(start::title(title))
+    Ok(launch::title(title))
 }
 
 pub(super) async fn archive(

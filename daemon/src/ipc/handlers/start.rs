@@ -1,25 +1,24 @@
 mod digest;
 
 use super::{RequestError, existing};
-use crate::{catalog::Catalog, clock, config::Config, ipc::Service, session::CommandError};
-use abide_engine::{Input, Refusal, Start, control, prompt};
+use crate::{
+    clock,
+    ipc::Service,
+    launch::{LaunchRequest, title},
+    session::CommandError,
+};
+use abide_engine::{Input, Refusal, Start};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
     limits::{MAX_CLIENT_MESSAGE_ID, MAX_PROMPT},
     method::task::{StartTaskParams, StartTaskReply},
-    record::{ClientMessage, ConversationCreated, TaskStarted},
-    task::Mode,
-    transcript::ToolSpec,
+    record::{ClientMessage, ConversationCreated},
 };
 use abide_store::AppendError;
 use digest::{digest, is_same};
-use std::{collections::BTreeMap, path::Path};
 
-/// The longest title, in characters.
-const MAX_TITLE: usize = 60;
-
-/// Decides everything about a task that its first record freezes, and starts it.
+/// Starts a task, unless the same request has started it already.
 pub(super) async fn start(
     service: &Service,
     params: StartTaskParams,
@@ -34,38 +33,28 @@ pub(super) async fn start(
         Some(id) => Some(in_its_workspace(service, id, params.workspace.as_deref()).await?),
         None => None,
     };
+    let request = LaunchRequest {
+        prompt: params.message.clone(),
+        mode: params.mode,
+        model: params.model.clone(),
+        persona: params.persona.clone(),
+        tools: params.tools,
+        limits: params.limits,
+        approvals: params.approvals,
+        restart: params.restart,
+        metadata: params.metadata,
+        client_message: client_message.clone(),
+        environment: params.environment,
+    };
+    let launch = service.launcher.prepare(request, existing.as_ref()).await?;
     let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
-    let task_id = TaskId(clock::mint().uuid());
-    let mode = params.mode.or_else(|| existing.as_ref().and_then(|c| c.mode)).unwrap_or(Mode::Agent);
-    let conversation_model = existing.as_ref().and_then(|c| c.model.as_deref());
-    let catalog = service.settings.now().await;
-    let config = catalog.config();
-    let model = choose_model(&catalog, params.model.as_deref(), conversation_model).await?;
-    let persona = params.persona.as_deref().or_else(|| existing.as_ref().and_then(|c| c.persona.as_deref()));
-    check_persona(config, persona)?;
-    let persona = persona.and_then(|name| config.personas.get(name));
-    let named = params.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref()));
-    let tools = tools(service, mode, named)?;
     // Last, since it may make a folder.
     let workspace = match &existing {
         Some(conversation) => conversation.workspace.clone(),
-        None => workspace(service, conversation_id, params.workspace.as_deref()).await?,
+        None => service.launcher.workspace(conversation_id, params.workspace.as_deref()).await?,
     };
-    let head = TaskStarted {
-        parent_id: None,
-        mode,
-        model,
-        system_prompt: prompt::system(mode, persona.map(|p| p.prompt.as_str()), &workspace),
-        tools,
-        workspace: workspace.clone(),
-        environment: environment(params.environment),
-        limits: params.limits.over(&config.task.limits(mode)),
-        approvals: params.approvals,
-        restart: params.restart.or(config.task.restart).unwrap_or_default(),
-        original_prompt: params.message.clone(),
-        metadata: params.metadata,
-        client_message: client_message.clone(),
-    };
+    let task_id = TaskId(clock::mint().uuid());
+    let head = launch.into_head(&workspace);
     let conversation = existing.is_none().then(|| ConversationCreated {
         title: title(&params.message),
         workspace,
@@ -78,7 +67,7 @@ pub(super) async fn start(
         Ok(_) => Ok(StartTaskReply { task_id, conversation_id }),
         // The same request, sent twice at once: the other one was first.
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
-            remove_scratch(service, conversation_id).await;
+            service.launcher.remove_scratch(conversation_id).await;
             let known = already_started(service, client_message.as_ref()).await?;
             let vanished = "the first request of this clientMessageId has vanished";
             Ok(known.ok_or_else(|| Error::new(ErrorKind::Internal, vanished))?)
@@ -149,136 +138,4 @@ async fn in_its_workspace(
 
 pub(super) fn new_conversation_id() -> ConversationId {
     ConversationId(clock::mint().uuid())
-}
-
-/// The folder that is named, or a private one of the conversation's own.
-pub(super) async fn workspace(
-    service: &Service,
-    id: ConversationId,
-    named: Option<&str>,
-) -> Result<String, RequestError> {
-    let scratch = service.home.scratch_dir().join(id.to_string());
-    let named = named.map(str::to_owned);
-    let made = tokio::task::spawn_blocking(move || match named {
-        Some(path) => existing_folder(&path),
-        None => match abide_client::home::create_private_dir(&scratch) {
-            Ok(()) => existing_folder(&scratch.to_string_lossy()),
-            Err(e) => Err(Error::new(ErrorKind::Storage, e.to_string())),
-        },
-    });
-    Ok(made.await.unwrap_or_else(|e| Err(Error::new(ErrorKind::Internal, e.to_string())))?)
-}
-
-/// The conversation did not come about: its folder, if it was given one of its own, is still empty.
-async fn remove_scratch(service: &Service, id: ConversationId) {
-    let scratch = service.home.scratch_dir().join(id.to_string());
-    // There may be none.
-    let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir(scratch)).await;
-}
-
-fn existing_folder(path: &str) -> Result<String, Error> {
-    let invalid = |words: String| Error::new(ErrorKind::InvalidParams, words);
-    if !Path::new(path).is_absolute() {
-        return Err(invalid(format!("the workspace {path:?} is not an absolute path")));
-    }
-    let real = std::fs::canonicalize(path)
-        .map_err(|e| invalid(format!("the workspace {path:?} cannot be used: {e}")))?;
-    if !real.is_dir() {
-        return Err(invalid(format!("the workspace {path:?} is not a folder")));
-    }
-    real.into_os_string()
-        .into_string()
-        .map_err(|_| invalid(format!("the workspace {path:?} is not valid UTF-8")))
-}
-
-/// The first line that says anything.
-pub(super) fn title(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New conversation");
-    let clean: String = line.chars().filter(|c| !c.is_control()).collect();
-    match clean.char_indices().nth(MAX_TITLE) {
-        Some(_) => clean.chars().take(MAX_TITLE - 1).chain(['…']).collect(),
-        None => clean,
-    }
-}
-
-/// The persona and the model of a conversation are there.
-pub(super) async fn check_choices(
-    service: &Service,
-    persona: Option<&str>,
-    model: Option<&str>,
-) -> Result<(), RequestError> {
-    let catalog = service.settings.now().await;
-    check_persona(catalog.config(), persona)?;
-    if model.is_some() {
-        choose_model(&catalog, model, None).await?;
-    }
-    Ok(())
-}
-
-pub(super) async fn choose_model(
-    catalog: &Catalog,
-    task: Option<&str>,
-    conversation: Option<&str>,
-) -> Result<String, RequestError> {
-    let unavailable = |words: String| Error::new(ErrorKind::ModelUnavailable, words);
-    let choice = catalog.choose(task, conversation).await.map_err(|e| unavailable(e.to_string()))?;
-    catalog.models().await.supports(&choice.model).map_err(|e| unavailable(e.message))?;
-    Ok(choice.model)
-}
-
-fn check_persona(config: &Config, name: Option<&str>) -> Result<(), Error> {
-    match name.filter(|name| !config.personas.contains_key(*name)) {
-        None => Ok(()),
-        Some(name) => {
-            let words =
-                format!("there is no persona {name:?}; config.toml defines them under [personas.NAME]");
-            Err(Error::new(ErrorKind::InvalidParams, words))
-        }
-    }
-}
-
-/// Chat has none. An agent has all, or those that are named; its control tools always.
-fn tools(service: &Service, mode: Mode, named: Option<&[String]>) -> Result<Vec<ToolSpec>, Error> {
-    if mode == Mode::Chat {
-        return Ok(Vec::new());
-    }
-    let mut specs = service.tools.specs();
-    if let Some(named) = named {
-        if let Some(unknown) = named.iter().find(|name| specs.iter().all(|spec| spec.name != **name)) {
-            let known: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
-            let words = format!("there is no tool {unknown:?}; there are {}", known.join(", "));
-            return Err(Error::new(ErrorKind::InvalidParams, words));
-        }
-        specs.retain(|spec| named.contains(&spec.name));
-    }
-    specs.extend(control::specs());
-    Ok(specs)
-}
-
-/// The client's environment, or the daemon's if it sent none; never a key.
-fn environment(sent: BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let all = if sent.is_empty() {
-        std::env::vars_os()
-            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-            .collect()
-    } else {
-        sent
-    };
-    abide_tools::environment::allowed(all)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::title;
-
-    #[test]
-    fn a_title_is_the_first_line_that_says_anything() {
-        assert_eq!(title("\n  \n  Fix the build \nand more"), "Fix the build");
-        assert_eq!(title("   "), "New conversation");
-        assert_eq!(title("a\u{1b}[31mb"), "a[31mb");
-        let long = title(&"é".repeat(100));
-        assert_eq!(long.chars().count(), 60);
-        assert!(long.ends_with('…'));
-        assert_eq!(title(&"x".repeat(60)), "x".repeat(60));
-    }
 }

@@ -1,0 +1,192 @@
+//! A new task's first record, which freezes everything about the task: mode, model, prompt, tools, limits, environment, workspace.
+//!
+//! Whoever starts a task (a client, an editor, a task that forks another) asks a [`Launcher`]. What the request leaves open is decided by
+//! its conversation, and after that by the configuration.
+
+mod error;
+mod title;
+mod workspace;
+
+pub use error::LaunchError;
+pub use title::title;
+
+use crate::{catalog::Catalog, config::Config, settings::Settings};
+use abide_client::home::Home;
+use abide_engine::{control, prompt};
+use abide_protocol::{
+    JsonText,
+    conversation::Conversation,
+    record::{ClientMessage, TaskStarted},
+    task::{Approvals, Limits, LimitsRequest, Mode, RestartPolicy},
+    transcript::ToolSpec,
+};
+use abide_tools::Tools;
+use std::{collections::BTreeMap, path::PathBuf};
+
+/// Decides everything about new tasks. Cheap to clone.
+#[derive(Clone)]
+pub struct Launcher {
+    settings: Settings,
+    tools: Tools,
+    /// Of the private folders of conversations that name none.
+    scratch_dir: PathBuf,
+}
+
+/// What is asked for of a new task. What is absent is decided by its conversation, else by the configuration.
+#[derive(Clone)]
+pub struct LaunchRequest {
+    pub prompt: String,
+    pub mode: Option<Mode>,
+    /// `provider/model`.
+    pub model: Option<String>,
+    pub persona: Option<String>,
+    /// Names of the tools that it may use; absent: the persona's, else all.
+    pub tools: Option<Vec<String>>,
+    pub limits: LimitsRequest,
+    pub approvals: Approvals,
+    pub restart: Option<RestartPolicy>,
+    pub metadata: Option<JsonText>,
+    pub client_message: Option<ClientMessage>,
+    /// The client's environment; empty: the daemon's own. Tools get the allow-listed part.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A task about which everything is decided but its folder.
+pub struct Launch {
+    mode: Mode,
+    model: String,
+    persona_prompt: Option<String>,
+    tools: Vec<ToolSpec>,
+    limits: Limits,
+    restart: RestartPolicy,
+    request: LaunchRequest,
+}
+
+impl Launcher {
+    #[must_use]
+    pub fn new(settings: Settings, tools: Tools, home: &Home) -> Self {
+        Self { settings, tools, scratch_dir: home.scratch_dir() }
+    }
+
+    /// Decides about a task, without a change to anything.
+    ///
+    /// # Errors
+    /// Its model, persona or one of its tools is not there.
+    pub async fn prepare(
+        &self,
+        request: LaunchRequest,
+        conversation: Option<&Conversation>,
+    ) -> Result<Launch, LaunchError> {
+        let catalog = self.settings.now().await;
+        let config = catalog.config();
+        let mode = request.mode.or_else(|| conversation.and_then(|c| c.mode)).unwrap_or(Mode::Agent);
+        let conversation_model = conversation.and_then(|c| c.model.as_deref());
+        let model = choose_model(&catalog, request.model.as_deref(), conversation_model).await?;
+        let persona = request.persona.as_deref().or_else(|| conversation.and_then(|c| c.persona.as_deref()));
+        check_persona(config, persona)?;
+        let persona = persona.and_then(|name| config.personas.get(name));
+        let named = request.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref()));
+        Ok(Launch {
+            mode,
+            model,
+            persona_prompt: persona.map(|p| p.prompt.clone()),
+            tools: self.tools_of(mode, named)?,
+            limits: request.limits.over(&config.task.limits(mode)),
+            restart: request.restart.or(config.task.restart).unwrap_or_default(),
+            request,
+        })
+    }
+
+    /// The persona and the model that a conversation names are there.
+    ///
+    /// # Errors
+    /// One of them is not.
+    pub async fn check(&self, persona: Option<&str>, model: Option<&str>) -> Result<(), LaunchError> {
+        let catalog = self.settings.now().await;
+        check_persona(catalog.config(), persona)?;
+        if model.is_some() {
+            choose_model(&catalog, model, None).await?;
+        }
+        Ok(())
+    }
+
+    /// Chat has none. An agent has all, or those that are named; its control tools always.
+    fn tools_of(&self, mode: Mode, named: Option<&[String]>) -> Result<Vec<ToolSpec>, LaunchError> {
+        if mode == Mode::Chat {
+            return Ok(Vec::new());
+        }
+        let mut specs = self.tools.specs();
+        if let Some(named) = named {
+            if let Some(unknown) = named.iter().find(|name| specs.iter().all(|spec| spec.name != **name)) {
+                let known = specs.into_iter().map(|spec| spec.name).collect();
+                return Err(LaunchError::NoTool { name: unknown.clone(), known });
+            }
+            specs.retain(|spec| named.contains(&spec.name));
+        }
+        specs.extend(control::specs());
+        Ok(specs)
+    }
+}
+
+impl Launch {
+    /// The task's first record, for that folder.
+    #[must_use]
+    pub fn into_head(self, workspace: &str) -> TaskStarted {
+        let Self { mode, model, persona_prompt, tools, limits, restart, request } = self;
+        TaskStarted {
+            parent_id: None,
+            mode,
+            model,
+            system_prompt: prompt::system(mode, persona_prompt.as_deref(), workspace),
+            tools,
+            workspace: workspace.to_owned(),
+            environment: environment(request.environment),
+            limits,
+            approvals: request.approvals,
+            restart,
+            original_prompt: request.prompt,
+            metadata: request.metadata,
+            client_message: request.client_message,
+        }
+    }
+}
+
+/// The task's model, else the conversation's, else the default one; it can be asked.
+///
+/// # Errors
+/// There is no such provider, it has no key, or it does not have the model.
+pub async fn choose_model(
+    catalog: &Catalog,
+    task: Option<&str>,
+    conversation: Option<&str>,
+) -> Result<String, LaunchError> {
+    let choice = catalog
+        .choose(task, conversation)
+        .await
+        .map_err(|e| LaunchError::ModelUnavailable { reason: e.to_string() })?;
+    catalog
+        .models()
+        .await
+        .supports(&choice.model)
+        .map_err(|e| LaunchError::ModelUnavailable { reason: e.message })?;
+    Ok(choice.model)
+}
+
+fn check_persona(config: &Config, name: Option<&str>) -> Result<(), LaunchError> {
+    match name.filter(|name| !config.personas.contains_key(*name)) {
+        None => Ok(()),
+        Some(name) => Err(LaunchError::NoPersona { name: name.to_owned() }),
+    }
+}
+
+/// The client's environment, or the daemon's if it sent none; never a key.
+fn environment(sent: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let all = if sent.is_empty() {
+        std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            .collect()
+    } else {
+        sent
+    };
+    abide_tools::environment::allowed(all)
+}

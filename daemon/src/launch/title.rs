@@ -1,0 +1,29 @@
+/// The longest title, in characters.
+const MAX_TITLE: usize = 60;
+
+/// A conversation's title from its first prompt: the first line that is not blank.
+#[must_use]
+pub fn title(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New conversation");
+    let clean: String = line.chars().filter(|c| !c.is_control()).collect();
+    match clean.char_indices().nth(MAX_TITLE) {
+        Some(_) => clean.chars().take(MAX_TITLE - 1).chain(['…']).collect(),
+        None => clean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title;
+
+    #[test]
+    fn a_title_is_the_first_line_that_is_not_blank() {
+        assert_eq!(title("\n  \n  Fix the build \nand more"), "Fix the build");
+        assert_eq!(title("   "), "New conversation");
+        assert_eq!(title("a\u{1b}[31mb"), "a[31mb");
+        let long = title(&"é".repeat(100));
+        assert_eq!(long.chars().count(), 60);
+        assert!(long.ends_with('…'));
+        assert_eq!(title(&"x".repeat(60)), "x".repeat(60));
+    }
+}

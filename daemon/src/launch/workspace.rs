@@ -1,0 +1,51 @@
+//! The folder that a conversation works in.
+
+use super::{LaunchError, Launcher};
+use abide_client::home::create_private_dir;
+use abide_protocol::ConversationId;
+use std::path::{Path, PathBuf};
+
+impl Launcher {
+    /// The folder that is named, which has to be there, or a private one of the conversation's own, which is made.
+    ///
+    /// # Errors
+    /// The folder that is named cannot be used, or none can be made.
+    pub async fn workspace(&self, id: ConversationId, named: Option<&str>) -> Result<String, LaunchError> {
+        let scratch = self.scratch(id);
+        let named = named.map(str::to_owned);
+        let found = tokio::task::spawn_blocking(move || match named {
+            Some(path) => existing_folder(&path),
+            None => {
+                create_private_dir(&scratch).map_err(LaunchError::Scratch)?;
+                existing_folder(&scratch.to_string_lossy())
+            }
+        });
+        found.await.unwrap_or(Err(LaunchError::ShuttingDown))
+    }
+
+    /// Removes the private folder of a conversation that was not created after all, while it is empty.
+    pub async fn remove_scratch(&self, id: ConversationId) {
+        let scratch = self.scratch(id);
+        // There may be none.
+        let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir(scratch)).await;
+    }
+
+    fn scratch(&self, id: ConversationId) -> PathBuf {
+        self.scratch_dir.join(id.to_string())
+    }
+}
+
+fn existing_folder(path: &str) -> Result<String, LaunchError> {
+    let path = path.to_owned();
+    if !Path::new(&path).is_absolute() {
+        return Err(LaunchError::RelativeWorkspace { path });
+    }
+    let real = match std::fs::canonicalize(&path) {
+        Ok(real) => real,
+        Err(source) => return Err(LaunchError::UnusableWorkspace { path, source }),
+    };
+    if !real.is_dir() {
+        return Err(LaunchError::NoFolder { path });
+    }
+    real.into_os_string().into_string().map_err(|_| LaunchError::NotUtf8 { path })
+}
