@@ -20,8 +20,9 @@ use iced::{
 
 /// Slow enough to be calm and cheap.
 const TICK: Duration = Duration::from_millis(120);
-/// A frame that is made for something else is taken, if the next of its own would come this soon.
-const EARLY: Duration = Duration::from_millis(35);
+/// A frame that is made for something else is taken, if the next of its own would come this soon: while text streams in, frames are
+/// 40 ms apart, and none is made for this mark alone.
+const EARLY: Duration = Duration::from_millis(45);
 /// Where the dots are, in eighths of the width, as a clock goes.
 const DOTS: [(f32, f32); 8] =
     [(3.0, 0.0), (5.1, 0.9), (6.0, 3.0), (5.1, 5.1), (3.0, 6.0), (0.9, 5.1), (0.0, 3.0), (0.9, 0.9)];
