@@ -139,7 +139,7 @@ impl<'d> Follow<'d> {
         ending
     }
 
-    /// What a person saw is not unread any more.
+    /// What a person saw is not unread any more. (Also at a prompt: the terminal may be closed while it is open.)
     async fn mark_read(&mut self) {
         let is_seen = !self.what.json && screen::is_seen();
         // A daemon that is gone is not started for this.

@@ -119,6 +119,7 @@ impl Follow<'_> {
     async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<Asked, CommandError> {
         let id = PendingId::Question(question.id);
         self.say(&pending::question(question))?;
+        self.mark_read().await;
         let label = if question.choices.is_empty() { "answer" } else { "answer or number" };
         loop {
             let line = match self.hear(id, Input::Line(&format!("{label} (Ctrl-D declines): "))).await? {
@@ -146,6 +147,7 @@ impl Follow<'_> {
     async fn ask_approval(&mut self, approval: &Approval) -> Result<Asked, CommandError> {
         let id = PendingId::Approval(approval.id);
         self.say(&pending::approval(approval))?;
+        self.mark_read().await;
         // What was typed before this was shown is no decision about it.
         if let Who::Person(terminal) = &self.what.who {
             terminal.forget_typed()?;

@@ -117,6 +117,11 @@ async fn what_was_seen_is_not_unread_any_more() {
     let terminal = Terminal::run(&world.daemon, "abide run --yes '[k:seen]'").await;
     assert_eq!(terminal.ended().await, 0);
     assert_eq!(unread().await, 0);
+    drop(terminal);
+    world.model.script("asked", [Turn::ask("Red or blue?"), Turn::done("Done.")]);
+    let terminal = Terminal::run(&world.daemon, "abide run --yes '[k:asked]'").await;
+    terminal.shows("answer (Ctrl-D declines)").await;
+    assert_eq!(unread().await, 0, "what stands above an open prompt was seen");
 }
 
 #[tokio::test]
