@@ -205,6 +205,18 @@ fn a_digit_picks_only_what_can_be_seen_and_is_there() {
     assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("9–12 March".into()))]);
 }
 
+/// What it would do next takes another one: armed by the same key, a stop would be one key away.
+#[test]
+fn the_escape_that_leaves_the_composer_does_nothing_else() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.tell(Message::NotOpened("It cannot be opened.".to_owned()));
+    person.control("l");
+    person.named(Named::Escape);
+    assert!(person.finds("It cannot be opened.").is_some());
+    person.named(Named::Escape);
+    assert!(person.finds("It cannot be opened.").is_none(), "the caret was gone");
+}
+
 #[test]
 fn one_escape_ends_nothing() {
     let mut person = before(Status::Thinking, &[], preset::history());

@@ -219,7 +219,8 @@ fn binding(press: &KeyPress, is_empty: bool) -> Option<Binding<Message>> {
     match press.key.as_ref() {
         Key::Named(Named::Enter) if press.modifiers.shift() => Some(Binding::Enter),
         Key::Named(Named::Enter) => Some(Binding::Custom(Message::Submitted)),
-        Key::Named(Named::Escape) => Some(Binding::Unfocus),
+        // As a sequence it is taken from the window, which would arm a stop by the same key.
+        Key::Named(Named::Escape) => Some(Binding::Sequence(vec![Binding::Unfocus])),
         Key::Named(Named::ArrowUp | Named::ArrowDown | Named::PageUp | Named::PageDown) if is_command => None,
         // An empty field has neither a start nor an end.
         Key::Named(Named::Home | Named::End) if is_command && is_empty => None,
