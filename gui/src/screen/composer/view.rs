@@ -35,13 +35,19 @@ impl Composer {
         let is_waiting = matches!(stance, Stance::Question(..));
         let is_row = stance.needs_person();
         let is_empty = self.content.text().trim().is_empty();
+        // A row of text is as high as the buttons beside it.
+        let above = match (is_row, is_low) {
+            (false, _) => space::XS,
+            (true, false) => 5.5,
+            (true, true) => 1.5,
+        };
         // It takes words whatever goes on: they are a draft until they can be sent.
         let editor = text_editor(&self.content)
             .id(field::COMPOSER)
             .placeholder(self.placeholder(stance, about))
             .size(size::PROSE)
             .line_height(size::LINE_HEIGHT)
-            .padding(if is_row && !is_low { [5.5, space::XS] } else { [space::XS, space::XS] })
+            .padding([above, space::XS])
             .height(Shrink)
             .min_height(if is_row { space::EDITOR_ROW } else { space::EDITOR_LEAST })
             .max_height(space::EDITOR)
