@@ -1,7 +1,7 @@
 //! One actor a conversation: the only writer of its records.
 //!
-//! Commit, then publish, then act: an input becomes records, the store commits and publishes them, and only then does the runner
-//! begin what they call for. (A model request may leave while its inputs commit; nothing of it gets out before.)
+//! What an actor does when is decided by [`abide_engine::driver`], which the simulation of the engine's tests runs too. Here are the
+//! mailboxes, and the hands that carry out its orders: the store, the runner, the alarm, whoever waits for an answer.
 
 mod actor;
 mod alarm;
@@ -11,9 +11,12 @@ mod recover;
 pub use alarm::Alarm;
 
 use crate::{daemon::Ending, events::Hub, runner::Runner, supervisor::Supervisor};
-use abide_engine::{Input, Refusal};
-use abide_protocol::{ConversationId, method::daemon::CutOff, task::AgentTask};
-use abide_store::Store;
+use abide_engine::{
+    Command, Refusal,
+    driver::{self, Applied, Failure},
+};
+use abide_protocol::{ConversationId, method::daemon::CutOff};
+use abide_store::{ReadError, Store};
 use actor::Actor;
 use mailbox::{Lane, Mailbox, Message};
 use std::{
@@ -31,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 const CUT: Duration = Duration::from_secs(3);
 
 /// Why a command was not carried out.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum CommandError {
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -42,19 +45,33 @@ pub enum CommandError {
     #[error(transparent)]
     Write(#[from] abide_store::WriteError),
     #[error("the conversation's records cannot be read: {0}")]
-    Load(String),
-    #[error("the conversation does not exist")]
-    NoConversation,
+    Load(Arc<ReadError>),
     #[error("the daemon is shutting down")]
     ShuttingDown,
 }
 
-/// What a command came to.
-#[derive(Debug, Clone)]
-pub struct Applied {
-    /// The conversation's newest task, if it has one.
-    pub task: Option<AgentTask>,
+impl From<Failure<Self>> for CommandError {
+    fn from(failure: Failure<Self>) -> Self {
+        match failure {
+            Failure::Refused(refusal) => Self::Refused(refusal),
+            Failure::ShuttingDown => Self::ShuttingDown,
+            Failure::Failed(error) => error,
+        }
+    }
 }
+
+/// What passes through a conversation's driver.
+#[derive(Debug)]
+struct Daemon;
+
+impl driver::Host for Daemon {
+    type Reply = oneshot::Sender<Result<Applied, CommandError>>;
+    type Deletion = oneshot::Sender<Result<u64, CommandError>>;
+    type Error = CommandError;
+}
+
+type Event = driver::Event<Daemon>;
+type Order = driver::Order<Daemon>;
 
 /// All conversations in memory. Cheap to clone.
 #[derive(Clone)]
@@ -129,15 +146,17 @@ impl Sessions {
     ///
     /// # Errors
     /// Refused, overloaded, or it could not be written down.
-    pub async fn command(&self, conversation: ConversationId, input: Input) -> Result<Applied, CommandError> {
-        // Stops and answers do not wait behind other commands, and are never refused for want of room.
-        let lane = if mailbox::is_urgent(&input) { Lane::Urgent } else { Lane::Command };
-        // While the daemon drains they are written down; what follows from them is the next daemon's.
-        if self.is_draining() && lane == Lane::Command {
+    pub async fn command(
+        &self,
+        conversation: ConversationId,
+        command: Command,
+    ) -> Result<Applied, CommandError> {
+        if !command.is_admitted(self.is_draining()) {
             return Err(CommandError::ShuttingDown);
         }
         let (reply, applied) = oneshot::channel();
-        self.deliver(conversation, lane, Message::Command { input, reply }).await?;
+        let message = Message::Command { command, reply };
+        self.deliver(conversation, message.lane(), message).await?;
         applied.await.map_err(|_| CommandError::ShuttingDown)?
     }
 
@@ -186,8 +205,8 @@ impl Sessions {
         let (mailbox, mail) = mailbox::new();
         open.insert(conversation, mailbox.clone());
         drop(open);
-        let actor = Actor::new(conversation, self.clone(), mailbox.clone());
-        self.inner.supervisor.spawn("conversation", actor.run(mail));
+        let actor = Actor::new(conversation, self.clone(), mailbox.clone(), mail);
+        self.inner.supervisor.spawn("conversation", actor.run());
         mailbox
     }
 

@@ -1,6 +1,6 @@
 use crate::instance::{Instance, InstanceError};
 use abide_client::home::Home;
-use abide_engine::{History, view, wake_at};
+use abide_engine::{History, Projection, project};
 use abide_protocol::{
     ConversationId,
     record::{Record, RecordBody},
@@ -60,7 +60,10 @@ fn tasks(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
     let mut history = History::default();
     let mut tasks = Vec::new();
     let newest = |history: &History| {
-        history.root().map(|task| TaskProjection { task: view(id, task), wake_at: wake_at(task) })
+        history.root().map(|task| {
+            let Projection { task, wake_at, needs_daemon } = project(id, task);
+            TaskProjection { task, wake_at, needs_daemon }
+        })
     };
     for record in records {
         if matches!(record.body, RecordBody::TaskStarted(_)) {

@@ -55,7 +55,9 @@ impl From<CommandError> for RequestError {
                     return Self(Error::new(ErrorKind::TaskRunning, error.to_string()).about(task));
                 }
                 Refusal::NotAChoice(_) => ErrorKind::InvalidParams,
-                Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => ErrorKind::NotFound,
+                Refusal::NoConversation | Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => {
+                    ErrorKind::NotFound
+                }
                 Refusal::Ended(_)
                 | Refusal::NotPaused
                 | Refusal::Answered(_)
@@ -63,9 +65,7 @@ impl From<CommandError> for RequestError {
                 | Refusal::Stale => ErrorKind::IllegalState,
             },
             CommandError::Overloaded => ErrorKind::Overloaded,
-            CommandError::Store(AppendError::ConversationGone(_)) | CommandError::NoConversation => {
-                ErrorKind::NotFound
-            }
+            CommandError::Store(AppendError::ConversationGone(_)) => ErrorKind::NotFound,
             CommandError::Store(AppendError::DuplicateClientMessage { .. }) => ErrorKind::Conflict,
             CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown => ErrorKind::ShuttingDown,
             CommandError::Store(AppendError::Invalid { .. }) => ErrorKind::Internal,

@@ -1,42 +1,31 @@
 //! What a fresh start finds: work that was under way when the last daemon went.
 
 use super::Sessions;
-use abide_engine::{CallStage, Finding, History, Input, is_at_work};
-use abide_protocol::{
-    CallId,
-    record::CallAssessed,
-    task::{AgentTask, CallState, Status},
-};
-use abide_store::TaskQuery;
+use abide_engine::{Finding, History, driver::StartedCall};
+use abide_protocol::{CallId, record::TaskStarted};
 use abide_tools::Tools;
+use std::{future::Future, sync::Arc};
 
-/// For each task that was at work, what became of it. A task that waits for a person has lost nothing and is left alone.
-pub(super) async fn inputs(history: &History, tools: &Tools) -> Vec<Input> {
-    let mut inputs = Vec::new();
-    for task in history.live().filter(|t| is_at_work(t)) {
-        let started: Vec<(CallId, u32, CallAssessed)> = task
-            .calls()
-            .iter()
-            .filter_map(|call| match (&call.stage, &call.assessed) {
-                (CallStage::Started { attempt, .. }, Some(assessed)) => {
-                    Some((call.block.id, *attempt, assessed.clone()))
-                }
-                _ => None,
-            })
-            .collect();
-        let (tools, workspace) = (tools.clone(), task.head.workspace.clone());
-        let inspect = move || {
-            started
-                .into_iter()
-                .map(|(call, attempt, assessed)| {
-                    finding(call, tools.inspect(call, attempt, &assessed, &workspace))
-                })
-                .collect()
+/// What became of calls that were under way.
+pub(super) fn inspect(
+    history: &History,
+    calls: &[StartedCall],
+    tools: &Tools,
+) -> impl Future<Output = Vec<Finding>> + Send + use<> {
+    let known = |started: &StartedCall| {
+        let task = history.task(started.task)?;
+        let assessed = task.call(started.call)?.assessed.clone()?;
+        Some((started.call, started.attempt, assessed, Arc::clone(&task.head)))
+    };
+    let known: Vec<_> = calls.iter().filter_map(known).collect();
+    let tools = tools.clone();
+    let look = move || {
+        let look = |(call, attempt, assessed, head): (_, _, _, Arc<TaskStarted>)| {
+            finding(call, tools.inspect(call, attempt, &assessed, &head.workspace))
         };
-        let findings = tokio::task::spawn_blocking(inspect).await.unwrap_or_default();
-        inputs.push(Input::Restarted { task: task.id, findings });
-    }
-    inputs
+        known.into_iter().map(look).collect()
+    };
+    async move { tokio::task::spawn_blocking(look).await.unwrap_or_default() }
 }
 
 fn finding(call: CallId, found: abide_tools::Inspection) -> Finding {
@@ -66,23 +55,9 @@ impl Sessions {
         for (at, conversation) in self.inner.store.wakes().await? {
             self.inner.alarm.set(conversation, Some(at));
         }
-        let mut cursor = None;
-        loop {
-            let (tasks, next) =
-                self.inner.store.tasks(TaskQuery { cursor, limit: 1000, ..TaskQuery::default() }).await?;
-            for task in tasks.iter().filter(|t| looks_at_work(t)) {
-                drop(self.mailbox(task.conversation_id));
-            }
-            if next.is_none() {
-                return Ok(());
-            }
-            cursor = next;
+        for conversation in self.inner.store.needing_daemon().await? {
+            drop(self.mailbox(conversation));
         }
+        Ok(())
     }
-}
-
-/// As far as the view tells. (A queued call may have been allowed in the moment in which the last daemon went.)
-fn looks_at_work(task: &AgentTask) -> bool {
-    matches!(task.status, Status::Running | Status::Thinking | Status::ToolExecuting)
-        || task.active_calls.iter().any(|call| matches!(call.state, CallState::Running | CallState::Queued))
 }

@@ -2,7 +2,7 @@
 
 use super::{Alarm, CommandError, Lane, Message, Sessions};
 use crate::{events::Hub, keys::KeyStore, runner::Runner, settings::Settings, supervisor::Supervisor};
-use abide_engine::{History, Input, Mint, Refusal, Start, handle, view};
+use abide_engine::{Command, History, Input, Mint, Refusal, Start, handle, view};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     record::{ConversationCreated, Record, RecordBody, TaskStarted},
@@ -78,7 +78,7 @@ async fn paused_task(store: &Store) {
     records.iter().for_each(|record| history.fold(record));
     records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());
     let task = view(CONVERSATION, history.root().unwrap());
-    let tasks = vec![TaskProjection { task, wake_at: None }];
+    let tasks = vec![TaskProjection { task, wake_at: None, needs_daemon: false }];
     store.append(Append { conversation_id: CONVERSATION, records, tasks, urgent: false }).await.unwrap();
 }
 
@@ -109,13 +109,13 @@ async fn a_stop_on_a_full_disk_takes_what_waits_along() {
     let sessions = sessions(&store, folder.path());
     let mailbox = sessions.mailbox(CONVERSATION);
     let (reply, archived) = oneshot::channel();
-    let archive = Message::Command { input: Input::Archive { archived: true }, reply };
+    let archive = Message::Command { command: Command::Archive { archived: true }, reply };
     assert!(mailbox.put(Lane::Command, archive).await.is_ok());
     // Once it is taken out it waits for room: only what is urgent is written.
     while mailbox.waiting() > 0 {
         tokio::task::yield_now().await;
     }
-    let stop = Input::Stop { task: TASK, shown: String::new() };
+    let stop = Command::Stop { task: TASK };
     let stopped =
         tokio::time::timeout(PATIENCE, sessions.command(CONVERSATION, stop)).await.unwrap().unwrap();
     assert_eq!(stopped.task.unwrap().end_reason, Some(EndReason::Stopped));
@@ -138,12 +138,12 @@ async fn on_a_full_disk_a_refusal_waits_for_what_it_rests_on() {
     let sessions = sessions(&store, folder.path());
     let mailbox = sessions.mailbox(CONVERSATION);
     let (reply, archived) = oneshot::channel();
-    let archive = Message::Command { input: Input::Archive { archived: true }, reply };
+    let archive = Message::Command { command: Command::Archive { archived: true }, reply };
     assert!(mailbox.put(Lane::Command, archive).await.is_ok());
     while mailbox.waiting() > 0 {
         tokio::task::yield_now().await;
     }
-    let decide = Input::Decide {
+    let decide = Command::Decide {
         approval: abide_protocol::ApprovalId(Uuid::nil()),
         decision: abide_protocol::inbox::Decision::AllowOnce,
         note: None,
@@ -165,7 +165,7 @@ async fn a_deletion_on_a_full_disk_does_not_wait_for_room_either() {
     let sessions = sessions(&store, folder.path());
     let mailbox = sessions.mailbox(CONVERSATION);
     let (reply, _archived) = oneshot::channel();
-    let archive = Message::Command { input: Input::Archive { archived: true }, reply };
+    let archive = Message::Command { command: Command::Archive { archived: true }, reply };
     assert!(mailbox.put(Lane::Command, archive).await.is_ok());
     while mailbox.waiting() > 0 {
         tokio::task::yield_now().await;
@@ -181,12 +181,42 @@ async fn while_the_daemon_drains_a_stop_is_written_down_and_nothing_begins() {
     paused_task(&store).await;
     let sessions = sessions(&store, folder.path());
     sessions.drain(PATIENCE).await;
-    let archive = sessions.command(CONVERSATION, Input::Archive { archived: true }).await;
+    let archive = sessions.command(CONVERSATION, Command::Archive { archived: true }).await;
     assert!(matches!(archive, Err(CommandError::ShuttingDown)));
-    let stop = Input::Stop { task: TASK, shown: String::new() };
+    let stop = Command::Stop { task: TASK };
     let stopped =
         tokio::time::timeout(PATIENCE, sessions.command(CONVERSATION, stop)).await.unwrap().unwrap();
     assert_eq!(stopped.task.unwrap().end_reason, Some(EndReason::Stopped));
+}
+
+/// Whoever waits behind an append that finds no room may ask the next daemon again.
+#[tokio::test]
+async fn at_the_end_of_the_daemon_callers_in_the_mailbox_hear_that_it_shuts_down() {
+    let test = "at_the_end_of_the_daemon_callers_in_the_mailbox_hear_that_it_shuts_down";
+    let Some(folder) = full(test) else { return };
+    let store = open(folder.path(), 0);
+    paused_task(&store).await;
+    store.close().await;
+
+    let store = open(folder.path(), ENDLESS);
+    let sessions = sessions(&store, folder.path());
+    let mailbox = sessions.mailbox(CONVERSATION);
+    let mut callers = Vec::new();
+    for _ in 0..2 {
+        let (reply, answer) = oneshot::channel();
+        let archive = Message::Command { command: Command::Archive { archived: true }, reply };
+        assert!(mailbox.put(Lane::Command, archive).await.is_ok());
+        callers.push(answer);
+    }
+    // One is appended and waits for room, the other is still in the mailbox.
+    while mailbox.waiting() > 1 {
+        tokio::task::yield_now().await;
+    }
+    sessions.drain(Duration::ZERO).await;
+    for answer in callers {
+        let answer = answer.await.unwrap();
+        assert!(matches!(answer, Err(CommandError::ShuttingDown)), "{answer:?}");
+    }
 }
 
 /// Actors come and go under many hands; every command is carried out by one of them.
@@ -200,7 +230,7 @@ async fn no_command_is_lost_between_one_actor_and_the_next() {
     sessions.inner.draining.store(true, std::sync::atomic::Ordering::Release);
     let hands = (0..8).map(|_| async {
         for _ in 0..200 {
-            let answer = Input::Decide {
+            let answer = Command::Decide {
                 approval: abide_protocol::ApprovalId(Uuid::nil()),
                 decision: abide_protocol::inbox::Decision::AllowOnce,
                 note: None,

@@ -1,5 +1,5 @@
 use crate::meter::measured;
-use abide_engine::{History, Input, Mint, effects, handle, view, wake_at};
+use abide_engine::{History, Input, Mint, Shown, effects, handle, view, wake_at};
 use abide_protocol::{ConversationId, RecordId, TaskId, Timestamp, record::NewRecord};
 use abide_store::fuzzing::{read, stored};
 
@@ -25,7 +25,7 @@ pub fn stored_record(text: &str) {
     if let Some(task) = live {
         let _ = history.live().filter_map(wake_at).min();
         handle(&mut history, Input::Restarted { task, findings: Vec::new() }, &mut mint).expect("it is live");
-        let _ = handle(&mut history, Input::Stop { task, shown: String::new() }, &mut mint);
+        let _ = handle(&mut history, Input::Stop { task, shown: Shown::new() }, &mut mint);
         assert!(history.live().next().is_none(), "a stop ends a task");
     }
 }

@@ -15,7 +15,7 @@ pub(crate) use wake::{accept as wake_up, is_over_time};
 
 use crate::{
     history::History,
-    input::{Input, Refusal},
+    input::{Input, Refusal, Shown},
     mint::Mint,
     task::{Call, CallStage, Stage, Task},
 };
@@ -37,13 +37,11 @@ use abide_protocol::{
 pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     match input {
         Input::Create(facts) => Ok(vec![conversation(mint, RecordBody::ConversationCreated(facts))]),
-        Input::Update(update) => Ok(vec![conversation(mint, RecordBody::ConversationUpdated(update))]),
+        Input::Update(update) => change(history, mint, RecordBody::ConversationUpdated(update)),
         Input::Archive { archived } => {
-            Ok(vec![conversation(mint, RecordBody::ConversationArchived(ConversationArchived { archived }))])
+            change(history, mint, RecordBody::ConversationArchived(ConversationArchived { archived }))
         }
-        Input::ForgetRule(rule) => {
-            Ok(vec![conversation(mint, RecordBody::RuleForgotten(RuleForgotten { rule }))])
-        }
+        Input::ForgetRule(rule) => change(history, mint, RecordBody::RuleForgotten(RuleForgotten { rule })),
         Input::Start(start) => start::accept(history, *start, mint),
         Input::Stop { task, shown } => stop(live(history, task)?, shown, mint),
         Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
@@ -77,13 +75,21 @@ fn conversation(mint: &mut Mint, body: RecordBody) -> NewRecord {
     NewRecord { id: mint.record_id(), task_id: None, at: mint.at(), body }
 }
 
-fn stop(task: &Task, shown: String, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+/// A record of a conversation that exists.
+fn change(history: &History, mint: &mut Mint, body: RecordBody) -> Result<Vec<NewRecord>, Refusal> {
+    if history.conversation.is_none() {
+        return Err(Refusal::NoConversation);
+    }
+    Ok(vec![conversation(mint, body)])
+}
+
+fn stop(task: &Task, mut shown: Shown, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let mut draft = Draft::of(task, mint);
     // Its id is the reply's own, so that the record takes the place of what was shown live.
     if let Stage::Thinking { item, .. } = task.stage
-        && !shown.trim().is_empty()
+        && let Some(text) = shown.remove(&item).filter(|text| !text.trim().is_empty())
     {
-        draft.push_as(item, RecordBody::PartialReply(PartialReply { text: shown }));
+        draft.push_as(item, RecordBody::PartialReply(PartialReply { text }));
     }
     draft.end(
         task,

@@ -9,6 +9,7 @@ use crate::{
     mint::Mint,
     mode::{self, Action},
     schedule,
+    status::is_at_work,
     task::{Stage, Task},
 };
 use abide_protocol::{
@@ -45,6 +46,13 @@ pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
         }
         all.append(&mut records);
     }
+}
+
+/// A daemon has work with this task: something is under way, or would begin by itself. A daemon that starts takes such a task up; any
+/// other waits for a person or for a moment. (Only what was accepted while a daemon drained begins later than it could.)
+#[must_use]
+pub fn needs_daemon(task: &Task) -> bool {
+    is_at_work(task) || !next(task, &mut Mint::new(task.started_at, 0)).is_empty()
 }
 
 fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {

@@ -1,4 +1,4 @@
-//! What comes in: people's commands and the world's outcomes.
+//! What the engine accepts: commands with what the daemon knows of them, and the world's outcomes.
 
 use crate::history::First;
 use abide_protocol::{
@@ -11,6 +11,7 @@ use abide_protocol::{
     task::EndReason,
     transcript::{Reply, ToolResult},
 };
+use std::collections::BTreeMap;
 
 /// A command or an outcome.
 #[derive(Debug, Clone)]
@@ -23,10 +24,9 @@ pub enum Input {
     /// What this conversation has remembered of this call no longer counts.
     ForgetRule(Rule),
     Start(Box<Start>),
-    /// `shown`: what people have seen of a reply that is under way.
     Stop {
         task: TaskId,
-        shown: String,
+        shown: Shown,
     },
     Pause {
         task: TaskId,
@@ -76,6 +76,9 @@ pub enum Input {
     },
 }
 
+/// What people have seen of replies that are under way, by the item of the model call.
+pub type Shown = BTreeMap<RecordId, String>;
+
 /// A new task, everything about it decided.
 #[derive(Debug, Clone)]
 pub struct Start {
@@ -118,6 +121,8 @@ pub struct Finding {
 /// Why an input changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    #[error("the conversation does not exist")]
+    NoConversation,
     #[error("the conversation has no such task")]
     NoTask,
     #[error("the task has ended ({})", .0.name())]

@@ -4,6 +4,7 @@
 //! * [`accept`] turns an [`Input`] (a command or an outcome) into records, or refuses it;
 //! * [`advance`] asks a task's mode what comes next, again and again until the task waits;
 //! * [`effects`] says what should be under way now: model calls and tool calls, each with its attempt;
+//! * [`driver::Driver`] decides all that a conversation's actor does around that, as orders to whoever has the disk and the models;
 //! * [`scratchpad`] says in lines what a task has learnt.
 //!
 //! Recovery is the same path: load, fold, accept [`Input::Restarted`], advance.
@@ -11,7 +12,9 @@
 mod accept;
 mod advance;
 mod clock;
+mod command;
 pub mod control;
+pub mod driver;
 mod effects;
 mod history;
 mod incomplete;
@@ -28,12 +31,13 @@ mod view;
 
 pub use abide_protocol::record::EditState;
 pub use accept::accept;
-pub use advance::{advance, handle};
+pub use advance::{advance, handle, needs_daemon};
+pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
 pub use history::{Conversation, First, History};
-pub use input::{Finding, Input, ModelFailure, Refusal, Start, Traces};
+pub use input::{Finding, Input, ModelFailure, Refusal, Shown, Start, Traces};
 pub use mint::Mint;
 pub use scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad};
 pub use status::{is_at_work, status};
 pub use task::{Call, CallStage, Stage, Task};
-pub use view::view;
+pub use view::{Projection, project, view};

@@ -2,11 +2,13 @@
 
 use crate::{
     accept::Patience,
+    advance::needs_daemon,
+    effects::wake_at,
     status::status,
     task::{CallStage, Stage, Task},
 };
 use abide_protocol::{
-    ConversationId,
+    ConversationId, Timestamp,
     inbox::Pending,
     task::{ActiveCall, AgentTask, CallState, EndReason, Retry},
 };
@@ -56,6 +58,22 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         incomplete: task.incomplete().filter(|_| end.is_some_and(|end| end.reason == EndReason::Completed)),
         retry: retry(task),
     }
+}
+
+/// How a task stands, as the store keeps it beside the records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Projection {
+    pub task: AgentTask,
+    /// When the task has to be woken although nothing happened.
+    pub wake_at: Option<Timestamp>,
+    /// A daemon that starts takes the task up.
+    pub needs_daemon: bool,
+}
+
+/// The task's projection.
+#[must_use]
+pub fn project(conversation: ConversationId, task: &Task) -> Projection {
+    Projection { task: view(conversation, task), wake_at: wake_at(task), needs_daemon: needs_daemon(task) }
 }
 
 /// A paused task tries nothing.

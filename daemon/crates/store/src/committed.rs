@@ -30,6 +30,8 @@ pub struct TaskProjection {
     pub task: AgentTask,
     /// When the task has to be looked at again although nothing happened.
     pub wake_at: Option<Timestamp>,
+    /// A daemon that starts takes the task up: it neither waits for a person nor for a moment.
+    pub needs_daemon: bool,
 }
 
 /// What a commit has changed, for one conversation.

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_checksum.sql"),
     include_str!("../migrations/0004_rules.sql"),
     include_str!("../migrations/0005_timeline.sql"),
+    include_str!("../migrations/0006_needs_daemon.sql"),
 ];
 
 /// The first schema in which a record may have a checksum.
@@ -91,6 +92,7 @@ mod tests {
         "dbb807467859fdf5d34564643a2129a4837eeecc7c4e4ceec029ea9344b2c2d9",
         "dc91c790550c047a08a9bfc44170a7f7bb1f9986a7013739e9abc044deaeee60",
         "c6b7db8a2d42da2f2f0f55f3744d1ebac515a47b171ca978b35b76a290a088f4",
+        "6af6747b20b309b07be01546652fb762574c9a285489a6e4a1dbb0387344559a",
     ];
 
     #[test]

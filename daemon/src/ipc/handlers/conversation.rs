@@ -3,7 +3,7 @@ use crate::{
     ipc::{Service, connection::Connection},
     launch,
 };
-use abide_engine::Input;
+use abide_engine::Command;
 use abide_protocol::{
     ConversationId, Error, ErrorKind,
     method::conversation::{
@@ -30,7 +30,7 @@ pub(super) async fn create(
         model,
         persona,
     };
-    service.sessions.command(id, Input::Create(facts)).await?;
+    service.sessions.command(id, Command::Create(facts)).await?;
     reply(service, id).await
 }
 
@@ -77,7 +77,7 @@ pub(super) async fn update(
     };
     let title = title.as_deref().map(named).transpose()?;
     let update = ConversationUpdated { title, workspace, mode, model, persona };
-    service.sessions.command(id, Input::Update(update)).await?;
+    service.sessions.command(id, Command::Update(update)).await?;
     reply(service, id).await
 }
 
@@ -97,7 +97,7 @@ pub(super) async fn archive(
     params: &ArchiveConversationParams,
 ) -> Result<ConversationReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    service.sessions.command(id, Input::Archive { archived: params.archived }).await?;
+    service.sessions.command(id, Command::Archive { archived: params.archived }).await?;
     reply(service, id).await
 }
 

@@ -1,6 +1,6 @@
 use super::{RequestError, candidate, find_task, found, not_found, task};
 use crate::{ipc::Service, session::CommandError};
-use abide_engine::{Input, Refusal};
+use abide_engine::{Command, Refusal};
 use abide_protocol::{
     ApprovalId, ConversationId, Error, ErrorKind, MAX_CANDIDATES, QuestionId, TaskId,
     inbox::PendingId,
@@ -37,8 +37,8 @@ pub(super) async fn respond(
         }
         None => asked(service, &task_id).await?,
     };
-    let input = Input::Answer { task, question, response: response.clone() };
-    match service.sessions.command(conversation, input).await {
+    let command = Command::Answer { task, question, response: response.clone() };
+    match service.sessions.command(conversation, command).await {
         Ok(_) => Ok(UserResponseReply { won: true, response, first_at: None }),
         Err(CommandError::Refused(Refusal::Answered(first))) => {
             Ok(UserResponseReply { won: false, response: first.said, first_at: Some(first.at) })
@@ -133,7 +133,7 @@ pub(super) async fn decide(
         return Err(Error::new(ErrorKind::TooLarge, words).into());
     }
     let (approval, conversation) = approval(service, &approval_id).await?;
-    match service.sessions.command(conversation, Input::Decide { approval, decision, note }).await {
+    match service.sessions.command(conversation, Command::Decide { approval, decision, note }).await {
         Ok(_) => Ok(DecideApprovalReply { won: true, decision, first_at: None }),
         Err(CommandError::Refused(Refusal::Decided(first))) => {
             Ok(DecideApprovalReply { won: false, decision: first.said, first_at: Some(first.at) })

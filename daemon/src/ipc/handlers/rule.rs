@@ -1,6 +1,6 @@
 use super::{RequestError, candidate, found, not_found, task::PAGE};
 use crate::ipc::Service;
-use abide_engine::Input;
+use abide_engine::Command;
 use abide_protocol::method::rule::{ForgetRuleParams, ForgetRuleReply, ListRulesParams, ListRulesReply};
 
 pub(super) async fn list(service: &Service, params: ListRulesParams) -> Result<ListRulesReply, RequestError> {
@@ -22,7 +22,7 @@ pub(super) async fn forget(
     // Somebody else has just forgotten it.
     let rule = rule.ok_or_else(|| not_found("remembered decision", typed))?;
     for (conversation, rule) in store.rule_holders(id).await? {
-        service.sessions.command(conversation, Input::ForgetRule(rule)).await?;
+        service.sessions.command(conversation, Command::ForgetRule(rule)).await?;
     }
     store.forget_rule(id).await?;
     Ok(ForgetRuleReply { rule })

@@ -7,7 +7,7 @@ use crate::{
     launch::{LaunchRequest, title},
     session::CommandError,
 };
-use abide_engine::{Input, Refusal, Start};
+use abide_engine::{Command, Refusal, Start};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
@@ -63,7 +63,7 @@ pub(super) async fn start(
         persona: params.persona,
     });
     let start = Box::new(Start { task: task_id, conversation, head });
-    match service.sessions.command(conversation_id, Input::Start(start)).await {
+    match service.sessions.command(conversation_id, Command::Start(start)).await {
         Ok(_) => Ok(StartTaskReply { task_id, conversation_id }),
         // The same request, sent twice at once: the other one was first.
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {

@@ -1,6 +1,6 @@
 use super::{RequestError, find_task};
 use crate::{clock, ipc::Service, session::CommandError};
-use abide_engine::{Input, Refusal, SCRATCHPAD_LINES, scratchpad};
+use abide_engine::{Command, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     measure::ago,
@@ -12,24 +12,24 @@ use abide_store::{TaskCalls, TaskQuery};
 pub(super) const PAGE: u32 = 100;
 
 pub(super) async fn stop(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
-    control(service, params, |task| Input::Stop { task, shown: String::new() }).await
+    control(service, params, |task| Command::Stop { task }).await
 }
 
 pub(super) async fn pause(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
-    control(service, params, |task| Input::Pause { task }).await
+    control(service, params, |task| Command::Pause { task }).await
 }
 
 pub(super) async fn resume(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
-    control(service, params, |task| Input::Resume { task }).await
+    control(service, params, |task| Command::Resume { task }).await
 }
 
 async fn control(
     service: &Service,
     params: &TaskParams,
-    input: impl FnOnce(TaskId) -> Input,
+    command: impl FnOnce(TaskId) -> Command,
 ) -> Result<TaskReply, RequestError> {
     let (task, conversation) = place(service, &params.task_id).await?;
-    let applied = match service.sessions.command(conversation, input(task)).await {
+    let applied = match service.sessions.command(conversation, command(task)).await {
         Ok(applied) => applied,
         // The conversation's actor knows its newest task only.
         Err(CommandError::Refused(Refusal::Ended(_) | Refusal::NoTask | Refusal::NotPaused)) => {
@@ -38,7 +38,7 @@ async fn control(
         Err(e) => return Err(e.into()),
     };
     let task = applied.task.ok_or_else(|| Error::new(ErrorKind::NotFound, "the task is gone"))?;
-    Ok(TaskReply { task })
+    Ok(TaskReply { task: *task })
 }
 
 /// Why a task cannot be stopped, paused or resumed: where it stands instead.

@@ -115,7 +115,8 @@ async fn through_store(database: &Path, folder: &Path) -> (Value, usize) {
                     at: record.at,
                     body: record.body,
                 });
-                let task = task.clone().map(|task| TaskProjection { task, wake_at: None });
+                let task =
+                    task.clone().map(|task| TaskProjection { task, wake_at: None, needs_daemon: false });
                 let append = Append {
                     conversation_id,
                     records: records.collect(),

@@ -12,9 +12,8 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
         return Err(Refusal::TaskRunning(running.id));
     }
     let mut records = Vec::new();
-    if let Some(facts) = start.conversation
-        && history.conversation.is_none()
-    {
+    if history.conversation.is_none() {
+        let facts = start.conversation.ok_or(Refusal::NoConversation)?;
         records.push(super::conversation(mint, RecordBody::ConversationCreated(facts)));
     }
     let text = start.head.original_prompt.clone();

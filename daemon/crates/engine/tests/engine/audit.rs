@@ -59,6 +59,12 @@ impl Audit {
         }
     }
 
+    /// The conversation was deleted.
+    pub(crate) fn forget(&mut self) {
+        let steps = std::mem::take(&mut self.steps);
+        *self = Self { steps, ..Self::default() };
+    }
+
     /// The response that counts.
     pub(crate) fn answer(&self, question: QuestionId) -> Option<&Option<String>> {
         self.answered.get(&question)

@@ -5,7 +5,7 @@ use crate::{
     plan::{read, shell},
     world::{World, head},
 };
-use abide_engine::{History, Input, Mint, Start, handle};
+use abide_engine::{History, Input, Mint, Shown, Start, handle};
 use abide_protocol::{
     TaskId,
     record::{NewRecord, RecordBody, TaskEnded},
@@ -63,7 +63,7 @@ fn records_with_holes_are_folded_and_taken_over() {
             let Some(task) = history.live().next().map(|t| t.id) else { continue };
             let mut mint = Mint::new(w.now.plus(1000), hole as u64);
             handle(&mut history, Input::Restarted { task, findings: Vec::new() }, &mut mint).unwrap();
-            let stop = Input::Stop { task, shown: String::new() };
+            let stop = Input::Stop { task, shown: Shown::new() };
             handle(&mut history, stop, &mut mint).unwrap();
             assert!(history.live().next().is_none());
         }

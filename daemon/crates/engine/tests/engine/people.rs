@@ -4,7 +4,7 @@ use crate::{
     plan::{ask, complete, read, shell},
     world::{World, facts, head},
 };
-use abide_engine::{First, History, Input, Mint, Refusal, Stage, view};
+use abide_engine::{First, History, Input, Mint, Refusal, Shown, Stage, view};
 use abide_protocol::{
     ConversationId, QuestionId, TaskId,
     inbox::Decision,
@@ -66,7 +66,7 @@ fn an_ended_task_takes_nothing_any_more() {
     let mut w = World::started();
     w.stop("");
     let (task, ended) = (w.id, Err(Refusal::Ended(EndReason::Stopped)));
-    assert_eq!(w.attempt(Input::Stop { task, shown: String::new() }), ended);
+    assert_eq!(w.attempt(Input::Stop { task, shown: Shown::new() }), ended);
     assert_eq!(w.attempt(Input::Pause { task }), ended);
     assert_eq!(w.attempt(Input::Resume { task }), ended);
     assert_eq!(w.attempt(Input::Wake), Ok(vec![]));

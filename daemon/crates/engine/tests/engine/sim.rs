@@ -1,4 +1,4 @@
-//! The whole daemon in one thread, simulated: the real engine, and around it an actor by the same contract as the real one, a
+//! The whole daemon in one thread, simulated: the real engine and the real driver of a conversation, and around them a
 //! store, a clock, a model, tools and people, all driven by one seed. Between any two events the daemon may die, the disk may be
 //! full; what is under way arrives late, twice, in any order. `audit` looks at every record; what the model and people are told
 //! is compared with what a witness saw.
@@ -119,8 +119,11 @@ fn everything() -> BTreeSet<String> {
     let happenings = [
         "Invalid",
         "a conflict",
+        "a deletion",
+        "a disk that broke",
         "a late outcome",
         "a lost race",
+        "a message passed on",
         "a message sent twice",
         "a note that a crash left",
         "a prepared call that never began",
@@ -130,6 +133,7 @@ fn everything() -> BTreeSet<String> {
         "an alarm",
         "an append that failed",
         "an edit found done",
+        "cut off",
         "drained",
         "pressed on a full disk",
         "records lost in a crash",

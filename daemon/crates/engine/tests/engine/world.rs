@@ -5,8 +5,8 @@ use crate::{
     plan::{Plan, reply},
 };
 use abide_engine::{
-    CallStage, EditState, Effect, Finding, History, Input, Mint, ModelFailure, Refusal, Stage, Start, Task,
-    Traces, effects, handle, status, view, wake_at,
+    CallStage, EditState, Effect, Finding, History, Input, Mint, ModelFailure, Refusal, Shown, Stage, Start,
+    Task, Traces, effects, handle, status, view, wake_at,
 };
 use abide_protocol::{
     CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp,
@@ -280,7 +280,11 @@ impl World {
     }
 
     pub(crate) fn stop(&mut self, shown: &str) {
-        self.input(Input::Stop { task: self.id, shown: shown.to_owned() });
+        let shown = match self.task().stage {
+            Stage::Thinking { item, .. } => Shown::from([(item, shown.to_owned())]),
+            _ => Shown::new(),
+        };
+        self.input(Input::Stop { task: self.id, shown });
     }
 
     pub(crate) fn pass(&mut self, ms: u64) {

@@ -78,18 +78,19 @@ fn store(
 ) -> Result<(), Fault> {
     let (wake_at, json) = (projection.wake_at.map(|at| at.0), serde_json::to_string(brief)?);
     let (status, ended) = (Word(brief.status), brief.status.has_ended());
+    let needs_daemon = projection.needs_daemon;
     if is_known {
         connection
             .prepare_cached(
-                "UPDATE tasks SET status = ?2, ended = ?3, wake_at = ?4, brief = ?5 WHERE id = ?1",
+                "UPDATE tasks SET status = ?2, ended = ?3, wake_at = ?4, brief = ?5, needs_daemon = ?6 WHERE id = ?1",
             )?
-            .execute(params![brief.id.0, status, ended, wake_at, json])?;
+            .execute(params![brief.id.0, status, ended, wake_at, json, needs_daemon])?;
         return Ok(());
     }
     connection
         .prepare_cached(
-            "INSERT INTO tasks (id, conversation, parent, status, ended, started_at, wake_at, brief)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO tasks (id, conversation, parent, status, ended, started_at, wake_at, brief, needs_daemon)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute(params![
             brief.id.0,
@@ -100,6 +101,7 @@ fn store(
             brief.started_at.0,
             wake_at,
             json,
+            needs_daemon,
         ])?;
     Ok(())
 }

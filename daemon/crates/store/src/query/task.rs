@@ -123,22 +123,23 @@ impl Store {
         .await
     }
 
-    /// Conversations with a task that has not ended.
-    pub async fn unfinished(&self) -> Result<Vec<ConversationId>, ReadError> {
+    /// Conversations with a task that a daemon takes up when it starts.
+    pub async fn needing_daemon(&self) -> Result<Vec<ConversationId>, ReadError> {
         self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT DISTINCT conversation FROM tasks WHERE ended = 0")?;
+            let mut statement = connection
+                .prepare_cached("SELECT DISTINCT conversation FROM tasks WHERE ended = 0 AND needs_daemon")?;
             let ids = statement.query_map([], |row| row.get(0).map(ConversationId))?;
             Ok(ids.collect::<Result<_, _>>()?)
         })
         .await
     }
 
-    /// When to look at which conversation again, soonest first.
+    /// The next moment that each conversation waits for, soonest first.
     pub async fn wakes(&self) -> Result<Vec<(Timestamp, ConversationId)>, ReadError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT wake_at, conversation FROM tasks WHERE wake_at IS NOT NULL ORDER BY wake_at",
+                "SELECT min(wake_at), conversation FROM tasks WHERE wake_at IS NOT NULL
+                 GROUP BY conversation ORDER BY 1",
             )?;
             let wakes = statement.query_map([], |row| Ok((at(row, 0)?, ConversationId(row.get(1)?))))?;
             Ok(wakes.collect::<Result<_, _>>()?)

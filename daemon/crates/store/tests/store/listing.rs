@@ -99,9 +99,6 @@ async fn tasks_are_paged_newest_first() {
     assert_eq!(list(TaskQuery { cursor: next, limit: 3, ..TaskQuery::default() }).await, (vec![4], None));
     assert_eq!(store.task(task_id(99)).await.unwrap(), None);
 
-    let mut unfinished = store.unfinished().await.unwrap();
-    unfinished.sort();
-    assert_eq!(unfinished, [a, b]);
     assert_eq!(store.counts().await.unwrap().tasks.paused, 4);
 }
 
@@ -118,9 +115,23 @@ async fn wakes_come_soonest_first_and_go() {
     };
     wake(2, 1, Some(50)).await;
     wake(3, 2, Some(40)).await;
-    assert_eq!(store.wakes().await.unwrap(), [(Timestamp(40), id), (Timestamp(50), id)]);
+    assert_eq!(store.wakes().await.unwrap(), [(Timestamp(40), id)], "the next one of each conversation");
     wake(4, 2, None).await;
     assert_eq!(store.wakes().await.unwrap(), [(Timestamp(50), id)]);
+}
+
+#[tokio::test]
+async fn tasks_that_a_daemon_takes_up_are_found() {
+    let home = Home::new();
+    let store = home.open();
+    let (a, b) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
+    start(&store, a, 3, Status::Thinking).await;
+    start(&store, b, 4, Status::WaitingUser).await;
+    assert_eq!(store.needing_daemon().await.unwrap(), [a]);
+    let ended = vec![projection(task(a, 3, Status::Completed, Vec::new()))];
+    let append = Append { tasks: ended, ..append(a, vec![record(5, Some(3), notice("x"))]) };
+    store.append(append).await.unwrap();
+    assert_eq!(store.needing_daemon().await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -1,9 +1,17 @@
 use super::{
     rebuild::story,
-    support::{Home, append, begin, conversation, notice, options, record, uuid},
+    support::{
+        Home, append, begin, call_id, conversation, notice, options, projection, record, task, task_started,
+        uuid,
+    },
 };
-use abide_protocol::Seq;
-use abide_store::{CopyError, Existing, Integrity, Loss, OpenError, ReadError, Store, TaskQuery, Unreadable};
+use abide_protocol::{
+    Seq,
+    task::{ActiveCall, CallState, Status},
+};
+use abide_store::{
+    Append, CopyError, Existing, Integrity, Loss, OpenError, ReadError, Store, TaskQuery, Unreadable,
+};
 use rusqlite::{Connection, ToSql};
 use std::{fs, path::Path};
 use uuid::Uuid;
@@ -191,7 +199,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
         Connection::open(path).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 5, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 6, .. }), "{error:?}");
 
     // A log with changes in it stays one, too.
     let error = refuses(|path| {
@@ -205,7 +213,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
         fs::write(wal, &left[1]).unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 5, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 6, .. }), "{error:?}");
 
     let error = refuses(|path| {
         fs::rename(path, path.with_file_name("elsewhere.db")).unwrap();
@@ -405,6 +413,7 @@ async fn databases_of_every_schema_open() {
             fresh.messages(id, None, 100).await.unwrap()
         );
         assert_eq!(store.inbox(None).await.unwrap(), fresh.inbox(None).await.unwrap());
+        assert_eq!(store.needing_daemon().await.unwrap(), fresh.needing_daemon().await.unwrap());
         begin(&store, 2, 1000).await;
         let files = abide_store::files(&old.path());
         for entry in fs::read_dir(old.path().parent().unwrap()).unwrap() {
@@ -416,6 +425,42 @@ async fn databases_of_every_schema_open() {
                 .iter()
                 .any(|file| file.ends_with(format!("abide.db-schema{schema}-backup")) && file.exists())
         );
+    }
+}
+
+/// Before schema 6 a daemon read it off a task's status and calls. A call that is allowed may wait behind one that is not.
+#[tokio::test]
+async fn an_older_database_learns_which_tasks_a_daemon_takes_up() {
+    let home = Home::new();
+    let store = home.open();
+    let statuses = [Status::ToolExecuting, Status::WaitingApproval, Status::WaitingUser, Status::Completed];
+    for (n, status) in (1..).zip(statuses) {
+        let id = begin(&store, n, n).await;
+        let mut task = task(id, 10 + n, status, Vec::new());
+        task.active_calls.extend((status == Status::WaitingApproval).then(queued_call));
+        let append = Append {
+            tasks: vec![projection(task)],
+            ..append(id, vec![record(10 + n, Some(10 + n), task_started(None))])
+        };
+        store.append(append).await.unwrap();
+    }
+    store.close().await;
+    let older = Connection::open(home.path()).unwrap();
+    older.execute_batch("ALTER TABLE tasks DROP COLUMN needs_daemon; PRAGMA user_version = 5").unwrap();
+    drop(older);
+    let mut found = home.open().needing_daemon().await.unwrap();
+    found.sort();
+    assert_eq!(found, [conversation(1), conversation(2)]);
+}
+
+fn queued_call() -> ActiveCall {
+    ActiveCall {
+        call_id: call_id(1),
+        tool: "shell".to_owned(),
+        summary: String::new(),
+        state: CallState::Queued,
+        started_at: None,
+        attempt: 0,
     }
 }
 

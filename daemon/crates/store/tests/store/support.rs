@@ -257,7 +257,8 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
 }
 
 pub(crate) fn projection(task: AgentTask) -> TaskProjection {
-    TaskProjection { task, wake_at: None }
+    let needs_daemon = matches!(task.status, Status::Running | Status::Thinking | Status::ToolExecuting);
+    TaskProjection { task, wake_at: None, needs_daemon }
 }
 
 /// Begins conversation `n`, its first record having the id `first`.

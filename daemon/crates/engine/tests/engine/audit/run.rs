@@ -44,6 +44,8 @@ struct Append {
     was_paused: bool,
     /// It has brought down too many daemons.
     tired: bool,
+    /// It is paused for that. (On a full disk a person's `Resume` may be in the same append.)
+    pauses: bool,
     restarted: bool,
     /// The request that a dead daemon left.
     dead: Option<(RecordId, u32)>,
@@ -75,8 +77,7 @@ impl Run {
             assert!(!dead, "a request of a dead daemon is under way");
             let lost = self.calls.iter().find(|c| c.cut && c.is_unsafe() && !c.is_finished());
             assert!(lost.is_none(), "an interrupted unsafe call has no result: {lost:?}");
-            let pauses = self.paused == Some(PauseReason::CrashLoop) && !append.was_paused;
-            assert_eq!(append.tired, pauses, "a task that brings daemons down is paused");
+            assert_eq!(append.tired, append.pauses, "a task that brings daemons down is paused");
         }
     }
 
@@ -135,6 +136,7 @@ impl Run {
                 self.deaths = 0;
             }
             RecordBody::Paused(p) => {
+                self.append.pauses |= p.reason == PauseReason::CrashLoop;
                 assert_eq!(self.paused.replace(p.reason), None, "what is paused is not paused again");
             }
             RecordBody::Resumed(r) => {

@@ -1,339 +1,401 @@
-//! The actor of the conversation, by the same contract as the real one: accept, append, and only then act; a stop kills first
-//! and records after; recovery is load, fold, [`Input::Restarted`], advance.
+//! Runs the conversation's driver, the one that the daemon runs, on a simulated disk, model and tools. Nothing is decided here: what
+//! is not an order is an audit of the orders.
 
 use super::{
-    daemon::{Message, is_urgent},
+    disk::AppendError,
     life::{Event, Life},
-    people::Failure,
 };
 use abide_engine::{
-    CallStage, Effect, History, Input, Refusal, accept, advance, effects, handle, is_at_work, wake_at,
+    Effect, Refusal, Shown,
+    driver::{self, Append, AppendId, Driver, Gate, Host, Lane, Order, StartedCall, Wants},
+    effects, wake_at,
 };
-use abide_protocol::record::{NewRecord, RecordBody};
-use std::collections::VecDeque;
+use abide_protocol::{
+    ConversationId, RecordId,
+    record::{NewRecord, RecordBody},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    time::Duration,
+};
 
-#[derive(Default)]
-pub(super) struct Actor {
-    history: History,
-    /// What is under way, each with its job.
-    running: Vec<(Effect, u64)>,
-    urgent: VecDeque<Message>,
-    commands: VecDeque<Message>,
-    /// What is left of reading the records.
-    loading: VecDeque<Load>,
-    writing: Option<Writing>,
-    records_only: bool,
-    lingers: bool,
+/// The types of what passes through the driver.
+#[derive(Debug)]
+pub(super) struct Simulated;
+
+impl Host for Simulated {
+    /// The number of the request.
+    type Reply = u64;
+    type Deletion = u64;
+    type Error = AppendError;
 }
 
-impl Actor {
-    pub(super) fn put(&mut self, message: Message) {
-        match &message {
-            Message::Command { input, .. } if !is_urgent(input) => self.commands.push_back(message),
-            _ => self.urgent.push_back(message),
+pub(super) type Message = driver::Message<Simulated>;
+
+pub(super) const CONVERSATION: ConversationId = ConversationId(uuid::Uuid::nil());
+
+pub(super) struct Actor {
+    driver: Driver<Simulated>,
+    /// Every attempt that was started, each with its job.
+    jobs: Vec<(Effect, u64)>,
+    urgent: VecDeque<Message>,
+    commands: VecDeque<Message>,
+    /// The driver's appends, by the disk's number.
+    appends: BTreeMap<u64, AppendId>,
+    /// The newest, until it is answered.
+    current: Option<Current>,
+    /// The records are being read, or what was found in them is being appended.
+    takes_up: bool,
+    knows_full: bool,
+    knows_drain: bool,
+    lingers: bool,
+    /// It is not the conversation's actor any more; what it leaves to its successor.
+    left: Option<Vec<Message>>,
+    /// Records that were made before the daemon drained.
+    before_drain: BTreeSet<RecordId>,
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    append: AppendId,
+    number: u64,
+    urgent: bool,
+}
+
+impl Default for Actor {
+    fn default() -> Self {
+        Self {
+            driver: Driver::new(CONVERSATION),
+            jobs: Vec::new(),
+            urgent: VecDeque::new(),
+            commands: VecDeque::new(),
+            appends: BTreeMap::new(),
+            current: None,
+            takes_up: true,
+            knows_full: false,
+            knows_drain: false,
+            lingers: false,
+            left: None,
+            before_drain: BTreeSet::new(),
         }
     }
 }
 
-enum Load {
-    Restarted(Box<Input>),
-    Advance,
-}
+impl Actor {
+    pub(super) fn put(&mut self, message: Message) {
+        match message.lane() {
+            Lane::Urgent => self.urgent.push_back(message),
+            Lane::Command => self.commands.push_back(message),
+        }
+    }
 
-struct Writing {
-    append: u64,
-    records: Vec<NewRecord>,
-    urgent: bool,
-    request: Option<u64>,
-    /// The first model call of a task begins after the commit.
-    later: Vec<Effect>,
-    /// Who went in together with what was held, with what they are told then.
-    pressed: Vec<(u64, Input, Result<(), Refusal>)>,
+    fn lingers(&self) -> bool {
+        self.left.is_none() && matches!(self.driver.wants(), Wants::Message { linger: Some(_) })
+    }
+
+    fn take_job(&mut self, effect: Effect) -> Option<u64> {
+        let at = self.jobs.iter().position(|(started, _)| *started == effect)?;
+        Some(self.jobs.remove(at).1)
+    }
 }
 
 impl Life {
     /// Does all that can be done before something outside has to happen.
     pub(super) fn work(&mut self) {
         loop {
-            let draining = self.daemon.as_ref().is_some_and(|d| d.draining);
-            let Some(actor) = self.actor() else {
-                if draining {
-                    self.came_by("drained");
-                    self.crash();
-                }
-                return;
-            };
-            if actor.writing.is_some() {
-                return self.press();
+            self.tell_of_drain();
+            while let Some(order) = self.actor().and_then(|actor| actor.driver.next_order()) {
+                self.carry_out(order);
             }
-            if let Some(load) = actor.loading.pop_front() {
-                self.go_on_loading(load);
-            } else if let Some(message) = actor.urgent.pop_front().or_else(|| actor.commands.pop_front()) {
-                self.handle(message);
-            } else if !self.may_go() {
-                return;
-            } else if draining {
-                self.daemon.as_mut().expect("it drains").actor = None;
-            } else {
-                let actor = self.actor_at_work();
-                if !std::mem::replace(&mut actor.lingers, true) {
-                    self.in_this_daemon(3000, Event::Linger);
-                }
-                return;
+            if self.has_gone() {
+                continue;
+            }
+            let Some(event) = self.next_event() else { return };
+            self.tell(event);
+        }
+    }
+
+    /// It has left, and so has the last message: the next actor is its successor.
+    fn has_gone(&mut self) -> bool {
+        let goes = |actor: &Actor| {
+            let waits = matches!(actor.driver.wants(), Wants::Message { .. });
+            waits && actor.left.is_some() && actor.urgent.is_empty() && actor.commands.is_empty()
+        };
+        let Some(daemon) = &mut self.daemon else { return false };
+        let Some(left) = daemon.actor.take_if(|actor| goes(actor)).and_then(|actor| actor.left) else {
+            return false;
+        };
+        self.came_by("an actor that went");
+        for message in left {
+            self.came_by("a message passed on");
+            self.deliver(message);
+        }
+        true
+    }
+
+    fn tell(&mut self, event: driver::Event<Simulated>) {
+        let mut mint = self.mint();
+        self.actor_at_work().driver.on(event, &mut mint);
+    }
+
+    /// The first thing that an actor learns.
+    fn tell_of_drain(&mut self) {
+        let draining = self.daemon.as_ref().is_some_and(|daemon| daemon.draining);
+        if self.actor().is_some_and(|a| draining && !std::mem::replace(&mut a.knows_drain, true)) {
+            self.tell(driver::Event::Drain);
+        }
+    }
+
+    fn next_event(&mut self) -> Option<driver::Event<Simulated>> {
+        let (full, draining, cutting) =
+            (self.disk.full, self.daemon.as_ref()?.draining, self.daemon.as_ref()?.cutting);
+        let Some(actor) = self.actor() else {
+            if draining {
+                self.came_by("drained");
+                self.crash();
+            }
+            return None;
+        };
+        let wants = actor.driver.wants();
+        let hears = matches!(wants, Wants::Message { .. } | Wants::UrgentMessage);
+        if cutting && hears && actor.left.is_none() {
+            return Some(driver::Event::CutOff);
+        }
+        match wants {
+            Wants::Turn => Some(driver::Event::Turn),
+            Wants::Disk | Wants::UrgentMessage if full != actor.knows_full => {
+                actor.knows_full = full;
+                Some(driver::Event::Disk { full })
+            }
+            Wants::Nothing | Wants::Disk => None,
+            Wants::UrgentMessage => actor.urgent.pop_front().map(driver::Event::Message),
+            Wants::Message { linger } => {
+                actor.takes_up = false;
+                let next = actor.urgent.pop_front().or_else(|| actor.commands.pop_front());
+                next.map(driver::Event::Message).or_else(|| self.idle(linger))
             }
         }
     }
 
-    fn may_go(&mut self) -> bool {
-        let draining = self.daemon.as_ref().is_some_and(|d| d.draining);
-        self.actor().is_some_and(|a| a.running.is_empty() && (draining || !a.history.live().any(is_at_work)))
+    fn idle(&mut self, linger: Option<Duration>) -> Option<driver::Event<Simulated>> {
+        if linger? == Duration::ZERO {
+            return Some(driver::Event::LingerOver);
+        }
+        if !std::mem::replace(&mut self.actor_at_work().lingers, true) {
+            self.in_this_daemon(3000, Event::Linger);
+        }
+        None
     }
 
     pub(super) fn linger(&mut self) {
-        let may_go = self.may_go();
         let Some(actor) = self.actor() else { return };
         actor.lingers = false;
-        if may_go && actor.writing.is_none() && actor.urgent.is_empty() && actor.commands.is_empty() {
-            self.daemon.as_mut().expect("it has an actor").actor = None;
-            self.came_by("an actor that went");
+        if actor.lingers() {
+            self.tell(driver::Event::LingerOver);
         }
     }
 
-    /// Reads the records. What they say is under way was interrupted.
-    pub(super) fn load(&mut self) {
-        let draining = self.daemon.as_ref().is_some_and(|d| d.draining);
-        let history = self.disk.replayed();
-        assert_eq!(history, self.disk.told, "the records tell the state");
-        let interrupted: Vec<_> = history.live().filter(|task| is_at_work(task)).cloned().collect();
-        let mut loading = VecDeque::new();
-        for task in interrupted {
-            let started = task.calls().iter().filter(|c| matches!(c.stage, CallStage::Started { .. }));
-            let findings = started.map(|call| self.inspect(call)).collect();
-            loading.push_back(Load::Restarted(Box::new(Input::Restarted { task: task.id, findings })));
+    /// A message has come; now and then in the moment in which the actor has waited long enough.
+    pub(super) fn came(&mut self) {
+        if self.actor().is_some_and(|actor| actor.lingers()) && self.one_in(8) {
+            self.tell(driver::Event::LingerOver);
         }
-        loading.push_back(Load::Advance);
-        if draining {
-            loading.clear();
-        }
-        let actor = self.actor_at_work();
-        actor.history = history;
-        actor.records_only = draining;
-        actor.loading = loading;
     }
 
-    fn go_on_loading(&mut self, load: Load) {
-        let draining = self.daemon.as_ref().is_some_and(|d| d.draining);
-        let records = match load {
-            Load::Restarted(input) => match self.take(*input) {
-                Ok(records) => records,
-                Err(refusal) => panic!("the engine takes a restart: {refusal:?}"),
-            },
-            Load::Advance if draining => return,
-            Load::Advance => {
-                let mut mint = self.mint();
-                advance(&mut self.actor_at_work().history, &mut mint)
+    fn carry_out(&mut self, order: Order<Simulated>) {
+        match order {
+            Order::Load => {
+                self.actor_at_work().takes_up = true;
+                if self.one_in(3) { self.in_this_daemon(20, Event::Loaded) } else { self.loaded() }
             }
-        };
-        if !records.is_empty() {
-            self.write(records, false, None, Vec::new());
-        }
-    }
-
-    fn handle(&mut self, message: Message) {
-        let (request, input) = match message {
-            Message::Command { request, input } => (Some(request), self.kill_first(input)),
-            Message::Outcome { effect, input } => {
-                self.actor_at_work().running.retain(|(running, _)| *running != effect);
-                (None, input)
+            Order::Inspect(calls) => {
+                let findings = calls.into_iter().map(|started| self.inspect_started(started)).collect();
+                self.tell(driver::Event::Inspected(findings));
             }
-            Message::Wake => (None, Input::Wake),
-        };
-        let (urgent, wakes) = (is_urgent(&input), matches!(input, Input::Wake));
-        let taken = self.take(input);
-        if wakes && !self.daemon.as_ref().is_some_and(|d| d.draining) {
-            let (next, now) = (self.actor_at_work().history.live().filter_map(wake_at).min(), self.wall());
-            assert!(
-                next.is_none_or(|at| at > now),
-                "a wake that changes nothing is asked for again: {next:?}"
-            );
-        }
-        match taken {
-            Ok(records) if records.is_empty() => {
-                self.rest();
-                if let Some(request) = request {
-                    self.reply(request, Ok(()));
-                }
+            Order::Append(append) => self.submit(append),
+            Order::Withdraw(append) => {
+                let current = self.actor_at_work().current.take().expect("it is under way");
+                assert_eq!(current.append, append, "what is withdrawn is under way");
+                assert!(!current.urgent, "an urgent append is withdrawn");
+                self.withdraw(current.number);
             }
-            Ok(records) => self.write(records, urgent, request, Vec::new()),
-            Err(refusal) => match request {
-                Some(request) => self.reply(request, Err(Failure::Refused(refusal))),
-                None => {
-                    assert!(
-                        matches!(refusal, Refusal::Stale | Refusal::Ended(_) | Refusal::NoTask),
-                        "an outcome is refused only if it is late: {refusal:?}"
-                    );
-                    self.came_by("a late outcome");
-                }
-            },
-        }
-    }
-
-    /// What an input makes of the memory. While the daemon drains that is all; else also what follows from it.
-    fn take(&mut self, input: Input) -> Result<Vec<NewRecord>, Refusal> {
-        let draining = self.daemon.as_ref().is_some_and(|d| d.draining);
-        let mut mint = self.mint();
-        let actor = self.actor_at_work();
-        if !draining {
-            return handle(&mut actor.history, input, &mut mint);
-        }
-        let records = accept(&actor.history, input, &mut mint)?;
-        records.iter().for_each(|record| actor.history.fold(record));
-        Ok(records)
-    }
-
-    fn kill_first(&mut self, input: Input) -> Input {
-        let Input::Stop { task, mut shown } = input else { return input };
-        let running = std::mem::take(&mut self.actor_at_work().running);
-        let (killed, rest): (Vec<_>, Vec<_>) = running.into_iter().partition(|(e, _)| e.task() == task);
-        self.actor_at_work().running = rest;
-        for (effect, job) in killed {
-            if matches!(effect, Effect::Model { .. }) {
-                shown = self.shown(job);
-            }
-            self.cancel(job);
-        }
-        Input::Stop { task, shown }
-    }
-
-    // Memory to disk, and from there to what begins.
-
-    fn write(
-        &mut self,
-        records: Vec<NewRecord>,
-        urgent: bool,
-        request: Option<u64>,
-        pressed: Vec<(u64, Input, Result<(), Refusal>)>,
-    ) {
-        let later = self.begin(&records);
-        let append = self.append(records.clone(), urgent);
-        let writing = Writing { append, records, urgent, request, later, pressed };
-        self.actor_at_work().writing = Some(writing);
-    }
-
-    /// Cancels what is not wanted any more, asks models and prepares tool calls. Returns what is to begin after the commit.
-    fn begin(&mut self, records: &[NewRecord]) -> Vec<Effect> {
-        let actor = self.actor_at_work();
-        let wanted = effects(&actor.history);
-        let (kept, dropped): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut actor.running).into_iter().partition(|(effect, _)| wanted.contains(effect));
-        actor.running = kept;
-        let new = wanted.into_iter().filter(|e| !actor.running.iter().any(|(running, _)| running == e));
-        let new: Vec<Effect> = new.collect();
-        let records_only = actor.records_only;
-        for (_, job) in dropped {
-            self.cancel(job);
-        }
-        if records_only {
-            return Vec::new();
-        }
-        if records.iter().any(|record| matches!(record.body, RecordBody::TaskStarted(_))) {
-            return new;
-        }
-        for effect in new {
-            self.begin_gated(effect);
-        }
-        Vec::new()
-    }
-
-    /// Starts what is gated until the commit.
-    fn begin_gated(&mut self, effect: Effect) {
-        let history = std::mem::take(&mut self.actor_at_work().history);
-        let job = match effect {
-            Effect::Model { .. } => Some(self.ask_model(effect, &history)),
-            Effect::Tool { .. } => self.prepare_tool(effect, &history),
-        };
-        self.actor_at_work().history = history;
-        self.actor_at_work().running.extend(job.map(|job| (effect, job)));
-    }
-
-    /// On a full disk a stop or an answer is not kept waiting: what waits is taken back and goes in together with it.
-    fn press(&mut self) {
-        loop {
-            let full = self.disk.full;
-            let Some(actor) = self.actor() else { return };
-            let Some(append) = actor.writing.as_ref().filter(|w| full && !w.urgent).map(|w| w.append) else {
-                return;
-            };
-            if self.disk.is_on_disk(append) {
-                return;
-            }
-            let actor = self.actor_at_work();
-            let presses = actor.urgent.iter().position(|m| matches!(m, Message::Command { .. }));
-            let Some(Message::Command { request, input }) = presses.and_then(|at| actor.urgent.remove(at))
-            else {
-                return;
-            };
-            let input = self.kill_first(input);
-            // A refusal, too, rests on what waits: nobody hears of an end that is not on disk.
-            let (more, told) = match self.take(input.clone()) {
-                Ok(more) => (more, Ok(())),
-                Err(refusal) => (Vec::new(), Err(refusal)),
-            };
-            self.withdraw(append);
-            self.came_by("pressed on a full disk");
-            let mut writing = self.actor_at_work().writing.take().expect("it is being written");
-            writing.records.extend(more);
-            writing.pressed.push((request, input, told));
-            self.write(writing.records, true, writing.request, writing.pressed);
-        }
-    }
-
-    pub(super) fn answered(&mut self, append: u64) {
-        let Some(stored) = self.stored(append) else { return };
-        let Some(actor) = self.daemon.as_mut().and_then(|daemon| daemon.actor.as_mut()) else { return };
-        let Some(writing) = actor.writing.take_if(|w| w.append == append) else { return };
-        match stored {
-            Ok(()) => {
-                assert_eq!(actor.history, self.disk.told, "what is stored is what is in memory");
-                for effect in writing.later {
-                    self.begin_gated(effect);
-                }
-                for (_, job) in self.actor_at_work().running.clone() {
+            Order::Start { effect, gate } => self.start_effect(effect, gate),
+            Order::Cancel(effect) => self.cancel_effect(effect),
+            Order::Kill(effects) => self.kill(effects),
+            Order::OpenGate => {
+                for (_, job) in self.actor_at_work().jobs.clone() {
                     self.open_gate(job);
                 }
-                self.forget_notes(&writing.records);
-                self.rest();
-                if let Some(request) = writing.request {
-                    self.reply(request, Ok(()));
-                }
-                for (request, _, told) in writing.pressed {
-                    self.reply(request, told.map_err(Failure::Refused));
+            }
+            Order::ShutGate => {
+                for (_, job) in self.actor_at_work().jobs.clone() {
+                    self.shut_gate(job);
                 }
             }
-            Err(_) => self.append_failed(writing),
+            Order::DropOutput(attempts) => self.forget_notes(&attempts),
+            Order::SetAlarm(at) => self.set_alarm(at),
+            Order::Reply { reply, answer } => self.reply(reply, answer.map(|_| ())),
+            Order::Erase => self.erase(),
+            Order::ReplyDeleted { reply, answer } => self.reply(reply, answer.map(|_| ())),
+            Order::OutcomeRefused(refusal) => {
+                let late = matches!(refusal, Refusal::Stale | Refusal::Ended(_) | Refusal::NoTask);
+                assert!(late, "an outcome is refused only if it is late: {refusal:?}");
+                self.came_by("a late outcome");
+            }
+            Order::Leave => self.actor_at_work().left = Some(Vec::new()),
+            Order::PassOn(message) => {
+                self.actor_at_work().left.as_mut().expect("it has left").push(message);
+            }
         }
     }
 
-    /// Drops the memory and reads the records again.
-    fn append_failed(&mut self, writing: Writing) {
-        self.came_by("an append that failed");
-        for (_, job) in std::mem::take(&mut self.actor_at_work().running) {
+    /// What the records say.
+    pub(super) fn loaded(&mut self) {
+        let history = self.disk.replayed();
+        assert_eq!(history, self.disk.told, "the records tell the state");
+        self.tell(driver::Event::Loaded(Box::new(history)));
+    }
+
+    fn inspect_started(&mut self, started: StartedCall) -> abide_engine::Finding {
+        let task = self.disk.told.task(started.task);
+        let call = task.and_then(|task| task.call(started.call)).expect("the call is on disk").clone();
+        assert_eq!(call.attempts, started.attempt);
+        self.inspect(&call)
+    }
+
+    // Memory to disk.
+
+    fn submit(&mut self, append: Append) {
+        self.look_at_append(&append.records);
+        let Append { id, records, tasks, urgent } = append;
+        let may_fail = !self.actor_at_work().takes_up;
+        let number = self.append(records, tasks, urgent, may_fail);
+        let actor = self.actor_at_work();
+        actor.appends.insert(number, id);
+        actor.current = Some(Current { append: id, number, urgent });
+        if urgent && self.disk.full {
+            self.came_by("pressed on a full disk");
+        }
+    }
+
+    /// A stop kills first and records after, and nothing begins any more while the daemon drains.
+    fn look_at_append(&mut self, records: &[NewRecord]) {
+        for record in records {
+            if let RecordBody::TaskEnded(_) = record.body {
+                let jobs = self.actor_at_work().jobs.clone();
+                let mut own = jobs.into_iter().filter(|(effect, _)| Some(effect.task()) == record.task_id);
+                let alive = own.find(|(_, job)| self.outside.is_alive(*job));
+                assert_eq!(alive, None, "an end is recorded while work of the task runs");
+            }
+            let actor = self.actor_at_work();
+            if !actor.knows_drain {
+                actor.before_drain.insert(record.id);
+            } else if matches!(record.body, RecordBody::ModelRequested(_) | RecordBody::CallStarted(_)) {
+                let before = actor.before_drain.contains(&record.id);
+                assert!(before, "something begins while the daemon drains: {record:?}");
+            }
+        }
+    }
+
+    pub(super) fn answered(&mut self, number: u64) {
+        let Some(stored) = self.stored(number) else { return };
+        let Some(actor) = self.daemon.as_mut().and_then(|daemon| daemon.actor.as_mut()) else { return };
+        let Some(append) = actor.appends.remove(&number) else { return };
+        let current = actor.current.take_if(|current| current.number == number).is_some();
+        match stored {
+            Ok(()) => {
+                let is_memory = *actor.driver.history() == self.disk.told;
+                assert!(is_memory || !current, "what is stored is what is in memory");
+                self.tell(driver::Event::Committed(append));
+            }
+            Err(error) => {
+                let contradicts = error == AppendError::Invalid;
+                self.came_by("an append that failed");
+                self.tell(driver::Event::AppendFailed { append, error, contradicts });
+            }
+        }
+    }
+
+    fn erase(&mut self) {
+        let actor = self.actor_at_work();
+        for (_, job) in actor.jobs.clone() {
+            assert!(!self.outside.is_alive(job), "what is deleted still works");
+        }
+        self.actor_at_work().jobs.clear();
+        if self.disk.broken {
+            return self.tell(driver::Event::Erased(Err(AppendError::Failed)));
+        }
+        let records = self.disk.erase();
+        self.audit.forget();
+        self.outside.forget();
+        self.people.forget_tasks();
+        self.came_by("a deletion");
+        self.tell(driver::Event::Erased(Ok(records)));
+    }
+
+    // What begins and ends.
+
+    fn start_effect(&mut self, effect: Effect, gate: Gate) {
+        let daemon = self.daemon.as_mut().expect("it has an actor");
+        let actor = daemon.actor.take().expect("it gives the order");
+        let history = actor.driver.history();
+        let job = match effect {
+            Effect::Model { .. } => Some(self.ask_model(effect, history)),
+            Effect::Tool { .. } => self.prepare_tool(effect, history),
+        };
+        self.daemon.as_mut().expect("it has an actor").actor = Some(actor);
+        let Some(job) = job else { return };
+        self.actor_at_work().jobs.push((effect, job));
+        if gate == Gate::Open {
+            self.open_gate(job);
+        }
+    }
+
+    fn cancel_effect(&mut self, effect: Effect) {
+        if let Some(job) = self.actor_at_work().take_job(effect) {
             self.cancel(job);
         }
-        let back = writing.pressed.into_iter().rev();
-        let back = back.map(|(request, input, _)| Message::Command { request, input });
-        for message in back {
-            self.actor_at_work().urgent.push_front(message);
-        }
-        if let Some(request) = writing.request {
-            self.reply(request, Err(Failure::Store));
-        }
-        self.load();
     }
 
-    /// Until the next input, or the next moment that a task waits for.
-    fn rest(&mut self) {
-        let at = self.actor_at_work().history.live().filter_map(wake_at).min();
-        self.set_alarm(at);
+    fn kill(&mut self, effects: Vec<Effect>) {
+        let mut shown = Shown::new();
+        for effect in effects {
+            self.cancel_effect(effect);
+            if let Effect::Model { item, .. } = effect
+                && let Some(text) = self.outside.seen(item)
+            {
+                shown.insert(item, text);
+            }
+        }
+        self.tell(driver::Event::Killed(shown));
+    }
+
+    // Audits.
+
+    /// What has to hold whenever nothing more can be done at once.
+    pub(super) fn look_at_actor(&self) {
+        let Some(daemon) = &self.daemon else { return };
+        let Some(actor) = &daemon.actor else { return };
+        let waits = actor.current.is_some_and(|current| !current.urgent);
+        if self.disk.full && waits {
+            let pressing = actor.urgent.iter().find(|message| message.presses());
+            assert!(pressing.is_none(), "somebody waits for room on a full disk: {pressing:?}");
+        }
+        let rests = matches!(actor.driver.wants(), Wants::Message { .. }) && actor.left.is_none();
+        if !rests || actor.knows_drain {
+            return;
+        }
+        let told = &self.disk.told;
+        let next = told.live().filter_map(wake_at).min();
+        assert_eq!(daemon.alarm, next, "the alarm is for the next moment");
+        let wanted = effects(told);
+        for effect in &wanted {
+            let was_started = actor.jobs.iter().any(|(started, _)| started == effect);
+            assert!(was_started, "{effect:?} was never started");
+        }
+        for (effect, job) in &actor.jobs {
+            let alive = self.outside.is_alive(*job);
+            assert!(!alive || wanted.contains(effect), "{effect:?} runs and is not wanted");
+        }
     }
 }

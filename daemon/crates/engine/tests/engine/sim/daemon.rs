@@ -1,15 +1,11 @@
 //! A daemon's life and its mailbox: it starts, finds what was at work, drains, dies.
 
 use super::{
-    actor::Actor,
+    actor::{Actor, Message},
     life::{Event, Life},
-    people::Failure,
 };
-use abide_engine::{Effect, Input, advance, is_at_work, view, wake_at};
-use abide_protocol::{
-    ConversationId, Timestamp,
-    task::{AgentTask, CallState, Status},
-};
+use abide_engine::{advance, driver::Failure, is_at_work};
+use abide_protocol::Timestamp;
 
 /// What is in a daemon's memory.
 #[derive(Default)]
@@ -17,23 +13,8 @@ pub(super) struct Daemon {
     pub(super) actor: Option<Actor>,
     pub(super) alarm: Option<Timestamp>,
     pub(super) draining: bool,
-}
-
-#[derive(Debug)]
-pub(super) enum Message {
-    Command { request: u64, input: Input },
-    Outcome { effect: Effect, input: Input },
-    Wake,
-}
-
-pub(super) const fn is_urgent(input: &Input) -> bool {
-    matches!(input, Input::Stop { .. } | Input::Answer { .. } | Input::Decide { .. })
-}
-
-/// By this a new daemon finds the tasks that were at work.
-fn looks_at_work(task: &AgentTask) -> bool {
-    matches!(task.status, Status::Running | Status::Thinking | Status::ToolExecuting)
-        || task.active_calls.iter().any(|call| matches!(call.state, CallState::Running | CallState::Queued))
+    /// It does not wait any longer for work to come to a boundary.
+    pub(super) cutting: bool,
 }
 
 impl Life {
@@ -44,9 +25,9 @@ impl Life {
         self.generation += 1;
         self.daemon = Some(Daemon::default());
         self.drop_settled_notes();
-        self.set_alarm(self.disk.told.live().filter_map(wake_at).min());
-        let conversation = ConversationId(uuid::Uuid::nil());
-        if self.disk.told.live().any(|task| looks_at_work(&view(conversation, task))) {
+        self.disk.broken = false;
+        self.set_alarm(self.disk.projections.values().filter_map(|task| task.wake_at).min());
+        if self.disk.projections.values().any(|task| task.needs_daemon) {
             self.open();
         } else {
             let (mut history, mut mint) = (self.disk.told.clone(), self.mint());
@@ -75,7 +56,8 @@ impl Life {
     pub(super) fn drain(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             daemon.draining = true;
-            self.in_this_daemon(9000, Event::Crash);
+            self.in_this_daemon(9000, Event::CutOff);
+            self.not_before(self.wall().plus(12_000), Event::Crash);
         }
     }
 
@@ -86,7 +68,6 @@ impl Life {
         let daemon = self.daemon.as_mut().expect("only in a daemon");
         if daemon.actor.is_none() {
             daemon.actor = Some(Actor::default());
-            self.load();
         }
     }
 
@@ -102,14 +83,29 @@ impl Life {
         let draining = self.daemon.as_ref().is_some_and(|d| d.draining);
         match &message {
             // A closed mailbox means that the outcome no longer counts.
-            Message::Outcome { .. } if self.actor().is_none() => return,
-            Message::Wake if draining => return,
-            Message::Command { request, input } if draining && !is_urgent(input) => {
-                return self.reply(*request, Err(Failure::ShuttingDown));
+            Message::Outcome { .. } if self.actor().is_none() => {}
+            Message::Wake if draining => {}
+            Message::Command { command, reply } if !command.is_admitted(draining) => {
+                self.reply(*reply, Err(Failure::ShuttingDown));
             }
-            _ => self.open(),
+            _ => {
+                self.deliver(message);
+                self.came();
+            }
         }
+    }
+
+    pub(super) fn deliver(&mut self, message: Message) {
+        self.open();
         self.actor_at_work().put(message);
+    }
+
+    /// The daemon waits no longer for what runs.
+    pub(super) fn cut_off(&mut self) {
+        if let Some(daemon) = &mut self.daemon {
+            daemon.cutting = true;
+            self.came_by("cut off");
+        }
     }
 
     pub(super) fn set_alarm(&mut self, at: Option<Timestamp>) {

@@ -1,10 +1,11 @@
 //! The store: what is committed stays, what was not is gone with the daemon. A full disk holds what is not urgent.
 
 use super::{
+    actor::CONVERSATION,
     life::{Event, Life},
     outside,
 };
-use abide_engine::History;
+use abide_engine::{History, Projection, project};
 use abide_protocol::{
     RecordId, TaskId,
     record::{ClientMessage, NewRecord, RecordBody},
@@ -17,8 +18,12 @@ pub(super) struct Disk {
     /// What clients have been told: the same records, folded.
     pub(super) told: History,
     ids: BTreeSet<RecordId>,
+    /// How each task stands, as it was appended beside the records.
+    pub(super) projections: BTreeMap<TaskId, Projection>,
     pub(super) client_messages: BTreeMap<String, (String, TaskId)>,
     pub(super) full: bool,
+    /// Nothing can be written any more; the daemon ends.
+    pub(super) broken: bool,
     /// What the writer has, in the order in which it came.
     queue: BTreeMap<u64, Append>,
     appends: u64,
@@ -26,6 +31,7 @@ pub(super) struct Disk {
 
 struct Append {
     records: Vec<NewRecord>,
+    tasks: Vec<Projection>,
     urgent: bool,
     /// Nobody waits for it any more.
     withdrawn: bool,
@@ -37,6 +43,10 @@ pub(super) enum AppendError {
     DuplicateClientMessage,
     /// It contradicts what is stored.
     Invalid,
+    /// The store takes it for a defect.
+    Refused,
+    /// Nothing can be written any more.
+    Failed,
 }
 
 impl Disk {
@@ -46,7 +56,7 @@ impl Disk {
         Some(if *digest == message.digest { Ok(*task) } else { Err(()) })
     }
 
-    fn store(&mut self, records: &[NewRecord]) -> Result<(), AppendError> {
+    fn store(&mut self, records: &[NewRecord], tasks: &[Projection]) -> Result<(), AppendError> {
         if records.iter().any(|record| self.ids.contains(&record.id)) {
             return Err(AppendError::Invalid);
         }
@@ -63,6 +73,7 @@ impl Disk {
             self.told.fold(record);
             self.records.push(record.clone());
         }
+        self.projections.extend(tasks.iter().map(|task| (task.task.id, task.clone())));
         Ok(())
     }
 
@@ -75,6 +86,20 @@ impl Disk {
 
     pub(super) fn look_back(&self) {
         assert_eq!(self.replayed(), self.told, "the records tell the state");
+        if let Some(task) = self.told.root() {
+            let stored = self.projections.get(&task.id);
+            assert_eq!(stored, Some(&project(CONVERSATION, task)), "a task is stored as it stands");
+        }
+    }
+
+    /// Deletes the conversation's records.
+    pub(super) fn erase(&mut self) -> u64 {
+        assert!(self.told.live().next().is_none(), "what is deleted was stopped first");
+        self.records.clear();
+        self.projections.clear();
+        self.client_messages.clear();
+        self.told = History::default();
+        0
     }
 
     /// The daemon has gone, and what it had not committed with it.
@@ -83,18 +108,22 @@ impl Disk {
         self.queue.clear();
         lost
     }
-
-    pub(super) fn is_on_disk(&self, append: u64) -> bool {
-        self.queue.get(&append).is_some_and(|append| append.stored.is_some())
-    }
 }
 
 impl Life {
     /// Hands an append to the writer.
-    pub(super) fn append(&mut self, records: Vec<NewRecord>, urgent: bool) -> u64 {
+    pub(super) fn append(
+        &mut self,
+        records: Vec<NewRecord>,
+        tasks: Vec<Projection>,
+        urgent: bool,
+        may_fail: bool,
+    ) -> u64 {
         self.disk.appends += 1;
         let number = self.disk.appends;
-        self.disk.queue.insert(number, Append { records, urgent, withdrawn: false, stored: None });
+        let fails = may_fail && self.one_in(self.nature.refusals);
+        let stored = fails.then_some(Err(AppendError::Refused));
+        self.disk.queue.insert(number, Append { records, tasks, urgent, withdrawn: false, stored });
         self.in_this_daemon(20, Event::Commit(number));
         number
     }
@@ -102,18 +131,36 @@ impl Life {
     /// The actor does not wait for it any more. It may be too late for that.
     pub(super) fn withdraw(&mut self, append: u64) {
         let too_late = self.one_in(3);
-        if too_late {
-            self.disk.queue.get_mut(&append).expect("it is in the queue").withdrawn = true;
-            self.store(append);
-        } else {
-            self.disk.queue.remove(&append);
+        let Some(withdrawn) = self.disk.queue.get_mut(&append) else { return };
+        withdrawn.withdrawn = true;
+        match withdrawn.stored {
+            Some(Ok(())) => self.came_by("a withdrawn append was stored after all"),
+            // Somebody may hear of it, and nobody waits for that.
+            None if too_late => {
+                self.store(append);
+                self.in_this_daemon(20, Event::Answer(append));
+            }
+            None | Some(Err(_)) => drop(self.disk.queue.remove(&append)),
         }
     }
 
     /// The writer commits; on a full disk only what is urgent.
     pub(super) fn commit(&mut self, append: u64) {
         let held = self.disk.full;
-        if self.disk.queue.get(&append).is_some_and(|a| a.stored.is_none() && (a.urgent || !held)) {
+        let Some(queued) = self.disk.queue.get_mut(&append).filter(|a| a.urgent || !held) else { return };
+        if self.disk.broken {
+            queued.stored.get_or_insert(Err(AppendError::Failed));
+        }
+        if queued.stored.is_some() {
+            if !queued.withdrawn {
+                self.in_this_daemon(20, Event::Answer(append));
+            }
+        } else if self.one_in(self.nature.broken_disks) {
+            self.disk.broken = true;
+            self.came_by("a disk that broke");
+            self.commit(append);
+            self.in_this_daemon(500, Event::Crash);
+        } else {
             self.store(append);
             // The writer answers later; a daemon that dies in between has said nothing to who asked, and yet it is done.
             self.in_this_daemon(20, Event::Answer(append));
@@ -123,8 +170,9 @@ impl Life {
     fn store(&mut self, number: u64) {
         let append = self.disk.queue.get_mut(&number).expect("it is in the queue");
         let records = append.records.clone();
-        let withdrawn = append.withdrawn;
-        let stored = self.disk.store(&records);
+        let (tasks, withdrawn) = (append.tasks.clone(), append.withdrawn);
+        self.check_stops(&records);
+        let stored = self.disk.store(&records, &tasks);
         if let Some(append) = self.disk.queue.get_mut(&number) {
             append.stored = Some(stored.clone());
         }
@@ -139,7 +187,6 @@ impl Life {
         }
         if withdrawn {
             self.came_by("a withdrawn append was stored after all");
-            self.disk.queue.remove(&number);
         }
     }
 

@@ -1,12 +1,6 @@
 //! One life: what happens when, from one seed. Nothing here looks at a clock, a thread or the order of a hash.
 
-use super::{
-    daemon::{Daemon, Message},
-    disk::Disk,
-    nature::Nature,
-    outside::Outside,
-    people::People,
-};
+use super::{actor::Message, daemon::Daemon, disk::Disk, nature::Nature, outside::Outside, people::People};
 use crate::{audit::Audit, world::DAWN};
 use abide_engine::{Effect, Input, Mint, is_at_work, status};
 use abide_protocol::Timestamp;
@@ -27,6 +21,8 @@ pub(super) enum Event {
     /// Something reaches the actor's mailbox.
     Mail(Box<Message>),
     Alarm,
+    /// The actor's records are read.
+    Loaded,
     /// The actor has had nothing to do for a while.
     Linger,
     /// The writer's turn to commit this append.
@@ -42,6 +38,8 @@ pub(super) enum Event {
     Room,
     /// `abide daemon stop`.
     Drain,
+    /// It waits no longer for what runs.
+    CutOff,
     Crash,
     Start,
 }
@@ -120,6 +118,7 @@ impl Life {
             Event::Request(number) => self.request(number),
             Event::Mail(message) => self.post(*message),
             Event::Alarm => self.ring(),
+            Event::Loaded => self.loaded(),
             Event::Linger => self.linger(),
             Event::Commit(append) => self.commit(append),
             Event::Answer(append) => self.answered(append),
@@ -129,11 +128,13 @@ impl Life {
             Event::DiskFull => self.disk.full = true,
             Event::Room => self.room(),
             Event::Drain => self.drain(),
+            Event::CutOff => self.cut_off(),
             Event::Crash => self.crash(),
             Event::Start => self.start_daemon(),
         }
         self.work();
         self.look();
+        self.look_at_actor();
     }
 
     /// A storm strikes between any two events.
@@ -158,6 +159,9 @@ impl Life {
         self.say(|| "the storm is over".to_owned());
         self.nature = Nature::calm();
         self.queue.retain(|_, (_, event)| !matches!(event, Event::Crash | Event::Drain | Event::DiskFull));
+        if self.disk.broken {
+            self.crash();
+        }
         if self.disk.full {
             self.room();
         }
@@ -186,8 +190,12 @@ impl Life {
         }
         // Nobody's task is forgotten: if it is at work, a daemon that is there has it in memory.
         if let Some(daemon) = self.daemon.as_ref().filter(|d| !d.draining && d.actor.is_none()) {
-            assert!(!is_at_work(task), "a task at work that nobody carries on");
-            assert!(daemon.alarm.is_some() || abide_engine::wake_at(task).is_none(), "nobody will wake it");
+            let lost = self.disk.broken;
+            assert!(lost || !is_at_work(task), "a task at work that nobody carries on");
+            assert!(
+                lost || daemon.alarm.is_some() || abide_engine::wake_at(task).is_none(),
+                "nobody will wake it"
+            );
         }
     }
 
@@ -264,6 +272,7 @@ impl Life {
 
     /// An outcome on its way to the actor; now and then twice.
     pub(super) fn outcome(&mut self, effect: Effect, input: Input) {
+        let input = Box::new(input);
         if self.one_in(self.nature.doubles) {
             let again = Message::Outcome { effect, input: input.clone() };
             self.in_this_daemon(3000, Event::Mail(Box::new(again)));

@@ -7,6 +7,10 @@ pub(super) struct Nature {
     pub(super) crashes: u64,
     pub(super) full_disks: u64,
     pub(super) drains: u64,
+    /// Appends that the store refuses for reasons of its own.
+    pub(super) refusals: u64,
+    /// Appends with which the disk breaks.
+    pub(super) broken_disks: u64,
     /// Outcomes that arrive twice.
     pub(super) doubles: u64,
     pub(super) model_failures: u64,
@@ -31,6 +35,8 @@ impl Nature {
             crashes: one_of(&[0, 15, 40, 100]),
             full_disks: one_of(&[0, 0, 30, 80]),
             drains: one_of(&[0, 0, 60]),
+            refusals: one_of(&[0, 0, 20, 60]),
+            broken_disks: one_of(&[0, 0, 0, 60]),
             doubles: one_of(&[0, 5, 20]),
             model_failures: one_of(&[0, 3, 8]),
             tool_failures: one_of(&[0, 4]),
@@ -47,6 +53,8 @@ impl Nature {
             crashes: 0,
             full_disks: 0,
             drains: 0,
+            refusals: 0,
+            broken_disks: 0,
             doubles: 0,
             model_failures: 0,
             tool_failures: 0,

@@ -5,11 +5,12 @@ use super::{
     script::End,
 };
 use crate::{audit::paired, plan::reply};
-use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input, Traces};
+use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input, Stage, Traces};
 use abide_protocol::{
-    CallId, TaskId,
+    CallId, RecordId, TaskId,
     message::CallOutcome,
     record::{CallAssessed, NewRecord, RecordBody},
+    task::EndReason,
     transcript::{EffectClass, Entry, ResultEntry, ToolResult},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,8 @@ pub(super) struct Outside {
     so_far: BTreeMap<CallId, String>,
     /// Edits that somebody has seen to be done.
     found_done: BTreeSet<CallId>,
+    /// What people have seen of replies, while the daemon lives that showed it.
+    seen: BTreeMap<RecordId, String>,
 }
 
 struct Job {
@@ -81,6 +84,8 @@ impl Life {
 
     /// A model request leaves. Nothing of it gets out before what led to it is on disk.
     pub(super) fn ask_model(&mut self, effect: Effect, history: &History) -> u64 {
+        let begun = self.disk.told.task(effect.task()).is_some();
+        assert!(begun, "a model is asked before the start of the task is on disk: the store may refuse it");
         let task = history.task(effect.task()).expect("the task is the newest");
         let entries = history.entries().to_vec();
         paired(&entries, false);
@@ -127,29 +132,49 @@ impl Life {
             return;
         }
         job.state = State::Open;
+        let effect = job.effect;
         match &job.work {
-            Work::Model { entries, over, .. } => {
+            Work::Model { entries, over, shown, .. } => {
                 let over = *over;
-                self.outside.sent = Some((job.effect.task(), entries.clone()));
+                if let Effect::Model { item, .. } = effect {
+                    self.outside.seen.insert(item, shown.clone());
+                }
+                self.outside.sent = Some((effect.task(), entries.clone()));
+                self.is_written_down(effect);
                 if over {
                     self.hand_over(number);
                 }
             }
             Work::Tool { .. } => {
-                let effect = job.effect;
                 self.is_written_down(effect);
                 self.in_this_daemon(self.nature.pace, Event::ToolActs(number));
             }
         }
     }
 
-    /// What people have seen of a reply.
-    pub(super) fn shown(&self, job: u64) -> String {
-        match self.outside.jobs.get(&job) {
-            Some(Job { state: State::Open | State::Over, work: Work::Model { shown, .. }, .. }) => {
-                shown.clone()
+    /// What led to it never was on disk.
+    pub(super) fn shut_gate(&mut self, number: u64) {
+        if self.outside.jobs.get(&number).is_some_and(|job| job.state == State::Gated) {
+            self.cancel(number);
+        }
+    }
+
+    /// What people had seen of the reply that a stop cuts off stays.
+    pub(super) fn check_stops(&self, records: &[NewRecord]) {
+        for record in records {
+            let RecordBody::TaskEnded(end) = &record.body else { continue };
+            let task = record.task_id.and_then(|id| self.disk.told.task(id));
+            let Some(Stage::Thinking { item, .. }) = task.map(|task| &task.stage) else { continue };
+            let is_over = |record: &NewRecord| match &record.body {
+                RecordBody::Reply(_) => record.id == *item,
+                RecordBody::ModelFailed(failed) => failed.item == *item,
+                _ => false,
+            };
+            let Some(seen) = self.outside.seen(*item) else { continue };
+            if end.reason == EndReason::Stopped && !records.iter().any(is_over) {
+                let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == *item && p.text == seen);
+                assert!(records.iter().any(kept), "what people had seen of a reply is lost: {seen:?}");
             }
-            _ => String::new(),
         }
     }
 
@@ -165,7 +190,17 @@ impl Life {
     }
 
     fn is_written_down(&mut self, effect: Effect) {
-        let Effect::Tool { task, call: id, attempt } = effect else { return };
+        let (task, id, attempt) = match effect {
+            Effect::Tool { task, call, attempt } => (task, call, attempt),
+            Effect::Model { task, item, attempt } => {
+                let stage = self.disk.told.task(task).map(|task| &task.stage);
+                assert!(
+                    matches!(stage, Some(Stage::Thinking { item: i, attempt: a, .. }) if (*i, *a) == (item, attempt)),
+                    "no model is heard before its request is written down"
+                );
+                return;
+            }
+        };
         let call = self.disk.told.task(task).and_then(|task| task.call(id)).expect("what runs is on disk");
         assert!(
             matches!(call.stage, CallStage::Started { attempt: on_disk, .. } if on_disk == attempt),
@@ -175,11 +210,9 @@ impl Life {
     }
 
     /// The results are on disk: the notes have served.
-    pub(super) fn forget_notes(&mut self, records: &[NewRecord]) {
-        for record in records {
-            if let RecordBody::CallFinished(f) = &record.body {
-                self.outside.notes.remove(&(f.call_id, f.attempt));
-            }
+    pub(super) fn forget_notes(&mut self, attempts: &[(CallId, u32)]) {
+        for attempt in attempts {
+            self.outside.notes.remove(attempt);
         }
     }
 
@@ -302,6 +335,7 @@ impl Life {
             self.cancel(job);
         }
         self.outside.jobs.clear();
+        self.outside.seen.clear();
     }
 
     fn model_outcome(&mut self, effect: Effect, end: End) -> Input {
@@ -324,6 +358,21 @@ impl Life {
 }
 
 impl Outside {
+    /// It may still do something, or wants to.
+    pub(super) fn is_alive(&self, job: u64) -> bool {
+        self.jobs.get(&job).is_some_and(|job| job.state != State::Over)
+    }
+
+    /// What people have seen of a reply, if anything.
+    pub(super) fn seen(&self, item: RecordId) -> Option<String> {
+        self.seen.get(&item).filter(|text| !text.is_empty()).cloned()
+    }
+
+    /// The conversation was deleted.
+    pub(super) fn forget(&mut self) {
+        *self = Self { last: self.last, ..Self::default() };
+    }
+
     /// The start of a request is byte-identical from one to the next; only outputs may be left out, to fit a context.
     fn grows_at_its_end(&self, task: TaskId, entries: &[Entry]) {
         let Some((before_task, before)) = &self.sent else { return };

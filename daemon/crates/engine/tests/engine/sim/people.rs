@@ -2,11 +2,12 @@
 //! was not acknowledged. What they are told has to be so.
 
 use super::{
-    daemon::Message,
+    actor::Message,
+    disk::AppendError,
     life::{Event, Life},
 };
 use crate::world::{facts, head};
-use abide_engine::{Input, Refusal, Start};
+use abide_engine::{Command, Refusal, Start, driver};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::{Decision, QuestionKind},
@@ -37,20 +38,21 @@ enum Ask {
     Stop(TaskId),
     Answer(TaskId, QuestionId, Option<String>),
     Decide(ApprovalId, Decision),
-    Other(Input),
+    Delete,
+    Other(Command),
 }
 
 /// Why a request came to nothing.
-#[derive(Debug)]
-pub(super) enum Failure {
-    Refused(Refusal),
-    Store,
-    ShuttingDown,
-}
+type Failure = driver::Failure<AppendError>;
 
 impl People {
     pub(super) fn await_nothing(&self) -> bool {
         self.requests.is_empty() && self.unacknowledged.is_empty()
+    }
+
+    /// The conversation was deleted: its messages may be sent again.
+    pub(super) fn forget_tasks(&mut self) {
+        self.messages.values_mut().for_each(|started| *started = None);
     }
 }
 
@@ -112,7 +114,7 @@ impl Life {
                 let response = self.response(kind);
                 self.ask(Ask::Answer(id, question, response));
             } else if paused.is_some() && (self.nature.calm || self.one_in(2)) {
-                self.ask(Ask::Other(Input::Resume { task: id }));
+                self.ask(Ask::Other(Command::Resume { task: id }));
             }
         }
     }
@@ -133,13 +135,14 @@ impl Life {
     }
 
     fn meddle(&mut self, task: TaskId) {
-        match self.roll(12) {
-            0..3 => self.ask(Ask::Other(Input::Pause { task })),
-            3..6 => self.ask(Ask::Other(Input::Resume { task })),
+        match self.roll(13) {
+            12 if self.one_in(4) => self.ask(Ask::Delete),
+            0..3 => self.ask(Ask::Other(Command::Pause { task })),
+            3..6 => self.ask(Ask::Other(Command::Resume { task })),
             6 => self.ask(Ask::Stop(task)),
             7 => {
                 let archived = self.one_in(2);
-                self.ask(Ask::Other(Input::Archive { archived }));
+                self.ask(Ask::Other(Command::Archive { archived }));
             }
             8 => self.new_task(),
             9 if !self.people.messages.is_empty() => self.repeat(),
@@ -210,20 +213,21 @@ impl Life {
     /// The daemon reads the request.
     pub(super) fn request(&mut self, number: u64) {
         let Some(ask) = self.people.requests.get(&number).cloned() else { return };
-        let input = match ask {
+        let command = match ask {
             Ask::Start { message, task } => {
                 if self.disk.started(&message).is_some() {
                     return self.reply(number, Ok(()));
                 }
                 let head = TaskStarted { client_message: Some(message), ..self.head() };
-                Input::Start(Box::new(Start { task, conversation: Some(facts()), head }))
+                Command::Start(Box::new(Start { task, conversation: Some(facts()), head }))
             }
-            Ask::Stop(task) => Input::Stop { task, shown: String::new() },
-            Ask::Answer(task, question, response) => Input::Answer { task, question, response },
-            Ask::Decide(approval, decision) => Input::Decide { approval, decision, note: None },
-            Ask::Other(input) => input,
+            Ask::Stop(task) => Command::Stop { task },
+            Ask::Answer(task, question, response) => Command::Answer { task, question, response },
+            Ask::Decide(approval, decision) => Command::Decide { approval, decision, note: None },
+            Ask::Delete => return self.post(Message::Delete { reply: number }),
+            Ask::Other(command) => command,
         };
-        self.post(Message::Command { request: number, input });
+        self.post(Message::Command { command, reply: number });
     }
 
     /// What a client is told has to be so, on disk, by then.
@@ -238,7 +242,7 @@ impl Life {
             Ask::Start { message, task } => self.told_of_start(&message, task, &told),
             Ask::Stop(task) => {
                 let ended = self.disk.told.task(task).is_none_or(|task| task.has_ended());
-                let lives = matches!(told, Err(Failure::ShuttingDown | Failure::Store));
+                let lives = matches!(told, Err(Failure::ShuttingDown | Failure::Failed(_)));
                 assert!(ended || lives, "told of a stop that has not happened: {told:?}");
             }
             Ask::Answer(_, question, response) => {
@@ -272,6 +276,12 @@ impl Life {
                     Err(Failure::Refused(Refusal::NoApproval)) => assert_eq!(decided, None, "it is decided"),
                     Err(_) => {}
                 }
+            }
+            Ask::Delete => {
+                assert!(
+                    told.is_err() || self.disk.records.is_empty(),
+                    "told of a deletion, and records are there"
+                );
             }
             Ask::Other(_) => {}
         }

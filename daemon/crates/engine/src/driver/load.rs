@@ -1,0 +1,84 @@
+//! From the records to a memory that work goes on from.
+
+use super::{Driver, Duty, Host, Order, StartedCall, State, append::Asked};
+use crate::{
+    advance::advance,
+    history::History,
+    input::{Finding, Input},
+    mint::Mint,
+    status::is_at_work,
+    task::{CallStage, Task},
+};
+use abide_protocol::TaskId;
+use std::mem;
+
+/// Why the records are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TakingUp {
+    /// The actor is new.
+    First,
+    /// An append failed.
+    Again,
+    /// The append of what a reading found was withdrawn and committed after all. The next one is urgent, so that nothing withdraws it.
+    Overtaken,
+}
+
+impl<H: Host> Driver<H> {
+    /// Work that the records say is under way was interrupted: nothing of it runs.
+    pub(super) fn loaded(&mut self, history: History, mint: &mut Mint) {
+        let State::Loading(taking) = mem::replace(&mut self.state, State::Ready) else { return };
+        self.history = history;
+        if self.duty != Duty::All {
+            self.duty = Duty::RecordOnly;
+            return;
+        }
+        let interrupted = self.history.live().filter(|task| is_at_work(task));
+        let started: Vec<StartedCall> = interrupted.flat_map(started).collect();
+        if started.is_empty() {
+            self.take_up(taking, Vec::new(), mint);
+        } else {
+            self.orders.push_back(Order::Inspect(started));
+            self.state = State::Inspecting(taking);
+        }
+    }
+
+    pub(super) fn load_failed(&mut self, error: H::Error) {
+        if matches!(self.state, State::Loading(_)) {
+            self.unreadable(error);
+        }
+    }
+
+    pub(super) fn inspected(&mut self, findings: Vec<Finding>, mint: &mut Mint) {
+        match mem::replace(&mut self.state, State::Ready) {
+            State::Inspecting(taking) => self.take_up(taking, findings, mint),
+            other => self.state = other,
+        }
+    }
+
+    /// What became of interrupted work, and what follows by itself, also from what was accepted while the last daemon drained.
+    fn take_up(&mut self, taking: TakingUp, mut findings: Vec<Finding>, mint: &mut Mint) {
+        let interrupted: Vec<TaskId> =
+            self.history.live().filter(|task| is_at_work(task)).map(|task| task.id).collect();
+        let mut records = Vec::new();
+        for task in interrupted {
+            let is_own = |f: &mut Finding| self.history.task(task).is_some_and(|t| t.call(f.call).is_some());
+            let own = findings.extract_if(.., is_own).collect();
+            let input = Input::Restarted { task, findings: own };
+            // A live task is not refused.
+            records.extend(self.record(input, mint).unwrap_or_default());
+        }
+        if self.duty == Duty::All {
+            records.append(&mut advance(&mut self.history, mint));
+        }
+        self.append(records, taking == TakingUp::Overtaken, Asked::TakingUp);
+    }
+}
+
+fn started(task: &Task) -> impl Iterator<Item = StartedCall> {
+    task.calls().iter().filter_map(|call| match call.stage {
+        CallStage::Started { attempt, .. } => {
+            Some(StartedCall { task: task.id, call: call.block.id, attempt })
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,127 @@
+//! Carries out the driver's orders.
+
+use super::Actor;
+use crate::{
+    clock,
+    session::{CommandError, Event, Order, mailbox::Lane, recover},
+};
+use abide_engine::{Effect, History, Refusal, Shown, driver::Append};
+use abide_fail_point::{Point, pass};
+use abide_protocol::CallId;
+use abide_store::{AppendError, TaskProjection};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+impl Actor {
+    pub(super) async fn carry_out(&mut self, order: Order) {
+        match order {
+            Order::Load => self.load(),
+            Order::Inspect(calls) => {
+                let looks =
+                    recover::inspect(self.driver.history(), &calls, &self.sessions.inner.runner.tools);
+                self.ordered = Some(Box::pin(async move { Event::Inspected(looks.await) }));
+            }
+            Order::Append(append) => self.append(append),
+            Order::Withdraw(_) => self.ordered = None,
+            Order::Start { effect, gate } => self.start(effect, gate),
+            Order::Cancel(effect) => drop(self.running.remove(&effect)),
+            Order::Kill(effects) => self.kill(&effects),
+            Order::OpenGate => {
+                self.gate.send_replace(true);
+                self.gate = watch::channel(false).0;
+            }
+            Order::ShutGate => self.gate = watch::channel(false).0,
+            Order::DropOutput(attempts) => self.drop_output(attempts),
+            Order::SetAlarm(at) => self.sessions.inner.alarm.set(self.id, at),
+            // A client that has gone does not need to know.
+            Order::Reply { reply, answer } => drop(reply.send(answer.map_err(CommandError::from))),
+            Order::Erase => self.erase(),
+            Order::ReplyDeleted { reply, answer } => drop(reply.send(answer.map_err(CommandError::from))),
+            Order::OutcomeRefused(Refusal::Stale | Refusal::Ended(_) | Refusal::NoTask) => {
+                tracing::debug!(conversation = %self.id, "an outcome came too late");
+            }
+            Order::OutcomeRefused(refusal) => {
+                tracing::error!(conversation = %self.id, "an outcome could not be recorded: {refusal}");
+            }
+            Order::Leave => {
+                self.has_left = true;
+                let cut = if self.sessions.is_cutting() { self.under_way() } else { Vec::new() };
+                self.sessions.retire(self.id, cut);
+                self.mail.close();
+            }
+            Order::PassOn(message) => {
+                // Only what comes by the other lane can be refused.
+                let _ = self.sessions.deliver(self.id, Lane::Urgent, message).await;
+            }
+        }
+    }
+
+    fn load(&mut self) {
+        // It may have been made of what was not stored in the end.
+        self.prefix = None;
+        let (id, sessions) = (self.id, self.sessions.clone());
+        self.ordered = Some(Box::pin(async move {
+            match sessions.inner.store.conversation_records(id).await {
+                Ok(records) => Event::Loaded(Box::new(History::from_records(&records))),
+                Err(error) => {
+                    tracing::error!(conversation = %id, "the records cannot be read: {error}");
+                    Event::LoadFailed(CommandError::Load(Arc::new(error)))
+                }
+            }
+        }));
+    }
+
+    fn append(&mut self, append: Append) {
+        pass(Point::Append);
+        let Append { id, records, tasks, urgent } = append;
+        let tasks = tasks.into_iter().map(|projection| TaskProjection {
+            task: projection.task,
+            wake_at: projection.wake_at,
+            needs_daemon: projection.needs_daemon,
+        });
+        let stored =
+            abide_store::Append { conversation_id: self.id, records, tasks: tasks.collect(), urgent };
+        let sessions = self.sessions.clone();
+        self.ordered = Some(Box::pin(async move {
+            let Err(error) = sessions.inner.store.append(stored).await else {
+                return Event::Committed(id);
+            };
+            match &error {
+                AppendError::Failed { reason } => sessions.store_failed(reason),
+                AppendError::DuplicateClientMessage(_) => {}
+                other => tracing::warn!("an append failed: {other}"),
+            }
+            let contradicts = matches!(error, AppendError::Invalid { .. });
+            Event::AppendFailed { append: id, error: error.into(), contradicts }
+        }));
+    }
+
+    fn erase(&mut self) {
+        let (id, sessions) = (self.id, self.sessions.clone());
+        self.ordered = Some(Box::pin(async move {
+            let mut mint = clock::mint();
+            let erased = sessions.inner.store.delete_conversation(id, mint.at(), mint.record_id()).await;
+            Event::Erased(erased.map_err(CommandError::from))
+        }));
+    }
+
+    fn kill(&mut self, effects: &[Effect]) {
+        let mut shown = Shown::new();
+        for effect in effects {
+            self.running.remove(effect);
+            if let Effect::Model { item, .. } = effect {
+                shown.insert(*item, self.sessions.inner.hub.shown(*item));
+            }
+        }
+        self.tell(Event::Killed(shown));
+    }
+
+    fn drop_output(&self, attempts: Vec<(CallId, u32)>) {
+        let tools = self.sessions.inner.runner.tools.clone();
+        let forget = move || attempts.into_iter().for_each(|(call, attempt)| tools.forget(call, attempt));
+        self.sessions.inner.supervisor.spawn("kept output", async move {
+            // It fails only if the runtime ends.
+            let _ = tokio::task::spawn_blocking(forget).await;
+        });
+    }
+}
