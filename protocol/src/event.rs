@@ -3,7 +3,7 @@
 use crate::{
     Seq, TaskId, Timestamp,
     inbox::Rule,
-    record::{ModelErrorKind, Record, RecordBody, Trace},
+    record::{Interruption, ModelErrorKind, Record, RecordBody, Restarted, Trace},
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
 use serde::{Deserialize, Serialize};
@@ -160,7 +160,7 @@ impl EventKind {
             RecordBody::RuleRemembered(remembered) => {
                 Self::RuleRemembered(RuleEvent { rule: remembered.rule.clone(), allow: remembered.allow })
             }
-            RecordBody::Restarted(_) => Self::Restarted,
+            RecordBody::Restarted(Restarted { cause: Interruption::DaemonRestarted, .. }) => Self::Restarted,
             RecordBody::TaskEnded(ended) => Self::TaskEnded(EndedEvent {
                 reason: ended.reason,
                 summary: ended.summary.clone(),

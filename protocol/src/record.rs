@@ -73,7 +73,7 @@ pub enum RecordBody {
     LimitsRaised(LimitsRaised),
     /// The oldest tool outputs are no longer sent to the model.
     Compacted(Compacted),
-    /// The daemon found this task unfinished when it started.
+    /// Work of this task was interrupted: what was under way is not.
     Restarted(Restarted),
     TaskEnded(TaskEnded),
     /// What an attempt's stream held that its reply goes without. It comes right before the reply or the failure.
@@ -243,7 +243,7 @@ pub enum ModelErrorKind {
     Malformed,
     /// No such provider or model.
     NotFound,
-    /// The daemon went away.
+    /// The daemon went away, or cancelled it.
     Interrupted,
     /// Nobody was reached at the address: connection refused, unknown host, a certificate that is not accepted.
     Unreachable,
@@ -424,6 +424,20 @@ pub struct Compacted {
 pub struct Restarted {
     /// Daemon starts in a row that found this task without a new record since the last.
     pub without_progress: u32,
+    /// (Older records do not say: a daemon had started.)
+    #[serde(default)]
+    pub cause: Interruption,
+}
+
+/// What interrupted a task's work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interruption {
+    /// The daemon that did it went away, and another one started.
+    #[default]
+    DaemonRestarted,
+    /// Records of the conversation could not be appended, and everything under way was cancelled.
+    AppendFailed,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

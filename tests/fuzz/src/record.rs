@@ -1,6 +1,9 @@
 use crate::meter::measured;
 use abide_engine::{History, Input, Mint, Shown, effects, handle, view, wake_at};
-use abide_protocol::{ConversationId, RecordId, TaskId, Timestamp, record::NewRecord};
+use abide_protocol::{
+    ConversationId, RecordId, TaskId, Timestamp,
+    record::{Interruption, NewRecord},
+};
 use abide_store::fuzzing::{read, stored};
 
 /// More than this takes long and finds nothing new.
@@ -24,7 +27,12 @@ pub fn stored_record(text: &str) {
     let live = history.live().next().map(|task| task.id);
     if let Some(task) = live {
         let _ = history.live().filter_map(wake_at).min();
-        handle(&mut history, Input::Restarted { task, findings: Vec::new() }, &mut mint).expect("it is live");
+        handle(
+            &mut history,
+            Input::Interrupted { task, cause: Interruption::DaemonRestarted, findings: Vec::new() },
+            &mut mint,
+        )
+        .expect("it is live");
         let _ = handle(&mut history, Input::Stop { task, shown: Shown::new() }, &mut mint);
         assert!(history.live().next().is_none(), "a stop ends a task");
     }

@@ -3,9 +3,9 @@
 mod answer;
 mod call;
 mod decide;
+mod interruption;
 mod model;
 mod patience;
-mod restart;
 mod start;
 mod wake;
 
@@ -59,7 +59,9 @@ pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<Ne
             call::finished(live(history, task)?, finished, mint)
         }
         Input::Wake => Ok(history.live().flat_map(|task| wake::accept(task, mint)).collect()),
-        Input::Restarted { task, findings } => Ok(restart::accept(live(history, task)?, &findings, mint)),
+        Input::Interrupted { task, cause, findings } => {
+            Ok(interruption::accept(live(history, task)?, cause, &findings, mint))
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use abide_protocol::{
     inbox::{Decision, Rule},
     message::CallOutcome,
     record::{
-        CallAssessed, ConversationCreated, ConversationUpdated, EditState, ModelErrorKind, TaskStarted, Trace,
+        CallAssessed, ConversationCreated, ConversationUpdated, EditState, Interruption, ModelErrorKind,
+        TaskStarted, Trace,
     },
     task::EndReason,
     transcript::{Reply, ToolResult},
@@ -69,9 +70,10 @@ pub enum Input {
     },
     /// A moment given by [`crate::wake_at`] has come.
     Wake,
-    /// The daemon has started again and found this task unfinished; a finding for each call that was started.
-    Restarted {
+    /// What the records say is under way of this task is not; a finding for each call that was started.
+    Interrupted {
         task: TaskId,
+        cause: Interruption,
         findings: Vec<Finding>,
     },
 }
@@ -109,7 +111,7 @@ pub struct Traces {
     pub left_out: u64,
 }
 
-/// What is known, after a restart, of a call that was started and has no result.
+/// What is known, after an interruption, of a call that was started and has no result.
 #[derive(Debug, Clone)]
 pub struct Finding {
     pub call: CallId,

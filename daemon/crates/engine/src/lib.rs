@@ -7,7 +7,7 @@
 //! * [`driver::Driver`] decides all that a conversation's actor does around that, as orders to whoever has the disk and the models;
 //! * [`scratchpad`] says in lines what a task has learnt.
 //!
-//! Recovery is the same path: load, fold, accept [`Input::Restarted`], advance.
+//! Recovery is the same path: load, fold, accept [`Input::Interrupted`], advance.
 
 mod accept;
 mod advance;

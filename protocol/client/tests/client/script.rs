@@ -6,8 +6,8 @@ use abide_client::protocol::{
     message::CallOutcome,
     notification::{DeltaItem, DeltaKind, Notification, Partial, Snapshot},
     record::{
-        CallAssessed, CallFinished, CallStarted, ModelErrorKind, ModelFailed, ModelRequested, Permission,
-        RecordBody, ReplyRecord, Restarted, TaskEnded, UserMessage,
+        CallAssessed, CallFinished, CallStarted, Interruption, ModelErrorKind, ModelFailed, ModelRequested,
+        Permission, RecordBody, ReplyRecord, Restarted, TaskEnded, UserMessage,
     },
     task::{EndReason, Status},
     transcript::{Block, EffectClass, Reply, Risk, StopReason, TextBlock, ToolResult, Usage},
@@ -120,7 +120,10 @@ impl Writer {
         let mut attempt = 1;
         if restart {
             self.live(item, 1, DeltaKind::Output, "from the first attempt");
-            self.fact(RecordBody::Restarted(Restarted { without_progress: 1 }));
+            self.fact(RecordBody::Restarted(Restarted {
+                without_progress: 1,
+                cause: Interruption::DaemonRestarted,
+            }));
             self.fact(started(2));
             attempt = 2;
         }

@@ -5,9 +5,10 @@ use abide_protocol::{
     record::{
         ApprovalDecided, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
         ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated, EditHashes,
-        LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge,
-        PartialReply, Paused, Permission, QuestionAnswered, RecordBody as Body, ReplyRecord, Restarted,
-        Resumed, RuleForgotten, RuleRemembered, TaskEnded, TaskStarted, Update, UserMessage,
+        Interruption, LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice,
+        NoticeKind, Nudge, PartialReply, Paused, Permission, QuestionAnswered, RecordBody as Body,
+        ReplyRecord, Restarted, Resumed, RuleForgotten, RuleRemembered, TaskEnded, TaskStarted, Update,
+        UserMessage,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -174,7 +175,10 @@ fn rest() -> Vec<(&'static str, Body)> {
         ("paused", Body::Paused(Paused { reason: PauseReason::Budget })),
         ("resumed", Body::Resumed(Resumed { was: PauseReason::Restart })),
         ("limits_raised", Body::LimitsRaised(LimitsRaised { limits: things::limits() })),
-        ("restarted", Body::Restarted(Restarted { without_progress: 2 })),
+        (
+            "restarted",
+            Body::Restarted(Restarted { without_progress: 2, cause: Interruption::DaemonRestarted }),
+        ),
         ("task_ended", Body::TaskEnded(ended)),
     ]
 }

@@ -101,7 +101,7 @@ fn interrupted(
     let said = response.as_deref().unwrap_or("(no answer)");
     let mut draft = Draft::of(task, mint);
     let text = format!(
-        "Of the call that a restart interrupted, the user was asked: {about}\nThe user says: {said}\n\
+        "Of the call that was interrupted, the user was asked: {about}\nThe user says: {said}\n\
          If that leaves anything open, look before you do it again."
     );
     draft.answered(question.id, response);

@@ -9,7 +9,7 @@ use crate::{
     status::is_at_work,
     task::{CallStage, Task},
 };
-use abide_protocol::TaskId;
+use abide_protocol::{TaskId, record::Interruption};
 use std::mem;
 
 /// Why the records are read.
@@ -21,6 +21,16 @@ pub(super) enum TakingUp {
     Again,
     /// The append of what a reading found was withdrawn and committed after all. The next one is urgent, so that nothing withdraws it.
     Overtaken,
+}
+
+impl TakingUp {
+    /// A reading after a failed append is no crash: this daemon has cancelled the work itself.
+    const fn cause(self) -> Interruption {
+        match self {
+            Self::First => Interruption::DaemonRestarted,
+            Self::Again | Self::Overtaken => Interruption::AppendFailed,
+        }
+    }
 }
 
 impl<H: Host> Driver<H> {
@@ -63,7 +73,7 @@ impl<H: Host> Driver<H> {
         for task in interrupted {
             let is_own = |f: &mut Finding| self.history.task(task).is_some_and(|t| t.call(f.call).is_some());
             let own = findings.extract_if(.., is_own).collect();
-            let input = Input::Restarted { task, findings: own };
+            let input = Input::Interrupted { task, cause: taking.cause(), findings: own };
             // A live task is not refused.
             records.extend(self.record(input, mint).unwrap_or_default());
         }

@@ -13,7 +13,8 @@ use abide_protocol::{
     inbox::QuestionKind,
     message::CallOutcome,
     record::{
-        self, ConversationCreated, ConversationUpdated, NewRecord, NoticeKind, Permission, Record, RecordBody,
+        self, ConversationCreated, ConversationUpdated, Interruption, NewRecord, NoticeKind, Permission,
+        Record, RecordBody,
     },
     transcript::{Entry, Reply, StopReason},
 };
@@ -77,7 +78,7 @@ impl History {
 
     fn apply_to_task(&mut self, id: Option<TaskId>, at: Timestamp, body: &RecordBody) {
         let Some(task) = self.task.as_mut().filter(|t| Some(t.id) == id) else { return };
-        if matches!(body, RecordBody::Restarted(_)) {
+        if matches!(body, RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted) {
             task.clock.skip(at);
         }
         match body {

@@ -9,7 +9,7 @@ use abide_protocol::{
     CallId,
     inbox::{Decision, QuestionKind},
     message::CallOutcome,
-    record::{ModelErrorKind, RecordBody},
+    record::{Interruption, ModelErrorKind, RecordBody},
     task::{EndReason, PauseReason, RestartPolicy, Status},
     transcript::StopReason,
 };
@@ -275,6 +275,29 @@ fn the_task_says_what_becomes_of_interrupted_work() {
     }
 }
 
+/// The daemon has cancelled the work itself: the same table, but no crash, and nobody is told of one.
+#[test]
+fn an_append_that_failed_interrupts_work_without_being_a_crash() {
+    for restart in [RestartPolicy::Resume, RestartPolicy::Ask, RestartPolicy::Pause] {
+        let mut w = World::started_with(|head| head.restart = restart);
+        for _ in 0..5 {
+            let item = w.item();
+            w.input(w.interrupted(Interruption::AppendFailed));
+            assert!(w.is_thinking() && w.item() != item, "{restart:?}: it goes on with another attempt");
+        }
+        let call = w.reply("", &[shell("c").asking()])[0];
+        w.decide(call, Decision::AllowOnce);
+        w.input(w.interrupted(Interruption::AppendFailed));
+        assert_eq!((w.outcome(call), w.task().paused), (Some(CallOutcome::Interrupted), None));
+        let question = w.question();
+        w.answer(question.id, Some("it happened")).unwrap();
+        let told = w.result(call).expect("it has its result");
+        assert!(told.contains("effects are unknown"), "{told}");
+        assert!(w.count(|body| format!("{body:?}").contains("daemon went away")) == 0);
+        assert!(w.count(|body| matches!(body, RecordBody::Restarted(r) if r.without_progress > 0)) == 0);
+    }
+}
+
 #[test]
 fn a_stop_is_sticky() {
     let mut w = World::started();
@@ -285,7 +308,7 @@ fn a_stop_is_sticky() {
         assert_eq!((w.end(), w.running()), (Some(EndReason::Stopped), vec![]));
     }
     assert_eq!(w.attempt(w.finished(call, 1, true)), Err(Refusal::Ended(EndReason::Stopped)));
-    let restarted = abide_engine::Input::Restarted { task: w.id, findings: Vec::new() };
+    let restarted = w.interrupted(Interruption::DaemonRestarted);
     assert_eq!(w.attempt(restarted), Err(Refusal::Ended(EndReason::Stopped)));
 }
 

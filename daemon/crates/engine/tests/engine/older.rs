@@ -8,7 +8,7 @@ use crate::{
 use abide_engine::{History, Input, Mint, Shown, Start, handle};
 use abide_protocol::{
     TaskId,
-    record::{NewRecord, RecordBody, TaskEnded},
+    record::{Interruption, NewRecord, RecordBody, TaskEnded},
     task::EndReason,
     transcript::Entry,
 };
@@ -62,7 +62,12 @@ fn records_with_holes_are_folded_and_taken_over() {
             let mut history = folded(&old);
             let Some(task) = history.live().next().map(|t| t.id) else { continue };
             let mut mint = Mint::new(w.now.plus(1000), hole as u64);
-            handle(&mut history, Input::Restarted { task, findings: Vec::new() }, &mut mint).unwrap();
+            handle(
+                &mut history,
+                Input::Interrupted { task, cause: Interruption::DaemonRestarted, findings: Vec::new() },
+                &mut mint,
+            )
+            .unwrap();
             let stop = Input::Stop { task, shown: Shown::new() };
             handle(&mut history, stop, &mut mint).unwrap();
             assert!(history.live().next().is_none());

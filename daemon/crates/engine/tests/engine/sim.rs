@@ -117,6 +117,8 @@ fn everything() -> BTreeSet<String> {
     let pauses = [PauseReason::User, PauseReason::Budget, PauseReason::CrashLoop, PauseReason::Restart];
     let questions = [Q::Agent, Q::Loop, Q::Budget, Q::Interrupted, Q::Restart];
     let happenings = [
+        "AppendFailed",
+        "DaemonRestarted",
         "Invalid",
         "a conflict",
         "a deletion",

@@ -12,7 +12,7 @@ use abide_protocol::{
     CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp,
     inbox::{Approval, Decision, Question},
     message::CallOutcome,
-    record::{ConversationCreated, ModelErrorKind, NewRecord, Record, RecordBody, TaskStarted},
+    record::{ConversationCreated, Interruption, ModelErrorKind, NewRecord, Record, RecordBody, TaskStarted},
     task::{AgentTask, EndReason, Limits, Mode, RestartPolicy, Status},
     transcript::{Entry, StopReason, ToolResult},
 };
@@ -323,8 +323,13 @@ impl World {
             })
             .collect();
         for (task, findings) in live {
-            self.input(Input::Restarted { task, findings });
+            self.input(Input::Interrupted { task, cause: Interruption::DaemonRestarted, findings });
         }
+    }
+
+    /// Work of the task was interrupted; nothing is known of its calls.
+    pub(crate) fn interrupted(&self, cause: Interruption) -> Input {
+        Input::Interrupted { task: self.id, cause, findings: Vec::new() }
     }
 
     /// What all the records tell.

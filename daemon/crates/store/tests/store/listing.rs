@@ -149,7 +149,7 @@ async fn messages_are_paged_with_the_calls_and_events_among_them() {
         RecordBody::Nudge(Nudge { text: "not shown".to_owned() }),
         reply("three", &[(3, "shell", "{}")]),
         assessed(3, "{}"),
-        RecordBody::Restarted(Restarted { without_progress: 1 }),
+        RecordBody::Restarted(Restarted { without_progress: 1, cause: Interruption::DaemonRestarted }),
     ];
     let records = bodies.into_iter().zip(2..).map(|(body, n)| record(n, Some(1), body)).collect();
     store.append(append(id, records)).await.unwrap();

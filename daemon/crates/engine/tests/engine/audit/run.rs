@@ -6,7 +6,7 @@ use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
-    record::{ModelRequested, NewRecord, RecordBody, TaskStarted},
+    record::{Interruption, ModelRequested, NewRecord, RecordBody, TaskStarted},
     task::{Limits, PauseReason},
     transcript::EffectClass,
 };
@@ -148,10 +148,11 @@ impl Run {
                 self.append.restarted = true;
                 self.append.dead = self.request;
                 let waits = self.failed.is_some_and(|(_, until)| until > record.at);
-                self.deaths += u32::from(self.append.at_work && !waits);
+                let crashed = r.cause == Interruption::DaemonRestarted;
+                self.deaths += u32::from(crashed && self.append.at_work && !waits);
                 assert_eq!(r.without_progress, self.deaths, "deaths without progress are counted");
                 let append = &mut self.append;
-                append.tired = append.at_work && !append.was_paused && self.deaths >= CRASH_LOOP;
+                append.tired = crashed && append.at_work && !append.was_paused && self.deaths >= CRASH_LOOP;
                 self.calls.iter_mut().for_each(Seen::cut);
             }
             RecordBody::TaskEnded(_) => {

@@ -5,7 +5,11 @@ use super::{
     life::{Event, Life},
 };
 use abide_engine::{advance, driver::Failure, is_at_work};
-use abide_protocol::Timestamp;
+use abide_protocol::{
+    TaskId, Timestamp,
+    record::{Interruption, NewRecord, RecordBody},
+};
+use std::collections::BTreeSet;
 
 /// What is in a daemon's memory.
 #[derive(Default)]
@@ -15,6 +19,8 @@ pub(super) struct Daemon {
     pub(super) draining: bool,
     /// It does not wait any longer for work to come to a boundary.
     pub(super) cutting: bool,
+    /// Tasks of which it has written records: what it found of another daemon's work is among the first of them.
+    has_written: BTreeSet<TaskId>,
 }
 
 impl Life {
@@ -98,6 +104,24 @@ impl Life {
     pub(super) fn deliver(&mut self, message: Message) {
         self.open();
         self.actor_at_work().put(message);
+    }
+
+    /// Only the first reading of a daemon finds what another one has left: after a failed append it is this one's own work.
+    pub(super) fn check_causes(&mut self, records: &[NewRecord]) {
+        let found = records.iter().filter_map(|record| match &record.body {
+            RecordBody::Restarted(restarted) => record.task_id.map(|task| (task, restarted.cause)),
+            _ => None,
+        });
+        for (task, cause) in found {
+            let daemon = self.daemon.as_mut().expect("it appends");
+            let own = daemon.has_written.contains(&task);
+            let expected = if own { Interruption::AppendFailed } else { Interruption::DaemonRestarted };
+            assert_eq!(cause, expected, "is the work this daemon's own: {own}");
+            self.came_by(&format!("{cause:?}"));
+        }
+        if let Some(daemon) = &mut self.daemon {
+            daemon.has_written.extend(records.iter().filter_map(|record| record.task_id));
+        }
     }
 
     /// The daemon waits no longer for what runs.

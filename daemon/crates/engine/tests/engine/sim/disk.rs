@@ -136,7 +136,7 @@ impl Life {
         match withdrawn.stored {
             Some(Ok(())) => self.came_by("a withdrawn append was stored after all"),
             // Somebody may hear of it, and nobody waits for that.
-            None if too_late => {
+            None if too_late && !self.disk.broken => {
                 self.store(append);
                 self.in_this_daemon(20, Event::Answer(append));
             }
@@ -179,6 +179,7 @@ impl Life {
         self.say(|| format!("    {}", records.iter().map(outside::short).collect::<Vec<_>>().join(", ")));
         match stored {
             Ok(()) => {
+                self.check_causes(&records);
                 let whole = self.daemon.as_ref().is_some_and(|daemon| !daemon.draining);
                 self.audit.append(&records, &self.disk.told, whole);
                 self.check_starts(&records);

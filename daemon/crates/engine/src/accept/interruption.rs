@@ -1,4 +1,5 @@
-//! The table of DESIGN §4: what becomes of work that was under way when the daemon died.
+//! What becomes of work that was under way when the daemon died, or that it cancelled itself because an append had failed. Only the
+//! first is a crash: it counts towards the crash loop, and the task's own policy says whether it goes on.
 
 use super::Draft;
 use crate::{
@@ -11,7 +12,9 @@ use abide_protocol::{
     QuestionId,
     inbox::{Question, QuestionKind},
     message::CallOutcome,
-    record::{EditState, ModelErrorKind, ModelFailed, NewRecord, Paused, RecordBody, Restarted},
+    record::{
+        EditState, Interruption, ModelErrorKind, ModelFailed, NewRecord, Paused, RecordBody, Restarted,
+    },
     task::{PauseReason, RestartPolicy},
     transcript::{EffectClass, ToolResult},
 };
@@ -19,31 +22,37 @@ use abide_protocol::{
 /// Daemon deaths in a row without progress after which a task is not tried again by itself.
 const CRASH_LOOP: u32 = 3;
 
-pub(super) fn accept(task: &Task, findings: &[Finding], mint: &mut Mint) -> Vec<NewRecord> {
+pub(super) fn accept(
+    task: &Task,
+    cause: Interruption,
+    findings: &[Finding],
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
+    let crashed = cause == Interruption::DaemonRestarted;
     // A task that waits for a person brings nothing down, and nothing of it was interrupted.
     let at_work = is_at_work(task);
     let at = mint.at();
     // Neither does one that waits for the time of its next attempt, but that goes on by itself.
-    let is_suspect = at_work && !matches!(task.stage, Stage::Backoff { until, .. } if until > at);
+    let is_suspect = crashed && at_work && !matches!(task.stage, Stage::Backoff { until, .. } if until > at);
     let without_progress = task.restarts.saturating_add(u32::from(is_suspect));
     let mut draft = Draft::of(task, mint);
-    draft.push(RecordBody::Restarted(Restarted { without_progress }));
+    draft.push(RecordBody::Restarted(Restarted { without_progress, cause }));
     if let Stage::Thinking { item, attempt, .. } = task.stage {
         draft.push(RecordBody::ModelFailed(ModelFailed {
             item,
             attempt,
             kind: ModelErrorKind::Interrupted,
-            message: "The daemon went away during this model call.".to_owned(),
+            message: format!("{} during this model call.", happened(cause)),
             retry_at: Some(at),
             sent: true,
         }));
     }
     for call in task.calls() {
         if matches!(call.stage, CallStage::Started { .. }) {
-            recover(&mut draft, call, findings.iter().find(|f| f.call == call.block.id));
+            recover(&mut draft, call, cause, findings.iter().find(|f| f.call == call.block.id));
         }
     }
-    if at_work && task.paused.is_none() {
+    if crashed && at_work && task.paused.is_none() {
         if without_progress >= CRASH_LOOP {
             draft.push(RecordBody::Paused(Paused { reason: PauseReason::CrashLoop }));
         } else {
@@ -51,6 +60,14 @@ pub(super) fn accept(task: &Task, findings: &[Finding], mint: &mut Mint) -> Vec<
         }
     }
     draft.records
+}
+
+/// For people and models; a sentence begins with it.
+const fn happened(cause: Interruption) -> &'static str {
+    match cause {
+        Interruption::DaemonRestarted => "The daemon went away",
+        Interruption::AppendFailed => "What happened could not be stored, and the work was stopped",
+    }
 }
 
 fn policy(draft: &mut Draft<'_>, task: &Task) {
@@ -73,25 +90,34 @@ fn policy(draft: &mut Draft<'_>, task: &Task) {
 }
 
 /// A call without a record here may run again: folding `restarted` has put it back among those whose turn comes.
-fn recover(draft: &mut Draft<'_>, call: &Call, finding: Option<&Finding>) {
+fn recover(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>) {
     let edit = finding.map_or(EditState::Unknown, |f| f.edit);
     match (call.effect(), edit) {
         (EffectClass::Pure | EffectClass::Control, _) | (EffectClass::Verifiable, EditState::NotDone) => {}
         (EffectClass::Verifiable, EditState::Done) => {
-            let result = ToolResult::success(
-                "Done; the daemon was restarted meanwhile and found the file as it should be.",
-                None,
-            );
+            let words = match cause {
+                Interruption::DaemonRestarted => {
+                    "Done; the daemon was restarted meanwhile and found the file as it should be."
+                }
+                Interruption::AppendFailed => {
+                    "Done; its result was lost, and the daemon found the file as it should be."
+                }
+            };
+            let result = ToolResult::success(words, None);
             draft.finish_call(call, CallOutcome::Done, result);
         }
-        (EffectClass::Verifiable | EffectClass::Unsafe, _) => interrupted(draft, call, finding),
+        (EffectClass::Verifiable | EffectClass::Unsafe, _) => interrupted(draft, call, cause, finding),
     }
 }
 
-fn interrupted(draft: &mut Draft<'_>, call: &Call, finding: Option<&Finding>) {
-    let mut words = "Interrupted: the daemon went away while this ran. It was stopped and is not run again; its effects are unknown. \
-        Look at what it did before you do anything again."
-        .to_owned();
+fn interrupted(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>) {
+    let what = match cause {
+        Interruption::DaemonRestarted => "the daemon went away while this ran. It was stopped",
+        Interruption::AppendFailed => "what happened while this ran could not be stored. It was stopped",
+    };
+    let mut words = format!(
+        "Interrupted: {what} and is not run again; its effects are unknown. Look at what it did before you do anything again."
+    );
     match finding.map(|f| f.output.trim_end()).filter(|o| !o.is_empty()) {
         Some(output) => {
             words.push_str(" Its output so far:\n");
@@ -106,9 +132,18 @@ fn interrupted(draft: &mut Draft<'_>, call: &Call, finding: Option<&Finding>) {
             id: QuestionId(draft.mint.uuid()),
             kind: QuestionKind::Interrupted,
             at: draft.mint.at(),
-            text: format!(
-                "You had approved `{summary}`, and the daemon went away while it ran. Did it happen?"
-            ),
+            text: match cause {
+                Interruption::DaemonRestarted => {
+                    format!(
+                        "You had approved `{summary}`, and the daemon went away while it ran. Did it happen?"
+                    )
+                }
+                Interruption::AppendFailed => {
+                    format!(
+                        "You had approved `{summary}`, and its result could not be stored. Did it happen?"
+                    )
+                }
+            },
             choices: vec!["it happened".to_owned(), "it did not".to_owned(), "let the agent look".to_owned()],
             call_id: Some(call.block.id),
             expires_at: None,
