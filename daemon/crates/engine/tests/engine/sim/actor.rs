@@ -53,6 +53,8 @@ pub(super) struct Actor {
     left: Option<Vec<Message>>,
     /// Records that were made before the daemon drained.
     before_drain: BTreeSet<RecordId>,
+    /// What the newest of them call for.
+    wanted_before_drain: Vec<Effect>,
 }
 
 #[derive(Clone, Copy)]
@@ -77,6 +79,7 @@ impl Default for Actor {
             lingers: false,
             left: None,
             before_drain: BTreeSet::new(),
+            wanted_before_drain: Vec::new(),
         }
     }
 }
@@ -295,6 +298,10 @@ impl Life {
                 assert!(before, "something begins while the daemon drains: {record:?}");
             }
         }
+        let actor = self.actor_at_work();
+        if !actor.knows_drain {
+            actor.wanted_before_drain = effects(actor.driver.history());
+        }
     }
 
     pub(super) fn answered(&mut self, number: u64) {
@@ -338,6 +345,8 @@ impl Life {
     fn start_effect(&mut self, effect: Effect, gate: Gate) {
         let daemon = self.daemon.as_mut().expect("it has an actor");
         let actor = daemon.actor.take().expect("it gives the order");
+        let may_begin = !actor.knows_drain || actor.wanted_before_drain.contains(&effect);
+        assert!(may_begin, "an attempt begins while the daemon drains: {effect:?}");
         let history = actor.driver.history();
         let job = match effect {
             Effect::Model { .. } => Some(self.ask_model(effect, history)),
