@@ -43,6 +43,8 @@ pub struct Footing {
     pub deleting: Option<ConversationId>,
     /// Something is over the page.
     pub is_covered: bool,
+    /// What was just done can be taken back, by a button above the composer.
+    pub is_regretted: bool,
 }
 
 /// What a first key has prepared, for a second one to do.

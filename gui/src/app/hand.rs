@@ -33,6 +33,8 @@ impl App {
             Message::Thread(message) => message.deed(self.open.as_ref()?.stance()),
             Message::Inbox(inbox::Message::Card(message)) => message.deed(),
             Message::Sidebar(message) => message.deed(),
+            // Its button comes to where the second click of a double-click on *Stop* goes.
+            Message::TakenBack => Some(Deed::AtFoot),
             _ => None,
         }
     }
@@ -41,12 +43,12 @@ impl App {
     pub(super) fn watch(&mut self) -> Task<Message> {
         let waiting: Vec<PendingId> = self.waiting().iter().map(|item| item.pending.id()).collect();
         self.guard.offer(&waiting, self.now);
+        self.done.take_if(|done| done.until <= self.now);
         self.guard.stand(self.footing(), self.now);
         let place = (self.page, self.open.as_ref().map(|open| open.id()));
         if std::mem::replace(&mut self.place, place) != place {
             self.notice = None;
         }
-        self.done.take_if(|done| done.until <= self.now);
         self.said.take_if(|(_, until)| *until <= self.now);
         let until = self.done.map(|done| done.until).into_iter().chain(self.said.map(|(_, until)| until));
         let Some(due) = self.guard.next(self.now).into_iter().chain(until).min() else { return Task::none() };
@@ -82,8 +84,13 @@ impl App {
     fn footing(&self) -> Footing {
         let is_inbox = self.page == Page::Inbox;
         let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.is_covered();
-        let listed =
-            Footing { is_inbox, is_covered, deleting: self.sidebar.deleting(), ..Footing::default() };
+        let listed = Footing {
+            is_inbox,
+            is_covered,
+            deleting: self.sidebar.deleting(),
+            is_regretted: self.done.is_some(),
+            ..Footing::default()
+        };
         let Some(open) = self.open.as_ref().filter(|_| self.page == Page::Conversation) else {
             return listed;
         };
@@ -179,7 +186,12 @@ impl App {
     /// The daemon has done it: for a while it can be taken back.
     pub(super) fn note_done(&mut self, request: &Request) {
         let what = match request {
-            Request::Stop(_) => self.open.as_ref().map(|open| Undo::Stopped(open.id())),
+            // Of another conversation nothing is shown here that could be taken back.
+            Request::Stop(task) => self
+                .open
+                .as_ref()
+                .filter(|open| open.fold().task(*task).is_some())
+                .map(|open| Undo::Stopped(open.id())),
             Request::Archive(id, true) => Some(Undo::Archived(*id)),
             Request::Delete(_) => Some(Undo::Deleted),
             _ => None,

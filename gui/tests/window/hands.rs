@@ -270,12 +270,29 @@ fn a_stop_is_taken_back_for_five_seconds() {
         person.wait(after);
         assert_eq!(person.finds("Stopped.").is_some(), is_offered, "after {after} ms");
         if is_offered {
+            assert_eq!(person.asked(), []);
             person.clicks("Go on");
             let asked = person.asked();
             let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
             assert_eq!((params.conversation_id, &*params.message), (Some(CONVERSATION), "Go on."));
         }
     }
+}
+
+#[test]
+fn the_second_click_on_stop_does_not_take_it_back() {
+    let mut person = before(Status::Thinking, &[], preset::history());
+    person.clicks("Stop");
+    assert_eq!(person.asked(), [Request::Stop(TASK)]);
+    person.tell(Message::Answered(Request::Stop(TASK), Ok(Answer::Done)));
+    for after in [60, 200, 300] {
+        person.wait(after);
+        person.clicks("Go on");
+        assert_eq!(person.asked(), [], "it has just come");
+    }
+    person.wait(600);
+    person.clicks("Go on");
+    assert!(matches!(&person.asked()[..], [Request::Start(_)]));
 }
 
 #[test]
