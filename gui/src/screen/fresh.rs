@@ -9,7 +9,7 @@ use crate::{
     request::Request,
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
-    widget::{Element, Look, action, code, key, prose, secondary, word},
+    widget::{Element, Look, action, code, key, prose, scrolls, secondary, word},
     words,
 };
 use abide_client::{
@@ -143,15 +143,17 @@ impl Screen {
         .spacing(space::S)
         .max_width(space::COLUMN);
         let page = column![
-            gap().height(Fill),
             words,
             gap().height(space::XL),
             self.composer.view(self.stance(), &about, false).map(Message::Composer),
             self.folders(conversations, look),
-            gap().height(Fill),
         ]
         .max_width(space::COLUMN);
-        container(page).center_x(Fill).height(Fill).padding(space::XL).into()
+        // In a low window it begins with the field that one writes in; the words are above it.
+        container(scrolls(container(page).center_x(Fill)).anchor_bottom())
+            .center_y(Fill)
+            .padding(space::XL)
+            .into()
     }
 
     /// Where it could work, to pick.

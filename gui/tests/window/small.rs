@@ -294,3 +294,18 @@ fn keys_are_drawn_as_live_while_they_act() {
     person.letter("a");
     assert_eq!(person.asked(), [ALLOWED]);
 }
+
+/// The page for a new conversation, which has a field, the folders to pick and what sends it.
+#[test]
+fn a_new_conversation_can_be_written_and_sent_in_every_window() {
+    for size in WINDOWS {
+        let mut person = Person::before(preset::empty());
+        person.resizes(size.0, size.1);
+        person.control("n");
+        person.writes("say hello");
+        person.wait(1000);
+        assert!(sees(&mut person, "Send").is_some(), "{size:?}");
+        person.clicks("Send");
+        assert!(person.asked().iter().any(|asked| matches!(asked, Request::Start(_))), "{size:?}");
+    }
+}
