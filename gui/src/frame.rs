@@ -59,6 +59,7 @@ impl<Message> Wrap<Message> for Traced {
         renderer: &mut Renderer,
         _: &Theme,
         _: Rectangle,
+        _: Rectangle,
         draw: impl FnOnce(&mut Renderer),
     ) {
         let begun = self.redraw.take().unwrap_or_else(Instant::now);

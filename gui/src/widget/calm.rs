@@ -79,9 +79,10 @@ impl<Message> Wrap<Message> for Calm {
         _: &State,
         renderer: &mut Renderer,
         _: &Theme,
-        bounds: Rectangle,
+        _: Rectangle,
+        visible: Rectangle,
         draw: impl FnOnce(&mut Renderer),
     ) {
-        renderer.with_layer(bounds, draw);
+        renderer.with_layer(visible, draw);
     }
 }

@@ -152,6 +152,7 @@ impl<Message: Clone + 'static> Wrap<Message> for Reach<Message> {
         renderer: &mut Renderer,
         theme: &Theme,
         bounds: Rectangle,
+        _: Rectangle,
         draw: impl FnOnce(&mut Renderer),
     ) {
         draw(renderer);

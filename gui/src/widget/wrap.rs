@@ -36,13 +36,14 @@ pub trait Wrap<Message> {
         inner.update(event, shell);
     }
 
-    /// `draw` draws the widget inside.
+    /// `draw` draws the widget inside. Of its bounds only `visible` can be seen: a layer of its own must not reach beyond.
     fn draw(
         &self,
         _state: &Self::State,
         renderer: &mut Renderer,
         _theme: &Theme,
         _bounds: Rectangle,
+        _visible: Rectangle,
         draw: impl FnOnce(&mut Renderer),
     ) {
         draw(renderer);
@@ -184,6 +185,7 @@ impl<Message, W: Wrap<Message>> Widget<Message, Theme, Renderer> for Wrapped<'_,
         cursor: mouse::Cursor,
         viewport: &Rectangle,
     ) {
+        let Some(visible) = layout.bounds().intersection(viewport) else { return };
         let content = self.content.as_widget();
         let draw = |renderer: &mut Renderer| {
             content.draw(&tree.children[0], renderer, theme, style, layout, cursor, viewport);
@@ -193,6 +195,7 @@ impl<Message, W: Wrap<Message>> Widget<Message, Theme, Renderer> for Wrapped<'_,
             renderer,
             theme,
             layout.bounds(),
+            visible,
             draw,
         );
     }

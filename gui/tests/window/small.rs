@@ -309,3 +309,25 @@ fn a_new_conversation_can_be_written_and_sent_in_every_window() {
         assert!(person.asked().iter().any(|asked| matches!(asked, Request::Start(_))), "{size:?}");
     }
 }
+
+/// A field draws on a layer of its own. What is scrolled out of the page is not drawn over the bar above it.
+#[test]
+fn no_field_is_drawn_outside_of_the_page_that_scrolls_it() {
+    for size in [(640.0, 300.0), (500.0, 240.0), (320.0, 210.0)] {
+        for page in ["n", "i"] {
+            let question = question("Which one?", (1..=4).map(long_choice).collect());
+            let mut person = before(&question, size, false);
+            person.control(page);
+            let place = Point::new(size.0 * 0.5, size.1 * 0.5);
+            person.wheels_over(place, 100.0);
+            for _ in 0..60 {
+                person.wheels_over(place, -0.2);
+                let bar = person.finds("Conversations").unwrap();
+                let over = |layer: &Rectangle| layer.height < size.1 && layer.intersects(&bar);
+                let over: Vec<Rectangle> =
+                    person.renderer.layers().iter().map(|layer| layer.bounds).filter(over).collect();
+                assert!(over.is_empty(), "{size:?}, Ctrl {page}: {over:?} is over the bar at {bar:?}");
+            }
+        }
+    }
+}
