@@ -115,3 +115,15 @@ fn a_call_that_others_come_before_says_what_it_waits_for() {
     let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
     assert!(person.finds("waits for its turn").is_some());
 }
+
+#[test]
+fn the_time_of_a_change_that_has_no_lines_stands_without_a_dot() {
+    let mut call = preset::call(3, "write", "write empty.txt");
+    call.preview = Some(Box::new(Preview { path: "empty.txt".into(), diff: String::new(), changed: None }));
+    let (overview, conversation) =
+        preset::waits(Status::Thinking, &[], Snapshot { calls: vec![call], ..preset::empty() });
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    assert!(person.finds("41.0 s").is_some());
+    assert!(person.finds("·").is_none());
+}

@@ -104,8 +104,10 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
     }
     parts.retain(|part| !part.is_empty());
     if let Some(preview) = changed {
-        row = row.extend(diff::changes(preview));
-        if took.is_some() {
+        let changes: Vec<_> = diff::changes(preview).collect();
+        let has_changes = !changes.is_empty();
+        row = row.extend(changes);
+        if has_changes && took.is_some() {
             row = row.push(secondary("·"));
         }
     }
