@@ -8,6 +8,7 @@ pub mod list;
 pub mod passage;
 pub mod press;
 pub mod spinner;
+pub mod tint;
 pub mod told;
 pub mod walk;
 pub mod wrap;

@@ -1,13 +1,14 @@
 //! Text across the conversation is selected with the mouse and copied by key.
 
 use crate::{
+    drawn,
     person::Person,
     preset::{self, CONVERSATION},
 };
 use abide_client::protocol::{message::Role, notification::Snapshot, task::Status};
-use abide_gui::{Message, keymap::Command, screen::conversation};
+use abide_gui::{Message, keymap::Command, screen::conversation, theme};
 use iced_test::core::{
-    Point, Rectangle,
+    Background, Color, Point, Rectangle,
     keyboard::{Key, Modifiers, key::Named},
 };
 
@@ -177,4 +178,35 @@ fn what_joins_two_faces_is_not_copied() {
         "{:?}",
         selected(&person)
     );
+}
+
+/// What is copied is painted: a call and the end of a task are rows of signs, not of text.
+#[test]
+fn a_selection_across_a_call_paints_it() {
+    let calls = vec![preset::call(3, "shell", "make"), preset::call(4, "shell", "make check")];
+    let messages = vec![
+        preset::said(1, Role::User, "build it"),
+        preset::said(2, Role::Agent, "I begin."),
+        preset::said(5, Role::Agent, "It is built."),
+    ];
+    let mut person = before(Status::Completed, Snapshot { messages, calls, ..preset::empty() });
+    let (from, to) = (shown(&mut person, "I begin."), shown(&mut person, "It is built."));
+    let ground = theme::tokens(&person.app.theme()).accent;
+    let painted = |person: &mut Person, text: &str| {
+        let at = shown(person, text).center();
+        let is_accent =
+            |fill: &Background| matches!(fill, Background::Color(c) if Color { a: 1.0, ..*c } == ground);
+        drawn::boxes_around(person, at).iter().any(|(_, fill)| is_accent(fill))
+    };
+    for call in ["make", "make check"] {
+        assert!(!painted(&mut person, call));
+    }
+    person.drags(left(from), right(to));
+    assert_eq!(
+        selected(&person).as_deref(),
+        Some("I begin.\n\nshell make\n\nshell make check\n\nIt is built.")
+    );
+    for call in ["make", "make check"] {
+        assert!(painted(&mut person, call), "{call}");
+    }
 }

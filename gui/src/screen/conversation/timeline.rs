@@ -7,12 +7,14 @@ use crate::{
     font,
     guard::Guard,
     screen::pending::{Reply, picked},
-    theme::{size, space, style},
+    theme::{space, style},
     widget::{
         Element, Look, code, divider,
         list::List,
         passage::{self, prose},
-        secondary, word, working,
+        secondary,
+        tint::tinted,
+        word, working,
     },
     words,
 };
@@ -38,8 +40,16 @@ impl Conversation {
         let window = self.window.clone();
         let rows = self.rows.get(window.clone()).unwrap_or_default();
         let found = self.found.map(Row::Entry);
+        let parts = self.selected_parts();
         let built = rows.iter().map(|&row| {
-            let shown = container(self.row(row, guard, look)).width(Fill);
+            let is_selected = parts.get(&row).is_some_and(|part| *part == (0..usize::MAX));
+            let shown = match row {
+                Row::Entry(seq) if matches!(self.view.entry(seq), Some(Entry::Call(_))) => {
+                    tinted(self.row(row, guard, look), is_selected)
+                }
+                _ => self.row(row, guard, look),
+            };
+            let shown = container(shown).width(Fill);
             let shown: Element<'a, Message> = if found == Some(row) {
                 shown.padding([5.0, space::S]).style(style::found).into()
             } else {
@@ -48,7 +58,6 @@ impl Conversation {
             (row, shown)
         });
         let hidden = (window.start, self.rows.len().saturating_sub(window.end));
-        let parts = self.selected_parts();
         List::new(field::TIMELINE.into(), built, hidden, Message::Looked)
             .selecting(self.has_selection(), move |row| parts.get(&row).cloned(), Self::on_select)
             .of(self.id.0)
@@ -220,8 +229,8 @@ fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Ele
     let steps = (task.step_count > 0).then(|| words::counted(u64::from(task.step_count), "step"));
     let numbers: Vec<String> = [steps, took, words::usage(&task.usage)].into_iter().flatten().collect();
     let head = row![
-        text(words::sentence(how)).size(size::SECONDARY).font(font::STRONG).style(ink),
-        secondary(numbers.join(" · ")),
+        passage::secondary(words::sentence(how)).font(font::STRONG).style(ink),
+        passage::secondary(numbers.join(" · ")),
         rule::horizontal(1).style(style::line),
     ]
     .spacing(space::M)
