@@ -152,6 +152,9 @@ pub mod space {
     pub const DIGIT: f32 = 7.6;
     /// Of a list's state mark.
     pub const DOT: f32 = 8.0;
+    /// Of the name of a key that takes the place of another one: of one sign, of two.
+    pub const CAP: f32 = 20.0;
+    pub const WIDE_CAP: f32 = 28.0;
     pub const SCROLLBAR: f32 = 6.0;
     pub const DIALOG: f32 = 640.0;
     /// The composer's text: at least, at most.

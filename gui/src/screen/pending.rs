@@ -292,12 +292,20 @@ impl Cards {
             .align_y(Center)
             .into();
         }
+        let armed = |decision| hand.armed == Some(Armed::Approval(id, decision));
+        // As wide for each of the two keys: no button moves when the first one is pressed.
+        let once = if armed(Decision::AllowOnce) {
+            key("↵").style(style::key_on_accent)
+        } else {
+            hand.key_on_accent("A")
+        };
+        let always = if armed(Decision::AllowAlways) { key("↵") } else { hand.key("⇧A") };
         row![
-            hand.action("Allow once", Some(hand.key_on_accent("A")))
+            hand.action("Allow once", Some(once.center_x(space::CAP)))
                 .style(style::primary)
                 .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
                 .passed_by(),
-            hand.action("Always allow", Some(hand.key("⇧A")))
+            hand.action("Always allow", Some(always.center_x(space::WIDE_CAP)))
                 .style(style::secondary)
                 .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowAlways)))
                 .passed_by(),

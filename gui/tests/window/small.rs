@@ -12,7 +12,10 @@ use abide_client::protocol::{
     transcript::Risk,
 };
 use abide_gui::request::Request;
-use iced_test::core::{Point, Rectangle, keyboard::key::Named};
+use iced_test::core::{
+    Point, Rectangle,
+    keyboard::{Key, Modifiers, key::Named},
+};
 
 /// Windows in logical pixels: as people have them, and 800 by 600 and 640 by 420 at scale 2.
 const WINDOWS: [(f32, f32); 6] =
@@ -329,5 +332,29 @@ fn no_field_is_drawn_outside_of_the_page_that_scrolls_it() {
                 assert!(over.is_empty(), "{size:?}, Ctrl {page}: {over:?} is over the bar at {bar:?}");
             }
         }
+    }
+}
+
+/// The second key is the one that is drawn on the button, and no button moves for it.
+#[test]
+fn an_armed_approval_shows_the_key_that_confirms_it() {
+    for (size, is_inbox) in [((1280.0, 800.0), false), ((640.0, 420.0), true), ((320.0, 210.0), false)] {
+        let mut person = before(&preset::approval(), size, is_inbox);
+        person.named(Named::ArrowDown);
+        person.wait(600);
+        let places = |person: &mut Person| {
+            ["Allow once", "Always allow", "Reject…"].map(|button| person.finds(button))
+        };
+        let before = places(&mut person);
+        for (modifiers, cap, other) in [(Modifiers::empty(), "A", "⇧A"), (Modifiers::SHIFT, "⇧A", "A")] {
+            assert!(person.finds(cap).is_some() && person.finds("↵").is_none(), "{size:?}");
+            person.press(Key::Character("a".into()), modifiers);
+            assert!(person.finds(cap).is_none(), "{size:?}: {cap} has been pressed");
+            assert!(person.finds("↵").is_some() && person.finds(other).is_some(), "{size:?}");
+            assert_eq!(places(&mut person), before, "{size:?}");
+            person.named(Named::Escape);
+            person.wait(1000);
+        }
+        assert_eq!(person.asked(), []);
     }
 }
