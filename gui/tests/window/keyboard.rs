@@ -284,3 +284,34 @@ fn an_empty_reply_cannot_be_sent_from_the_inbox() {
     person.clicks("Reply");
     assert_eq!(person.asked(), []);
 }
+
+/// Keys that mean something to the window too are the field's while its caret is drawn.
+#[test]
+fn control_with_delete_or_backspace_takes_a_word_of_the_composer() {
+    let mut person = before(Status::Completed, &[]);
+    let draft = |person: &Person| person.app.conversation().unwrap().composer.draft();
+    person.control("l");
+    person.writes("one two three four");
+    person.press(Key::Named(Named::Backspace), Modifiers::CTRL);
+    assert_eq!(draft(&person), "one two three");
+    person.named(Named::Home);
+    person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+    assert_eq!(draft(&person).trim_start(), "two three");
+    person.named(Named::Home);
+    person.press(Key::Named(Named::ArrowRight), Modifiers::SHIFT);
+    person.press(Key::Named(Named::ArrowRight), Modifiers::SHIFT);
+    person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+    assert_eq!(draft(&person).trim_start(), "wo three", "what is selected, and no more");
+    person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+    assert_eq!(draft(&person).trim_start(), "three");
+    person.control("z");
+    assert_eq!(draft(&person).trim_start(), "wo three", "a word is taken back as one");
+    person.press(Key::Named(Named::Backspace), Modifiers::CTRL);
+    person.named(Named::Home);
+    for _ in 0..6 {
+        person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+    }
+    assert_eq!(draft(&person), "");
+    assert!(person.finds("Keep").is_none(), "an empty field has no word, and nothing else is deleted");
+    assert_eq!(person.asked(), []);
+}

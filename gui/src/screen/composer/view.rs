@@ -19,7 +19,7 @@ use iced::{
     keyboard::{Key, key::Named},
     widget::{
         Column, Row, Text, container, pick_list, row, text_editor,
-        text_editor::{Binding, KeyPress},
+        text_editor::{Binding, KeyPress, Motion},
         text_input,
     },
 };
@@ -35,6 +35,7 @@ impl Composer {
         let is_waiting = matches!(stance, Stance::Question(..));
         let is_row = stance.needs_person();
         let is_empty = self.content.text().trim().is_empty();
+        let has_selection = self.content.selection().is_some();
         // A row of text is as high as the buttons beside it.
         let above = match (is_row, is_low) {
             (false, _) => space::XS,
@@ -52,7 +53,7 @@ impl Composer {
             .min_height(if is_row { space::EDITOR_ROW } else { space::EDITOR_LEAST })
             .max_height(space::EDITOR)
             .style(style::editor(is_waiting))
-            .key_binding(move |press| binding(&press, is_empty))
+            .key_binding(move |press| binding(&press, is_empty, has_selection))
             .on_action(Message::Edited);
         let buttons = self.buttons(stance, about, is_low);
         // The editor keeps its place in the tree, and with it the caret.
@@ -205,7 +206,7 @@ where
 }
 
 /// Enter sends, Shift and Enter break the line; what is a command of the window is left to it.
-fn binding(press: &KeyPress, is_empty: bool) -> Option<Binding<Message>> {
+fn binding(press: &KeyPress, is_empty: bool, has_selection: bool) -> Option<Binding<Message>> {
     if !matches!(press.status, text_editor::Status::Focused { .. }) {
         return None;
     }
@@ -231,6 +232,13 @@ fn binding(press: &KeyPress, is_empty: bool) -> Option<Binding<Message>> {
         // An empty field has neither a start nor an end.
         Key::Named(Named::Home | Named::End) if is_command && is_empty => None,
         Key::Named(Named::PageUp | Named::PageDown | Named::F1 | Named::F2) => None,
+        // iced's editor takes a letter.
+        Key::Named(Named::Delete) if press.modifiers.jump() && !has_selection => {
+            Some(Binding::Sequence(vec![Binding::Select(Motion::WordRight), Binding::Delete]))
+        }
+        Key::Named(Named::Backspace) if press.modifiers.jump() && !has_selection => {
+            Some(Binding::Sequence(vec![Binding::Select(Motion::WordLeft), Binding::Backspace]))
+        }
         Key::Character(_) if is_command => None,
         Key::Named(Named::Tab) => None,
         _ => Binding::from_key_press(press.clone()),
