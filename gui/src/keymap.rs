@@ -11,7 +11,7 @@ pub enum Command {
     NextThatNeedsMe,
     Inbox,
     Search,
-    /// In the text that is read.
+    /// In the conversation, or in the text that is read.
     Find,
     FocusInput,
     /// Close what is over the rest, or else stop the task.
@@ -19,6 +19,7 @@ pub enum Command {
     /// Yes to what asks over the rest: close the window, delete the conversation.
     Confirm,
     PauseOrResume,
+    Stop,
     Approve,
     ApproveAlways,
     Reject,
@@ -37,6 +38,9 @@ pub enum Command {
     Rename,
     Archive,
     Delete,
+    /// To the place above what is done, or away from it.
+    Pin,
+    CopyId,
     PageUp,
     PageDown,
     ToStart,
@@ -60,6 +64,7 @@ pub enum Command {
     Mode,
     Model,
     Limit,
+    Attach,
     /// A new task goes on where the last one ended.
     Again,
     /// The last prompt, to be changed, for a new conversation.
@@ -142,7 +147,9 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             does(Command::List, "Ctrl B", "show or hide the list"),
             does(Command::Rename, "F2", "rename"),
             does(Command::Archive, "Ctrl E", "archive, bring back"),
+            does(Command::Pin, "Ctrl Shift K", "pin, unpin"),
             does(Command::Delete, "Ctrl Del", "delete; it asks first"),
+            does(Command::CopyId, "Ctrl Shift I", "copy its id"),
         ],
     ),
     (
@@ -165,7 +172,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             known("Ctrl Z", "take back what was written; Shift: again"),
             known("Tab", "to the next thing that takes keys"),
             known("Esc", "leave the field, close what is open"),
-            known("Esc Esc", "stop; then Go on takes it back"),
+            does(Command::Stop, "Esc Esc", "stop the task; then Go on takes it back"),
             does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
             does(Command::FocusInput, "Ctrl L", "to the input"),
         ],
@@ -179,6 +186,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             does(Command::Model, "Ctrl Shift M", "choose the model"),
             does(Command::Limit, "Ctrl Shift L", "its limit of steps"),
             does(Command::Folder, "Ctrl Shift F", "its folder; Tab completes"),
+            does(Command::Attach, "Ctrl Shift A", "attach a file"),
             does(Command::Demo, "Ctrl Shift D", "play the demo, on a new page"),
         ],
     ),
@@ -189,7 +197,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             does(Command::ToggleDetails, "Ctrl O", "open or close all details"),
             does(Command::AsText, "Ctrl T", "as text, to select and copy"),
             does(Command::Copy, "Ctrl C", "copy what is selected"),
-            does(Command::Find, "Ctrl F", "find in the text that is read"),
+            does(Command::Find, "Ctrl F", "find in this conversation, or in the text that is read"),
             does(Command::CopyAll, "Ctrl Shift C", "copy all"),
             does(Command::PageUp, "PgUp", "scroll up"),
             does(Command::PageDown, "PgDn", "scroll down"),
@@ -268,7 +276,10 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Named(Named::End) => Command::ToEnd,
         Key::Character("n" | "N") => Command::New,
         Key::Character("j" | "J") => Command::NextThatNeedsMe,
+        Key::Character("a" | "A") if shift => Command::Attach,
+        Key::Character("i" | "I") if shift => Command::CopyId,
         Key::Character("i" | "I") => Command::Inbox,
+        Key::Character("k" | "K") if shift => Command::Pin,
         Key::Character("k" | "K") => Command::Search,
         Key::Character("e" | "E") if shift => Command::EditAgain,
         Key::Character("e" | "E") => Command::Archive,
@@ -342,6 +353,11 @@ mod tests {
     fn what_the_map_says_is_so() {
         for entry in MAP.iter().flat_map(|(_, entries)| *entries) {
             let Some(expected) = entry.command else { continue };
+            if expected == Command::Stop {
+                // The second Escape does it, if the first one had nothing else to do.
+                assert_eq!(entry.keys, "Esc Esc");
+                continue;
+            }
             let mut modifiers = Modifiers::empty();
             let mut key = None;
             for name in entry.keys.split(' ') {
@@ -360,6 +376,53 @@ mod tests {
                 }
             }
             assert_eq!(key.and_then(|key| command(&key, modifiers)), Some(expected), "{}", entry.keys);
+        }
+    }
+
+    /// Whatever a key does can be found in the help and in the palette, apart from keys that mean something only where they are pressed.
+    #[test]
+    fn the_map_has_all_that_a_key_does() {
+        let named = [
+            Named::Escape,
+            Named::Enter,
+            Named::Tab,
+            Named::F1,
+            Named::F2,
+            Named::PageUp,
+            Named::PageDown,
+            Named::ArrowUp,
+            Named::ArrowDown,
+            Named::ArrowLeft,
+            Named::ArrowRight,
+            Named::Home,
+            Named::End,
+            Named::Delete,
+            Named::Backspace,
+            Named::Insert,
+            Named::Space,
+        ];
+        let letters = (' '..='~').map(|letter| Key::Character(letter.to_string().into()));
+        let keys: Vec<Key> = named.map(Key::Named).into_iter().chain(letters).collect();
+        let held =
+            [Modifiers::empty(), Modifiers::SHIFT, Modifiers::CTRL, Modifiers::CTRL | Modifiers::SHIFT];
+        let done = held.iter().flat_map(|held| keys.iter().filter_map(|key| command(key, *held)));
+        let is_of_its_place = |command: Command| {
+            matches!(
+                command,
+                Command::Escape
+                    | Command::Confirm
+                    | Command::Choose(_)
+                    | Command::CardDown
+                    | Command::CardUp
+                    | Command::Walk
+                    | Command::WalkBack
+                    | Command::Typed
+            )
+        };
+        let mapped: Vec<Command> =
+            MAP.iter().flat_map(|(_, entries)| *entries).filter_map(|entry| entry.command).collect();
+        for command in done.filter(|command| !is_of_its_place(*command)) {
+            assert!(mapped.contains(&command), "{command:?}");
         }
     }
 

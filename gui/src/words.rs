@@ -1,5 +1,6 @@
 //! Durations, counts, money, paths and states in words.
 
+use crate::emoji::drawable;
 pub use abide_client::protocol::measure::{age, counted, duration, money, took};
 use abide_client::{
     protocol::{
@@ -9,7 +10,7 @@ use abide_client::{
     },
     text::visible_line,
 };
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 /// `870`, `22k`, `1.4M` tokens.
 #[must_use]
@@ -119,6 +120,21 @@ pub fn clause(sentence: &str) -> String {
 pub fn what<'a>(tool: &str, summary: &'a str) -> &'a str {
     let rest = summary.strip_prefix(tool).map(|rest| rest.trim_start_matches(':'));
     rest.and_then(|rest| rest.strip_prefix(' ')).unwrap_or(summary)
+}
+
+/// A conversation's title, as it is read.
+#[must_use]
+pub fn title(title: &str) -> String {
+    match title.trim() {
+        "" => "Untitled".to_owned(),
+        title => drawable(visible_line(&without_marks(title))).into_owned(),
+    }
+}
+
+/// A line without the marks of code, where words stand in one face. A mark that stands alone is no mark.
+#[must_use]
+pub fn without_marks(line: &str) -> Cow<'_, str> {
+    if line.matches('`').nth(1).is_some() { line.replace('`', "").into() } else { line.into() }
 }
 
 /// The first line, of at most `max` characters.

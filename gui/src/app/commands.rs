@@ -72,6 +72,11 @@ impl App {
                 return Task::batch([self.tell_focus(), self.perform(effects)]);
             }
             Command::Search => return self.search(),
+            Command::Pin => return self.pin(),
+            Command::Confirm if self.sidebar.deleting().is_some() => {
+                let confirmed = self.sidebar.confirmed().map(Message::Sidebar);
+                return confirmed.map_or_else(Task::none, |confirmed| self.handle(confirmed));
+            }
             Command::List => return self.toggle_list(),
             Command::Palette => return self.open_palette(),
             Command::Model => return self.choose_model(),
@@ -165,6 +170,12 @@ impl App {
         self.size = self.size * (self.settings.scale / scale);
         self.settings.scale = scale;
         self.local.keep_settings(&self.settings);
+    }
+
+    /// The keyboard goes to what waits: here, or in the next conversation that needs the person.
+    pub(super) fn go_to_what_waits(&mut self) -> Task<Message> {
+        let shown = if self.waiting().is_empty() { self.next_that_needs_me() } else { Task::none() };
+        Task::batch([shown, self.perform_one(Effect::Unfocus)])
     }
 
     fn ids(&self) -> Vec<ConversationId> {

@@ -73,7 +73,7 @@ impl App {
         Task::none()
     }
 
-    fn waiting(&self) -> &[InboxItem] {
+    pub(super) fn waiting(&self) -> &[InboxItem] {
         match (self.page, &self.open) {
             (Page::Inbox, _) => self.overview.inbox().items(),
             (Page::Conversation, Some(open)) => open.fold().inbox().items(),

@@ -78,6 +78,13 @@ impl App {
         operation::focus(Id::new(field::SEARCH))
     }
 
+    /// The open conversation stays above what is done, or does not any more.
+    pub(super) fn pin(&mut self) -> Task<Message> {
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation).map(|open| open.id());
+        let effect = open.map(|id| self.sidebar.pin(id));
+        effect.map_or_else(Task::none, |effect| self.perform_one(effect))
+    }
+
     /// The line between list and page was dragged there, or let go.
     pub(super) fn drag_list(&mut self, to: Option<f32>) -> Task<Message> {
         match to {

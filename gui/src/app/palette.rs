@@ -47,6 +47,7 @@ impl App {
         self.over = Over::Nothing;
         match pick {
             Pick::Command(command) => self.command(command),
+            Pick::Card => self.go_to_what_waits(),
             Pick::Model(model) => {
                 let picked = composer::Message::ModelPicked(model);
                 let picked = match self.page {

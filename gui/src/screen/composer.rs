@@ -138,7 +138,7 @@ impl fmt::Display for ModelChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default(None) => f.write_str("default model"),
-            Self::Default(Some(model)) => write!(f, "default: {model}"),
+            Self::Default(Some(model)) => write!(f, "{model} (default)"),
             Self::Named(model) => f.write_str(model),
         }
     }

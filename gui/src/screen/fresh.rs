@@ -6,6 +6,7 @@ use crate::{
     effect::{Effect, field},
     font,
     keymap::Command,
+    picker::Choice,
     request::Request,
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
@@ -105,6 +106,7 @@ impl Screen {
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Folder => Message::Wanted(field::FOLDER),
             Command::Limit => Message::Wanted(field::STEPS),
+            Command::Attach => Message::Composer(composer::Message::ChoosePressed(Choice::File)),
             _ => return None,
         })
     }
@@ -138,7 +140,7 @@ impl Screen {
             )
             .style(style::muted),
             gap().height(space::XS),
-            provider(models, self.shows_problems),
+            provider(models, self.composer.chosen().model, self.shows_problems),
         ]
         .spacing(space::S)
         .max_width(space::COLUMN);
@@ -175,7 +177,11 @@ impl Screen {
 }
 
 /// Whether there is a model, and what to do if not.
-fn provider<'a>(models: Option<&'a ListModelsReply>, shows_problems: bool) -> Element<'a, Message> {
+fn provider<'a>(
+    models: Option<&'a ListModelsReply>,
+    chosen: Option<String>,
+    shows_problems: bool,
+) -> Element<'a, Message> {
     let demo = || {
         let name = key("Ctrl ⇧ D");
         action("Play the demo", Some(name)).style(style::secondary).on_press(Message::DemoPressed)
@@ -207,7 +213,11 @@ fn provider<'a>(models: Option<&'a ListModelsReply>, shows_problems: bool) -> El
                 Some(if is_named { problem.clone() } else { format!("{}: {problem}", p.name) })
             });
             let problems: Vec<String> = problems.collect();
-            let model = secondary(format!("Model: {} ({})", models.default.model, models.default.why));
+            let model = match chosen {
+                Some(model) => format!("Model: {model}"),
+                None => format!("Model: {} ({})", models.default.model, models.default.why),
+            };
+            let model = secondary(model);
             let mut model = Row::new().push(model).spacing(space::XS).align_y(Center);
             if !problems.is_empty() {
                 let words =

@@ -22,7 +22,7 @@ pub fn view<'a, Message: 'a>() -> Element<'a, Message> {
         let title = secondary(*group).font(font::STRONG);
         column![title, Column::with_children(keys).spacing(space::XS)].spacing(space::S).into()
     };
-    let (left, right) = keymap::MAP.split_at(2);
+    let (left, right) = keymap::MAP.split_at(3);
     let half = |groups: &'static [(&'static str, &'static [keymap::Entry])]| {
         Column::with_children(groups.iter().map(group)).spacing(space::L).width(Fill)
     };

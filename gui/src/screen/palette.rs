@@ -44,6 +44,8 @@ pub enum Message {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pick {
     Command(Command),
+    /// To the card that the key of this row decides.
+    Card,
     Model(ModelChoice),
 }
 
@@ -150,10 +152,15 @@ impl Palette {
     }
 }
 
-/// What can be done from here. A card is decided at the card, where it can be seen.
+/// What can be done, and by which key. A card is decided at the card, where it can be seen.
 fn item(group: &'static str, entry: &'static Entry) -> Option<Item> {
-    let command = entry.command.filter(|command| !command.decides())?;
-    Some(Item { group, what: entry.what.to_owned(), keys: entry.keys, pick: Pick::Command(command) })
+    let command = entry.command?;
+    let (what, pick) = if command.decides() {
+        (format!("to the card: {}", entry.what), Pick::Card)
+    } else {
+        (entry.what.to_owned(), Pick::Command(command))
+    };
+    Some(Item { group, what, keys: entry.keys, pick })
 }
 
 #[cfg(test)]
@@ -174,6 +181,7 @@ mod tests {
         let palette = Palette::of(Offer::Commands);
         assert!(palette.found().iter().all(|item| match &item.pick {
             Pick::Command(command) => !command.decides() && *command != Command::Confirm,
+            Pick::Card => true,
             Pick::Model(_) => false,
         }));
     }

@@ -6,7 +6,6 @@ mod search;
 
 use crate::{
     effect::{Effect, field},
-    emoji::drawable,
     font,
     guard::Deed,
     theme::{size, space, style},
@@ -95,6 +94,8 @@ pub struct Line {
     pub aside: String,
     pub unread: u64,
     pub mark: Mark,
+    /// It is pinned, and stands in a group that does not say so.
+    pub is_pinned: bool,
     /// When its last task began.
     pub day: Day,
 }
@@ -114,6 +115,7 @@ pub enum Mark {
 pub struct Groups {
     pub needs_you: Vec<Line>,
     pub working: Vec<Line>,
+    pub paused: Vec<Line>,
     pub pinned: Vec<Line>,
     /// The last begun first.
     pub done: Vec<Line>,
@@ -124,7 +126,7 @@ pub struct Groups {
 impl Groups {
     /// In the order in which they are shown, without those that were put aside.
     pub fn ids(&self) -> impl Iterator<Item = ConversationId> {
-        let groups = [&self.needs_you, &self.working, &self.pinned, &self.done];
+        let groups = [&self.needs_you, &self.working, &self.paused, &self.pinned, &self.done];
         groups.into_iter().flatten().map(|line| line.id)
     }
 }
@@ -182,7 +184,7 @@ impl Screen {
         for conversation in overview.conversations() {
             let task = conversation.task.and_then(|latest| overview.task(latest.id));
             let waiting = waits.get(&conversation.id).copied();
-            let line = line(conversation, task, waiting, look);
+            let mut line = line(conversation, task, waiting, look);
             if conversation.archived {
                 groups.archived.push(line);
                 continue;
@@ -196,9 +198,15 @@ impl Screen {
             }
             // By when its last task began, and not by when something of it was changed: a new title moves nothing.
             let begun = conversation.task.map_or(conversation.id.0, |latest| latest.id.0);
+            let is_pinned = self.pinned.contains(&line.id);
+            match line.mark {
+                Mark::NeedsYou | Mark::Working | Mark::Paused => line.is_pinned = is_pinned,
+                Mark::Complete | Mark::Failed | Mark::Empty => {}
+            }
             match line.mark {
                 Mark::NeedsYou => order.push((waiting.map_or(look.now, |w| w.pending.asked_at()), line)),
-                Mark::Working | Mark::Paused => groups.working.push(line),
+                Mark::Working => groups.working.push(line),
+                Mark::Paused => groups.paused.push(line),
                 Mark::Complete | Mark::Failed | Mark::Empty => done.push((begun, line)),
             }
         }
@@ -210,6 +218,7 @@ impl Screen {
         groups.needs_you = order.into_iter().map(|(_, line)| line).collect();
         // A row that works must not jump with each word: by age of the conversation.
         groups.working.sort_by_key(|line| Reverse(line.id));
+        groups.paused.sort_by_key(|line| Reverse(line.id));
         groups
     }
 
@@ -283,7 +292,12 @@ impl Screen {
         look: Look,
     ) -> Column<'a, Message> {
         let mut list = Column::new().padding([0.0, space::S]);
-        let named = [("NEEDS YOU", groups.needs_you), ("WORKING", groups.working), ("PINNED", groups.pinned)];
+        let named = [
+            ("NEEDS YOU", groups.needs_you),
+            ("WORKING", groups.working),
+            ("PAUSED", groups.paused),
+            ("PINNED", groups.pinned),
+        ];
         let is_cut = groups.done.len() > MAX_DONE;
         let mut done = groups.done.into_iter().take(MAX_DONE).peekable();
         let mut days = Vec::new();
@@ -344,7 +358,9 @@ fn line_view<'a>(
     };
     let aside: Element<'a, Message> =
         if line.unread > 0 { badge(line.unread.to_string()).into() } else { secondary(line.aside).into() };
-    let top = row![elided(line.title, size::PROSE, font::MEDIUM), aside].spacing(space::S).align_y(Center);
+    let pinned = line.is_pinned.then(|| head("pinned").into());
+    let top = row![elided(line.title, size::PROSE, font::MEDIUM)].extend(pinned).push(aside);
+    let top = top.spacing(space::S).align_y(Center);
     let doing = elided(line.doing, size::SECONDARY, font::PROSE).style(style::muted);
     let words = column![top, doing].width(Fill);
     let content = row![container(mark).padding(iced::padding::top(7)), words].spacing(space::M);
@@ -362,10 +378,7 @@ fn line(
     waiting: Option<&InboxItem>,
     look: Look,
 ) -> Line {
-    let title = match conversation.title.trim() {
-        "" => "Untitled".to_owned(),
-        title => drawable(visible_line(title)).into_owned(),
-    };
+    let title = words::title(&conversation.title);
     let age = words::age(conversation.updated_at, look.now);
     let place = words::place(&conversation.workspace, look.home);
     let place = place.rsplit('/').next().unwrap_or_default().to_owned();
@@ -385,9 +398,10 @@ fn line(
         (None, None, Some(_)) => (Mark::Working, "working".to_owned(), age),
         (None, None, None) => (Mark::Empty, place, age),
     };
-    let doing = visible_line(&words::first_line(&doing, MAX_FOUND)).into_owned();
+    let doing = words::without_marks(&visible_line(&words::first_line(&doing, MAX_FOUND))).into_owned();
     let day = Day::of(begun_at(conversation), look.now);
-    Line { id: conversation.id, title, doing, aside, unread: conversation.unread, mark, day }
+    let unread = conversation.unread;
+    Line { id: conversation.id, title, doing, aside, unread, mark, is_pinned: false, day }
 }
 
 /// When its last task began, which its id tells.

@@ -315,3 +315,91 @@ fn control_with_delete_or_backspace_takes_a_word_of_the_composer() {
     assert!(person.finds("Keep").is_none(), "an empty field has no word, and nothing else is deleted");
     assert_eq!(person.asked(), []);
 }
+
+/// The page for a new conversation says what the next task runs with, like the picker.
+#[test]
+fn the_page_for_a_new_conversation_names_the_model_in_use() {
+    let mut person = Person::before(preset::empty());
+    person.control("n");
+    let provider = ProviderInfo {
+        name: "a".into(),
+        api: "anthropic".into(),
+        base_url: "https://a".into(),
+        source: "configured".into(),
+        key: KeyState::NotNeeded,
+        models: vec!["a/one".into(), "a/two".into()],
+        problem: None,
+    };
+    let default = DefaultModel { model: "a/one".into(), why: "configured".into() };
+    let models = ListModelsReply { default, providers: vec![provider], limits: Limits::default() };
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
+    assert!(person.finds("Model: a/one (configured)").is_some());
+    person.press(Key::Character("M".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    assert!(person.finds("a/one (default)").is_some(), "the name comes first");
+    person.writes("two");
+    person.named(Named::Enter);
+    assert!(person.finds("Model: a/two").is_some());
+    assert!(person.finds("Model: a/one (configured)").is_none());
+}
+
+/// What a menu or a button does can be found by its name, and with the key that does the same.
+#[test]
+fn the_palette_has_what_menus_and_buttons_have() {
+    for (query, keys) in [
+        ("rename", "F2"),
+        ("pin", "Ctrl Shift K"),
+        ("archive", "Ctrl E"),
+        ("delete", "Ctrl Del"),
+        ("copy all", "Ctrl Shift C"),
+        ("copy id", "Ctrl Shift I"),
+        ("as text", "Ctrl T"),
+        ("stop the task", "Esc Esc"),
+        ("pause", "Ctrl P"),
+        ("attach", "Ctrl Shift A"),
+        ("folder", "Ctrl Shift F"),
+        ("allow once", "A"),
+        ("always allow", "Shift A"),
+        ("reject, with a reason", "R"),
+        ("always reject", "Shift R"),
+        ("decline", "Ctrl D"),
+        ("find", "Ctrl F"),
+        ("settings", "Ctrl ,"),
+    ] {
+        let mut person = before(Status::Thinking, &[]);
+        let (key, modifiers) = with_shift("P");
+        person.press(key, modifiers);
+        person.writes(query);
+        assert!(person.finds(keys).is_some(), "{query}: {keys}");
+    }
+}
+
+/// Nothing is decided from the palette, which covers the card: the keyboard goes to the card that its key decides.
+#[test]
+fn what_decides_leads_to_the_card() {
+    let mut person = before(Status::WaitingApproval, &[preset::approval()]);
+    person.wait(1000);
+    person.control("l");
+    let (key, modifiers) = with_shift("P");
+    person.press(key, modifiers);
+    person.wait(1000);
+    person.writes("allow once");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+    assert!(person.finds("Enter allows it once. Esc: not yet.").is_none(), "and nothing is armed");
+    person.wait(1000);
+    person.letter("a");
+    person.named(Named::Enter);
+    assert!(matches!(&person.asked()[..], [Request::Decide(..)]));
+}
+
+#[test]
+fn a_task_is_stopped_from_the_palette() {
+    let mut person = before(Status::Thinking, &[]);
+    person.wait(1000);
+    let (key, modifiers) = with_shift("P");
+    person.press(key, modifiers);
+    person.wait(1000);
+    person.writes("stop the task");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Stop(preset::TASK)]);
+}

@@ -11,7 +11,10 @@ use abide_client::protocol::{
     task::Status,
 };
 use abide_gui::request::Request;
-use iced_test::core::{Point, keyboard::key::Named};
+use iced_test::core::{
+    Point,
+    keyboard::{Key, Modifiers, key::Named},
+};
 
 /// A conversation that was used so many hours ago.
 fn used(n: u128, hours: i64, title: &str) -> Conversation {
@@ -156,9 +159,21 @@ fn a_conversation_is_renamed_pinned_put_aside_and_deleted_from_the_list() {
     person.clicks("Delete");
     assert_eq!(person.asked(), [], "a click on what has just come does nothing");
     person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "nor does a key");
     person.wait(600);
+    assert!(person.finds("↵").is_some() && person.finds("Esc").is_some(), "its keys are named");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [], "and no key does it");
+    assert_eq!(person.asked(), [Request::Delete(ConversationId(preset::id(102)))]);
+
+    person.clicks_right("the new one");
+    person.clicks("Delete…");
+    person.named(Named::Escape);
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "kept");
+    person.clicks_right("the new one");
+    person.clicks("Delete…");
+    person.wait(1000);
     person.clicks("Delete");
     assert_eq!(person.asked(), [Request::Delete(ConversationId(preset::id(102)))]);
 
@@ -166,4 +181,39 @@ fn a_conversation_is_renamed_pinned_put_aside_and_deleted_from_the_list() {
     person.wait(1000);
     person.clicks("Archive");
     assert_eq!(person.asked(), [Request::Archive(ConversationId(preset::id(102)), true)]);
+}
+
+#[test]
+fn a_paused_task_is_not_counted_as_working() {
+    let (overview, conversation) = preset::waits(Status::Paused, &[], preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    assert!(person.finds("WORKING").is_none());
+    assert!(person.finds("PAUSED").is_some());
+}
+
+/// A pin moves no conversation out of what needs the person: a sign says that it is there.
+#[test]
+fn a_pin_is_seen_wherever_its_conversation_stands() {
+    for (status, group) in
+        [(Status::WaitingApproval, "NEEDS YOU"), (Status::Thinking, "WORKING"), (Status::Paused, "PAUSED")]
+    {
+        let pending = if status == Status::WaitingApproval { vec![preset::approval()] } else { Vec::new() };
+        let (overview, conversation) = preset::waits(status, &pending, preset::history());
+        let mut person = Person::before(overview);
+        person.open(CONVERSATION, conversation);
+        assert!(person.finds(group).is_some());
+        assert!(person.finds("pinned").is_none(), "{group}");
+        person.press(Key::Character("K".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        assert!(person.finds("pinned").is_some(), "{group}");
+        person.press(Key::Character("K".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        assert!(person.finds("pinned").is_none(), "{group}");
+    }
+}
+
+#[test]
+fn marks_of_code_are_not_shown_in_the_list() {
+    let mut person = with(vec![used(1, 0, "why does `cargo test` hang?"), used(2, 0, "a ` alone")]);
+    assert!(person.finds("why does cargo test hang?").is_some());
+    assert!(person.finds("a ` alone").is_some(), "it marks nothing");
 }

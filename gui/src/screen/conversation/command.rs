@@ -4,6 +4,7 @@ use super::{Conversation, Menu, Message};
 use crate::{
     effect::{Scroll, field},
     keymap::Command,
+    picker::Choice,
     screen::{
         composer::{self, Stance},
         pending,
@@ -33,6 +34,11 @@ impl Conversation {
             Command::Rename => Message::RenamePressed,
             Command::Archive => Message::ArchivePressed,
             Command::Delete => Message::DeletePressed,
+            Command::CopyId => Message::Copied(self.id.to_string()),
+            Command::Stop => Message::Composer(composer::Message::StopPressed),
+            Command::Attach if self.stance() == Stance::Ready => {
+                Message::Composer(composer::Message::ChoosePressed(Choice::File))
+            }
             Command::ToEnd => Message::JumpPressed,
             Command::ToStart => Message::Scrolled(Scroll::ToStart),
             Command::PageUp => Message::Scrolled(Scroll::By(-size::PAGE)),

@@ -3,7 +3,6 @@
 use super::{Conversation, Menu, Message};
 use crate::{
     effect::field,
-    emoji::drawable,
     font,
     theme::{size, space, style},
     widget::{Element, Look, action, elide::elided, field::field, key, press::press, secondary, word},
@@ -26,10 +25,7 @@ const MAX_PLACE: usize = 40;
 
 impl Conversation {
     pub(super) fn header<'a>(&'a self, known: Option<&Known>, look: Look) -> Element<'a, Message> {
-        let title = match known.map(|c| c.title.trim()).filter(|title| !title.is_empty()) {
-            Some(title) => drawable(visible_line(title)).into_owned(),
-            None => "Untitled".to_owned(),
-        };
+        let title = words::title(known.map_or("", |c| &c.title));
         let task = self.current();
         let parts = [
             known.map(|c| words::shortened(&words::place(&visible_line(&c.workspace), look.home), MAX_PLACE)),

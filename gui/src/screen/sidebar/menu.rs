@@ -6,7 +6,7 @@ use crate::{
     guard::Deed,
     request::Request,
     theme::{size, space, style},
-    widget::{Element, action, field::field, secondary, word},
+    widget::{Element, action, field::field, key, secondary, word},
 };
 use abide_client::{
     protocol::{ConversationId, method::conversation::UpdateConversationParams},
@@ -70,6 +70,20 @@ impl Screen {
         self.menu.take().is_some()
     }
 
+    /// Yes to the question whether to delete.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<super::Message> {
+        self.deleting().map(|id| super::Message::Menu(id, Message::DeleteConfirmed))
+    }
+
+    /// It stays above what is done, or does not any more.
+    pub fn pin(&mut self, id: ConversationId) -> Effect {
+        if !self.pinned.remove(&id) {
+            self.pinned.insert(id);
+        }
+        Effect::KeepPins
+    }
+
     pub(super) fn on_menu(
         &mut self,
         id: ConversationId,
@@ -113,10 +127,7 @@ impl Screen {
             },
             Message::PinPressed => {
                 self.menu = None;
-                if !self.pinned.remove(&id) {
-                    self.pinned.insert(id);
-                }
-                vec![Effect::KeepPins]
+                vec![self.pin(id)]
             }
             Message::ArchivePressed => {
                 self.menu = None;
@@ -162,11 +173,11 @@ impl Menu {
             Stage::Deleting => column![
                 secondary("Delete it and all its records for good? A running task is stopped."),
                 row![
-                    action("Delete", None)
+                    action("Delete", Some(key("↵").style(style::key_bad)))
                         .style(style::danger)
                         .on_press(Message::DeleteConfirmed)
                         .passed_by(),
-                    action("Keep", None).style(style::quiet).on_press(Message::Closed),
+                    action("Keep", Some(key("Esc"))).style(style::quiet).on_press(Message::Closed),
                 ]
                 .spacing(space::S),
             ]

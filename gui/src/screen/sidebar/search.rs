@@ -129,7 +129,7 @@ fn title<'a>(hit: &TitleHit) -> Element<'a, Message> {
 }
 
 fn message<'a>(hit: &MessageHit, look: Look) -> Element<'a, Message> {
-    let title = visible_line(&hit.conversation_title).into_owned();
+    let title = words::title(&hit.conversation_title);
     let top = row![elided(title, size::PROSE, font::MEDIUM), secondary(words::age(hit.at, look.now))]
         .spacing(space::S)
         .align_y(Center);
@@ -148,10 +148,12 @@ fn entry<'a>(content: Element<'a, Message>, message: Message) -> Element<'a, Mes
 
 /// A line with what was found standing out.
 fn marked<'a>(excerpt: &Excerpt) -> Element<'a, Message> {
+    let has_marks = excerpt.text.matches('`').nth(1).is_some();
     let spans: Vec<_> = parts(excerpt)
         .into_iter()
         .map(|(text, is_found)| {
-            let span = span::<(), _>(text).size(size::SECONDARY);
+            let span =
+                span::<(), _>(if has_marks { text.replace('`', "") } else { text }).size(size::SECONDARY);
             if is_found { span.font(font::STRONG) } else { span }
         })
         .collect();
