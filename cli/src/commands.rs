@@ -1,19 +1,17 @@
 //! One file a verb; here is only which is which.
 
-pub(crate) mod answer;
-pub(crate) mod approve;
+mod answer;
+mod approve;
 mod chat;
 mod completions;
 mod config;
-pub(crate) mod conversations;
+mod conversations;
 mod daemon;
 mod demo;
 mod doctor;
-pub(crate) mod first;
 mod gui;
 mod inbox;
 mod key;
-pub(crate) mod kind;
 mod logs;
 mod man;
 mod messages;

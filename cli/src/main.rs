@@ -16,10 +16,13 @@ mod connection;
 mod error;
 mod exit;
 mod follow;
+mod kind;
 mod output;
+mod pages;
 mod prompt;
 mod replace;
 mod request;
+mod verdict;
 
 use crate::{args::Cli, error::CommandError, exit::Exit};
 use clap::Parser as _;

@@ -1,6 +1,6 @@
 //! What `run`, `chat` and `demo` ask for: a task, in a conversation, with what the shell around knows.
 
-use crate::{args::AgentArgs, commands, connection::Daemon, error::CommandError, output::measure};
+use crate::{args::AgentArgs, connection::Daemon, error::CommandError, kind, output::measure, pages};
 use abide_client::{
     protocol::{
         ConversationId,
@@ -66,13 +66,13 @@ pub(crate) async fn conversation(
     args: &AgentArgs,
 ) -> Result<Option<ConversationId>, CommandError> {
     if let Some(id) = &args.conversation {
-        return Ok(Some(commands::kind::conversation(daemon, id).await?));
+        return Ok(Some(kind::conversation(daemon, id).await?));
     }
     if !args.continue_newest {
         return Ok(None);
     }
     let here = current_folder()?;
-    let all = commands::conversations::all(daemon, false).await?;
+    let all = pages::conversations(daemon, false).await?;
     let newest = all.into_iter().find(|c| Path::new(&c.workspace) == Path::new(&here));
     newest.map(|c| Some(c.id)).ok_or_else(|| {
         CommandError::failed(format!("no conversation belongs to {here} yet"))

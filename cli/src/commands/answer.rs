@@ -1,4 +1,3 @@
-use super::first::Verdict;
 use crate::{
     args::AnswerArgs,
     connection::Daemon,
@@ -6,6 +5,7 @@ use crate::{
     exit::Exit,
     output::{pending, screen},
     prompt::{Edited, Terminal, Typed},
+    verdict::Verdict,
 };
 use abide_client::protocol::{
     self, Candidate, ErrorKind, MAX_CANDIDATES,

@@ -1,10 +1,10 @@
-use super::first::Verdict;
 use crate::{
     args::DecideArgs,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
     output::{pending, screen},
+    verdict::Verdict,
 };
 use abide_client::protocol::{
     inbox::{Approval, Decision, Pending},

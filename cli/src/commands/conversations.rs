@@ -1,26 +1,23 @@
 use crate::{
     args::{ConversationsArgs, ConversationsCommand},
     clock,
-    commands::kind,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
+    kind,
     output::{conversation, json, measure, screen, text},
+    pages,
     prompt::Terminal,
 };
 use abide_client::protocol::{
     conversation::Conversation,
     method::{
-        ArchiveConversation, DeleteConversation, ListConversations, UpdateConversation,
+        ArchiveConversation, DeleteConversation, UpdateConversation,
         conversation::{
-            ArchiveConversationParams, ConversationParams, ConversationReply, ListConversationsParams,
-            UpdateConversationParams,
+            ArchiveConversationParams, ConversationParams, ConversationReply, UpdateConversationParams,
         },
     },
 };
-
-/// The largest page.
-const PAGE: u32 = 1000;
 
 pub(crate) async fn conversations(args: ConversationsArgs, json: bool) -> Result<Exit, CommandError> {
     match args.command {
@@ -40,7 +37,7 @@ pub(crate) async fn conversations(args: ConversationsArgs, json: bool) -> Result
 }
 
 async fn list(archived: bool, json: bool) -> Result<Exit, CommandError> {
-    let conversations = all(&mut Daemon::started().await?, archived).await?;
+    let conversations = pages::conversations(&mut Daemon::started().await?, archived).await?;
     if json {
         json::document(&conversations)?;
     } else if conversations.is_empty() {
@@ -49,20 +46,6 @@ async fn list(archived: bool, json: bool) -> Result<Exit, CommandError> {
         screen::print(&conversation::conversations(&conversations, clock::now(), text::terminal_width()))?;
     }
     Ok(Exit::Done)
-}
-
-/// Last changed first.
-pub(crate) async fn all(daemon: &mut Daemon, archived: bool) -> Result<Vec<Conversation>, CommandError> {
-    let mut conversations = Vec::new();
-    let mut params = ListConversationsParams { archived, cursor: None, limit: Some(PAGE) };
-    loop {
-        let page = daemon.call::<ListConversations>(params.clone()).await?;
-        conversations.extend(page.conversations);
-        match page.next_cursor {
-            Some(cursor) => params.cursor = Some(cursor),
-            None => return Ok(conversations),
-        }
-    }
 }
 
 async fn rename(conversation_id: String, title: String, json: bool) -> Result<Exit, CommandError> {

@@ -1,10 +1,10 @@
 use crate::{
     args::MessagesArgs,
     clock,
-    commands::kind,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
+    kind,
     output::{json, message, screen, text},
 };
 use abide_client::protocol::{

@@ -1,5 +1,5 @@
 use super::stop::tell;
-use crate::{args::LiveTaskArgs, commands::kind, error::CommandError, exit::Exit, output::screen};
+use crate::{args::LiveTaskArgs, error::CommandError, exit::Exit, kind, output::screen};
 use abide_client::protocol::{method::PauseTask, task::Status};
 
 pub(crate) async fn pause(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {

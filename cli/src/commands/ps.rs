@@ -7,6 +7,7 @@ use crate::{
     error::CommandError,
     exit::Exit,
     output::{format::Format, json, ps, screen, text},
+    pages::PAGE,
 };
 use abide_client::protocol::{
     ConversationId,
@@ -18,9 +19,6 @@ use abide_client::protocol::{
     task::{AgentTask, Status},
 };
 use std::collections::{HashMap, HashSet};
-
-/// The largest page.
-const PAGE: u32 = 1000;
 
 /// Which tasks are shown.
 #[derive(Debug, Default)]

@@ -1,5 +1,5 @@
 use super::stop::tell;
-use crate::{args::LiveTaskArgs, commands::kind, error::CommandError, exit::Exit};
+use crate::{args::LiveTaskArgs, error::CommandError, exit::Exit, kind};
 use abide_client::protocol::method::ResumeTask;
 
 pub(crate) async fn resume(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {

@@ -5,6 +5,7 @@ use crate::{
     error::CommandError,
     exit::Exit,
     output::{json, rule, screen, text},
+    pages::PAGE,
 };
 use abide_client::protocol::method::{
     ForgetRule, ListRules,
@@ -33,7 +34,7 @@ async fn list(json: bool) -> Result<Exit, CommandError> {
 /// Newest first.
 async fn all(daemon: &mut Daemon) -> Result<Vec<RememberedRule>, CommandError> {
     let mut rules = Vec::new();
-    let mut params = ListRulesParams { before: None, limit: Some(1000) };
+    let mut params = ListRulesParams { before: None, limit: Some(PAGE) };
     loop {
         let page = daemon.call::<ListRules>(params).await?;
         rules.extend(page.rules);

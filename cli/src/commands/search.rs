@@ -1,10 +1,10 @@
 use crate::{
     args::SearchArgs,
     clock,
-    commands::kind,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
+    kind,
     output::{json, screen, search},
 };
 use abide_client::protocol::{

@@ -1,10 +1,10 @@
 use crate::{
     args::ShowArgs,
     clock,
-    commands::kind,
     connection::Daemon,
     error::CommandError,
     exit::Exit,
+    kind,
     output::{json, screen, show, text},
 };
 use abide_client::protocol::method::{GetTask, task::GetTaskParams};

@@ -1,4 +1,4 @@
-use crate::{args::LiveTaskArgs, commands::kind, error::CommandError, exit::Exit, output::ps};
+use crate::{args::LiveTaskArgs, error::CommandError, exit::Exit, kind, output::ps};
 use abide_client::protocol::method::{StopTask, task::TaskReply};
 
 pub(crate) async fn stop(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {

@@ -2,7 +2,6 @@
 
 use super::{Follow, FollowEnd, Who};
 use crate::{
-    commands::first::Verdict,
     error::CommandError,
     output::{
         pending,
@@ -10,6 +9,7 @@ use crate::{
         text,
     },
     prompt::{ApprovalKey, Edited, Typed},
+    verdict::Verdict,
 };
 use abide_client::protocol::{
     TaskId,
