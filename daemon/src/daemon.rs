@@ -5,14 +5,15 @@ use crate::{
     config::ConfigError,
     events::Hub,
     instance::{Instance, InstanceError, private_folder},
-    ipc::{self, Connections, Drained, Service},
+    ipc,
     keys::{KeyError, KeyStore},
     launch::Launcher,
     notify::{Feed, Notifier, SystemDesktop},
     runner::Runner,
+    service::{Connections, Drained, Service},
     session::{Alarm, Sessions},
     settings::Settings,
-    supervisor::Supervisor,
+    supervisor::{Ending, Supervisor},
 };
 use abide_client::home::{Home, HomeError};
 use abide_protocol::{
@@ -38,15 +39,6 @@ pub struct Options {
     pub home: Home,
     /// The command that runs [`abide_tools::helper::main`].
     pub helper: Vec<OsString>,
-}
-
-/// Why a daemon ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
-    /// Somebody asked; work gets this long to come to a boundary.
-    Asked { drain: Duration },
-    /// The database cannot be written any more: what is on disk is only known after a restart.
-    StoreFailed { reason: String },
 }
 
 /// Why a daemon does not run.

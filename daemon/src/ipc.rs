@@ -1,16 +1,9 @@
-//! The local socket: who may connect, what they say, what they are told.
+//! The local socket: who may connect, how a connection is greeted, framed and written.
 
 mod connection;
-mod handlers;
 mod headers;
-mod request_error;
-mod service;
-mod shutdown;
-mod subscription;
 
-pub use service::{Connections, Drained, Service};
-
-use crate::instance;
+use crate::{instance, service::Service};
 use abide_protocol::limits::MAX_CONNECTIONS;
 use interprocess::local_socket::{tokio::Listener, traits::tokio::Listener as _};
 use std::time::Duration;

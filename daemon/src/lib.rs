@@ -1,7 +1,7 @@
 //! `abided`: owns the tasks. This is the composition root; the flow is
-//! ipc → session → engine → store → events → ipc, and the runner acts on what the store has committed.
+//! ipc → service → session → engine → store → events → ipc, and the runner acts on what the store has committed.
 //!
-//! * [`ipc`]: the socket, connections, one handler a method
+//! * [`ipc`]: the socket and its connections; [`service`]: callers, their subscriptions, one handler a method
 //! * [`launch`]: everything that a new task's first record freezes
 //! * [`session`]: one actor a conversation; [`runner`]: model calls and tools
 //! * [`events`]: who is told what; [`notify`]: the desktop
@@ -26,6 +26,7 @@ pub mod notify;
 pub mod providers;
 mod replace_file;
 pub mod runner;
+pub mod service;
 pub mod session;
 pub mod settings;
 pub mod supervisor;

@@ -6,9 +6,10 @@ mod doctor_command;
 use abide_client::home::Home;
 use abide_daemon::{
     allocator,
-    daemon::{self, Ending, Options},
+    daemon::{self, Options},
     instance::private_folder,
     logging,
+    supervisor::Ending,
 };
 use std::{process::ExitCode, sync::Arc, time::Duration};
 use tokio::{runtime::Runtime, sync::watch};

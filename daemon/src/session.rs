@@ -10,7 +10,11 @@ mod recover;
 
 pub use alarm::Alarm;
 
-use crate::{daemon::Ending, events::Hub, runner::Runner, supervisor::Supervisor};
+use crate::{
+    events::Hub,
+    runner::Runner,
+    supervisor::{Ending, Supervisor},
+};
 use abide_engine::{
     Command, Refusal,
     driver::{self, Applied, Failure},

@@ -4,6 +4,15 @@ use futures_util::FutureExt as _;
 use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+/// Why the daemon ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// Somebody asked; work gets this long to come to a boundary.
+    Asked { drain: Duration },
+    /// The database cannot be written any more: what is on disk is only known after a restart.
+    StoreFailed { reason: String },
+}
+
 /// Cheap to clone; all clones watch over the same tasks.
 #[derive(Debug, Clone, Default)]
 pub struct Supervisor {

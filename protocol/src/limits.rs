@@ -12,7 +12,7 @@ pub const MAX_CLIENT_MESSAGE_ID: usize = 200;
 pub const HELLO_TIME_MS: u64 = 5_000;
 /// Requests of one connection under way at a time; one more is `overloaded`.
 pub const MAX_REQUESTS: usize = 16;
-/// The same, if one more is a stop, an answer, a decision or a shutdown.
+/// The same, if one more stops, pauses or resumes a task, answers, decides, deletes a conversation, or shuts the daemon down.
 pub const MAX_URGENT_REQUESTS: usize = 64;
 /// Subscriptions of one connection.
 pub const MAX_SUBSCRIPTIONS: usize = 64;

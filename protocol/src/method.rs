@@ -13,7 +13,28 @@ use crate::codec::{DecodeError, EncodeError, binary};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-/// A method: its name on the wire, and what goes in and comes out.
+/// What a method may change, from least to most. A caller that may use one may use those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// Nothing but the caller's own subscriptions and focus.
+    Read,
+    /// Conversations, tasks, and what waits in the inbox.
+    Act,
+    /// The daemon: its configuration and keys, and whether it runs.
+    Administer,
+}
+
+/// How many requests of a caller may be under way before one more is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// [`MAX_REQUESTS`](crate::limits::MAX_REQUESTS)
+    Ordinary,
+    /// [`MAX_URGENT_REQUESTS`](crate::limits::MAX_URGENT_REQUESTS): what ends work, or lets it go on, is not refused because other
+    /// requests take long.
+    Urgent,
+}
+
+/// A method: its name on the wire, its parameters and its reply.
 pub trait Method {
     const NAME: &'static str;
     /// The binary envelope's kind.
@@ -25,7 +46,7 @@ pub trait Method {
 }
 
 macro_rules! methods {
-    ($($(#[$doc:meta])* $kind:literal $name:literal $variant:ident($params:ty) -> $reply:ty;)*) => {
+    ($($(#[$doc:meta])* $kind:literal $name:literal $access:ident $priority:ident $variant:ident($params:ty) -> $reply:ty;)*) => {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy)]
@@ -66,6 +87,17 @@ macro_rules! methods {
             #[must_use]
             pub const fn kind(&self) -> u32 {
                 match self { $(Self::$variant(_) => $kind,)* }
+            }
+
+            /// What its method may change.
+            #[must_use]
+            pub const fn access(&self) -> Access {
+                match self { $(Self::$variant(_) => Access::$access,)* }
+            }
+
+            #[must_use]
+            pub const fn priority(&self) -> Priority {
+                match self { $(Self::$variant(_) => Priority::$priority,)* }
             }
 
             pub(crate) fn to_json(&self) -> serde_json::Result<Box<RawValue>> {
@@ -110,67 +142,67 @@ macro_rules! methods {
 
 methods! {
     /// Starts a task, in a new conversation unless one is named.
-    1 "startTask" StartTask(task::StartTaskParams) -> task::StartTaskReply;
+    1 "startTask" Act Ordinary StartTask(task::StartTaskParams) -> task::StartTaskReply;
     /// Ends a task at once: the model call and the tools' processes too. For good.
-    2 "stopTask" StopTask(task::TaskParams) -> task::TaskReply;
+    2 "stopTask" Act Urgent StopTask(task::TaskParams) -> task::TaskReply;
     /// Lets what runs finish and begins nothing new.
-    3 "pauseTask" PauseTask(task::TaskParams) -> task::TaskReply;
+    3 "pauseTask" Act Urgent PauseTask(task::TaskParams) -> task::TaskReply;
     /// Lets a paused task go on; the answer to what the pause has asked, too.
-    4 "resumeTask" ResumeTask(task::TaskParams) -> task::TaskReply;
+    4 "resumeTask" Act Urgent ResumeTask(task::TaskParams) -> task::TaskReply;
     /// A page of tasks.
-    5 "listTasks" ListTasks(task::ListTasksParams) -> task::ListTasksReply;
+    5 "listTasks" Read Ordinary ListTasks(task::ListTasksParams) -> task::ListTasksReply;
     /// A task whole, with its prompt, scratchpad and calls.
-    6 "getTask" GetTask(task::GetTaskParams) -> task::GetTaskReply;
+    6 "getTask" Read Ordinary GetTask(task::GetTaskParams) -> task::GetTaskReply;
 
     /// Answers a question, or declines to.
-    20 "userResponse" UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;
+    20 "userResponse" Act Urgent UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;
     /// Decides an approval. Losing a race is not an error.
-    21 "decideApproval" DecideApproval(inbox::DecideApprovalParams) -> inbox::DecideApprovalReply;
+    21 "decideApproval" Act Urgent DecideApproval(inbox::DecideApprovalParams) -> inbox::DecideApprovalReply;
     /// All that waits for a person.
-    22 "inbox" Inbox(inbox::InboxParams) -> inbox::InboxReply;
+    22 "inbox" Read Ordinary Inbox(inbox::InboxParams) -> inbox::InboxReply;
     /// A page of the decisions that are remembered ("always").
-    23 "listRules" ListRules(rule::ListRulesParams) -> rule::ListRulesReply;
+    23 "listRules" Read Ordinary ListRules(rule::ListRulesParams) -> rule::ListRulesReply;
     /// Forgets a remembered decision: the same call asks again.
-    24 "forgetRule" ForgetRule(rule::ForgetRuleParams) -> rule::ForgetRuleReply;
+    24 "forgetRule" Act Ordinary ForgetRule(rule::ForgetRuleParams) -> rule::ForgetRuleReply;
 
     /// Makes a conversation without a task.
-    40 "createConversation" CreateConversation(conversation::CreateConversationParams) -> conversation::ConversationReply;
+    40 "createConversation" Act Ordinary CreateConversation(conversation::CreateConversationParams) -> conversation::ConversationReply;
     /// A page of conversations.
-    41 "listConversations" ListConversations(conversation::ListConversationsParams) -> conversation::ListConversationsReply;
+    41 "listConversations" Read Ordinary ListConversations(conversation::ListConversationsParams) -> conversation::ListConversationsReply;
     /// A conversation's own facts.
-    42 "getConversation" GetConversation(conversation::ConversationParams) -> conversation::ConversationReply;
+    42 "getConversation" Read Ordinary GetConversation(conversation::ConversationParams) -> conversation::ConversationReply;
     /// A page of what was said, with the calls and events among it.
-    43 "listMessages" ListMessages(conversation::ListMessagesParams) -> conversation::ListMessagesReply;
+    43 "listMessages" Read Ordinary ListMessages(conversation::ListMessagesParams) -> conversation::ListMessagesReply;
     /// Changes title, workspace or defaults; what is absent stays as it is.
-    44 "updateConversation" UpdateConversation(conversation::UpdateConversationParams) -> conversation::ConversationReply;
+    44 "updateConversation" Act Ordinary UpdateConversation(conversation::UpdateConversationParams) -> conversation::ConversationReply;
     /// Puts it away, or takes it out again.
-    45 "archiveConversation" ArchiveConversation(conversation::ArchiveConversationParams) -> conversation::ConversationReply;
+    45 "archiveConversation" Act Ordinary ArchiveConversation(conversation::ArchiveConversationParams) -> conversation::ConversationReply;
     /// Deletes its records for good; a running task is stopped first.
-    46 "deleteConversation" DeleteConversation(conversation::ConversationParams) -> conversation::DeleteConversationReply;
+    46 "deleteConversation" Act Urgent DeleteConversation(conversation::ConversationParams) -> conversation::DeleteConversationReply;
     /// Everything up to a seq has been read.
-    47 "markRead" MarkRead(conversation::MarkReadParams) -> conversation::ConversationReply;
+    47 "markRead" Act Ordinary MarkRead(conversation::MarkReadParams) -> conversation::ConversationReply;
     /// What this client's person is looking at: no notification for that.
-    48 "focus" Focus(conversation::FocusParams) -> conversation::FocusReply;
+    48 "focus" Read Ordinary Focus(conversation::FocusParams) -> conversation::FocusReply;
     /// Finds words in messages and titles.
-    49 "search" Search(search::SearchParams) -> search::SearchReply;
+    49 "search" Read Ordinary Search(search::SearchParams) -> search::SearchReply;
 
     /// Answers with how things stand; what happens from then on follows as notifications.
-    60 "subscribe" Subscribe(subscription::SubscribeParams) -> subscription::SubscribeReply;
+    60 "subscribe" Read Ordinary Subscribe(subscription::SubscribeParams) -> subscription::SubscribeReply;
     /// Ends a subscription.
-    61 "unsubscribe" Unsubscribe(subscription::UnsubscribeParams) -> subscription::UnsubscribeReply;
+    61 "unsubscribe" Read Ordinary Unsubscribe(subscription::UnsubscribeParams) -> subscription::UnsubscribeReply;
 
     /// Providers with their models, and which model is the default and why.
-    80 "listModels" ListModels(daemon::ListModelsParams) -> daemon::ListModelsReply;
+    80 "listModels" Read Ordinary ListModels(daemon::ListModelsParams) -> daemon::ListModelsReply;
     /// What runs, and how the daemon is.
-    81 "status" Status(daemon::StatusParams) -> daemon::StatusReply;
+    81 "status" Read Ordinary Status(daemon::StatusParams) -> daemon::StatusReply;
     /// Lets what runs come to a boundary, cuts off what does not in time, then answers; then the daemon ends.
-    82 "shutdown" Shutdown(daemon::ShutdownParams) -> daemon::ShutdownReply;
+    82 "shutdown" Administer Urgent Shutdown(daemon::ShutdownParams) -> daemon::ShutdownReply;
     /// Stores or removes a provider's key.
-    83 "setKey" SetKey(daemon::SetKeyParams) -> daemon::SetKeyReply;
+    83 "setKey" Administer Ordinary SetKey(daemon::SetKeyParams) -> daemon::SetKeyReply;
     /// Asks a model for a few words, to see whether address, key and model work. It may cost a fraction of a cent.
-    84 "checkModel" CheckModel(daemon::CheckModelParams) -> daemon::CheckModelReply;
+    84 "checkModel" Administer Ordinary CheckModel(daemon::CheckModelParams) -> daemon::CheckModelReply;
     /// What clients can change of the configuration.
-    85 "getConfig" GetConfig(config::GetConfigParams) -> config::ConfigReply;
+    85 "getConfig" Read Ordinary GetConfig(config::GetConfigParams) -> config::ConfigReply;
     /// Changes the configuration's file, unless it is one that is refused.
-    86 "updateConfig" UpdateConfig(config::UpdateConfigParams) -> config::ConfigReply;
+    86 "updateConfig" Administer Ordinary UpdateConfig(config::UpdateConfigParams) -> config::ConfigReply;
 }

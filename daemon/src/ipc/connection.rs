@@ -1,57 +1,32 @@
-//! One connection: hello, then requests in order. What takes long (asking providers, waiting for room on a full disk) does not hold
-//! up the rest; a client that does not read what it asked for is asked for nothing more.
+//! One connection: hello, then frames into requests and back. A client that does not read what it asked for is asked for nothing more.
 
-use super::{
-    Service, handlers, headers, shutdown,
-    subscription::{self, Subscriptions},
+use super::headers;
+use crate::{
+    events::Outbox,
+    service::{Caller, Line, Service, Via},
 };
-use crate::events::{Focus, Outbox};
 use abide_client::framing::Framing;
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
     Error, ErrorKind,
     codec::{Codec, Incoming, Outgoing, RequestId, json},
     hello::{self, HelloParams, HelloReply, MAX_FRAME, PeerInfo},
-    limits::{HELLO_TIME_MS, MAX_REQUESTS, MAX_URGENT_REQUESTS},
-    method::{Reply, Request},
+    limits::HELLO_TIME_MS,
+    method::{Access, Reply},
 };
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
-use std::{
-    future::Future,
-    io,
-    pin::pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{io, pin::pin, sync::Arc, time::Duration};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf};
-use tokio_util::{
-    codec::{Encoder as _, FramedRead},
-    sync::CancellationToken,
-    task::TaskTracker,
-};
+use tokio_util::codec::{Encoder as _, FramedRead};
 
 const HELLO_TIME: Duration = Duration::from_millis(HELLO_TIME_MS);
 /// How long a client that is being closed may take to read what is left.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 /// How long a client that was refused may go on writing.
 const LINGER: Duration = Duration::from_millis(250);
-/// How long a request keeps those after it waiting.
-const PATIENCE: Duration = Duration::from_millis(100);
 /// What is encoded before it is written, in bytes.
 const CHUNK: usize = 64 * 1024;
-
-/// What a connection has beside its stream.
-pub(super) struct Connection {
-    pub(super) service: Service,
-    pub(super) outbox: Outbox,
-    /// Ends what the connection has spawned.
-    pub(super) closing: CancellationToken,
-    pub(super) subscriptions: Mutex<Subscriptions>,
-    pub(super) focus: Mutex<Option<Focus>>,
-    /// Requests that have no reply yet.
-    pending: TaskTracker,
-}
 
 /// Serves a connection to its end.
 pub(super) async fn serve<S>(stream: S, allowed: Result<(), String>, service: Service)
@@ -81,22 +56,31 @@ where
             Err(Error::new(ErrorKind::TooLarge, format!("the first line: {e}"))),
         ),
     };
-    let Ok(bytes) = json::encode_hello_reply(&id, &answer) else { return };
+    let (reply, greeted) =
+        answer.map(|(reply, greeted)| (Ok(reply), Some(greeted))).unwrap_or_else(|e| (Err(e), None));
+    let Ok(bytes) = json::encode_hello_reply(&id, &reply) else { return };
     if write.write_all(&bytes).await.is_err() {
         return;
     }
-    let Some(codec) = answer.ok().and_then(|reply| Codec::named(&reply.codec)) else {
+    let Some(Greeted { codec, caller }) = greeted else {
         return part(requests).await;
     };
     *requests.decoder_mut() = Framing::of(codec);
-    // Boxed: what has not said hello yet is not to cost what one that has may need.
-    Box::pin(converse(requests, write, codec, service)).await;
+    let line = Line::open(service.clone(), caller);
+    // Boxed: keeps this future small until hello.
+    Box::pin(converse(requests, write, Connection { codec, line, service })).await;
+}
+
+/// What hello has settled.
+struct Greeted {
+    codec: Codec,
+    caller: Caller,
 }
 
 /// Ends a connection that was refused. A client that still writes would not read why if its writing failed.
 async fn part<S: AsyncRead>(requests: FramedRead<ReadHalf<S>, Framing>) {
     let (mut rest, mut nowhere) = (requests.into_inner().take(MAX_FRAME as u64), tokio::io::sink());
-    // It has been told; how its writing goes on does not matter.
+    // The refusal is written; what the client still sends does not matter.
     let _ = tokio::time::timeout(LINGER, tokio::io::copy(&mut rest, &mut nowhere)).await;
 }
 
@@ -104,41 +88,41 @@ async fn part<S: AsyncRead>(requests: FramedRead<ReadHalf<S>, Framing>) {
 async fn converse<S>(
     mut requests: FramedRead<ReadHalf<S>, Framing>,
     write: WriteHalf<S>,
-    codec: Codec,
-    service: Service,
+    connection: Connection,
 ) where
     S: AsyncRead + AsyncWrite + Send + 'static,
 {
-    let connection = Arc::new(Connection {
-        outbox: Outbox::default(),
-        closing: CancellationToken::new(),
-        subscriptions: Mutex::default(),
-        focus: Mutex::default(),
-        pending: TaskTracker::new(),
-        service,
-    });
-    let writing = write_out(write, codec, connection.outbox.clone());
-    let closing = connection.closing.clone().drop_guard();
-    connection.service.supervisor.spawn("connection writer", async move {
+    let Connection { codec, line, service } = &connection;
+    let writing = write_out(write, *codec, line.outbox().clone());
+    let closing = line.closing().clone().drop_guard();
+    service.supervisor.spawn("connection writer", async move {
         if let Err(e) = writing.await {
             tracing::debug!("a client went away: {e}");
         }
         drop(closing);
     });
-    connection.read(codec, &mut requests).await;
+    connection.read(&mut requests).await;
     connection.end().await;
 }
 
-fn greet(line: &[u8], allowed: Result<(), String>) -> (RequestId, Result<HelloReply, Error>) {
+fn greet(line: &[u8], allowed: Result<(), String>) -> (RequestId, Result<(HelloReply, Greeted), Error>) {
     let (id, hello) = json::decode_hello(line);
-    let answer = hello.and_then(|hello| match allowed {
-        Ok(()) => negotiate(&hello),
-        Err(why) => Err(Error::new(ErrorKind::Forbidden, why)),
+    let answer = hello.and_then(|hello| {
+        allowed.map_err(|why| Error::new(ErrorKind::Forbidden, why))?;
+        let codec = negotiate(&hello)?;
+        let reply = HelloReply {
+            protocol: hello::PROTOCOL,
+            codec: codec.name().to_owned(),
+            daemon: PeerInfo { name: "abided".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            capabilities: vec!["search".to_owned()],
+        };
+        let caller = Caller { via: Via::Socket, name: hello.client.name, may: Access::Administer };
+        Ok((reply, Greeted { codec, caller }))
     });
     (id, answer)
 }
 
-fn negotiate(hello: &HelloParams) -> Result<HelloReply, Error> {
+fn negotiate(hello: &HelloParams) -> Result<Codec, Error> {
     if !(hello.protocol.min..=hello.protocol.max).contains(&hello::PROTOCOL) {
         let words = format!(
             "the daemon (version {}) speaks protocol {}, the client {} to {}; bring both to the same version",
@@ -149,37 +133,35 @@ fn negotiate(hello: &HelloParams) -> Result<HelloReply, Error> {
         );
         return Err(Error::new(ErrorKind::Unsupported, words));
     }
-    let codec = hello.codecs.iter().find_map(|name| Codec::named(name)).unwrap_or(Codec::Json);
-    Ok(HelloReply {
-        protocol: hello::PROTOCOL,
-        codec: codec.name().to_owned(),
-        daemon: PeerInfo { name: "abided".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-        capabilities: vec!["search".to_owned()],
-    })
+    Ok(hello.codecs.iter().find_map(|name| Codec::named(name)).unwrap_or(Codec::Json))
+}
+
+/// A connection after hello.
+struct Connection {
+    codec: Codec,
+    line: Arc<Line>,
+    service: Service,
 }
 
 impl Connection {
-    async fn read<R: AsyncRead + Unpin>(
-        self: &Arc<Self>,
-        codec: Codec,
-        requests: &mut FramedRead<R, Framing>,
-    ) {
+    async fn read<R: AsyncRead + Unpin>(&self, requests: &mut FramedRead<R, Framing>) {
+        let (outbox, closing) = (self.line.outbox(), self.line.closing());
         loop {
             let next = async {
-                self.outbox.replies_fit().await;
+                outbox.replies_fit().await;
                 requests.next().await
             };
             let frame = tokio::select! {
                 frame = next => frame,
-                () = self.closing.cancelled() => return,
+                () = closing.cancelled() => return,
                 () = self.service.supervisor.ending() => return,
             };
             match frame {
                 None => return,
-                Some(Ok(frame)) => self.incoming(codec, &frame).await,
+                Some(Ok(frame)) => self.incoming(&frame).await,
                 Some(Err(e)) => {
                     if e.kind() == io::ErrorKind::InvalidData {
-                        self.outbox.send(Outgoing::Error(Error::new(ErrorKind::TooLarge, e.to_string())));
+                        outbox.send(Outgoing::Error(Error::new(ErrorKind::TooLarge, e.to_string())));
                     }
                     return;
                 }
@@ -187,80 +169,35 @@ impl Connection {
         }
     }
 
-    async fn incoming(self: &Arc<Self>, codec: Codec, frame: &BytesMut) {
+    async fn incoming(&self, frame: &BytesMut) {
         // An empty line between requests is no request.
-        if codec == Codec::Json && frame.iter().all(u8::is_ascii_whitespace) {
+        if self.codec == Codec::Json && frame.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let Incoming { id, request } = codec.decode_incoming(frame);
+        let Incoming { id, request } = self.codec.decode_incoming(frame);
+        let outbox = self.line.outbox().clone();
         match request {
-            Ok(Request::Subscribe(params)) => {
-                let work = subscription::begin(self.clone(), id.clone(), params);
-                self.carry_out(id, MAX_REQUESTS, work).await;
-            }
-            Ok(Request::Shutdown(params)) => {
-                let work = shutdown::shutdown(self.clone(), id.clone(), params);
-                self.carry_out(id, MAX_URGENT_REQUESTS, work).await;
-            }
-            Ok(request) => {
-                let most = if is_urgent(&request) { MAX_URGENT_REQUESTS } else { MAX_REQUESTS };
-                let (connection, asked) = (self.clone(), id.clone());
-                let work = async move {
-                    let reply = handlers::handle(&connection, request).await;
-                    connection.answer(asked, reply.map_err(Into::into));
-                };
-                self.carry_out(id, most, work).await;
-            }
+            Ok(request) => self.line.request(request, move |reply| answer(&outbox, id, reply)).await,
             // A frame of which not even the id can be read; in JSON a notification, which is not answered.
-            Err(error) if id.is_none() && codec == Codec::Binary => self.outbox.send(Outgoing::Error(error)),
-            Err(error) => self.answer(id, Err(error)),
-        }
-    }
-
-    /// Answers a request, unless it was a notification.
-    pub(super) fn answer(&self, id: Option<RequestId>, reply: Result<Reply, Error>) {
-        pass(Point::Acknowledge);
-        if let Some(id) = id {
-            self.outbox.send(Outgoing::Reply { id, reply });
-        }
-    }
-
-    /// Does a request's work, which answers it; after a while beside what follows.
-    async fn carry_out(
-        &self,
-        id: Option<RequestId>,
-        most: usize,
-        work: impl Future<Output = ()> + Send + 'static,
-    ) {
-        if self.pending.len() >= most {
-            let words = format!("{most} requests of this connection are under way; wait for one");
-            return self.answer(id, Err(Error::new(ErrorKind::Overloaded, words)));
-        }
-        let mut work = Box::pin(self.pending.track_future(work));
-        if tokio::time::timeout(PATIENCE, &mut work).await.is_err() {
-            let closing = self.closing.clone();
-            self.service.supervisor.spawn("request", async move {
-                closing.run_until_cancelled(work).await;
-            });
+            Err(error) if id.is_none() && self.codec == Codec::Binary => outbox.send(Outgoing::Error(error)),
+            Err(error) => answer(&outbox, id, Err(error)),
         }
     }
 
     /// Pending replies are sent, then the connection is closed.
     async fn end(&self) {
-        self.pending.close();
-        tokio::select! {
-            () = self.pending.wait() => {}
-            () = self.service.supervisor.ending() => {}
-        }
-        drop(self.focus.lock().unwrap_or_else(PoisonError::into_inner).take());
-        self.outbox.close();
-        self.closing.cancelled().await;
+        self.line.end().await;
+        self.line.outbox().close();
+        self.line.closing().cancelled().await;
     }
 }
 
-/// Stops and answers are not refused because other requests take long.
-const fn is_urgent(request: &Request) -> bool {
-    matches!(request, Request::StopTask(_) | Request::UserResponse(_) | Request::DecideApproval(_))
+/// Answers a request, unless it was a notification.
+fn answer(outbox: &Outbox, id: Option<RequestId>, reply: Result<Reply, Error>) {
+    pass(Point::Acknowledge);
+    if let Some(id) = id {
+        outbox.send(Outgoing::Reply { id, reply });
+    }
 }
 
 async fn write_out<S: AsyncWrite>(mut write: WriteHalf<S>, codec: Codec, outbox: Outbox) -> io::Result<()> {
@@ -293,7 +230,7 @@ async fn write_out<S: AsyncWrite>(mut write: WriteHalf<S>, codec: Codec, outbox:
     }
 }
 
-/// What cannot be sent is answered by why.
+/// A message that cannot be encoded is replaced by an error that says why.
 fn encode(codec: Codec, outgoing: Outgoing) -> Vec<u8> {
     codec.encode_outgoing(&outgoing).unwrap_or_else(|e| {
         tracing::error!("a message could not be sent: {e}");
@@ -319,7 +256,7 @@ mod tests {
             codecs: codecs.iter().map(|c| (*c).to_owned()).collect(),
             client: PeerInfo::default(),
         };
-        let codec = |codecs: &[&str]| negotiate(&hello(PROTOCOL, PROTOCOL, codecs)).unwrap().codec;
+        let codec = |codecs: &[&str]| negotiate(&hello(PROTOCOL, PROTOCOL, codecs)).unwrap().name();
         assert_eq!(codec(&[BINCODE, JSON]), BINCODE);
         assert_eq!(codec(&["bincode-999", JSON]), JSON);
         assert_eq!(codec(&["bincode-999"]), JSON);

@@ -199,7 +199,7 @@ fn block_variants(block: &[&str]) -> Vec<Field> {
     variants
 }
 
-/// `1 "name" Name(Type) -> Type;`
+/// `1 "name" Access Priority Name(Type) -> Type;`, of notifications without access and priority.
 fn block_rows(block: &[&str]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut before = Before::default();

@@ -1,5 +1,5 @@
 use super::{RequestError, candidate, find_task, found, not_found, task};
-use crate::{ipc::Service, session::CommandError};
+use crate::{service::Service, session::CommandError};
 use abide_engine::{Command, Refusal};
 use abide_protocol::{
     ApprovalId, ConversationId, Error, ErrorKind, MAX_CANDIDATES, QuestionId, TaskId,

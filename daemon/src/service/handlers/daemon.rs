@@ -1,12 +1,37 @@
 use super::RequestError;
-use crate::{clock, ipc::Service};
+use crate::{
+    clock,
+    service::{Drained, Service},
+    supervisor::Ending,
+};
 use abide_protocol::{
     Error, ErrorKind,
     method::daemon::{
-        CheckFailure, CheckModelParams, CheckModelReply, SetKeyParams, SetKeyReply, StatusReply,
+        CheckFailure, CheckModelParams, CheckModelReply, SetKeyParams, SetKeyReply, ShutdownParams,
+        ShutdownReply, StatusReply,
     },
 };
-use tokio::time::Instant;
+use std::time::Duration;
+use tokio::{sync::watch, time::Instant};
+
+/// How long a shutdown waits for a boundary, if the request does not say, in ms.
+const DRAIN: u64 = 5_000;
+/// The longest that a request may ask for, in ms.
+const MAX_DRAIN: u64 = 600_000;
+
+/// Asks the daemon to end. The reply is there when nothing runs any more: only then it is known what was cut off.
+pub(in crate::service) async fn shut_down(
+    service: &Service,
+    params: &ShutdownParams,
+    drained: &mut watch::Receiver<Option<Drained>>,
+) -> Result<ShutdownReply, RequestError> {
+    let drain = Duration::from_millis(params.deadline_ms.unwrap_or(DRAIN).min(MAX_DRAIN));
+    service.ending.send_replace(Some(Ending::Asked { drain }));
+    match drained.wait_for(Option::is_some).await.as_deref() {
+        Ok(Some(account)) => Ok(account.clone()?),
+        Ok(None) | Err(_) => Err(Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down").into()),
+    }
+}
 
 pub(super) async fn status(service: &Service) -> Result<StatusReply, RequestError> {
     let counts = service.store.counts().await?;

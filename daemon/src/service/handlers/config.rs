@@ -1,8 +1,8 @@
 use super::RequestError;
 use crate::{
     config::Change,
-    ipc::Service,
     launch::choose_model,
+    service::Service,
     settings::{ChangeError, Settings},
 };
 use abide_protocol::{

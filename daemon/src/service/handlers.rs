@@ -3,14 +3,14 @@
 mod candidate;
 mod config;
 mod conversation;
-mod daemon;
+pub(super) mod daemon;
 mod inbox;
 mod rule;
 mod search;
 mod start;
 mod task;
 
-use super::{connection::Connection, request_error::RequestError, subscription};
+use super::{Service, request_error::RequestError};
 use abide_protocol::{
     Candidate, ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
@@ -19,8 +19,7 @@ use abide_protocol::{
 use abide_store::{Lookup, ReadError, Store};
 
 /// Carries out a request.
-pub(super) async fn handle(connection: &Connection, request: Request) -> Result<Reply, RequestError> {
-    let service = &connection.service;
+pub(super) async fn handle(service: &Service, request: Request) -> Result<Reply, RequestError> {
     Ok(match request {
         Request::StartTask(params) => Reply::StartTask(start::start(service, params).await?),
         Request::StopTask(params) => Reply::StopTask(task::stop(service, &params).await?),
@@ -53,16 +52,11 @@ pub(super) async fn handle(connection: &Connection, request: Request) -> Result<
             Reply::DeleteConversation(conversation::delete(service, &params).await?)
         }
         Request::MarkRead(params) => Reply::MarkRead(conversation::mark_read(service, &params).await?),
-        Request::Focus(params) => Reply::Focus(conversation::focus(connection, params)),
         Request::Search(params) => Reply::Search(search::search(service, params).await?),
-        // Answered by tasks of their own, which the connection has begun already.
-        Request::Subscribe(_) | Request::Shutdown(_) => {
-            return Err(
-                Error::new(ErrorKind::Internal, format!("{} was not dispatched", request.name())).into()
-            );
-        }
-        Request::Unsubscribe(params) => {
-            Reply::Unsubscribe(subscription::end(connection, params.subscription_id))
+        // They are about the line that they come by, which carries them out.
+        Request::Subscribe(_) | Request::Unsubscribe(_) | Request::Focus(_) | Request::Shutdown(_) => {
+            let words = format!("{} was not dispatched", request.name());
+            return Err(Error::new(ErrorKind::Internal, words).into());
         }
         Request::ListModels(params) => {
             let catalog = service.settings.now().await;

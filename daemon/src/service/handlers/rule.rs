@@ -1,5 +1,5 @@
 use super::{RequestError, candidate, found, not_found, task::PAGE};
-use crate::ipc::Service;
+use crate::service::Service;
 use abide_engine::Command;
 use abide_protocol::method::rule::{ForgetRuleParams, ForgetRuleReply, ListRulesParams, ListRulesReply};
 

@@ -1,20 +1,16 @@
 use super::{RequestError, existing, find_conversation, start, task::PAGE};
-use crate::{
-    ipc::{Service, connection::Connection},
-    launch,
-};
+use crate::{launch, service::Service};
 use abide_engine::Command;
 use abide_protocol::{
     ConversationId, Error, ErrorKind,
     method::conversation::{
         ArchiveConversationParams, ConversationParams, ConversationReply, CreateConversationParams,
-        DeleteConversationReply, FocusParams, FocusReply, ListConversationsParams, ListConversationsReply,
-        ListMessagesParams, ListMessagesReply, MarkReadParams, UpdateConversationParams,
+        DeleteConversationReply, ListConversationsParams, ListConversationsReply, ListMessagesParams,
+        ListMessagesReply, MarkReadParams, UpdateConversationParams,
     },
     record::{ConversationCreated, ConversationUpdated},
 };
 use abide_store::ConversationQuery;
-use std::sync::PoisonError;
 
 pub(super) async fn create(
     service: &Service,
@@ -117,11 +113,4 @@ pub(super) async fn mark_read(
     let id = find_conversation(&service.store, &params.conversation_id).await?;
     let conversation = service.store.mark_read(id, params.seq).await?;
     Ok(ConversationReply { conversation })
-}
-
-/// What this connection's person looks at, until it says otherwise or closes.
-pub(super) fn focus(connection: &Connection, params: FocusParams) -> FocusReply {
-    let focus = params.conversation_id.map(|id| connection.service.hub.focus(id));
-    *connection.focus.lock().unwrap_or_else(PoisonError::into_inner) = focus;
-    FocusReply { conversation_id: params.conversation_id }
 }

@@ -3,8 +3,8 @@ mod digest;
 use super::{RequestError, existing};
 use crate::{
     clock,
-    ipc::Service,
     launch::{LaunchRequest, title},
+    service::Service,
     session::CommandError,
 };
 use abide_engine::{Command, Refusal, Start};

@@ -1,5 +1,5 @@
 use super::{RequestError, find_task};
-use crate::{clock, ipc::Service, session::CommandError};
+use crate::{clock, service::Service, session::CommandError};
 use abide_engine::{Command, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,

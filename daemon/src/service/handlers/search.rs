@@ -1,5 +1,5 @@
 use super::{RequestError, find_conversation, task::PAGE};
-use crate::ipc::Service;
+use crate::service::Service;
 use abide_protocol::{
     Error, ErrorKind,
     method::search::{SearchParams, SearchReply},
