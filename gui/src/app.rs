@@ -26,7 +26,7 @@ use crate::{
         palette::{self as palette_screen, Palette},
         pending, reader, settings, sidebar,
     },
-    theme,
+    theme::{self, space},
     widget::Look,
     words,
 };
@@ -259,6 +259,7 @@ impl App {
             now: if is_live { self.now } else { self.heard },
             is_live,
             is_low: self.size.height < LOW,
+            tallest: (self.size.height * 0.3).min(space::EDITOR),
             said: self.said.map(|(words, _)| words),
             home: words::home(),
         }

@@ -20,7 +20,7 @@ use crate::{
 };
 use abide_client::protocol::Timestamp;
 use iced::{
-    Center, Color, Fill, Theme,
+    Center, Color, Fill, Padding, Theme, padding,
     widget::{
         Container, Scrollable, Text, container, row, rule, scrollable,
         scrollable::{Direction, Scrollbar},
@@ -41,6 +41,8 @@ pub struct Look {
     pub is_live: bool,
     /// The window is so low that what waits needs the room of all the rest.
     pub is_low: bool,
+    /// How high a field may grow, in logical pixels.
+    pub tallest: f32,
     /// What has just been done and needs no way back.
     pub said: Option<&'static str>,
     /// For paths.
@@ -52,6 +54,12 @@ impl Look {
     #[must_use]
     pub const fn margin(self) -> f32 {
         if self.is_low { space::S } else { space::XL }
+    }
+
+    /// Room around what stands below the page.
+    #[must_use]
+    pub fn below(self) -> Padding {
+        padding::horizontal(self.margin()).bottom(if self.is_low { space::XS } else { space::L })
     }
 }
 

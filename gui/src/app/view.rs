@@ -97,11 +97,14 @@ impl App {
             }
             Connection::Ended { reason } => (reason.clone(), Some("Try again")),
         };
-        let mut banner = row![secondary(words).width(Fill)].spacing(space::M).align_y(Center);
+        let look = self.look();
+        let words = container(scrolls(secondary(words).width(Fill))).max_height(look.tallest).width(Fill);
+        let mut banner = row![words].spacing(space::M).align_y(Center);
         if let Some(label) = button {
             banner = banner.push(word(label, Message::StartPressed));
         }
-        container(banner).padding([space::S, space::XL]).width(Fill).style(style::banner).into()
+        let above = if look.is_low { space::XS } else { space::S };
+        container(banner).padding([above, look.margin()]).width(Fill).style(style::banner).into()
     }
 
     /// What went wrong, until it is read.
@@ -109,12 +112,14 @@ impl App {
         match &self.notice {
             None => nothing(),
             Some(words) => {
-                let words =
-                    container(scrolls(prose(words).width(Fill))).max_height(space::NOTICE).width(Fill);
+                let look = self.look();
+                let most = space::NOTICE.min(look.tallest);
+                let words = container(scrolls(prose(words).width(Fill))).max_height(most).width(Fill);
                 let content =
                     row![words, word("Close", Message::NoticeRead)].spacing(space::M).align_y(Center);
-                let card = container(content).padding(space::M).width(Fill).style(style::bad_card);
-                container(card).padding(iced::padding::horizontal(space::XL).bottom(space::L)).into()
+                let inner = if look.is_low { space::XS } else { space::M };
+                let card = container(content).padding(inner).width(Fill).style(style::bad_card);
+                container(card).padding(look.below()).into()
             }
         }
     }
@@ -124,17 +129,22 @@ impl App {
         let Some(done) = self.done.as_ref().filter(|done| done.until > self.now) else {
             return nothing();
         };
+        let look = self.look();
         let (words, back) = match done.what {
             Undo::Stopped(_) => ("Stopped.", Some("Go on")),
             Undo::Archived(_) => ("Archived. A search finds it, too.", Some("Bring it back")),
             Undo::Deleted => ("Deleted.", None),
         };
-        let back = back.map(|back| action(back, None).style(style::secondary).on_press(Message::TakenBack));
+        let back = back.map(|back| {
+            let back = action(back, None).padding(style::button_padding(look.is_low));
+            back.style(style::secondary).on_press(Message::TakenBack)
+        });
         let content = row![prose(words).width(Fill)].extend(back.map(Element::from)).spacing(space::M);
         let content = content.align_y(Center);
-        let card = container(content).padding([space::S, space::M]).width(Fill).style(style::card);
+        let inner = if look.is_low { [space::XS, space::S] } else { [space::S, space::M] };
+        let card = container(content).padding(inner).width(Fill).style(style::card);
         let card = container(card.max_width(space::COLUMN)).center_x(Fill);
-        card.padding(iced::padding::horizontal(space::XL).bottom(space::L)).into()
+        card.padding(look.below()).into()
     }
 
     fn closing(&self) -> Element<'_, Message> {

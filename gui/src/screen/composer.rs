@@ -36,6 +36,8 @@ pub struct Composer {
     workspace: String,
     /// Files that go with the next prompt.
     attached: Vec<Attached>,
+    /// In a low window: what the next task runs with is shown.
+    shows_choices: bool,
     /// The request that is under way or has failed: the same words again are the same request.
     sent: Option<Sent>,
 }
@@ -74,6 +76,7 @@ pub enum Message {
     /// By the desktop's dialog.
     ChoosePressed(Choice),
     AttachedRemoved(usize),
+    ChoicesToggled,
     /// To what was written before, or to what that was taken back from.
     WrittenBefore {
         is_back: bool,
@@ -180,6 +183,11 @@ impl Composer {
         &self.workspace
     }
 
+    /// A field among what there is to choose is wanted.
+    pub const fn show_choices(&mut self) {
+        self.shows_choices = true;
+    }
+
     #[must_use]
     pub fn is_sending(&self) -> bool {
         self.sent.as_ref().is_some_and(|sent| sent.is_under_way)
@@ -217,6 +225,10 @@ impl Composer {
                     self.attached.remove(at);
                 }
                 vec![Effect::Focus(field::COMPOSER)]
+            }
+            (Message::ChoicesToggled, _) => {
+                self.shows_choices = !self.shows_choices;
+                Vec::new()
             }
             (Message::Submitted, stance) => self.submit(stance, known),
             (Message::StopPressed, Stance::Working(task) | Stance::Approval(task) | Stance::Paused(task)) => {

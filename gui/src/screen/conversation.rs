@@ -253,7 +253,12 @@ impl Conversation {
                 Vec::new()
             }
             Message::Scrolled(scroll) => vec![Effect::Scroll(scroll)],
-            Message::Wanted(field) => vec![Effect::Focus(field)],
+            Message::Wanted(wanted) => {
+                if wanted == field::STEPS {
+                    self.composer.show_choices();
+                }
+                vec![Effect::Focus(wanted)]
+            }
             Message::ReasoningToggled(seq) => {
                 if !self.reasoning.remove(&seq) {
                     self.reasoning.insert(seq);

@@ -144,18 +144,17 @@ impl Screen {
         ]
         .spacing(space::S)
         .max_width(space::COLUMN);
-        let page = column![
-            words,
-            gap().height(space::XL),
-            self.composer.view(self.stance(), &about, false).map(Message::Composer),
-            self.folders(conversations, look),
-        ]
-        .max_width(space::COLUMN);
-        // In a low window it begins with the field that one writes in; the words are above it.
-        container(scrolls(container(page).center_x(Fill)).anchor_bottom())
-            .center_y(Fill)
-            .padding(space::XL)
-            .into()
+        let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
+        let folders = self.folders(conversations, look);
+        // In a low window it begins with the field that one writes in.
+        let page = if look.is_low {
+            column![composer, folders, gap().height(space::S), words]
+        } else {
+            column![words, gap().height(space::XL), composer, folders]
+        };
+        let page = scrolls(container(page.max_width(space::COLUMN)).center_x(Fill));
+        let page = if look.is_low { page } else { page.anchor_bottom() };
+        container(page).center_y(Fill).padding(look.margin()).into()
     }
 
     /// Where it could work, to pick.

@@ -1,8 +1,13 @@
 //! What the last frame draws: words, their colours, and boxes.
 
 use crate::person::Person;
-use iced_test::core::{Background, Color, Point, Rectangle, renderer::Quad};
-use iced_tiny_skia::graphics::text::Text;
+use iced_test::core::{
+    Background, Color, Point, Rectangle, Size,
+    alignment::Vertical,
+    renderer::Quad,
+    text::{self, Paragraph as _},
+};
+use iced_tiny_skia::graphics::text::{Paragraph, Text};
 
 /// Each box of the frame.
 fn boxes(person: &mut Person) -> Vec<(Quad, Background)> {
@@ -28,13 +33,27 @@ pub(crate) fn ink(person: &mut Person, bounds: Rectangle) -> Option<Color> {
     })
 }
 
-/// Words that are drawn without a widget of their own, such as an editor's placeholder.
-pub(crate) fn plain_words(person: &mut Person) -> Vec<String> {
+/// Of the words that are drawn without a widget of their own, such as those of a picker, the ones that are wider than their room.
+pub(crate) fn too_wide(person: &mut Person) -> Vec<String> {
+    let mut found = Vec::new();
     let texts =
         person.renderer.layers().iter().flat_map(|layer| &layer.text).flat_map(|item| item.as_slice());
-    let words = |text: &Text| match text {
-        Text::Cached { content, .. } => Some(content.clone()),
-        _ => None,
-    };
-    texts.filter_map(words).collect()
+    for text in texts {
+        let Text::Cached { content, bounds, size, font, line_height, .. } = text else { continue };
+        let measured = Paragraph::with_text(text::Text {
+            content: content.as_str(),
+            bounds: Size::new(f32::INFINITY, f32::INFINITY),
+            size: *size,
+            line_height: text::LineHeight::Absolute(*line_height),
+            font: *font,
+            align_x: text::Alignment::Default,
+            align_y: Vertical::Top,
+            shaping: text::Shaping::Advanced,
+            wrapping: text::Wrapping::None,
+        });
+        if measured.min_width() > bounds.width + 1.0 {
+            found.push(content.clone());
+        }
+    }
+    found
 }

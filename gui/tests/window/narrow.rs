@@ -20,7 +20,7 @@ fn before(history: Snapshot, width: f32, height: f32) -> Person {
 }
 
 /// Texts that are cut at the right, with what they say.
-fn cut(person: &mut Person) -> Vec<String> {
+pub(crate) fn cut(person: &mut Person) -> Vec<String> {
     let mut cut = Vec::new();
     for layer in person.renderer.layers() {
         for text in layer.text.iter().flat_map(|texts| texts.as_slice()) {

@@ -1,7 +1,7 @@
 //! Every card can be answered by keyboard alone and by mouse alone, however small the window is and however long the card.
 
 use crate::{
-    drawn,
+    drawn, narrow,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
 };
@@ -11,7 +11,10 @@ use abide_client::protocol::{
     task::Status,
     transcript::Risk,
 };
-use abide_gui::request::Request;
+use abide_gui::{
+    Message,
+    request::{Answer, Request},
+};
 use iced_test::core::{
     Point, Rectangle,
     keyboard::{Key, Modifiers, key::Named},
@@ -356,5 +359,116 @@ fn an_armed_approval_shows_the_key_that_confirms_it() {
             person.wait(1000);
         }
         assert_eq!(person.asked(), []);
+    }
+}
+
+const LONG_MODEL: &str = "local/meta-llama-3.1-70b-instruct-awq-int4-128k-context-build-7";
+
+/// Before a conversation with a model of a long name, whose task is in this state.
+fn with_task(status: Status, (width, height): (f32, f32)) -> Person {
+    let (mut overview, mut conversation) = preset::waits(status, &[], preset::history());
+    for known in overview.conversations.iter_mut().chain(&mut conversation.conversations) {
+        known.model = Some(LONG_MODEL.into());
+    }
+    let mut person = Person::before(overview);
+    person.resizes(width, height);
+    person.open(CONVERSATION, conversation);
+    person.wait(5000);
+    person
+}
+
+/// Words that have no room to be read, and do not end in an ellipsis.
+fn without_room(person: &mut Person) -> Vec<String> {
+    let mut found = narrow::cut(person);
+    found.extend(drawn::too_wide(person));
+    found
+}
+
+#[test]
+fn an_ended_task_can_be_read_and_followed_by_another_in_every_window() {
+    for window in WINDOWS {
+        let mut person = with_task(Status::Completed, window);
+        assert!(sees(&mut person, "Completed").is_some(), "{window:?}: nothing of the conversation is seen");
+        assert!(without_room(&mut person).is_empty(), "{window:?}: {:?}", without_room(&mut person));
+        person.writes("and now the rest");
+        assert!(sees(&mut person, "Send").is_some(), "{window:?}");
+        // What it runs with, at once or by one click.
+        if sees(&mut person, "Attach…").is_none() {
+            person.clicks("+");
+        }
+        for choice in ["Attach…", "max", "steps", "Send"] {
+            assert!(sees(&mut person, choice).is_some(), "{window:?}: {choice}");
+        }
+        assert!(without_room(&mut person).is_empty(), "{window:?}: {:?}", without_room(&mut person));
+        person.clicks("Send");
+        assert!(matches!(&person.asked()[..], [Request::Start(_)]), "{window:?}");
+    }
+}
+
+#[test]
+fn a_long_draft_leaves_the_conversation_and_send_in_every_window() {
+    for window in WINDOWS {
+        let mut person = with_task(Status::Completed, window);
+        for _ in 0..12 {
+            person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
+            person.writes("more");
+        }
+        assert!(sees(&mut person, "Send").is_some(), "{window:?}");
+        assert!(sees(&mut person, "Completed").is_some(), "{window:?}: nothing of the conversation is seen");
+    }
+}
+
+#[test]
+fn a_working_task_can_be_read_and_stopped_in_every_window() {
+    for window in WINDOWS {
+        let mut person = with_task(Status::Thinking, window);
+        assert!(sees(&mut person, "Thinking").is_some(), "{window:?}: nothing of the conversation is seen");
+        assert!(without_room(&mut person).is_empty(), "{window:?}: {:?}", without_room(&mut person));
+        for button in ["Pause", "Stop"] {
+            assert!(sees(&mut person, button).is_some(), "{window:?}: {button}");
+        }
+    }
+}
+
+/// What is said about the last deed, or about what went wrong, takes no room that the composer needs.
+#[test]
+fn words_below_the_page_leave_room_to_send_in_every_window() {
+    for window in WINDOWS {
+        let mut person = with_task(Status::Cancelled, window);
+        person.tell(Message::Answered(Request::Stop(TASK), Ok(Answer::Done)));
+        for words in ["Stopped.", "Send"] {
+            assert!(sees(&mut person, words).is_some(), "{window:?}: {words}");
+        }
+        person.wait(700);
+        let back = person.finds_all("Go on");
+        assert!(!back.is_empty(), "{window:?}: the way back");
+        person.wait(5000);
+        person
+            .tell(Message::NotOpened("Something went wrong, for a reason that takes many words. ".repeat(6)));
+        for words in ["Close", "Send"] {
+            assert!(sees(&mut person, words).is_some(), "{window:?}: {words}");
+        }
+    }
+}
+
+/// What is asked about the conversation, with its buttons.
+#[test]
+fn the_menu_of_a_conversation_can_be_used_in_every_window() {
+    for window in WINDOWS {
+        let mut person = with_task(Status::Completed, window);
+        person.named(Named::Escape);
+        person.named(Named::F2);
+        for button in ["Rename", "Cancel"] {
+            assert!(sees(&mut person, button).is_some(), "{window:?}: {button}");
+        }
+        person.named(Named::Escape);
+        person.named(Named::Escape);
+        person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+        person.wait(1000);
+        for button in ["Delete", "Keep"] {
+            assert!(sees(&mut person, button).is_some(), "{window:?}: {button}");
+        }
+        person.clicks("Delete");
+        assert_eq!(person.asked(), [Request::Delete(CONVERSATION)], "{window:?}");
     }
 }

@@ -3,37 +3,42 @@
 use super::{About, Attached, Composer, Message, ModeChoice, ModelChoice, Stance};
 use crate::{
     effect::field,
+    font,
     keymap::{self, Command},
     picker::Choice,
     theme::{size, space, style},
     widget::{
-        Element, action,
+        Element, Look, action,
         calm::calm,
+        elide::elided,
         field::{field, is_back},
-        key, secondary, word,
+        key, nothing, scrolls, secondary, word,
     },
+    words,
 };
 use abide_client::protocol::task::Mode;
 use iced::{
     Bottom, Center, Fill, Shrink, Theme,
     keyboard::{Key, key::Named},
     widget::{
-        Column, Row, Text, container, pick_list, row, text_editor,
+        Column, Row, Text, container, pick_list, row, stack, text_editor,
         text_editor::{Binding, KeyPress, Motion},
         text_input,
     },
 };
+use std::fmt;
 
 /// In a field for an answer.
 pub const ANSWER: &str = "Your answer";
 
 impl Composer {
     /// `models` is what there is to choose from; `model` and `mode` what the conversation has. While something waits for a person
-    /// it is one row, so that the card has the room; `is_low` makes that row as low as can be.
+    /// it is one row, so that the card has the room, and in a low window always; what there is to choose is then one click away.
     #[must_use]
-    pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, is_low: bool) -> Element<'a, Message> {
+    pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, look: Look) -> Element<'a, Message> {
+        let is_low = look.is_low;
         let is_waiting = matches!(stance, Stance::Question(..));
-        let is_row = stance.needs_person();
+        let is_row = stance.needs_person() || is_low;
         let is_empty = self.content.text().trim().is_empty();
         let has_selection = self.content.selection().is_some();
         // A row of text is as high as the buttons beside it.
@@ -45,30 +50,41 @@ impl Composer {
         // It takes words whatever goes on: they are a draft until they can be sent.
         let editor = text_editor(&self.content)
             .id(field::COMPOSER)
-            .placeholder(self.placeholder(stance, about))
             .size(size::PROSE)
             .line_height(size::LINE_HEIGHT)
             .padding([above, space::XS])
             .height(Shrink)
             .min_height(if is_row { space::EDITOR_ROW } else { space::EDITOR_LEAST })
-            .max_height(space::EDITOR)
+            .max_height(look.tallest)
             .style(style::editor(is_waiting))
             .key_binding(move |press| binding(&press, is_empty, has_selection))
             .on_action(Message::Edited);
+        let editor = stack![calm(editor), self.placeholder(stance, about, above)].width(Fill);
         let buttons = self.buttons(stance, about, is_low);
+        let can_choose = matches!(stance, Stance::Ready) && is_low && !about.is_new;
+        let shows_choices = can_choose && self.shows_choices;
         // The editor keeps its place in the tree, and with it the caret.
         let (head, foot) = if is_row {
-            (row![calm(editor), buttons], self.kept(stance).map(Element::from))
+            let sign = if shows_choices { "−" } else { "+" };
+            let more = can_choose.then(|| word(sign, Message::ChoicesToggled).into());
+            let foot = if shows_choices || about.is_new && is_low {
+                Some(self.choices(stance, about))
+            } else {
+                self.kept(stance).map(Element::from)
+            };
+            (row![editor].extend(more).push(buttons), foot)
         } else {
             let foot = row![container(self.choices(stance, about)).width(Fill), buttons];
-            (row![calm(editor)], Some(foot.spacing(space::S).align_y(Center).into()))
+            (row![editor], Some(foot.spacing(space::S).align_y(Center).into()))
         };
         let head = head.spacing(space::S).align_y(Bottom);
         let card: fn(&Theme) -> container::Style =
             if is_waiting { style::composer_waiting } else { style::composer };
         let files = self.attached.iter().enumerate().map(|(at, file)| chip(at, file));
-        let files = (!self.attached.is_empty())
-            .then(|| Row::with_children(files).spacing(space::XS).wrap().vertical_spacing(space::XS).into());
+        let files = (!self.attached.is_empty()).then(|| {
+            let files = Row::with_children(files).spacing(space::XS).wrap().vertical_spacing(space::XS);
+            container(scrolls(files)).max_height(look.tallest).into()
+        });
         let parts = [Some(head.into()), files, foot];
         container(Column::with_children(parts.into_iter().flatten()).spacing(space::S))
             .padding(if is_row && is_low { space::XS } else { space::M })
@@ -77,7 +93,19 @@ impl Composer {
             .into()
     }
 
-    fn placeholder(&self, stance: Stance<'_>, about: &About<'_>) -> String {
+    /// What the empty field is for, with an ellipsis where the room ends: iced's own placeholder is cut.
+    fn placeholder<'a>(&self, stance: Stance<'_>, about: &About<'_>, above: f32) -> Element<'a, Message> {
+        if !self.content.text().is_empty() {
+            return nothing();
+        }
+        let words = self.hint(stance, about);
+        let is_waiting = matches!(stance, Stance::Question(..));
+        let words = elided(words, size::PROSE, font::PROSE);
+        let words = words.style(if is_waiting { style::needs_you } else { style::muted });
+        container(words).padding([above, space::XS]).into()
+    }
+
+    fn hint(&self, stance: Stance<'_>, about: &About<'_>) -> String {
         match stance {
             _ if self.is_sending() => "Sending…".to_owned(),
             Stance::Ready if about.is_new => "What shall the agent do?".to_owned(),
@@ -108,8 +136,10 @@ impl Composer {
         let modes = [ModeChoice(Mode::Agent), ModeChoice(Mode::Chat)];
         let chosen =
             self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
-        let models = Self::offered(about.models);
+        let mut models = Self::offered(about.models);
         let model = chosen.or_else(|| models.first().cloned());
+        // A picker is as wide as what it offers, and a model may be gone that is still the conversation's.
+        models.extend(model.clone().filter(|model| !models.contains(model)));
         // As the configuration has it; until that is known, nothing.
         let most = match about.models.map(|models| models.limits.max_steps) {
             None => String::new(),
@@ -128,7 +158,9 @@ impl Composer {
             Some(ModeChoice(mode)),
             Message::ModePicked,
         )));
-        choices = choices.push(pill(pick_list(models, model, Message::ModelPicked)));
+        let models: Vec<Fitted> = models.into_iter().map(Fitted).collect();
+        choices = choices
+            .push(pill(pick_list(models, model.map(Fitted), |Fitted(model)| Message::ModelPicked(model))));
         if about.is_new {
             let folder = text_input("Folder: a scratch one", &self.workspace)
                 .id(field::FOLDER)
@@ -187,6 +219,19 @@ impl Composer {
             ],
         };
         buttons.spacing(space::S).align_y(Center).into()
+    }
+}
+
+/// A model in a picker, which has no more room than this: the end of a long name says more than its beginning.
+#[derive(Clone, PartialEq)]
+struct Fitted(ModelChoice);
+
+/// Characters of a model's name.
+const MAX_MODEL: usize = 30;
+
+impl fmt::Display for Fitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&words::shortened(&self.0.to_string(), MAX_MODEL))
     }
 }
 

@@ -5,7 +5,14 @@ use crate::{
     effect::field,
     font,
     theme::{size, space, style},
-    widget::{Element, Look, action, elide::elided, field::field, key, press::press, secondary, word},
+    widget::{
+        Element, Look, action,
+        elide::elided,
+        field::field,
+        key,
+        press::{Press, press},
+        secondary, word,
+    },
     words,
 };
 use abide_client::{
@@ -17,7 +24,7 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Row, column, container, row, rule, space as gap, text, text_input},
+    widget::{Column, Row, column, container, row, rule, text, text_input},
 };
 
 /// Characters of the folder; its end says more than its beginning.
@@ -54,28 +61,29 @@ impl Conversation {
             .height(space::HEADER)
             .padding([0.0, space::XL]);
         let line = rule::horizontal(1).style(style::line);
-        match self.menu() {
+        match self.menu(look) {
             None => column![head, line].into(),
             Some(menu) => {
-                let bar = container(menu).padding([space::S, space::XL]).width(Fill).style(style::panel);
-                column![head, line, bar, rule::horizontal(1).style(style::line)].into()
+                let bar = container(menu).padding([space::S, look.margin()]).width(Fill).style(style::panel);
+                let head = (!look.is_low).then(|| column![head, line].into());
+                Column::new().extend(head).push(bar).push(rule::horizontal(1).style(style::line)).into()
             }
         }
     }
 
-    fn menu(&self) -> Option<Element<'_, Message>> {
+    fn menu(&self, look: Look) -> Option<Element<'_, Message>> {
         Some(match &self.menu {
             Menu::Closed => return None,
             Menu::Open => row![
                 word("Rename", Message::RenamePressed),
                 word("Copy all", Message::CopyAllPressed),
                 word("Open as text", Message::AsTextPressed),
-                gap().width(Fill),
                 word(if self.is_archived() { "Bring back" } else { "Archive" }, Message::ArchivePressed),
                 word("Delete…", Message::DeletePressed),
             ]
             .spacing(space::S)
             .align_y(Center)
+            .wrap()
             .into(),
             Menu::Renaming(title) => row![
                 field(
@@ -94,20 +102,26 @@ impl Conversation {
             .spacing(space::S)
             .align_y(Center)
             .into(),
-            Menu::Deleting => row![
-                secondary(
-                    "Delete this conversation and all its records for good? A running task is stopped."
-                ),
-                gap().width(Fill),
-                action("Delete", Some(key("↵").style(style::key_bad)))
-                    .style(style::danger)
-                    .on_press(Message::DeleteConfirmed)
-                    .passed_by(),
-                action("Keep", Some(key("Esc"))).style(style::quiet).on_press(Message::MenuClosed),
-            ]
-            .spacing(space::S)
-            .align_y(Center)
-            .into(),
+            Menu::Deleting => {
+                let words = secondary(
+                    "Delete this conversation and all its records for good? A running task is stopped.",
+                );
+                let small =
+                    |button: Press<'static, Message>| button.padding(style::button_padding(look.is_low));
+                let buttons = row![
+                    small(action("Delete", Some(key("↵").style(style::key_bad))))
+                        .style(style::danger)
+                        .on_press(Message::DeleteConfirmed)
+                        .passed_by(),
+                    small(action("Keep", Some(key("Esc")))).style(style::quiet).on_press(Message::MenuClosed),
+                ]
+                .spacing(space::S);
+                if look.is_low {
+                    column![words, buttons].spacing(space::XS).into()
+                } else {
+                    row![words.width(Fill), buttons].spacing(space::S).align_y(Center).into()
+                }
+            }
         })
     }
 }

@@ -31,14 +31,15 @@ impl Conversation {
             is_steady: guard.allows(Deed::AtFoot, look.now),
             stops_on_escape: matches!(guard.armed(look.now), Some(Armed::Stop(_))),
         };
-        let composer = self.composer.view(self.stance(), &about, look.is_low).map(Message::Composer);
+        let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
         let (above, below) = if look.is_low { (space::XS, space::XS) } else { (space::S, space::L) };
         let composer = container(container(composer).max_width(space::COLUMN))
             .center_x(Fill)
             .padding(iced::padding::horizontal(look.margin()).bottom(below).top(above));
         let gives_way = look.is_low && self.stance().needs_person();
+        // The list has its name, and the menu too.
         let header = match self.menu {
-            Menu::Closed if gives_way => nothing(),
+            Menu::Closed if look.is_low => nothing(),
             _ => self.header(known, look),
         };
         let jump = if gives_way { nothing() } else { self.jump_button() };
