@@ -1,15 +1,15 @@
 //! Which providers there are, and which model is used if nobody names one. Pure: what is there comes in as facts.
 
 use crate::{config::Config, keys::KeyOrigin};
-use abide_model::{Api, ProviderConfig};
+use abide_model::{Api, Place, ProviderConfig};
 use abide_protocol::provider::DefaultModel;
 use std::{fmt::Write as _, time::Duration};
 
 const ANTHROPIC: &str = "anthropic";
-const ANTHROPIC_URL: &str = "https://api.anthropic.com";
+const ANTHROPIC_URL: &str = vendor_url(Api::ANTHROPIC);
 const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
 const OPENAI: &str = "openai";
-const OPENAI_URL: &str = "https://api.openai.com/v1";
+const OPENAI_URL: &str = vendor_url(Api::OPENAI_CHAT);
 const OPENAI_MODEL: &str = "gpt-5.5";
 
 /// What the choice depends on.
@@ -47,10 +47,10 @@ impl Providers {
         let mut configs: Vec<_> =
             facts.config.providers.iter().map(|(name, entry)| configured(name, entry)).collect();
         let mut built_in = [
-            ProviderConfig::new(ANTHROPIC, Api::Anthropic, ANTHROPIC_URL, source(facts, ANTHROPIC)),
+            ProviderConfig::new(ANTHROPIC, Api::ANTHROPIC, ANTHROPIC_URL, source(facts, ANTHROPIC)),
             ProviderConfig::new(
                 OPENAI,
-                Api::OpenAiChat,
+                Api::OPENAI_CHAT,
                 facts.openai_base_url.unwrap_or(OPENAI_URL),
                 if facts.openai_base_url.is_some() { "environment" } else { source(facts, OPENAI) },
             ),
@@ -97,19 +97,23 @@ impl Providers {
     }
 }
 
+const fn vendor_url(api: Api) -> &'static str {
+    match api.place() {
+        Place::Address { vendor_url, .. } => vendor_url,
+        Place::File => "",
+    }
+}
+
 fn source(facts: Facts<'_>, name: &str) -> &'static str {
     if matches!((facts.key)(name), Some(KeyOrigin::Environment(_))) { "environment" } else { "built in" }
 }
 
 fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
-    let usual_url = match entry.api {
-        Api::Anthropic => ANTHROPIC_URL,
-        Api::OpenAiChat => OPENAI_URL,
-        Api::Scripted => "",
-    };
-    let mut config = match entry.api {
-        Api::Scripted => ProviderConfig::scripted(name, entry.script.clone(), "config"),
-        api => ProviderConfig::new(name, api, entry.base_url.as_deref().unwrap_or(usual_url), "config"),
+    let mut config = match entry.api.place() {
+        Place::File => ProviderConfig::scripted(name, entry.script.clone(), "config"),
+        Place::Address { vendor_url, .. } => {
+            ProviderConfig::new(name, entry.api, entry.base_url.as_deref().unwrap_or(vendor_url), "config")
+        }
     };
     config.wants_key = entry.api_key_env.is_some() || is_vendor(&config.base_url);
     if let Some(calls) = entry.max_parallel {

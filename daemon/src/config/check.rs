@@ -1,7 +1,7 @@
 //! What a type cannot say.
 
 use super::{Config, Problem, Provider};
-use abide_model::Api;
+use abide_model::Place;
 
 pub(super) fn check(config: &Config) -> Result<(), Problem> {
     if let Some(model) = &config.model.default {
@@ -48,22 +48,22 @@ fn provider_name(name: &str) -> Result<(), Problem> {
 
 fn check_provider(name: &str, provider: &Provider) -> Result<(), Problem> {
     let key = |field: &str| format!("providers.{name}.{field}");
-    let has_default_url = matches!(name, "openai" | "anthropic") || provider.api == Api::Anthropic;
-    match (provider.api, &provider.base_url, &provider.script) {
-        (Api::Scripted, Some(_), _) => {
+    let is_vendor = matches!(name, "openai" | "anthropic");
+    match provider.api.place() {
+        Place::File if provider.base_url.is_some() => {
             return Err(Problem::new(key("base_url"), "a scripted provider has no address", "remove it"));
         }
-        (Api::Scripted, None, None) => {
+        Place::File if provider.script.is_none() => {
             return Err(Problem::new(key("script"), "is missing", "name the file of replies"));
         }
-        (Api::OpenAiChat | Api::Anthropic, _, Some(_)) => {
+        Place::Address { .. } if provider.script.is_some() => {
             return Err(Problem::new(key("script"), "is for `api = \"scripted\"` only", "remove it"));
         }
-        (Api::OpenAiChat | Api::Anthropic, None, None) if !has_default_url => {
+        Place::Address { is_imitated: true, .. } if provider.base_url.is_none() && !is_vendor => {
             let advice = "name the address that `/chat/completions` is appended to";
             return Err(Problem::new(key("base_url"), "is missing", advice));
         }
-        _ => {}
+        Place::File | Place::Address { .. } => {}
     }
     if let Some(url) = &provider.base_url {
         web_address(&key("base_url"), url)?;

@@ -51,7 +51,7 @@ tools = ["read", "list"]
     assert_eq!(
         config.providers["local"],
         Provider {
-            api: Api::OpenAiChat,
+            api: Api::OPENAI_CHAT,
             base_url: Some("http://127.0.0.1:8089/v1".to_owned()),
             api_key_env: Some("LOCAL_API_KEY".to_owned()),
             max_parallel: Some(2),

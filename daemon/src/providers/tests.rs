@@ -9,7 +9,7 @@ fn of(toml: &str, env: &[&str], stored: &[&str], local: Local<'_>) -> Providers 
         .iter()
         .map(|(name, models)| {
             let config =
-                ProviderConfig::new(*name, Api::OpenAiChat, "http://127.0.0.1:1/v1", "found on loopback");
+                ProviderConfig::new(*name, Api::OPENAI_CHAT, "http://127.0.0.1:1/v1", "found on loopback");
             (config, models.iter().map(ToString::to_string).collect())
         })
         .collect();
@@ -84,10 +84,10 @@ fn a_configured_provider_takes_the_built_in_ones_place() {
     assert_eq!(
         list,
         [
-            ("openai", Api::OpenAiChat, OPENAI_URL, "config"),
-            ("tape", Api::Scripted, "", "config"),
-            ("anthropic", Api::Anthropic, ANTHROPIC_URL, "environment"),
-            ("demo", Api::Scripted, "", "built in"),
+            ("openai", Api::OPENAI_CHAT, OPENAI_URL, "config"),
+            ("tape", Api::SCRIPTED, "", "config"),
+            ("anthropic", Api::ANTHROPIC, ANTHROPIC_URL, "environment"),
+            ("demo", Api::SCRIPTED, "", "built in"),
         ]
     );
     assert_eq!((providers.configs[0].max_parallel, providers.configs[0].stall_timeout.as_secs()), (3, 9));

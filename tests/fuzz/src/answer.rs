@@ -6,12 +6,12 @@ use tokio::runtime::{Builder, Runtime};
 
 /// A streamed answer of OpenAI Chat Completions.
 pub fn sse_openai(body: &[u8]) {
-    answer(Api::OpenAiChat, body);
+    answer(Api::OPENAI_CHAT, body);
 }
 
 /// A streamed answer of Anthropic Messages.
 pub fn sse_anthropic(body: &[u8]) {
-    answer(Api::Anthropic, body);
+    answer(Api::ANTHROPIC, body);
 }
 
 /// Reads a streamed answer. However it is cut into pieces on its way, it says the same, and what was shown of it is what it says.

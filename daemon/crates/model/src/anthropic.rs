@@ -6,19 +6,45 @@ mod stream;
 use crate::{
     error::ModelError,
     http::Peer,
+    listing,
     request::{ModelRequest, Sink},
     sse::Events,
+    wire::{Place, Server, Wire},
 };
 use abide_protocol::transcript::Reply;
+use futures_util::future::BoxFuture;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use std::time::Duration;
 
-/// One attempt.
-pub(crate) async fn complete(
-    peer: &Peer<'_>,
-    request: &ModelRequest,
-    sink: Sink<'_>,
-) -> Result<Reply, ModelError> {
+pub(crate) const WIRE: Wire = Wire {
+    name: "anthropic",
+    place: Place::Address {
+        vendor_url: "https://api.anthropic.com",
+        is_imitated: false,
+        base_url: "It is what comes before /v1/messages",
+    },
+    server: |_| Box::new(Messages),
+};
+
+struct Messages;
+
+impl Server for Messages {
+    fn complete<'a>(
+        &'a self,
+        peer: &'a Peer<'a>,
+        request: &'a ModelRequest,
+        sink: Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(complete(peer, request, sink))
+    }
+
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
+        Box::pin(async {
+            listing::ask(peer, peer.url("/v1", "/v1/models?limit=1000")?, headers(peer)?).await
+        })
+    }
+}
+
+async fn complete(peer: &Peer<'_>, request: &ModelRequest, sink: Sink<'_>) -> Result<Reply, ModelError> {
     let url = peer.url("/v1", "/v1/messages")?;
     let body = request::body(peer.model, request).map_err(|e| peer.unsendable(&e))?;
     let response = peer.post(url, headers(peer)?, body).await?;
@@ -45,11 +71,6 @@ pub(crate) async fn read(
         }
     }
     reply.finish(peer.model).map_err(|fault| peer.fault(fault))
-}
-
-/// The document that lists models, as bytes.
-pub(crate) async fn list(peer: &Peer<'_>, max: usize, within: Duration) -> Result<Vec<u8>, ModelError> {
-    peer.get(peer.url("/v1", "/v1/models?limit=1000")?, headers(peer)?, max, within).await
 }
 
 fn headers(peer: &Peer<'_>) -> Result<HeaderMap, ModelError> {

@@ -1,27 +1,51 @@
 //! Where models are, and with what keys they are reached.
 
+use crate::{
+    anthropic, openai, script,
+    wire::{self, Place, Wire},
+};
 use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
 /// The protocol that a provider speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Api {
-    /// OpenAI Chat Completions, and the many servers that imitate it.
-    OpenAiChat,
-    /// Anthropic Messages.
-    Anthropic,
-    /// A file of replies: demo, tests, replay.
-    Scripted,
-}
+#[derive(Clone, Copy)]
+pub struct Api(&'static Wire);
 
 impl Api {
+    /// OpenAI Chat Completions, and the many servers that imitate it.
+    pub const OPENAI_CHAT: Self = Self(&openai::WIRE);
+    /// Anthropic Messages.
+    pub const ANTHROPIC: Self = Self(&anthropic::WIRE);
+    /// A file of replies: demo, tests, replay.
+    pub const SCRIPTED: Self = Self(&script::WIRE);
+
     /// Its name in configuration, replies and lists.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenAiChat => "openai-chat",
-            Self::Anthropic => "anthropic",
-            Self::Scripted => "scripted",
-        }
+        self.0.name
+    }
+
+    /// Where its providers are.
+    #[must_use]
+    pub const fn place(self) -> Place {
+        self.0.place
+    }
+
+    pub(crate) const fn wire(self) -> &'static Wire {
+        self.0
+    }
+}
+
+impl PartialEq for Api {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Api {}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -33,20 +57,18 @@ pub enum UnknownApi {
         "api `{0}` is not supported yet; most of its models also answer to `openai-chat` under the same base_url"
     )]
     NotYet(String),
-    #[error("there is no api {0:?}; it is one of `openai-chat`, `anthropic`, `scripted`")]
-    Unknown(String),
+    #[error("there is no api {name:?}; it is one of `{}`", wire::names().collect::<Vec<_>>().join("`, `"))]
+    Unknown { name: String },
 }
 
 impl FromStr for Api {
     type Err = UnknownApi;
 
     fn from_str(name: &str) -> Result<Self, UnknownApi> {
-        match name {
-            "openai-chat" => Ok(Self::OpenAiChat),
-            "anthropic" => Ok(Self::Anthropic),
-            "scripted" => Ok(Self::Scripted),
-            "openai-responses" => Err(UnknownApi::NotYet(name.to_owned())),
-            other => Err(UnknownApi::Unknown(other.to_owned())),
+        match wire::named(name) {
+            Some(wire) => Ok(Self(wire)),
+            None if name == "openai-responses" => Err(UnknownApi::NotYet(name.to_owned())),
+            None => Err(UnknownApi::Unknown { name: name.to_owned() }),
         }
     }
 }
@@ -57,7 +79,7 @@ pub struct ProviderConfig {
     /// The part of `provider/model` before the first slash. Not empty, no slash in it.
     pub name: String,
     pub api: Api,
-    /// `http://` or `https://`. Empty for [`Api::Scripted`].
+    /// `http://` or `https://`. Empty where the api's place is a file.
     pub base_url: String,
     /// Where this provider comes from, in words: `config`, `environment`, `found on loopback`, `built in`.
     pub source: String,
@@ -65,7 +87,7 @@ pub struct ProviderConfig {
     pub max_parallel: usize,
     /// Without a key it has nothing to say, and is not asked what models it has.
     pub wants_key: bool,
-    /// The script of [`Api::Scripted`]; absent: the built-in demo.
+    /// The script of [`Api::SCRIPTED`]; absent: the built-in demo.
     pub script: Option<PathBuf>,
     /// How long nothing at all may come: before the answer begins, and between two of its parts.
     pub stall_timeout: Duration,
@@ -95,7 +117,7 @@ impl ProviderConfig {
     /// A provider that plays a script; absent: the built-in demo.
     #[must_use]
     pub fn scripted(name: impl Into<String>, script: Option<PathBuf>, source: impl Into<String>) -> Self {
-        Self { script, max_parallel: 256, ..Self::new(name, Api::Scripted, "", source) }
+        Self { script, max_parallel: 256, ..Self::new(name, Api::SCRIPTED, "", source) }
     }
 
     /// The built-in demo: `demo/demo` needs neither key nor network.

@@ -27,8 +27,9 @@ pub async fn read(
     let peer = Peer { config: &config, key: None, http: &Http::default(), model: "model" };
     let pieces: Vec<_> = body.chunks(piece.max(1)).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
     let events = Events::over(&peer, stream::iter(pieces));
-    match api {
-        Api::Anthropic => anthropic::read(&peer, events, on_event).await,
-        _ => openai::read(&peer, events, on_event).await,
+    if api == Api::ANTHROPIC {
+        anthropic::read(&peer, events, on_event).await
+    } else {
+        openai::read(&peer, events, on_event).await
     }
 }

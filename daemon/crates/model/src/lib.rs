@@ -18,6 +18,7 @@ mod fields;
 #[doc(hidden)]
 pub mod fuzzing;
 mod http;
+mod listing;
 mod local;
 mod models;
 mod openai;
@@ -27,6 +28,7 @@ mod replay;
 mod request;
 mod script;
 mod sse;
+mod wire;
 mod written;
 
 pub use config::{Api, Keys, ProviderConfig, Secret, UnknownApi};
@@ -35,4 +37,5 @@ pub use local::{LocalPorts, find_local, find_local_on};
 pub use models::Models;
 pub use price::{Price, Prices};
 pub use request::{MAX_RAW, ModelEvent, ModelRequest};
+pub use wire::Place;
 pub use written::Written;

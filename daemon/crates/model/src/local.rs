@@ -61,7 +61,7 @@ async fn llama_server(http: &Http, port: u16) -> Option<ProviderConfig> {
 }
 
 async fn ask(http: &Http, port: u16, path: &str) -> Result<Value, ModelError> {
-    let config = ProviderConfig::new("local", Api::OpenAiChat, format!("http://127.0.0.1:{port}"), "");
+    let config = ProviderConfig::new("local", Api::OPENAI_CHAT, format!("http://127.0.0.1:{port}"), "");
     let peer = Peer { config: &config, key: None, http, model: "" };
     let body = peer.get(peer.url("", path)?, HeaderMap::new(), MAX_ANSWER, TIMEOUT).await?;
     serde_json::from_slice(&body).map_err(|_| peer.error(ModelErrorKind::Malformed, "its answer is not JSON"))
@@ -74,7 +74,7 @@ fn found(name: &str, port: u16) -> ProviderConfig {
         max_parallel: 4,
         ..ProviderConfig::new(
             name,
-            Api::OpenAiChat,
+            Api::OPENAI_CHAT,
             format!("http://127.0.0.1:{port}/v1"),
             "found on loopback",
         )

@@ -4,20 +4,18 @@ mod check;
 mod list;
 
 use crate::{
-    anthropic,
-    config::{Api, Keys, ProviderConfig},
+    config::{Keys, ProviderConfig},
     error::ModelError,
     http::{Http, Peer},
-    openai,
     price::Prices,
     request::{MAX_RAW, ModelEvent, ModelRequest, Sink},
-    script::{self, Script},
+    wire::{Place, Server},
 };
 use abide_protocol::{
     record::{ModelErrorKind, Trace},
     transcript::Reply,
 };
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The models that can be asked.
@@ -31,8 +29,7 @@ pub struct Models {
 struct Provider {
     config: ProviderConfig,
     places: Semaphore,
-    /// Of [`Api::Scripted`], read when first needed.
-    script: OnceLock<Result<Script, ModelError>>,
+    server: Box<dyn Server>,
 }
 
 impl Models {
@@ -69,12 +66,7 @@ impl Models {
         let _place = provider.place(on_event).await;
         let peer = self.peer(provider, model);
         let on_event = &mut |event| on_event(kept(&peer, event));
-        let mut reply = match provider.config.api {
-            // Boxed, since these are large and a caller's future would have to hold the largest.
-            Api::OpenAiChat => Box::pin(openai::complete(&peer, &request, on_event)).await?,
-            Api::Anthropic => Box::pin(anthropic::complete(&peer, &request, on_event)).await?,
-            Api::Scripted => script::complete(provider.script(model)?, &request, on_event).await?,
-        };
+        let mut reply = provider.server.complete(&peer, &request, on_event).await?;
         let host = reqwest::Url::parse(&provider.config.base_url).ok();
         let host = host.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
         if let Some(price) = self.prices.get(&provider.config.name, model, host) {
@@ -100,10 +92,7 @@ impl Models {
     /// Why not: no such provider, an address that is none, no such script.
     pub fn supports(&self, model: &str) -> Result<(), ModelError> {
         let (provider, model) = self.find(model)?;
-        if provider.config.api == Api::Scripted {
-            return provider.script(model).map(drop);
-        }
-        self.peer(provider, model).url("", "").map(drop)
+        provider.server.supports(&self.peer(provider, model))
     }
 
     /// Takes `provider/model` apart.
@@ -126,9 +115,9 @@ impl Models {
     }
 
     fn peer<'a>(&'a self, provider: &'a Provider, model: &'a str) -> Peer<'a> {
-        let key = match provider.config.api {
-            Api::Scripted => None,
-            Api::OpenAiChat | Api::Anthropic => self.keys.key(&provider.config.name),
+        let key = match provider.config.api.place() {
+            Place::File => None,
+            Place::Address { .. } => self.keys.key(&provider.config.name),
         };
         Peer { config: &provider.config, key, http: &self.http, model }
     }
@@ -148,7 +137,7 @@ fn kept(peer: &Peer<'_>, event: ModelEvent) -> ModelEvent {
 impl Provider {
     fn new(config: ProviderConfig) -> Self {
         let places = Semaphore::new(config.max_parallel.clamp(1, Semaphore::MAX_PERMITS));
-        Self { places, script: OnceLock::new(), config }
+        Self { places, server: (config.api.wire().server)(&config), config }
     }
 
     /// A place among the calls that may be under way; given back when dropped.
@@ -163,22 +152,5 @@ impl Provider {
         )));
         // The semaphore is never closed.
         self.places.acquire().await.ok()
-    }
-
-    /// Reads the script once; it is a small file of the user's own.
-    fn script(&self, model: &str) -> Result<&Script, ModelError> {
-        let script = self.script.get_or_init(|| script::load(&self.config)).as_ref().map_err(Clone::clone)?;
-        if script.name() == model {
-            return Ok(script);
-        }
-        Err(ModelError::new(
-            ModelErrorKind::NotFound,
-            format!(
-                "{}: there is no script `{}`, only `{}`",
-                self.config.name,
-                crate::quote::quote(model),
-                crate::quote::quote(script.name())
-            ),
-        ))
     }
 }

@@ -6,19 +6,43 @@ mod stream;
 use crate::{
     error::ModelError,
     http::Peer,
+    listing,
     request::{ModelRequest, Sink},
     sse::Events,
+    wire::{Place, Server, Wire},
 };
 use abide_protocol::transcript::Reply;
+use futures_util::future::BoxFuture;
 use reqwest::header::{AUTHORIZATION, HeaderMap};
-use std::time::Duration;
 
-/// One attempt.
-pub(crate) async fn complete(
-    peer: &Peer<'_>,
-    request: &ModelRequest,
-    sink: Sink<'_>,
-) -> Result<Reply, ModelError> {
+pub(crate) const WIRE: Wire = Wire {
+    name: "openai-chat",
+    place: Place::Address {
+        vendor_url: "https://api.openai.com/v1",
+        is_imitated: true,
+        base_url: "It is what comes before /chat/completions, and mostly ends in /v1",
+    },
+    server: |_| Box::new(Chat),
+};
+
+struct Chat;
+
+impl Server for Chat {
+    fn complete<'a>(
+        &'a self,
+        peer: &'a Peer<'a>,
+        request: &'a ModelRequest,
+        sink: Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(complete(peer, request, sink))
+    }
+
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
+        Box::pin(async { listing::ask(peer, peer.url("", "/models")?, headers(peer)?).await })
+    }
+}
+
+async fn complete(peer: &Peer<'_>, request: &ModelRequest, sink: Sink<'_>) -> Result<Reply, ModelError> {
     let url = peer.url("", "/chat/completions")?;
     let body = request::body(peer.model, request, url.host_str() == Some("api.openai.com"))
         .map_err(|e| peer.unsendable(&e))?;
@@ -47,11 +71,6 @@ pub(crate) async fn read(
         }
     }
     reply.finish(peer.model).map_err(|fault| peer.fault(fault))
-}
-
-/// The document that lists models, as bytes.
-pub(crate) async fn list(peer: &Peer<'_>, max: usize, within: Duration) -> Result<Vec<u8>, ModelError> {
-    peer.get(peer.url("", "/models")?, headers(peer)?, max, within).await
 }
 
 fn headers(peer: &Peer<'_>) -> Result<HeaderMap, ModelError> {

@@ -20,17 +20,77 @@ mod file;
 mod play;
 mod scene;
 
-use crate::{config::ProviderConfig, demo, error::ModelError, quote::quote};
-use abide_protocol::record::ModelErrorKind;
-pub(crate) use file::Script;
-pub(crate) use play::complete;
-use std::io::Read as _;
+use crate::{
+    config::ProviderConfig,
+    demo,
+    error::ModelError,
+    http::Peer,
+    quote::quote,
+    request::{ModelRequest, Sink},
+    wire::{Place, Server, Wire},
+};
+use abide_protocol::{record::ModelErrorKind, transcript::Reply};
+use file::Script;
+use futures_util::future::{BoxFuture, FutureExt as _, ready};
+use std::{io::Read as _, sync::OnceLock};
 
 /// The longest script, in bytes.
 const MAX_SCRIPT: u64 = 4 * 1024 * 1024;
 
+pub(crate) const WIRE: Wire =
+    Wire { name: "scripted", place: Place::File, server: |_| Box::new(Player::default()) };
+
+/// Plays a provider's script.
+#[derive(Default)]
+struct Player {
+    /// Read once, when first needed; it is a small file of the user's own.
+    script: OnceLock<Result<Script, ModelError>>,
+}
+
+impl Player {
+    fn script(&self, config: &ProviderConfig) -> Result<&Script, ModelError> {
+        self.script.get_or_init(|| load(config)).as_ref().map_err(Clone::clone)
+    }
+
+    /// The script, if it is the one that is asked.
+    fn asked(&self, peer: &Peer<'_>) -> Result<&Script, ModelError> {
+        let script = self.script(peer.config)?;
+        if script.name() == peer.model {
+            return Ok(script);
+        }
+        Err(ModelError::new(
+            ModelErrorKind::NotFound,
+            format!(
+                "{}: there is no script `{}`, only `{}`",
+                peer.config.name,
+                quote(peer.model),
+                quote(script.name())
+            ),
+        ))
+    }
+}
+
+impl Server for Player {
+    fn complete<'a>(
+        &'a self,
+        peer: &'a Peer<'a>,
+        request: &'a ModelRequest,
+        sink: Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(async { play::complete(self.asked(peer)?, request, sink).await })
+    }
+
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
+        ready(self.script(peer.config).map(|script| vec![script.name().to_owned()])).boxed()
+    }
+
+    fn supports(&self, peer: &Peer<'_>) -> Result<(), ModelError> {
+        self.asked(peer).map(drop)
+    }
+}
+
 /// Reads a provider's script, or the built-in one if it names none.
-pub(crate) fn load(config: &ProviderConfig) -> Result<Script, ModelError> {
+fn load(config: &ProviderConfig) -> Result<Script, ModelError> {
     let fail = |kind, what: String| ModelError::new(kind, format!("{}: {what}", config.name)).fatal();
     let Some(path) = &config.script else {
         return serde_json::from_str(demo::SCRIPT)

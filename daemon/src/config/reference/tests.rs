@@ -88,7 +88,7 @@ fn the_defaults_are_those_of_the_code() {
     assert_eq!(task.restart, Some(RestartPolicy::default()));
     let notify = format!("[notify]\nenabled = {}\n", default("notify", "enabled"));
     assert_eq!(Config::parse(&notify).unwrap(), Config::default());
-    let provider = ProviderConfig::new("x", Api::OpenAiChat, "", "");
+    let provider = ProviderConfig::new("x", Api::OPENAI_CHAT, "", "");
     assert_eq!(default("providers", "max_parallel"), provider.max_parallel.to_string());
     assert_eq!(default("providers", "stall_timeout_secs"), provider.stall_timeout.as_secs().to_string());
     let scripted = ProviderConfig::scripted("x", None, "").max_parallel;

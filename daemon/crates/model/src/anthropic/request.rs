@@ -98,13 +98,13 @@ fn most_output(model: &str) -> u32 {
 /// From an entry on.
 fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Message<'a>> {
     let mut all = Vec::new();
-    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::Anthropic.name());
+    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::ANTHROPIC.name());
     for (since, entry) in entries.iter().enumerate().skip(from) {
         match entry {
             Entry::User(text) | Entry::Note(text) => push(&mut all, since, Role::User, plain(text)),
             Entry::Partial(text) => push(&mut all, since, Role::Assistant, plain(text)),
             Entry::Reply(reply) => {
-                same_api = reply.api == Api::Anthropic.name();
+                same_api = reply.api == Api::ANTHROPIC.name();
                 let kinds = blocks(reply, same_api && reply.model == model, same_api);
                 push(&mut all, since, Role::Assistant, kinds);
             }

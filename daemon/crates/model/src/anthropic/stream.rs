@@ -214,7 +214,7 @@ impl<'a> Decoder<'a> {
         };
         Ok(Reply {
             blocks: self.reply.finish(stop_reason),
-            api: Api::Anthropic.name().to_owned(),
+            api: Api::ANTHROPIC.name().to_owned(),
             model: model.to_owned(),
             stop_reason,
             usage: self.usage,

@@ -1,7 +1,7 @@
 //! What a refusal means: status and body become a kind of error and words that say what to do.
 
 use super::Peer;
-use crate::{config::Api, error::ModelError, quote::quote};
+use crate::{config::Api, error::ModelError, quote::quote, wire::Place};
 use abide_protocol::record::ModelErrorKind as Kind;
 use reqwest::header::{DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use serde_json::Value;
@@ -198,13 +198,11 @@ fn explain(peer: &Peer<'_>, status: u16, complaint: &Complaint) -> ModelError {
     peer.error(kind, what)
 }
 
-/// What a base_url is, for one who has written another.
+/// What a `base_url` is, for a person who has given another.
 const fn where_paths_begin(api: Api) -> &'static str {
-    match api {
-        Api::Anthropic => "It is what comes before /v1/messages",
-        Api::OpenAiChat | Api::Scripted => {
-            "It is what comes before /chat/completions, and mostly ends in /v1"
-        }
+    match api.place() {
+        Place::Address { base_url, .. } => base_url,
+        Place::File => "It has no address",
     }
 }
 

@@ -1,9 +1,9 @@
 //! Whether a model answers: its address, key and name, in one small request.
 
-use super::{Models, list::has_wanted_key};
+use super::Models;
 use crate::{
-    config::Api,
     error::ModelError,
+    listing::has_wanted_key,
     request::{ModelEvent, ModelRequest},
     written::Written,
 };
@@ -41,9 +41,7 @@ impl Models {
     /// Why it does not answer.
     pub async fn check(&self, model: &str) -> Result<(), ModelError> {
         let (provider, name) = self.find(model)?;
-        if provider.config.api != Api::Scripted {
-            has_wanted_key(&self.peer(provider, name))?;
-        }
+        has_wanted_key(&self.peer(provider, name))?;
         let request = ModelRequest {
             model: model.to_owned(),
             system: "".into(),

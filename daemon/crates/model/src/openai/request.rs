@@ -93,7 +93,7 @@ fn head(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Res
 /// From an entry on. The last message may grow.
 fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Message<'a>> {
     let mut all: Vec<Said<Message<'a>>> = Vec::new();
-    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::OpenAiChat.name());
+    let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::OPENAI_CHAT.name());
     for (since, entry) in entries.iter().enumerate().skip(from) {
         let message = match entry {
             Entry::User(text) | Entry::Note(text) => {
@@ -108,7 +108,7 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
             Entry::Partial(text) => (!text.trim().is_empty())
                 .then_some(Message::Plain { role: "assistant", content: Cow::Borrowed(text) }),
             Entry::Reply(reply) => {
-                same_api = reply.api == Api::OpenAiChat.name();
+                same_api = reply.api == Api::OPENAI_CHAT.name();
                 Assistant::of(reply, model).map(Message::Assistant)
             }
             Entry::Result(result) => Some(Message::Tool {
@@ -138,7 +138,7 @@ impl<'a> Assistant<'a> {
             Block::Call(_) => true,
             Block::Reasoning(_) => false,
         });
-        let native = reply.api == Api::OpenAiChat.name() && reply.model == model;
+        let native = reply.api == Api::OPENAI_CHAT.name() && reply.model == model;
         has_something.then_some(Self { reply, native })
     }
 }
@@ -182,7 +182,7 @@ impl Serialize for Call<'_> {
             arguments: &'a str,
         }
         let call = self.call;
-        let same_api = self.reply.reply.api == Api::OpenAiChat.name();
+        let same_api = self.reply.reply.api == Api::OPENAI_CHAT.name();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &replay::call_id(&call.provider_id, call.id, same_api))?;
         map.serialize_entry("type", "function")?;

@@ -202,7 +202,7 @@ impl<'a> Decoder<'a> {
         }
         Ok(Reply {
             blocks: self.reply.finish(stop_reason),
-            api: Api::OpenAiChat.name().to_owned(),
+            api: Api::OPENAI_CHAT.name().to_owned(),
             model: model.to_owned(),
             stop_reason,
             usage: self.usage,

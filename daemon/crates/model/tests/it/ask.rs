@@ -102,10 +102,8 @@ pub(crate) async fn ask_once(api: Api, answer: Answer) -> Outcome {
 
 /// The request that goes out for these entries.
 pub(crate) async fn sent(api: Api, request: ModelRequest) -> Seen {
-    let answer = match api {
-        Api::Anthropic => stream(&[r#"{"type":"message_stop"}"#]),
-        _ => stream(&["[DONE]"]),
-    };
+    let end = if api == Api::ANTHROPIC { r#"{"type":"message_stop"}"# } else { "[DONE]" };
+    let answer = stream(&[end]);
     let server = Server::start(vec![answer]).await;
     ask(&models(config(api, server.url())), request).await.reply();
     server.only()

@@ -14,7 +14,7 @@ fn refusal(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer 
 }
 
 async fn error(status: u16, body: &str) -> ModelError {
-    ask_once(Api::OpenAiChat, refusal(status, &[], body)).await.error()
+    ask_once(Api::OPENAI_CHAT, refusal(status, &[], body)).await.error()
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn words_say_what_to_do() {
     );
     let server = Server::start(vec![refusal(401, &[], "")]).await;
     let keyless =
-        Models::new(vec![config(Api::OpenAiChat, server.url())], Arc::new(OneKey(None)), Prices::built_in());
+        Models::new(vec![config(Api::OPENAI_CHAT, server.url())], Arc::new(OneKey(None)), Prices::built_in());
     assert_eq!(
         ask(&keyless, hello()).await.error().message,
         "p: it wants a key and none is set (401); set one with `abide key set p`"
@@ -118,7 +118,7 @@ async fn a_short_key_mangles_no_words() {
     ] {
         let server = Server::start(vec![refusal(status, &[], body)]).await;
         let keys = Arc::new(OneKey(Some(key)));
-        let models = Models::new(vec![config(Api::OpenAiChat, server.url())], keys, Prices::built_in());
+        let models = Models::new(vec![config(Api::OPENAI_CHAT, server.url())], keys, Prices::built_in());
         assert_eq!(ask(&models, hello()).await.error().message, said, "{key}");
     }
 }
@@ -129,23 +129,23 @@ async fn a_wrong_base_url_is_told_from_a_missing_model() {
     let no_path = "; is its base_url right? It is what comes before";
     for (api, body, expected) in [
         (
-            Api::OpenAiChat,
+            Api::OPENAI_CHAT,
             r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#,
             "there is no model `m` at",
         ),
         (
-            Api::Anthropic,
+            Api::ANTHROPIC,
             r#"{"type":"error","error":{"type":"not_found_error","message":"model: m"}}"#,
             "there is no model `m` at",
         ),
         (
-            Api::OpenAiChat,
+            Api::OPENAI_CHAT,
             r#"{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}"#,
             no_path,
         ),
-        (Api::OpenAiChat, r#"{"detail":"Not Found"}"#, no_path),
-        (Api::OpenAiChat, "<html>404</html>", no_path),
-        (Api::Anthropic, "", no_path),
+        (Api::OPENAI_CHAT, r#"{"detail":"Not Found"}"#, no_path),
+        (Api::OPENAI_CHAT, "<html>404</html>", no_path),
+        (Api::ANTHROPIC, "", no_path),
     ] {
         let error = ask_once(api, refusal(404, &[], body)).await.error();
         assert_eq!((error.kind, error.retryable), (Kind::NotFound, false));
@@ -158,7 +158,7 @@ async fn a_wrong_base_url_is_told_from_a_missing_model() {
 fn nothing_shows_a_key() {
     assert!(!format!("{:?}", Secret::new(KEY)).contains("SECRET"));
     let config =
-        ProviderConfig::new("p", Api::OpenAiChat, "https://me:SECRET@example.org/v1?k=SECRET", "config");
+        ProviderConfig::new("p", Api::OPENAI_CHAT, "https://me:SECRET@example.org/v1?k=SECRET", "config");
     assert!(!format!("{config:?}").contains("SECRET"));
     assert_eq!(config.shown_url(), "https://example.org/v1");
 }
@@ -176,11 +176,11 @@ async fn retry_after_in_all_its_forms() {
         (vec![("retry-after", "-5")], None),
         (vec![], None),
     ] {
-        let error = ask_once(Api::OpenAiChat, refusal(429, &headers, "")).await.error();
+        let error = ask_once(Api::OPENAI_CHAT, refusal(429, &headers, "")).await.error();
         assert_eq!(error.retry_after_ms, expected, "{headers:?}");
     }
     let hopeless = refusal(401, &[("retry-after", "7")], "");
-    assert_eq!(ask_once(Api::OpenAiChat, hopeless).await.error().retry_after_ms, None);
+    assert_eq!(ask_once(Api::OPENAI_CHAT, hopeless).await.error().retry_after_ms, None);
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn redirects_are_not_followed() {
     let to = format!("{}/v1?token=T", elsewhere.url());
     for status in [301, 302, 307, 308] {
         let answer = refusal(status, &[("location", to.as_str())], "");
-        let error = ask_once(Api::OpenAiChat, answer).await.error();
+        let error = ask_once(Api::OPENAI_CHAT, answer).await.error();
         assert_eq!((error.kind, error.retryable), (Kind::BadRequest, false));
         assert!(error.message.contains(&elsewhere.url()) && !error.message.contains("token"), "{error}");
     }
@@ -208,7 +208,7 @@ async fn errors_in_a_stream_that_began_well() {
         (r#"{"object":"error","message":"broke","code":500}"#, Kind::Overloaded),
     ] {
         let begin = delta(r#"{"content":"hi"}"#);
-        let error = ask_once(Api::OpenAiChat, stream(&[&begin, event])).await.error();
+        let error = ask_once(Api::OPENAI_CHAT, stream(&[&begin, event])).await.error();
         assert_eq!(error.kind, kind, "{error}");
     }
 }
@@ -216,9 +216,9 @@ async fn errors_in_a_stream_that_began_well() {
 #[tokio::test]
 async fn what_is_no_stream_of_events_is_malformed() {
     let bad_utf8 = Answer::Stream(vec![crate::server::Step::Bytes(b"data: \xff\xfe\n\n".to_vec())]);
-    assert_eq!(ask_once(Api::OpenAiChat, bad_utf8).await.error().kind, Kind::Malformed);
+    assert_eq!(ask_once(Api::OPENAI_CHAT, bad_utf8).await.error().kind, Kind::Malformed);
     let page = refusal(200, &[("content-type", "text/html; charset=utf-8")], "<html>");
-    let page = ask_once(Api::OpenAiChat, page).await.error();
+    let page = ask_once(Api::OPENAI_CHAT, page).await.error();
     assert_eq!((page.kind, page.retryable), (Kind::Malformed, false));
     assert!(
         page.message.contains("is the right base_url") || page.message.contains("the right base_url"),
@@ -226,25 +226,25 @@ async fn what_is_no_stream_of_events_is_malformed() {
     );
     let error =
         refusal(200, &[("content-type", "application/json")], r#"{"error":{"message":"no","code":402}}"#);
-    assert_eq!(ask_once(Api::OpenAiChat, error).await.error().kind, Kind::Quota);
+    assert_eq!(ask_once(Api::OPENAI_CHAT, error).await.error().kind, Kind::Quota);
 }
 
 #[tokio::test]
 async fn huge_events_and_replies_are_refused() {
     let huge = format!("data: {}", "x".repeat(3 * 1024 * 1024));
     let steps = vec![crate::ask::bytes(&huge)];
-    let error = ask_once(Api::OpenAiChat, Answer::Stream(steps)).await.error();
+    let error = ask_once(Api::OPENAI_CHAT, Answer::Stream(steps)).await.error();
     assert_eq!((error.kind, error.retryable), (Kind::Malformed, false), "{error}");
 
     let part = delta(&format!(r#"{{"content":"{}"}}"#, "x".repeat(1024 * 1024)));
     let end = finish("stop");
-    let error = ask_once(Api::OpenAiChat, stream(&[&part, &part, &part, &part, &part, &end])).await.error();
+    let error = ask_once(Api::OPENAI_CHAT, stream(&[&part, &part, &part, &part, &part, &end])).await.error();
     assert_eq!((error.kind, error.retryable), (Kind::Malformed, false), "{error}");
 
     let calls: Vec<_> = (0..300)
         .map(|n| delta(&format!(r#"{{"tool_calls":[{{"index":{n},"function":{{"name":"t"}}}}]}}"#)))
         .collect();
-    let error = ask_once(Api::OpenAiChat, stream(&calls.iter().map(String::as_str).collect::<Vec<_>>()))
+    let error = ask_once(Api::OPENAI_CHAT, stream(&calls.iter().map(String::as_str).collect::<Vec<_>>()))
         .await
         .error();
     assert_eq!(error.kind, Kind::Malformed, "{error}");
@@ -252,7 +252,7 @@ async fn huge_events_and_replies_are_refused() {
 
 #[tokio::test]
 async fn models_that_are_none() {
-    let models = models(ProviderConfig::new("p", Api::OpenAiChat, "not a url", "config"));
+    let models = models(ProviderConfig::new("p", Api::OPENAI_CHAT, "not a url", "config"));
     for (name, kind) in [
         ("nothing", Kind::NotFound),
         ("q/m", Kind::NotFound),

@@ -76,7 +76,7 @@ const OPENAI_TOOLS: &str = r#"[
 
 #[tokio::test]
 async fn openai_to_the_same_model() {
-    let seen = sent(Api::OpenAiChat, conversation("openai-chat", "m", OPENAI_OPAQUE)).await;
+    let seen = sent(Api::OPENAI_CHAT, conversation("openai-chat", "m", OPENAI_OPAQUE)).await;
     assert_eq!(seen.path, "/chat/completions");
     assert_eq!(
         seen.json(),
@@ -106,7 +106,7 @@ async fn openai_to_the_same_model() {
 #[tokio::test]
 async fn openai_after_another_model_and_another_api() {
     let assistant = |body: serde_json::Value| body["messages"][2].clone();
-    let seen = sent(Api::OpenAiChat, conversation("openai-chat", "other", OPENAI_OPAQUE)).await;
+    let seen = sent(Api::OPENAI_CHAT, conversation("openai-chat", "other", OPENAI_OPAQUE)).await;
     assert_eq!(
         assistant(seen.json()),
         json(&format!(
@@ -116,7 +116,7 @@ async fn openai_after_another_model_and_another_api() {
             ]}}"#
         ))
     );
-    let seen = sent(Api::OpenAiChat, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
+    let seen = sent(Api::OPENAI_CHAT, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
     let body = seen.json();
     assert_eq!(body["messages"][2]["tool_calls"][0]["id"], OURS_1);
     assert_eq!(body["messages"][3]["tool_call_id"], OURS_1);
@@ -125,7 +125,7 @@ async fn openai_after_another_model_and_another_api() {
 
 #[tokio::test]
 async fn anthropic_to_the_same_model() {
-    let seen = sent(Api::Anthropic, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
+    let seen = sent(Api::ANTHROPIC, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
     assert_eq!(seen.path, "/v1/messages");
     assert_eq!(seen.header("anthropic-version"), Some("2023-06-01"));
     let schema = r#"{"type":"object","properties":{"b":{},"a":{}}}"#;
@@ -164,7 +164,7 @@ async fn anthropic_to_the_same_model() {
 
 #[tokio::test]
 async fn anthropic_after_another_api() {
-    let seen = sent(Api::Anthropic, conversation("openai-chat", "m", OPENAI_OPAQUE)).await;
+    let seen = sent(Api::ANTHROPIC, conversation("openai-chat", "m", OPENAI_OPAQUE)).await;
     let body = seen.json();
     assert_eq!(
         body["messages"][1]["content"],
@@ -184,11 +184,11 @@ async fn anthropic_after_another_api() {
 async fn bare_requests() {
     let bare = || request(vec![Entry::User("hi".to_owned())]);
     assert_eq!(
-        sent(Api::OpenAiChat, bare()).await.text(),
+        sent(Api::OPENAI_CHAT, bare()).await.text(),
         r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}]}"#
     );
     assert_eq!(
-        sent(Api::Anthropic, bare()).await.text(),
+        sent(Api::ANTHROPIC, bare()).await.text(),
         r#"{"model":"m","max_tokens":8192,"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}]}"#
     );
 }
@@ -203,8 +203,8 @@ async fn what_has_nothing_to_send_is_left_out() {
             Entry::User("two".to_owned()),
         ]
     };
-    let body = sent(Api::Anthropic, request(entries())).await.json();
+    let body = sent(Api::ANTHROPIC, request(entries())).await.json();
     assert_eq!(body["messages"].as_array().unwrap().len(), 1);
-    let body = sent(Api::OpenAiChat, request(entries())).await.json();
+    let body = sent(Api::OPENAI_CHAT, request(entries())).await.json();
     assert_eq!(body["messages"], json(r#"[{"role":"user","content":"one\n\ntwo"}]"#));
 }

@@ -43,7 +43,7 @@ fn after(api: Api, steps: u128) -> ModelRequest {
 
 #[tokio::test]
 async fn each_request_begins_with_the_one_before() {
-    for (api, tail) in [(Api::OpenAiChat, "]}"), (Api::Anthropic, "]}]}")] {
+    for (api, tail) in [(Api::OPENAI_CHAT, "]}"), (Api::ANTHROPIC, "]}]}")] {
         let mut before: Option<String> = None;
         for steps in 0..5 {
             let seen = sent(api, after(api, steps)).await;
@@ -63,7 +63,7 @@ async fn each_request_begins_with_the_one_before() {
 /// or by one that makes an earlier message longer, and also when its past is rewritten.
 #[tokio::test]
 async fn what_is_kept_changes_nothing() {
-    for api in [Api::OpenAiChat, Api::Anthropic] {
+    for api in [Api::OPENAI_CHAT, Api::ANTHROPIC] {
         let all = after(api, 4).transcript.entries().to_vec();
         let extra = [
             Entry::User("and".to_owned()),
@@ -105,6 +105,6 @@ async fn the_end_of_the_last_request_stays_marked() {
         };
         (0..messages.len()).filter(|at| is_marked(&messages[*at])).collect()
     };
-    assert_eq!(marked(&sent(Api::Anthropic, after(Api::Anthropic, 1)).await.json()), [0, 2]);
-    assert_eq!(marked(&sent(Api::Anthropic, after(Api::Anthropic, 2)).await.json()), [2, 4]);
+    assert_eq!(marked(&sent(Api::ANTHROPIC, after(Api::ANTHROPIC, 1)).await.json()), [0, 2]);
+    assert_eq!(marked(&sent(Api::ANTHROPIC, after(Api::ANTHROPIC, 2)).await.json()), [2, 4]);
 }

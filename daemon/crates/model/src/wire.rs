@@ -1,0 +1,158 @@
+//! The protocols that model servers speak. Each is a module with a [`Wire`], and a line in [`WIRES`].
+
+use crate::{
+    anthropic,
+    config::ProviderConfig,
+    error::ModelError,
+    http::Peer,
+    openai,
+    request::{ModelRequest, Sink},
+    script,
+};
+use abide_protocol::transcript::Reply;
+use futures_util::future::BoxFuture;
+
+/// All of them.
+const WIRES: &[Wire] = &[
+    openai::WIRE,
+    anthropic::WIRE,
+    script::WIRE,
+    #[cfg(test)]
+    tests::ECHO,
+];
+
+/// A protocol: what is known of it before any provider is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wire {
+    /// In configuration, replies and lists.
+    pub(crate) name: &'static str,
+    pub(crate) place: Place,
+    /// A provider's server. Nothing is read or asked yet.
+    pub(crate) server: fn(&ProviderConfig) -> Box<dyn Server>,
+}
+
+/// Where a wire's providers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// At an address, over HTTP.
+    Address {
+        /// The vendor's own.
+        vendor_url: &'static str,
+        /// Many other servers speak it: a provider that is not named after a vendor must give its address.
+        is_imitated: bool,
+        /// What a `base_url` is, in words for a person who has given another.
+        base_url: &'static str,
+    },
+    /// In a file on this machine: without address and key.
+    File,
+}
+
+/// One provider's end of a wire.
+pub(crate) trait Server: Send + Sync {
+    /// One attempt. (Boxed, since a caller's future would have to hold the largest.)
+    fn complete<'a>(
+        &'a self,
+        peer: &'a Peer<'a>,
+        request: &'a ModelRequest,
+        sink: Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>>;
+
+    /// The models it has, by its own names.
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>>;
+
+    /// Whether the peer's model could be asked, as far as can be known without asking.
+    fn supports(&self, peer: &Peer<'_>) -> Result<(), ModelError> {
+        peer.url("", "").map(drop)
+    }
+}
+
+/// The wire of that name.
+pub(crate) fn named(name: &str) -> Option<&'static Wire> {
+    WIRES.iter().find(|wire| wire.name == name)
+}
+
+/// Their names, as a configuration may give them.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    WIRES.iter().map(|wire| wire.name)
+}
+
+#[cfg(test)]
+mod tests {
+    //! A wire is one module and one line above: this one echoes.
+
+    use super::{Place, Server, Wire};
+    use crate::{
+        Api, Keys, Models, Prices, ProviderConfig, Secret, Written,
+        error::ModelError,
+        http::Peer,
+        request::{ModelRequest, Sink},
+    };
+    use abide_protocol::{
+        method::daemon::ListModelsParams,
+        transcript::{Block, Entry, Reply, StopReason, TextBlock, Usage},
+    };
+    use futures_util::future::{BoxFuture, FutureExt as _, ready};
+    use std::sync::Arc;
+
+    pub(super) const ECHO: Wire = Wire { name: "echo", place: Place::File, server: |_| Box::new(Echo) };
+
+    struct Echo;
+
+    impl Server for Echo {
+        fn complete<'a>(
+            &'a self,
+            peer: &'a Peer<'a>,
+            request: &'a ModelRequest,
+            _: Sink<'a>,
+        ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+            let said = request.transcript.entries().iter().filter_map(|entry| match entry {
+                Entry::User(text) => Some(Block::Text(TextBlock { text: text.clone(), opaque: None })),
+                _ => None,
+            });
+            let reply = Reply {
+                blocks: said.collect(),
+                api: "echo".to_owned(),
+                model: peer.model.to_owned(),
+                stop_reason: StopReason::EndTurn,
+                usage: Usage::default(),
+            };
+            ready(Ok(reply)).boxed()
+        }
+
+        fn models<'a>(&'a self, _: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
+            ready(Ok(vec!["loud".to_owned()])).boxed()
+        }
+
+        fn supports(&self, _: &Peer<'_>) -> Result<(), ModelError> {
+            Ok(())
+        }
+    }
+
+    struct NoKeys;
+
+    impl Keys for NoKeys {
+        fn key(&self, _: &str) -> Option<Secret> {
+            None
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wire_is_found_by_its_name_listed_and_asked() {
+        let api: Api = "echo".parse().unwrap();
+        let provider = ProviderConfig::new("canyon", api, "", "test");
+        let models = Models::new(vec![provider], Arc::new(NoKeys), Prices::default());
+        let listed = models.list(&ListModelsParams::default()).await;
+        assert_eq!((listed[0].api.as_str(), &listed[0].models), ("echo", &vec!["canyon/loud".to_owned()]));
+        models.supports("canyon/loud").unwrap();
+        let request = ModelRequest {
+            model: "canyon/loud".to_owned(),
+            system: "".into(),
+            tools: Arc::new([]),
+            transcript: vec![Entry::User("hello".to_owned())].into(),
+            written: Written::default(),
+            max_output_tokens: None,
+        };
+        let reply = models.complete(request, &mut |_| ()).await.unwrap();
+        assert_eq!(reply.blocks, [Block::Text(TextBlock { text: "hello".to_owned(), opaque: None })]);
+    }
+}
