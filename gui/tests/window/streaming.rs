@@ -125,6 +125,40 @@ fn a_piece_lays_out_the_paragraph_that_it_belongs_to() {
     assert!(costs.iter().all(|cost| *cost == costs[0] && *cost > 0), "{costs:?}");
 }
 
+/// What a model writes, and what is read of it.
+const WRITTEN: [(&str, &[&str]); 4] = [
+    ("Take a Vec<T> <now>, see https://a.org/b.\n\n", &["Take a Vec<T> <now>, see https://a.org/b."]),
+    (
+        "<details>\n<summary>Why</summary>\nIt is late.\n</details>\n\n",
+        &["<details> <summary>Why</summary> It is late. </details>"],
+    ),
+    (
+        "```\n<p>\n```\n\n- `Vec<u8>`\n- <b>, and <https://b.org>\n\n",
+        &["<p>", "Vec<u8>", "<b>, and https://b.org"],
+    ),
+    ("One\r\ntwo, at last <T", &["One two, at last <T"]),
+];
+
+#[test]
+fn what_is_said_reads_live_as_it_does_afterwards() {
+    let text: String = WRITTEN.iter().map(|(text, _)| *text).collect();
+    for size in [1, 2, 5, 7, 1000] {
+        let mut streaming = Streaming::after(preset::empty());
+        let letters: Vec<char> = text.chars().collect();
+        for piece in letters.chunks(size) {
+            streaming.says([&*String::from_iter(piece)]);
+        }
+        for words in WRITTEN.iter().flat_map(|(_, words)| *words) {
+            assert!(streaming.person.finds(words).is_some(), "live, in pieces of {size}: {words:?}");
+        }
+    }
+    let said = preset::said(1, Role::Agent, &text);
+    let mut recorded = Streaming::after(Snapshot { messages: vec![said], ..preset::empty() });
+    for words in WRITTEN.iter().flat_map(|(_, words)| *words) {
+        assert!(recorded.person.finds(words).is_some(), "recorded: {words:?}");
+    }
+}
+
 #[test]
 fn a_line_of_code_lays_out_the_lines_near_it() {
     for (language, most) in [("", 1500), ("rust", 500)] {

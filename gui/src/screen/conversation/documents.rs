@@ -1,6 +1,6 @@
 //! Parsed Markdown, kept per message: what is being said grows at its end and is not parsed again.
 
-use super::links::linked;
+use super::links::{Linker, linked};
 use crate::emoji::drawable;
 use abide_client::{
     protocol::{
@@ -21,8 +21,58 @@ const KEEP: usize = 400;
 #[derive(Debug, Default)]
 pub(super) struct Documents {
     recorded: HashMap<Seq, Content>,
-    live: HashMap<DeltaItem, Content>,
+    live: HashMap<DeltaItem, Live>,
     summaries: HashMap<TaskId, Content>,
+}
+
+/// A document that grows at its end. Its source is at all times what [`document`] would make of all that came.
+#[derive(Debug, Default)]
+struct Live {
+    content: Content,
+    /// What was parsed.
+    source: String,
+    /// Where its last line begins.
+    at: usize,
+    /// The last line as it came, and what goes before it.
+    line: String,
+    linker: Linker,
+}
+
+impl Live {
+    fn of(text: &str) -> Self {
+        let mut live = Self::default();
+        live.push(text);
+        live
+    }
+
+    /// What was known stays parsed, unless this piece gives it another meaning: an address has grown, say.
+    fn push(&mut self, piece: &str) {
+        self.line.push_str(piece);
+        let came = std::mem::take(&mut self.line);
+        let mut end = String::new();
+        let mut last = 0;
+        for line in came.split_inclusive('\n') {
+            let mut linker = self.linker;
+            linker.line(&drawable(visible(line)), &mut end);
+            if line.ends_with('\n') {
+                (self.linker, last) = (linker, end.len());
+            } else {
+                line.clone_into(&mut self.line);
+            }
+        }
+        match end.strip_prefix(&self.source[self.at..]) {
+            Some(more) => {
+                self.content.push_str(more);
+                self.source.push_str(more);
+            }
+            None => {
+                self.source.truncate(self.at);
+                self.source.push_str(&end);
+                self.content = Content::parse(&self.source);
+            }
+        }
+        self.at += last;
+    }
 }
 
 impl Documents {
@@ -45,7 +95,13 @@ impl Documents {
 
     #[must_use]
     pub(super) fn live(&self, item: DeltaItem) -> Option<&Content> {
-        self.live.get(&item)
+        self.live.get(&item).map(|live| &live.content)
+    }
+
+    /// The Markdown of that.
+    #[must_use]
+    pub(super) fn live_source(&self, item: DeltaItem) -> Option<&str> {
+        self.live.get(&item).map(|live| &*live.source)
     }
 
     /// Of how many blocks that consists by now.
@@ -91,8 +147,8 @@ impl Documents {
             }
         }
         for (item, text) in grown {
-            if let Some(content) = self.live.get_mut(&item) {
-                content.push_str(&drawable(visible(&text)));
+            if let Some(live) = self.live.get_mut(&item) {
+                live.push(&text);
             }
         }
     }
@@ -100,7 +156,7 @@ impl Documents {
     fn redraw(&mut self, view: &ConversationView, item: DeltaItem) {
         let text = view.live_item(item).and_then(|live| live.stream(DeltaKind::Text)).map(Stream::text);
         match text {
-            Some(text) => self.live.insert(item, Content::parse(&drawable(visible(&text)))),
+            Some(text) => self.live.insert(item, Live::of(&text)),
             None => self.live.remove(&item),
         };
     }
@@ -130,4 +186,28 @@ pub(super) const fn is_document(message: &Message) -> bool {
 #[must_use]
 pub(in crate::screen) fn document(text: &str) -> Content {
     Content::parse(&linked(&drawable(visible(text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_in_pieces_is_parsed_as_the_whole_one() {
+        let text = "Vec<T>, <b> and https://a.org/b?c=d.\r\n\n```\n<p> https://b.org\n```\n<me@a.org> \u{200b}(http://c.org) <";
+        let whole = linked(&drawable(visible(text)));
+        let ends: Vec<usize> = text.char_indices().map(|(at, c)| at + c.len_utf8()).collect();
+        for size in 1..ends.len() {
+            let mut live = Live::default();
+            let mut from = 0;
+            for to in ends.chunks(size).filter_map(|chunk| chunk.last()) {
+                live.push(&text[from..*to]);
+                from = *to;
+                assert_eq!(live.source, linked(&drawable(visible(&text[..from]))), "in pieces of {size}");
+                let (content, expected) = (live.content.items(), Content::parse(&live.source));
+                assert_eq!(format!("{content:?}"), format!("{:?}", expected.items()), "in pieces of {size}");
+            }
+            assert_eq!(live.source, whole);
+        }
+    }
 }

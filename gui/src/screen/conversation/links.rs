@@ -7,20 +7,34 @@ pub(super) fn linked(markdown: &str) -> String {
         return markdown.to_owned();
     }
     let mut linked = String::with_capacity(markdown.len() + 16);
-    let mut fence: Option<char> = None;
+    let mut linker = Linker::default();
     for line in markdown.split_inclusive('\n') {
+        linker.line(line, &mut linked);
+    }
+    linked
+}
+
+/// Goes from line to line, and knows whether code has begun.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Linker {
+    fence: Option<char>,
+}
+
+impl Linker {
+    /// The next line, with its break, is added to what is linked.
+    pub(super) fn line(&mut self, line: &str, linked: &mut String) {
         let begun = line.trim_start();
         let mark = begun.chars().next().filter(|c| begun.starts_with(&c.to_string().repeat(3)));
         let mark = mark.filter(|c| matches!(c, '`' | '~'));
-        let is_code = fence.is_some() || mark.is_some() || line.starts_with("    ") || line.starts_with('\t');
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
+        let is_code =
+            self.fence.is_some() || mark.is_some() || line.starts_with("    ") || line.starts_with('\t');
+        match (self.fence, mark) {
+            (None, Some(mark)) => self.fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => self.fence = None,
             _ => {}
         }
-        if is_code { linked.push_str(line) } else { in_line(line, &mut linked) }
+        if is_code { linked.push_str(line) } else { in_line(line, linked) }
     }
-    linked
 }
 
 fn in_line(line: &str, linked: &mut String) {

@@ -8,12 +8,9 @@ use crate::{
     words,
 };
 use abide_client::{
-    protocol::{
-        message::{MessageKind, Role},
-        notification::DeltaKind,
-    },
+    protocol::message::{MessageKind, Role},
     text::visible,
-    view::{Entry, Stream},
+    view::Entry,
 };
 use std::{collections::HashMap, ops::Range};
 
@@ -106,8 +103,7 @@ impl Conversation {
                 _ => self.row_as_text(row),
             },
             Row::Live(item, block) => {
-                let stream = self.view.live_item(item)?.stream(DeltaKind::Text).map(Stream::text)?;
-                rendered::block(&visible(&stream), block)
+                self.documents.live_source(item).and_then(|source| rendered::block(source, block))
             }
             _ => self.row_as_text(row),
         }
