@@ -45,6 +45,9 @@ pub fn step(task: &AgentTask) -> String {
 /// What a task is doing right now, or how it ended.
 #[must_use]
 pub fn doing(task: &AgentTask) -> String {
+    if let Some(words) = task.pausing() {
+        return words.to_owned();
+    }
     match task.status {
         Status::Running => "working".to_owned(),
         Status::Thinking if task.retry.is_some() => task.retry.as_ref().map(tries_again).unwrap_or_default(),

@@ -313,6 +313,18 @@ impl AgentTask {
     pub fn brief(&self) -> Self {
         Self { original_prompt: String::new(), scratchpad: Vec::new(), ..self.clone() }
     }
+
+    /// For people, what it does before it pauses: it has been paused, and what is under way is finished first. Until then it can be
+    /// resumed as after that.
+    #[must_use]
+    pub const fn pausing(&self) -> Option<&'static str> {
+        match self.status {
+            _ if self.pause_reason.is_none() => None,
+            Status::Thinking => Some("pauses after this reply"),
+            Status::ToolExecuting => Some("pauses after this call"),
+            _ => None,
+        }
+    }
 }
 
 /// A call that has no result yet.

@@ -56,6 +56,9 @@ fn steps(task: &AgentTask) -> String {
 /// A task's status in words, with what matters to a person first.
 pub(crate) fn status(task: &AgentTask) -> (String, Style) {
     let words = |words: &str, style| (words.to_owned(), style);
+    if let Some(pausing) = task.pausing() {
+        return words(pausing, BUSY);
+    }
     match task.status {
         Status::Running => words("running", BUSY),
         Status::Thinking if task.retry.is_some() => words("waits to try again", BUSY),
@@ -155,6 +158,17 @@ mod tests {
         let two = vec![Pending::Approval(fixture::approval()), Pending::Approval(fixture::approval())];
         let task = AgentTask { status: Status::WaitingApproval, pending: two, ..fixture::task() };
         assert_eq!(super::status(&task).0, "needs you: 2 approvals");
+    }
+
+    #[test]
+    fn a_pause_that_waits_for_what_is_under_way_is_said() {
+        let words = |status| {
+            let paused = AgentTask { status, pause_reason: Some(PauseReason::User), ..fixture::task() };
+            super::status(&paused).0
+        };
+        assert_eq!(words(Status::Thinking), "pauses after this reply");
+        assert_eq!(words(Status::ToolExecuting), "pauses after this call");
+        assert_eq!(words(Status::Paused), "paused: by you");
     }
 
     #[test]

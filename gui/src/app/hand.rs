@@ -94,10 +94,13 @@ impl App {
         let Some(open) = self.open.as_ref().filter(|_| self.page == Page::Conversation) else {
             return listed;
         };
-        let (stance, task, asked) = match open.stance() {
+        let stance = open.stance();
+        let (stance, task, asked) = match stance {
             Stance::Ready => (0, None, None),
             Stance::Away => (1, None, None),
+            Stance::Working(task) if stance.can_go_on() => (6, Some(task.id), None),
             Stance::Working(task) => (2, Some(task.id), None),
+            Stance::Approval(task) if stance.can_go_on() => (7, Some(task.id), None),
             Stance::Approval(task) => (3, Some(task.id), None),
             Stance::Paused(task) => (4, Some(task.id), None),
             Stance::Question(task, question) => (5, Some(task), Some(PendingId::Question(question.id))),

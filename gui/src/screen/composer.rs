@@ -111,6 +111,16 @@ pub enum Stance<'a> {
 }
 
 impl Stance<'_> {
+    /// *Go on* is there instead of *Pause*: also while what runs is finished before the pause.
+    #[must_use]
+    pub const fn can_go_on(self) -> bool {
+        match self {
+            Self::Paused(_) => true,
+            Self::Working(task) | Self::Approval(task) => task.pause_reason.is_some(),
+            Self::Ready | Self::Away | Self::Question(..) => false,
+        }
+    }
+
     /// Something waits for a person.
     #[must_use]
     pub const fn needs_person(self) -> bool {
@@ -238,7 +248,10 @@ impl Composer {
             (Message::PausePressed, Stance::Working(task) | Stance::Approval(task)) => {
                 vec![Effect::Ask(Request::Pause(task.id))]
             }
-            (Message::ResumePressed, Stance::Paused(task)) => vec![Effect::Ask(Request::Resume(task.id))],
+            (
+                Message::ResumePressed,
+                Stance::Paused(task) | Stance::Working(task) | Stance::Approval(task),
+            ) if stance.can_go_on() => vec![Effect::Ask(Request::Resume(task.id))],
             (Message::DeclinePressed, Stance::Question(task, question)) => {
                 vec![Effect::Ask(Request::Answer(task, question.id, None))]
             }

@@ -19,6 +19,7 @@ mod long;
 mod moving;
 mod narrow;
 mod painting;
+mod pausing;
 mod person;
 mod preset;
 mod reading;

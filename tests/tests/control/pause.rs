@@ -37,6 +37,24 @@ async fn a_reply_under_way_finishes_and_its_calls_wait() {
 }
 
 #[tokio::test]
+async fn a_pause_that_waits_is_said_and_taken_back() {
+    let world = World::start().await;
+    let gate = Gate::new("the middle of a reply");
+    let script = [
+        Turn::say("Before, ").gate(&gate).text("after.").call("shell", json!({ "command": "true" })),
+        Turn::done("Done."),
+    ];
+    let task = world.run("taken back", script).await;
+    gate.reached().await;
+    world.pause(task).await;
+    assert_eq!(world.get(task).await.task.pausing(), Some("pauses after this reply"));
+    world.resume(task).await;
+    assert_eq!(world.get(task).await.task.pausing(), None);
+    gate.open();
+    assert_eq!(world.wait_end(task).await.status, Status::Completed, "it did not pause");
+}
+
+#[tokio::test]
 async fn a_tool_under_way_finishes() {
     let world = World::start().await;
     let fifo = world.daemon.workspace().join("go");

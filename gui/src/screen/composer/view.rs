@@ -199,13 +199,13 @@ impl Composer {
                     .on_press_maybe(can_send.then_some(Message::Submitted))
             ],
             Stance::Away => row![action("Send", Some(enter())).style(style::primary)],
-            Stance::Working(_) | Stance::Approval(_) => {
+            Stance::Working(_) | Stance::Approval(_) if !stance.can_go_on() => {
                 row![
                     action("Pause", None).style(style::quiet).on_press_maybe(press(Message::PausePressed)),
                     stop()
                 ]
             }
-            Stance::Paused(_) => {
+            Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_) => {
                 row![
                     action("Go on", None).style(style::primary).on_press_maybe(press(Message::ResumePressed)),
                     stop()

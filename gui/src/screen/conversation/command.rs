@@ -21,9 +21,10 @@ impl Conversation {
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
             Command::Escape if self.has_selection() => Message::Selected(None),
             Command::Copy if self.has_selection() => Message::SelectionCopied,
-            Command::PauseOrResume => Message::Composer(match self.stance() {
-                Stance::Paused(_) => composer::Message::ResumePressed,
-                _ => composer::Message::PausePressed,
+            Command::PauseOrResume => Message::Composer(if self.stance().can_go_on() {
+                composer::Message::ResumePressed
+            } else {
+                composer::Message::PausePressed
             }),
             Command::ToggleDetails => Message::DetailsToggled,
             Command::AsText => Message::AsTextPressed,

@@ -216,7 +216,8 @@ fn indicator<'a>(task: &AgentTask, look: Look) -> Element<'a, Message> {
         },
         _ => secondary(words::sentence(&words::doing(task))).into(),
     };
-    row![working(look), words].spacing(space::S + 2.0).align_y(Center).into()
+    let pause = task.pausing().map(|words| secondary(words::sentence(words)).style(style::needs_you).into());
+    row![working(look), words].extend(pause).spacing(space::S + 2.0).align_y(Center).into()
 }
 
 /// The badge of an ended task: how, and the numbers.
