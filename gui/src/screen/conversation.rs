@@ -68,7 +68,7 @@ pub struct Conversation {
     /// The words that were searched for, in lower case.
     marks: Vec<String>,
     /// It has still to be brought into view.
-    goal: Option<Row>,
+    goal: Option<Goal>,
     /// Messages that came since the end was left.
     news: usize,
     history: History,
@@ -84,6 +84,14 @@ pub struct Conversation {
     cards: Cards,
     pub composer: Composer,
     menu: Menu,
+}
+
+/// What is to be brought into view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    Row(Row),
+    /// Wherever the conversation begins.
+    Beginning,
 }
 
 /// Pages before what is here.
@@ -252,7 +260,7 @@ impl Conversation {
                 self.open.clear();
                 Vec::new()
             }
-            Message::Scrolled(scroll) => vec![Effect::Scroll(scroll)],
+            Message::Scrolled(scroll) => self.scroll(scroll),
             Message::Wanted(wanted) => {
                 if wanted == field::STEPS {
                     self.composer.show_choices();
@@ -365,7 +373,7 @@ impl Conversation {
 
     /// Brings the card into view.
     pub fn go_to_card(&mut self, id: PendingId) -> Vec<Effect> {
-        self.goal = Some(Row::Card(id));
+        self.goal = Some(Goal::Row(Row::Card(id)));
         self.seek()
     }
 

@@ -1,18 +1,27 @@
 //! A long conversation costs what is near the view.
 
-use crate::preset::{self, CONVERSATION};
+use crate::{
+    person::Person,
+    preset::{self, CONVERSATION},
+};
 use abide_client::{
     Update,
-    protocol::{Seq, message::Role, method::conversation::ListMessagesReply, notification::Snapshot},
+    protocol::{
+        Seq, message::Role, method::conversation::ListMessagesReply, notification::Snapshot, task::Status,
+    },
 };
 use abide_gui::{
+    Message,
     effect::Effect,
-    request::{Answer, PAGE, Request},
-    screen::conversation::{Conversation, Message, Row},
+    request::{Answer, LONG_PAGE, PAGE, Request},
+    screen::conversation::{self, Conversation, Row},
     settings,
     widget::list::View,
 };
-use iced_test::Simulator;
+use iced_test::{
+    Simulator,
+    core::keyboard::{Key, Modifiers, key::Named},
+};
 use std::time::Instant;
 
 #[test]
@@ -37,10 +46,10 @@ fn history_is_fetched_when_its_start_is_near_and_once() {
     let (mut open, _) = with_history();
     assert_eq!(open.rows().first(), Some(&Row::Older));
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
-    let asked = open.update(Message::Looked(view));
+    let asked = open.update(conversation::Message::Looked(view));
     let request = Request::Older(CONVERSATION, Seq(901), PAGE);
     assert_eq!(asked, [Effect::Ask(request.clone())]);
-    assert_eq!(open.update(Message::Looked(view)), [], "it is under way");
+    assert_eq!(open.update(conversation::Message::Looked(view)), [], "it is under way");
     let older = (801..=900).map(|n| preset::said(n, Role::User, "before"));
     let page =
         ListMessagesReply { messages: older.collect(), calls: Vec::new(), events: Vec::new(), before: None };
@@ -49,13 +58,42 @@ fn history_is_fetched_when_its_start_is_near_and_once() {
     assert_eq!(open.rows().first(), Some(&Row::Entry(Seq(801))));
 }
 
+/// Messages `from` to `to`, as the daemon gives them.
+fn page(from: u64, to: u64) -> ListMessagesReply {
+    let messages = (from..=to).map(|n| preset::said(n, Role::Agent, &format!("message {n}"))).collect();
+    let before = (from > 1).then_some(Seq(from));
+    ListMessagesReply { messages, calls: Vec::new(), events: Vec::new(), before }
+}
+
+#[test]
+fn the_start_is_that_of_the_conversation_and_not_of_what_is_here() {
+    let task = preset::task(Status::Completed);
+    let about = vec![preset::conversation(&task)];
+    let snapshot =
+        Snapshot { messages: page(2901, 3000).messages, conversations: about.clone(), ..preset::empty() };
+    let mut person = Person::before(Snapshot { conversations: about, ..preset::empty() });
+    person.open(CONVERSATION, snapshot);
+    person.press(Key::Named(Named::Home), Modifiers::CTRL);
+    for (before, from) in [(2901, 1901), (1901, 901), (901, 1)] {
+        assert!(person.finds("message 1").is_none());
+        let request = Request::Older(CONVERSATION, Seq(before), LONG_PAGE);
+        assert_eq!(person.sent().last(), Some(&request));
+        person.tell(Message::Answered(request, Ok(Answer::Page(CONVERSATION, page(from, before - 1)))));
+    }
+    assert!(person.finds("message 1").is_some());
+    person.press(Key::Named(Named::End), Modifiers::CTRL);
+    assert!(person.finds("message 3000").is_some() && person.finds("message 1").is_none());
+    person.press(Key::Named(Named::Home), Modifiers::CTRL);
+    assert!(person.finds("message 1").is_some(), "though few of the rows between are built");
+}
+
 #[test]
 fn a_page_that_did_not_come_is_asked_for_again() {
     let (mut open, _) = with_history();
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
-    let asked = open.update(Message::Looked(view));
+    let asked = open.update(conversation::Message::Looked(view));
     open.failed(&Request::Older(CONVERSATION, Seq(901), PAGE));
-    assert_eq!(open.update(Message::Looked(view)), asked);
+    assert_eq!(open.update(conversation::Message::Looked(view)), asked);
 }
 
 #[test]

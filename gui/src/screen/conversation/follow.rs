@@ -1,7 +1,7 @@
 //! From what the daemon tells to the rows that are built.
 
 use super::{
-    Conversation, History, Row,
+    Conversation, Goal, History, Row,
     projection::{is_now, now, rows},
 };
 use crate::{effect::Effect, request::Request};
@@ -68,7 +68,7 @@ impl Conversation {
         effects.push(Effect::Ask(Request::Tasks(self.id)));
         if self.goal.is_none() && self.looked.is_none() {
             // It opens at what waits.
-            self.goal = self.waiting().first().copied().map(Row::Card);
+            self.goal = self.waiting().first().map(|id| Goal::Row(Row::Card(*id)));
         }
     }
 
