@@ -281,6 +281,12 @@ impl Composer {
         }
     }
 
+    /// Nothing is written.
+    pub fn clear(&mut self) -> Effect {
+        self.show("");
+        Effect::Draft
+    }
+
     /// These words, with the caret at their end.
     fn show(&mut self, text: &str) {
         self.content = text_editor::Content::with_text(text);

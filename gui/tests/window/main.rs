@@ -23,6 +23,7 @@ mod pausing;
 mod person;
 mod preset;
 mod reading;
+mod replying;
 mod screens;
 mod selecting;
 mod settings;

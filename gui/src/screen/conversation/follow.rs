@@ -4,10 +4,14 @@ use super::{
     Conversation, Goal, History, Row,
     projection::{is_now, now, rows},
 };
-use crate::{effect::Effect, request::Request};
+use crate::{
+    effect::Effect,
+    request::Request,
+    screen::{composer::Stance, pending::picked},
+};
 use abide_client::{
     Update,
-    protocol::{Seq, message::Role},
+    protocol::{Seq, inbox::PendingId, message::Role},
     view::{Change, Entry},
 };
 
@@ -23,6 +27,7 @@ impl Conversation {
     pub fn follow(&mut self, updates: Vec<Update>, seen: Option<u64>) -> Vec<Effect> {
         let mut changes = Vec::new();
         let mut effects = Vec::new();
+        let picked = self.picked_in_words();
         for update in updates {
             let is_first = matches!(update, Update::Snapshot(_));
             changes.extend(self.view.apply(update));
@@ -32,6 +37,9 @@ impl Conversation {
         }
         self.documents.follow(&self.view, &changes);
         self.cards.keep(self.view.inbox().items());
+        if picked.is_some_and(|id| self.view.inbox().get(id).is_none()) {
+            effects.push(self.composer.clear());
+        }
         if !self.at_end() {
             self.news += changes
                 .iter()
@@ -70,6 +78,12 @@ impl Conversation {
             // It opens at what waits.
             self.goal = self.waiting().first().map(|id| Goal::Row(Row::Card(*id)));
         }
+    }
+
+    /// The question of which the draft is only a choice: without it, the draft means nothing.
+    fn picked_in_words(&self) -> Option<PendingId> {
+        let Stance::Question(_, question) = self.stance() else { return None };
+        picked(question, &self.composer.draft()).map(|_| PendingId::Question(question.id))
     }
 
     fn is_said(&self, seq: Seq) -> bool {
