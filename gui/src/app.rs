@@ -470,7 +470,7 @@ impl App {
 
     fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
         match result {
-            Ok(Answer::Models(models)) => self.models = Some(models),
+            Ok(Answer::Models(models)) => self.know_models(models),
             Ok(Answer::Found(found)) => {
                 let effects = self.sidebar.searched(Some(&found));
                 return self.perform(effects);

@@ -130,7 +130,8 @@ impl App {
         self.page = Page::Fresh;
         self.list_is_over = false;
         self.remember(None);
-        Task::batch([self.tell_focus(), operation::focus(Id::new(field::COMPOSER))])
+        let models = self.ask(Request::Models);
+        Task::batch([self.tell_focus(), models, operation::focus(Id::new(field::COMPOSER))])
     }
 
     pub(super) fn remember(&mut self, conversation: Option<ConversationId>) {

@@ -3,6 +3,7 @@
 use super::{App, Message, Over, Page};
 use crate::{
     effect::{Effect, field},
+    request::Request,
     screen::{
         composer::{self, Composer, Stance},
         conversation, fresh,
@@ -10,6 +11,7 @@ use crate::{
     },
     widget::walk::walk,
 };
+use abide_client::protocol::method::daemon::ListModelsReply;
 use iced::{
     Task,
     advanced::widget::{operate, operation::focusable},
@@ -30,7 +32,8 @@ impl App {
             Page::Inbox | Page::Settings => false,
         };
         if is_ready {
-            self.offer(Offer::Models(Composer::offered(self.models.as_ref())))
+            let offered = self.offer(Offer::Models(Composer::offered(self.models.as_ref())));
+            Task::batch([offered, self.ask(Request::Models)])
         } else {
             Task::none()
         }
@@ -39,6 +42,14 @@ impl App {
     fn offer(&mut self, offer: Offer) -> Task<Message> {
         self.over = Over::Palette(Palette::of(offer));
         self.perform_one(Effect::Focus(field::PALETTE))
+    }
+
+    /// The daemon has told which models there are.
+    pub(super) fn know_models(&mut self, models: ListModelsReply) {
+        if let Over::Palette(palette) = &mut self.over {
+            palette.renew(Composer::offered(Some(&models)));
+        }
+        self.models = Some(models);
     }
 
     pub(super) fn in_palette(&mut self, message: palette::Message) -> Task<Message> {

@@ -1,10 +1,11 @@
 //! The window itself: focus, closing, keys.
 
-use super::{App, Message, Over};
+use super::{App, Message, Over, Page};
 use crate::{
     attention,
     effect::{Effect, field},
     keymap,
+    request::Request,
 };
 use iced::{
     Event, Size, Task, event, keyboard,
@@ -40,7 +41,8 @@ impl App {
                 self.is_focused = true;
                 self.guard.came_back(self.now);
                 let read = self.mark_read();
-                Task::batch([attention::calm(self.window), self.tell_focus(), read])
+                let known = self.look_again();
+                Task::batch([attention::calm(self.window), self.tell_focus(), read, known])
             }
             WindowEvent::Unfocused => {
                 self.is_focused = false;
@@ -56,6 +58,15 @@ impl App {
                 self.close()
             }
         }
+    }
+
+    /// While a person was elsewhere, the configuration may have changed: the daemon reads it when it is asked.
+    fn look_again(&mut self) -> Task<Message> {
+        if self.page == Page::Settings {
+            let effects = self.preferences.opened();
+            return self.perform(effects);
+        }
+        self.ask(Request::Models)
     }
 
     pub(super) fn close(&mut self) -> Task<Message> {

@@ -63,6 +63,13 @@ impl Palette {
         Self { offer, query: String::new(), at: 0 }
     }
 
+    /// If models are offered, it is these now; the row that is picked stays picked.
+    pub fn renew(&mut self, models: Vec<ModelChoice>) {
+        let Offer::Models(known) = &mut self.offer else { return };
+        *known = models;
+        self.step(0);
+    }
+
     /// What was taken, if something was.
     pub fn update(&mut self, message: Message) -> Option<Pick> {
         match message {

@@ -11,6 +11,8 @@ use abide_client::{
 };
 use abide_gui::{
     App, Message,
+    app::WindowEvent,
+    keymap::Command,
     request::{Answer, Asker, Request},
     screen::{
         composer::{self, ModeChoice, ModelChoice},
@@ -67,6 +69,31 @@ fn providers_that_are_not_there_are_told_on_demand() {
     assert!(finds(&window.app, "2 unavailable +") && !finds(&window.app, problem));
     window.tell(Message::Fresh(fresh::Message::ProblemsToggled));
     assert!(finds(&window.app, problem));
+}
+
+/// The configuration may have changed meanwhile.
+#[test]
+fn which_models_there_are_is_asked_anew_when_a_person_comes_to_choose() {
+    let home = tempfile::tempdir().unwrap();
+    let asked = Arc::new(Mutex::new(0));
+    let count = asked.clone();
+    let asker = Asker::new(move |request| {
+        *count.lock().unwrap() += u32::from(request == Request::Models);
+        Box::pin(future::pending())
+    });
+    let mut app = App::with(&Home::at(home.path()), || preset::NOW, asker);
+    let mut asks = |message| {
+        *asked.lock().unwrap() = 0;
+        drop(app.update(message));
+        *asked.lock().unwrap()
+    };
+    let window = iced::window::Id::unique();
+    assert_eq!(asks(Message::Overview(vec![Update::Snapshot(Box::new(preset::empty()))])), 1, "at first");
+    assert_eq!(asks(Message::Window(window, WindowEvent::Unfocused)), 0);
+    assert_eq!(asks(Message::Window(window, WindowEvent::Focused)), 1, "a person was elsewhere");
+    assert_eq!(asks(Message::Key(Command::Inbox)), 0);
+    assert_eq!(asks(Message::Key(Command::New)), 1, "the page for a new conversation");
+    assert_eq!(asks(Message::Key(Command::Model)), 1, "the list of models");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use iced_test::{
         keyboard::{self, Key, Modifiers, key::Named},
         mouse, renderer as style, widget, window,
     },
-    futures::futures::{StreamExt as _, executor::block_on, future, task::noop_waker},
+    futures::futures::{StreamExt as _, executor::block_on, future},
     renderer::Renderer,
     runtime::{
         Action, UserInterface, clipboard,
@@ -32,8 +32,11 @@ use iced_test::{
 use iced_tiny_skia::Layer;
 use std::{
     cell::Cell,
-    sync::{Arc, Mutex},
-    task::{Context, Poll},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
     time::Instant,
 };
 
@@ -43,6 +46,16 @@ thread_local! {
 
 fn clock() -> Timestamp {
     Timestamp(CLOCK.get())
+}
+
+/// Whether there is more to look at.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 pub(crate) struct Person {
@@ -135,8 +148,15 @@ impl Person {
         while let Some(message) = messages.pop() {
             let Some(mut actions) = into_stream(self.app.update(message)) else { continue };
             // What does not come at once is for later, or for a daemon.
-            let waker = noop_waker();
-            while let Poll::Ready(Some(action)) = actions.poll_next_unpin(&mut Context::from_waker(&waker)) {
+            let woken = Arc::new(Woken::default());
+            let waker = Waker::from(woken.clone());
+            loop {
+                let action = match actions.poll_next_unpin(&mut Context::from_waker(&waker)) {
+                    Poll::Ready(Some(action)) => action,
+                    // Of many tasks not all are looked at each time.
+                    Poll::Pending if woken.0.swap(false, Ordering::Relaxed) => continue,
+                    Poll::Ready(None) | Poll::Pending => break,
+                };
                 match action {
                     Action::Output(message) => messages.insert(0, message),
                     Action::Widget(mut operation) => self.operate(&mut *operation),
