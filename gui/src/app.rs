@@ -104,7 +104,6 @@ struct Done {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Undo {
-    Stopped(ConversationId),
     Archived(ConversationId),
     /// For good: it was asked before.
     Deleted,

@@ -172,7 +172,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             known("Ctrl Z", "take back what was written; Shift: again"),
             known("Tab", "to the next thing that takes keys"),
             known("Esc", "leave the field, close what is open"),
-            does(Command::Stop, "Esc Esc", "stop the task; then Go on takes it back"),
+            does(Command::Stop, "Esc Esc", "stop the task"),
             does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
             does(Command::FocusInput, "Ctrl L", "to the input"),
         ],

@@ -189,12 +189,6 @@ impl App {
     /// The daemon has done it: for a while it can be taken back.
     pub(super) fn note_done(&mut self, request: &Request) {
         let what = match request {
-            // Of another conversation nothing is shown here that could be taken back.
-            Request::Stop(task) => self
-                .open
-                .as_ref()
-                .filter(|open| open.fold().task(*task).is_some())
-                .map(|open| Undo::Stopped(open.id())),
             Request::Archive(id, true) => Some(Undo::Archived(*id)),
             Request::Delete(_) => Some(Undo::Deleted),
             _ => None,
@@ -211,11 +205,6 @@ impl App {
 
     pub(super) fn take_back(&mut self) -> Task<Message> {
         match self.done.take().map(|done| done.what) {
-            Some(Undo::Stopped(id)) => {
-                let going =
-                    self.open.as_mut().filter(|open| open.id() == id).map(|open| open.composer.go_on(id));
-                going.map_or_else(Task::none, |effect| self.perform_one(effect))
-            }
             Some(Undo::Archived(id)) => {
                 self.perform(vec![Effect::Ask(Request::Archive(id, false)), Effect::Open(id)])
             }

@@ -131,7 +131,6 @@ impl App {
         };
         let look = self.look();
         let (words, back) = match done.what {
-            Undo::Stopped(_) => ("Stopped.", Some("Go on")),
             Undo::Archived(_) => ("Archived. A search finds it, too.", Some("Bring it back")),
             Undo::Deleted => ("Deleted.", None),
         };

@@ -335,11 +335,6 @@ impl Composer {
         }
     }
 
-    /// A new task that goes on where the last one was stopped.
-    pub fn go_on(&mut self, conversation: ConversationId) -> Effect {
-        self.say("Go on.", conversation)
-    }
-
     /// A new task of this conversation, for these words.
     pub fn say(&mut self, words: &str, conversation: ConversationId) -> Effect {
         Effect::Ask(Request::Start(Box::new(self.task(words.to_owned(), Vec::new(), Some(conversation)))))

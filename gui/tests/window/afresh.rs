@@ -4,13 +4,20 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION, NOW},
 };
-use abide_client::protocol::{
-    inbox::{Pending, Question},
-    message::{Message as Said, MessageKind, Role},
-    notification::Snapshot,
-    task::{EndReason, Status},
+use abide_client::{
+    Update,
+    protocol::{
+        inbox::{Pending, Question},
+        message::{Message as Said, MessageKind, Role},
+        notification::Snapshot,
+        task::{AgentTask, EndReason, Status},
+    },
 };
-use abide_gui::{app::Page, request::Request};
+use abide_gui::{
+    Message,
+    app::Page,
+    request::{Answer, Request},
+};
 use iced_test::core::keyboard::{Key, Modifiers};
 
 fn ended(reason: EndReason) -> Person {
@@ -50,6 +57,36 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
     person.control("r");
     assert_eq!(person.asked(), []);
     assert!(person.finds("Go on").is_none());
+}
+
+#[test]
+fn a_stop_is_said_once_and_there_is_one_way_on() {
+    let mut history = preset::history();
+    history.messages.push(Said { kind: MessageKind::Partial, ..preset::said(91, Role::Agent, "And th") });
+    history
+        .messages
+        .push(Said { kind: MessageKind::Notice, ..preset::said(92, Role::System, "Stopped by you.") });
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
+    let mut person = Person::before(overview.clone());
+    person.open(CONVERSATION, conversation.clone());
+    let ended = |mut tasks: Vec<AgentTask>| {
+        for task in &mut tasks {
+            (task.status, task.end_reason, task.ended_at) =
+                (Status::Cancelled, Some(EndReason::Stopped), Some(NOW));
+        }
+        tasks
+    };
+    let update = |snapshot| vec![Update::Snapshot(Box::new(snapshot))];
+    person.tell(Message::Overview(update(Snapshot { tasks: Vec::new(), ..overview })));
+    let conversation = Snapshot { tasks: ended(conversation.tasks.clone()), ..conversation };
+    person.tell(Message::Conversation(CONVERSATION, update(conversation)));
+    person.tell(Message::Answered(Request::Stop(preset::TASK), Ok(Answer::Done)));
+    person.wait(1000);
+    let said: Vec<_> =
+        person.texts().into_iter().filter(|text| text.to_lowercase().contains("stop")).collect();
+    assert_eq!(said, ["Cancelled: stopped"]);
+    assert_eq!(person.finds_all("Go on").len(), 1);
+    assert!(person.app.conversation().unwrap().as_text().matches("topped").count() == 1);
 }
 
 #[test]

@@ -11,10 +11,7 @@ use abide_client::protocol::{
     task::Status,
     transcript::Risk,
 };
-use abide_gui::{
-    Message,
-    request::{Answer, Request},
-};
+use abide_gui::{Message, request::Request};
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
@@ -260,39 +257,6 @@ fn a_task_is_stopped_by_keys_in_each_of_its_states() {
         person.named(Named::Escape);
         assert_eq!(person.asked(), [Request::Stop(TASK)], "{status:?}");
     }
-}
-
-#[test]
-fn a_stop_is_taken_back_for_five_seconds() {
-    for (after, is_offered) in [(4_900, true), (5_100, false)] {
-        let mut person = before(Status::Thinking, &[], preset::history());
-        person.tell(Message::Answered(Request::Stop(TASK), Ok(Answer::Done)));
-        person.wait(after);
-        assert_eq!(person.finds("Stopped.").is_some(), is_offered, "after {after} ms");
-        if is_offered {
-            assert_eq!(person.asked(), []);
-            person.clicks("Go on");
-            let asked = person.asked();
-            let [Request::Start(params)] = &asked[..] else { panic!("{asked:?}") };
-            assert_eq!((params.conversation_id, &*params.message), (Some(CONVERSATION), "Go on."));
-        }
-    }
-}
-
-#[test]
-fn the_second_click_on_stop_does_not_take_it_back() {
-    let mut person = before(Status::Thinking, &[], preset::history());
-    person.clicks("Stop");
-    assert_eq!(person.asked(), [Request::Stop(TASK)]);
-    person.tell(Message::Answered(Request::Stop(TASK), Ok(Answer::Done)));
-    for after in [60, 200, 300] {
-        person.wait(after);
-        person.clicks("Go on");
-        assert_eq!(person.asked(), [], "it has just come");
-    }
-    person.wait(600);
-    person.clicks("Go on");
-    assert!(matches!(&person.asked()[..], [Request::Start(_)]));
 }
 
 #[test]

@@ -331,6 +331,23 @@ impl Person {
         }
     }
 
+    /// All texts that are built, in order.
+    pub(crate) fn texts(&mut self) -> Vec<String> {
+        struct Texts(Vec<String>);
+        impl widget::Operation for Texts {
+            fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn widget::Operation)) {
+                operate(self);
+            }
+
+            fn text(&mut self, _id: Option<&widget::Id>, _bounds: Rectangle, text: &str) {
+                self.0.push(text.to_owned());
+            }
+        }
+        let mut texts = Texts(Vec::new());
+        self.operate(&mut texts);
+        texts.0
+    }
+
     pub(crate) fn points(&mut self, at: Point) {
         self.pointer = mouse::Cursor::Available(at);
         self.does(Event::Mouse(mouse::Event::CursorMoved { position: at }));

@@ -435,12 +435,12 @@ fn a_working_task_can_be_read_and_stopped_in_every_window() {
 fn words_below_the_page_leave_room_to_send_in_every_window() {
     for window in WINDOWS {
         let mut person = with_task(Status::Cancelled, window);
-        person.tell(Message::Answered(Request::Stop(TASK), Ok(Answer::Done)));
-        for words in ["Stopped.", "Send"] {
+        person.tell(Message::Answered(Request::Archive(CONVERSATION, true), Ok(Answer::Done)));
+        for words in ["Archived. A search finds it, too.", "Send"] {
             assert!(sees(&mut person, words).is_some(), "{window:?}: {words}");
         }
         person.wait(700);
-        let back = person.finds_all("Go on");
+        let back = person.finds_all("Bring it back");
         assert!(!back.is_empty(), "{window:?}: the way back");
         person.wait(5000);
         person

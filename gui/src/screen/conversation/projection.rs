@@ -8,7 +8,7 @@ use abide_client::{
         message::{CallOutcome, CallView, MessageKind},
         notification::DeltaItem,
         record::ModelErrorKind,
-        task::{AgentTask, Status},
+        task::{AgentTask, EndReason, Status},
     },
     view::{ConversationView, Entry},
 };
@@ -71,7 +71,7 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
             Entry::Event(event) => match (&event.kind, event.task_id) {
                 (EventKind::TaskEnded(ended), Some(task)) => {
                     told_ends.insert(task);
-                    rows.pop_if(|row| is_notice(view, *row, ended.error.as_deref()));
+                    rows.pop_if(|row| is_told(view, *row, ended.reason, ended.error.as_deref()));
                     Some(Row::End(task))
                 }
                 (EventKind::StepBegan(began), _) => {
@@ -142,9 +142,10 @@ fn is_call(view: &ConversationView, row: Row) -> bool {
 }
 
 /// It says what the end of the task says.
-fn is_notice(view: &ConversationView, row: Row, error: Option<&str>) -> bool {
+fn is_told(view: &ConversationView, row: Row, reason: EndReason, error: Option<&str>) -> bool {
     let Row::Entry(seq) = row else { return false };
-    matches!(view.entry(seq), Some(Entry::Message(m)) if m.kind == MessageKind::Notice && Some(&*m.text) == error)
+    let Some(Entry::Message(message)) = view.entry(seq) else { return false };
+    message.kind == MessageKind::Notice && (reason == EndReason::Stopped || Some(&*message.text) == error)
 }
 
 fn is_of(view: &ConversationView, seq: Seq, task: Option<TaskId>) -> bool {
@@ -213,9 +214,10 @@ fn insert_ends(
         ended.filter_map(|task| Some((*last_of.get(&task.id)?, task))).collect();
     ends.sort_unstable_by_key(|(at, task)| Reverse((*at, task.id)));
     for (at, task) in ends {
-        let error = task.error_message.as_deref();
+        let (reason, error) =
+            (task.end_reason.unwrap_or(EndReason::Completed), task.error_message.as_deref());
         match at.checked_sub(1).and_then(|last| rows.get_mut(last)) {
-            Some(last) if is_notice(view, *last, error) => *last = Row::End(task.id),
+            Some(last) if is_told(view, *last, reason, error) => *last = Row::End(task.id),
             _ => rows.insert(at, Row::End(task.id)),
         }
     }

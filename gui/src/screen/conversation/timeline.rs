@@ -175,8 +175,7 @@ impl Conversation {
                     None => prose(visible(&message.text)).into(),
                 };
                 let document = copyable(document, &message.text);
-                let cut =
-                    (kind == MessageKind::Partial).then(|| secondary("cut off when it was stopped").into());
+                let cut = (kind == MessageKind::Partial).then(|| secondary("cut off").into());
                 let parts = [self.reasoning(message), Some(document), cut];
                 Column::with_children(parts.into_iter().flatten()).into()
             }
