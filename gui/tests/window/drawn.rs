@@ -33,6 +33,19 @@ pub(crate) fn ink(person: &mut Person, bounds: Rectangle) -> Option<Color> {
     })
 }
 
+/// The words of each text that is drawn: where there is no room for all of it, those that found room.
+pub(crate) fn words(person: &mut Person) -> Vec<String> {
+    let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
+    let words = texts.flat_map(|item| item.as_slice()).filter_map(|text| match text {
+        Text::Paragraph { paragraph, .. } => {
+            let paragraph = paragraph.upgrade()?;
+            Some(paragraph.buffer().lines.iter().map(|line| line.text()).collect())
+        }
+        _ => None,
+    });
+    words.collect()
+}
+
 /// Of the words that are drawn without a widget of their own, such as those of a picker, the ones that are wider than their room.
 pub(crate) fn too_wide(person: &mut Person) -> Vec<String> {
     let mut found = Vec::new();

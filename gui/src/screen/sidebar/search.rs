@@ -18,7 +18,7 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, column, container, rich_text, row, span, text::Wrapping},
+    widget::{Column, column, container, row},
 };
 
 /// Characters below which only what is on the screen is looked through.
@@ -149,16 +149,16 @@ fn entry<'a>(content: Element<'a, Message>, message: Message) -> Element<'a, Mes
 /// A line with what was found standing out.
 fn marked<'a>(excerpt: &Excerpt) -> Element<'a, Message> {
     let has_marks = excerpt.text.matches('`').nth(1).is_some();
-    let spans: Vec<_> = parts(excerpt)
-        .into_iter()
-        .map(|(text, is_found)| {
-            let span =
-                span::<(), _>(if has_marks { text.replace('`', "") } else { text }).size(size::SECONDARY);
-            if is_found { span.font(font::STRONG) } else { span }
-        })
-        .collect();
-    let line = rich_text(spans).style(style::muted).wrapping(Wrapping::None);
-    container(line).width(Fill).clip(true).into()
+    let mut line = String::new();
+    let mut found = Vec::new();
+    for (part, is_found) in parts(excerpt) {
+        let part = if has_marks { part.replace('`', "") } else { part };
+        if is_found {
+            found.push(line.len()..line.len() + part.len());
+        }
+        line.push_str(&part);
+    }
+    elided(line, size::SECONDARY, font::PROSE).marking(found, font::STRONG).style(style::muted).into()
 }
 
 /// The line cut so that what was found first is seen, in parts: found or not.
