@@ -436,6 +436,9 @@ impl App {
                     OverviewChange::Connection => {
                         self.fresh.is_connected = *self.overview.connection() == Connection::Live;
                     }
+                    OverviewChange::Conversation(id) if self.overview.conversation(id).is_none() => {
+                        self.sidebar.forget(id);
+                    }
                     OverviewChange::Conversation(_) | OverviewChange::Task(_) | OverviewChange::Daemon => {}
                 }
             }

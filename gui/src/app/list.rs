@@ -75,7 +75,8 @@ impl App {
         if self.list_placement() == ListPlacement::Away {
             drop(self.toggle_list());
         }
-        operation::focus(Id::new(field::SEARCH))
+        let effects = self.sidebar.search_again();
+        Task::batch([operation::focus(Id::new(field::SEARCH)), self.perform(effects)])
     }
 
     /// The open conversation stays above what is done, or does not any more.

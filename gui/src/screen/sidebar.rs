@@ -160,6 +160,16 @@ impl Screen {
         }
     }
 
+    /// The person comes back to the search.
+    pub fn search_again(&mut self) -> Vec<Effect> {
+        self.search.again()
+    }
+
+    /// A conversation is deleted.
+    pub fn forget(&mut self, id: ConversationId) {
+        self.search.forget(id);
+    }
+
     /// Whether there was a search to end.
     pub fn clear_search(&mut self) -> bool {
         self.search.clear()
@@ -248,7 +258,7 @@ impl Screen {
         .padding(space::M);
         let is_empty = groups.ids().next().is_none();
         let mut list = self.list(groups, selected, look);
-        if let Some(found) = self.search.view(look) {
+        if let Some(found) = self.search.view(overview, look) {
             list = list.push(found);
         }
         if is_empty && self.search.is_empty() {

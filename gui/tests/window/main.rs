@@ -25,6 +25,7 @@ mod preset;
 mod reading;
 mod replying;
 mod screens;
+mod searching;
 mod selecting;
 mod settings;
 mod small;

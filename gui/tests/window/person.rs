@@ -125,6 +125,11 @@ impl Person {
         self.asked.lock().unwrap().drain(..).filter(|request| !reads(request)).collect()
     }
 
+    /// All that was asked of the daemon since.
+    pub(crate) fn sent(&self) -> Vec<Request> {
+        self.asked.lock().unwrap().drain(..).collect()
+    }
+
     /// Time passes, and the window hears of it.
     pub(crate) fn wait(&mut self, ms: i64) {
         CLOCK.set(CLOCK.get() + ms);
@@ -138,11 +143,6 @@ impl Person {
 
     fn hear(&mut self, message: Message) {
         let runtime = self.runtime.handle().clone();
-    /// All that was asked of the daemon since.
-    pub(crate) fn sent(&self) -> Vec<Request> {
-        self.asked.lock().unwrap().drain(..).collect()
-    }
-
         let _time = runtime.enter();
         let mut messages = vec![message];
         while let Some(message) = messages.pop() {

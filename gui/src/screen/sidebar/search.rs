@@ -15,6 +15,7 @@ use abide_client::{
         method::search::{Excerpt, MessageHit, SearchReply, TitleHit},
     },
     text::visible_line,
+    view::OverviewView,
 };
 use iced::{
     Center, Fill,
@@ -66,6 +67,19 @@ impl Search {
         !std::mem::take(&mut self.query).is_empty()
     }
 
+    /// Asks again: since it was asked, there may be more.
+    pub(super) fn again(&mut self) -> Vec<Effect> {
+        if self.is_submitted { Vec::new() } else { self.ask() }
+    }
+
+    /// That conversation is deleted.
+    pub(super) fn forget(&mut self, id: ConversationId) {
+        if let Some(found) = &mut self.found {
+            found.titles.retain(|hit| hit.conversation_id != id);
+            found.messages.retain(|hit| hit.conversation_id != id);
+        }
+    }
+
     fn ask(&mut self) -> Vec<Effect> {
         if self.query().chars().count() < SHORTEST {
             self.found = None;
@@ -95,10 +109,13 @@ impl Search {
         Some(Effect::GoTo(hit.conversation_id, hit.seq, self.query().to_owned()))
     }
 
-    /// Archived conversations by their title, and messages by their words.
-    pub(super) fn view<'a>(&self, look: Look) -> Option<Element<'a, Message>> {
+    /// Archived conversations by their title, and messages by their words. What has changed since is as it is now.
+    pub(super) fn view<'a>(&self, overview: &OverviewView, look: Look) -> Option<Element<'a, Message>> {
         let found = self.found.as_ref()?;
-        let archived: Vec<&TitleHit> = found.titles.iter().filter(|hit| hit.archived).collect();
+        let is_archived = |hit: &&TitleHit| {
+            overview.conversation(hit.conversation_id).map_or(hit.archived, |known| known.archived)
+        };
+        let archived: Vec<&TitleHit> = found.titles.iter().filter(is_archived).collect();
         let mut list = Column::new();
         for (name, lines) in [
             ("ARCHIVED", archived.into_iter().map(title).collect::<Vec<_>>()),

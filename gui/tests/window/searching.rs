@@ -1,0 +1,110 @@
+//! What a search has found, while the world goes on.
+
+use crate::{
+    drawn,
+    person::Person,
+    preset::{self, CONVERSATION},
+};
+use abide_client::{
+    Update,
+    protocol::{
+        RecordId, Seq,
+        conversation::Conversation,
+        message::{MessageKind, Role},
+        method::search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
+        notification::{ConversationUpdate, Notification, Snapshot},
+        task::Status,
+    },
+};
+use abide_gui::{
+    Message,
+    request::{Answer, Request},
+};
+
+const TITLE: &str = "Fix flaky login test";
+
+fn known() -> Conversation {
+    preset::conversation(&preset::task(Status::Completed))
+}
+
+fn excerpt(text: &str, found: &str) -> Excerpt {
+    let start = u32::try_from(text.find(found).unwrap()).unwrap();
+    let end = start + u32::try_from(found.len()).unwrap();
+    Excerpt { text: text.to_owned(), marks: vec![Span { start, end }] }
+}
+
+fn reply(line: &str) -> SearchReply {
+    let title = TitleHit { conversation_id: CONVERSATION, archived: false, title: excerpt(TITLE, "flaky") };
+    let message = MessageHit {
+        conversation_id: CONVERSATION,
+        conversation_title: TITLE.to_owned(),
+        archived: false,
+        message_id: RecordId(preset::id(9)),
+        seq: Seq(2),
+        task_id: None,
+        at: preset::NOW,
+        role: Role::Agent,
+        kind: MessageKind::Text,
+        line: excerpt(line, "flaky"),
+    };
+    SearchReply { titles: vec![title], messages: vec![message], before: None, searched_to: Seq(9) }
+}
+
+/// A person who has searched for *flaky*, which this line has.
+fn found(line: &str) -> Person {
+    let mut person = Person::before(Snapshot { conversations: vec![known()], ..preset::empty() });
+    person.control("k");
+    person.writes("flaky");
+    for query in ["fl", "flaky"] {
+        let request = Request::Search(query.to_owned());
+        assert_eq!(person.asked(), std::slice::from_ref(&request));
+        person.tell(Message::Answered(request, Ok(Answer::Found(reply(line)))));
+    }
+    assert_eq!(person.asked(), []);
+    person
+}
+
+fn becomes(person: &mut Person, conversation: Option<Conversation>) {
+    let update = ConversationUpdate { conversation_id: CONVERSATION, conversation };
+    let update = Update::Notification(Notification::ConversationUpdate(update));
+    person.tell(Message::Overview(vec![update]));
+}
+
+#[test]
+fn what_is_put_aside_or_brought_back_moves_in_what_was_found() {
+    let mut person = found("so flaky");
+    assert!(person.finds("ARCHIVED").is_none());
+    becomes(&mut person, Some(Conversation { archived: true, ..known() }));
+    assert!(person.finds("ARCHIVED").is_some(), "it is found still");
+    becomes(&mut person, Some(known()));
+    assert!(person.finds("ARCHIVED").is_none(), "it is in the list");
+}
+
+#[test]
+fn what_is_deleted_is_found_no_more() {
+    let mut person = found("so flaky");
+    becomes(&mut person, None);
+    assert!(person.finds(TITLE).is_none());
+    assert!(person.finds("Nothing found.").is_some());
+}
+
+#[test]
+fn who_comes_back_to_a_search_gets_what_is_found_now() {
+    let mut person = found("so flaky");
+    person.clicks("so flaky");
+    person.asked();
+    person.control("k");
+    assert_eq!(person.asked(), [Request::Search("flaky".to_owned())]);
+    assert!(person.finds("so flaky").is_some(), "until then, what was found before");
+}
+
+#[test]
+fn a_line_that_is_too_long_says_so() {
+    let line = "a line in which the flaky test is told of, and that goes on for much longer than there is room for it";
+    let mut person = found(line);
+    let words = drawn::words(&mut person);
+    let shown: Vec<_> = words.iter().filter(|words| words.contains("the flaky test")).collect();
+    assert!(matches!(&shown[..], [shown] if shown.starts_with('…') && shown.ends_with('…')), "{shown:?}");
+    let mut person = found("so flaky");
+    assert!(drawn::words(&mut person).contains(&"so flaky".to_owned()));
+}
