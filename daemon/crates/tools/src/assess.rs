@@ -1,19 +1,16 @@
 //! Looking at calls before anything runs: do they make sense, what would they change, may they.
 
-mod error;
 mod permission;
-mod risk;
 mod schemas;
 
-pub(crate) use error::CallError;
 pub(crate) use schemas::Schemas;
 
 use crate::{
     Scope,
-    edit::{self, Edit, Overlay},
+    edit::{self, Overlay},
     text::one_line,
-    tool::{Call, Patch, Write},
-    workspace::{Closed, PathError, Workspace},
+    tool::{Call, CallError, Outlook, Registry, Site},
+    workspace::{Closed, Workspace},
 };
 use abide_protocol::{
     JsonText,
@@ -32,6 +29,7 @@ const SUMMARY: usize = 120;
 pub(crate) struct Assessor<'a> {
     scope: &'a Scope<'a>,
     schemas: &'a Schemas,
+    registry: &'a Registry,
     closed: Arc<Closed>,
     /// Opened when a call needs it: control calls do not.
     workspace: Option<Workspace>,
@@ -39,8 +37,13 @@ pub(crate) struct Assessor<'a> {
 }
 
 impl<'a> Assessor<'a> {
-    pub(crate) fn new(scope: &'a Scope<'a>, schemas: &'a Schemas, closed: Arc<Closed>) -> Self {
-        Self { scope, schemas, closed, workspace: None, overlay: Overlay::default() }
+    pub(crate) fn new(
+        scope: &'a Scope<'a>,
+        schemas: &'a Schemas,
+        registry: &'a Registry,
+        closed: Arc<Closed>,
+    ) -> Self {
+        Self { scope, schemas, registry, closed, workspace: None, overlay: Overlay::default() }
     }
 
     pub(crate) fn assess(&mut self, block: &CallBlock) -> CallAssessed {
@@ -76,80 +79,42 @@ impl<'a> Assessor<'a> {
             assessed.summary = one_line(&control_summary(&block.tool, &arguments), SUMMARY);
             return Ok(Permission::Tier);
         }
-        let call = typed(&block.tool, arguments)?;
+        let call = self.registry.parse(&block.tool, arguments)?;
         assessed.summary = one_line(&call.summary(), SUMMARY);
-        let (edit, is_broad) = self.look(&call)?;
-        if let Call::Shell(shell) = &call {
-            let ground = risk::Ground { workspace: self.scope.workspace, path: self.scope.path, is_broad };
-            assessed.risk = risk::of(&shell.command, &ground);
-        }
+        let (Outlook { effect, risk, tier, edit }, is_broad) = self.look(spec, &*call)?;
+        (assessed.effect, assessed.risk) = (effect, risk);
         if let Some(edit) = edit {
             assessed.preview = Some(Box::new(edit::preview(&edit)));
             assessed.edit = Some(edit.hashes());
             self.overlay.write(&edit.spot, edit.after);
         }
-        let tier = if is_broad { Tier::Ask } else { spec.tier };
+        let tier = if is_broad { Tier::Ask } else { tier };
         let remembered = (self.scope.remembered)(&rule(block, self.scope.workspace));
         Ok(permission::decide(remembered, self.scope.approvals, tier))
     }
 
-    /// What the call would change, and whether the workspace is one where everything asks.
-    fn look(&mut self, call: &Call) -> Result<(Option<Edit>, bool), CallError> {
+    /// What is expected of the call, and whether the workspace is one where everything asks.
+    fn look(&mut self, spec: &ToolSpec, call: &dyn Call) -> Result<(Outlook, bool), CallError> {
         let workspace = match self.workspace.take() {
             Some(workspace) => workspace,
             None => Workspace::open(self.scope.workspace, Arc::clone(&self.closed))?,
         };
         let workspace = &*self.workspace.insert(workspace);
-        let edit = match call {
-            Call::Shell(shell) => {
-                shell.check()?;
-                if let Some(dir) = &shell.working_dir {
-                    workspace.resolve(dir)?;
-                }
-                None
-            }
-            Call::Read(read) => {
-                workspace.resolve(&read.path)?;
-                None
-            }
-            Call::List(list) => {
-                list.matcher()?;
-                workspace.resolve(list.path())?;
-                None
-            }
-            Call::Write(write) => Some(edit_by_write(workspace, &self.overlay, write)?),
-            Call::Patch(patch) => Some(edit_by_patch(workspace, &self.overlay, patch)?),
-            Call::CreateDir(create) => {
-                self.overlay.create_folder(&workspace.resolve(&create.path)?)?;
-                None
-            }
+        let mut site = Site {
+            workspace,
+            folder: self.scope.workspace,
+            path: self.scope.path,
+            overlay: &mut self.overlay,
         };
-        Ok((edit, workspace.is_broad()))
+        let mut outlook = Outlook::from(spec);
+        call.assess(&mut site, &mut outlook)?;
+        Ok((outlook, workspace.is_broad()))
     }
 }
 
-fn edit_by_write(workspace: &Workspace, overlay: &Overlay, write: &Write) -> Result<Edit, PathError> {
-    let spot = workspace.resolve(&write.path)?;
-    let before = overlay.content(workspace, &spot)?;
-    Ok(Edit { spot, before, after: write.content.clone().into_bytes() })
-}
-
-fn edit_by_patch(workspace: &Workspace, overlay: &Overlay, patch: &Patch) -> Result<Edit, CallError> {
-    let spot = workspace.resolve(&patch.path)?;
-    let before = overlay.content(workspace, &spot)?;
-    let after = patch.apply(before.as_deref())?;
-    Ok(Edit { spot, before, after })
-}
-
 /// A call that was assessed before.
-pub(crate) fn parse(tool: &str, arguments: &str) -> Result<Call, CallError> {
-    typed(tool, self::arguments(arguments)?)
-}
-
-fn typed(tool: &str, arguments: Value) -> Result<Call, CallError> {
-    Call::parse(tool, arguments)
-        .ok_or_else(|| CallError::NotHere(tool.to_owned()))?
-        .map_err(|error| CallError::Arguments(error.to_string()))
+pub(crate) fn parse(registry: &Registry, tool: &str, text: &str) -> Result<Box<dyn Call>, CallError> {
+    registry.parse(tool, arguments(text)?)
 }
 
 /// A call's arguments. Models send nothing at all where nothing is needed.

@@ -6,10 +6,7 @@ mod preview;
 pub(crate) use overlay::Overlay;
 pub(crate) use preview::preview;
 
-use crate::{
-    tool::PatchError,
-    workspace::{PathError, Spot, Workspace},
-};
+use crate::workspace::{PathError, Spot, Workspace};
 use abide_protocol::record::EditHashes;
 use sha2::{Digest as _, Sha256};
 
@@ -27,8 +24,6 @@ pub(crate) enum EditError {
     Changed(String),
     #[error(transparent)]
     Path(#[from] PathError),
-    #[error(transparent)]
-    Patch(#[from] PatchError),
 }
 
 /// What was done.
@@ -50,30 +45,33 @@ impl Edit {
 }
 
 /// Makes an assessed edit, if the file is still what it was. `content` gives the new content for the old one.
-pub(crate) fn apply(
+///
+/// # Errors
+/// The file is not what it was, it cannot be read or written, or there is no new content.
+pub(crate) fn apply<E: From<EditError>>(
     workspace: &Workspace,
     spot: &Spot,
     hashes: &EditHashes,
     mark: &str,
-    content: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, PatchError>,
-) -> Result<Applied, EditError> {
+    content: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, E>,
+) -> Result<Applied, E> {
     let changed = || EditError::Changed(crate::text::one_line(&hashes.path, 200));
     if spot.relative.to_string_lossy() != hashes.path {
-        return Err(changed());
+        return Err(changed().into());
     }
-    let (before, mode) = workspace.read(spot)?.unzip();
+    let (before, mode) = workspace.read(spot).map_err(EditError::Path)?.unzip();
     let found = before.as_deref().map(hash);
     if found.as_ref() == Some(&hashes.after) {
         return Ok(Applied::Already);
     }
     if found != hashes.before {
-        return Err(changed());
+        return Err(changed().into());
     }
     let after = content(before.as_deref())?;
     if hash(&after) != hashes.after {
-        return Err(changed());
+        return Err(changed().into());
     }
-    workspace.replace(spot, &after, mode, mark)?;
+    workspace.replace(spot, &after, mode, mark).map_err(EditError::Path)?;
     Ok(Applied::Written)
 }
 

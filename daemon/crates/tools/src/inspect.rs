@@ -6,12 +6,12 @@ use crate::{
     command::SpoolFiles,
     edit, process,
     run::{Runner, mark},
-    tool::Call,
     workspace::Workspace,
 };
 use abide_protocol::{
     CallId,
     record::{CallAssessed, EditHashes},
+    transcript::EffectClass,
 };
 use std::time::Duration;
 
@@ -42,21 +42,13 @@ impl Runner {
 
     fn edit_state(&self, assessed: &CallAssessed, workspace: &str, mark: &str) -> EditState {
         let open = self.workspace(workspace);
-        match (&assessed.edit, parse(&assessed.tool, &assessed.arguments)) {
+        match (&assessed.edit, parse(&self.registry, &assessed.tool, &assessed.arguments)) {
             (Some(hashes), _) => open.map_or(EditState::Unknown, |open| file_state(&open, hashes, mark)),
-            (None, Ok(Call::CreateDir(create))) => {
-                open.map_or(EditState::Unknown, |open| folder_state(&open, &create.path))
+            (None, Ok(call)) if assessed.effect == EffectClass::Verifiable => {
+                open.map_or(EditState::Unknown, |open| call.state(&open))
             }
             (None, _) => EditState::NotAnEdit,
         }
-    }
-}
-
-fn folder_state(workspace: &Workspace, path: &str) -> EditState {
-    match workspace.resolve(path) {
-        Ok(spot) if spot.missing > 0 => EditState::NotDone,
-        Ok(spot) if workspace.folder(&spot).is_ok() => EditState::Done,
-        _ => EditState::Unknown,
     }
 }
 

@@ -1,19 +1,16 @@
 //! Carrying out an assessed call. Every failure is a result.
 
-mod change;
 mod look;
 mod shell;
 
-pub(crate) use change::mark;
-
 use crate::{
     Finished, Run,
-    assess::{CallError, parse},
+    assess::parse,
     command::{ForkServer, Live, Waiting},
-    tool::{Call, Shell},
+    tool::{CallError, Change, Look, Proposal, Registry, Shell, Work},
     workspace::{Closed, PathError, Workspace},
 };
-use abide_protocol::{message::CallOutcome, record::Permission, transcript::ToolResult};
+use abide_protocol::{CallId, message::CallOutcome, record::Permission, transcript::ToolResult};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 /// What carrying out a call needs to know of the daemon.
 #[derive(Debug)]
 pub(crate) struct Runner {
+    pub(crate) registry: Registry,
     pub(crate) helpers: ForkServer,
     pub(crate) spool_dir: PathBuf,
     pub(crate) closed: Arc<Closed>,
@@ -39,7 +37,8 @@ pub struct Prepared {
 
 enum Ready {
     Command(Shell, Box<Waiting>),
-    Other(Call),
+    Look(Look),
+    Change(Change),
 }
 
 impl Prepared {
@@ -52,7 +51,9 @@ impl Prepared {
         let Self { runner, run, ready } = self;
         let (outcome, result) = match ready {
             Ok(Ready::Command(shell, waiting)) => runner.shell(shell, run, *waiting, &cancel, output).await,
-            Ok(Ready::Other(call)) => runner.carry_out(call, run, &cancel).await,
+            Ok(_) if cancel.is_cancelled() => cancelled(),
+            Ok(Ready::Look(look)) => runner.look(look, run, &cancel).await,
+            Ok(Ready::Change(change)) => runner.change(change, run).await,
             Err(settled) => settled,
         };
         Finished {
@@ -80,36 +81,32 @@ impl Runner {
         if let Permission::Denied(why) = &run.assessed.permission {
             return Err((CallOutcome::Refused, ToolResult::failure(why.clone())));
         }
-        let call = parse(&run.assessed.tool, &run.assessed.arguments)
+        let call = parse(&self.registry, &run.assessed.tool, &run.assessed.arguments)
             .map_err(|error| (CallOutcome::Refused, ToolResult::failure(error.to_string())))?;
-        let Call::Shell(shell) = call else { return Ok(Ready::Other(call)) };
+        let shell = match call.work() {
+            Work::Command(shell) => shell,
+            Work::Look(look) => return Ok(Ready::Look(look)),
+            Work::Change(change) => return Ok(Ready::Change(change)),
+        };
         match self.prepare_shell(&shell, run).await {
             Ok(waiting) => Ok(Ready::Command(shell, Box::new(waiting))),
             Err(error) => Err((CallOutcome::Done, ToolResult::failure(error.to_string()))),
         }
     }
 
-    /// Does what a call is about that needs no process.
-    async fn carry_out(
+    async fn look(
         self: Arc<Self>,
-        call: Call,
+        look: Look,
         run: Run,
         cancel: &CancellationToken,
     ) -> (CallOutcome, ToolResult) {
-        if cancel.is_cancelled() {
-            return cancelled();
-        }
-        match call {
-            Call::Read(read) => look::look(move |_| read.run(&self.workspace(&run.workspace)?), cancel).await,
-            Call::List(list) => {
-                look::look(move |stop| list.run(&self.workspace(&run.workspace)?, stop), cancel).await
-            }
-            // Short, and not to be left half-way: it is waited for, whatever happens.
-            Call::Write(_) | Call::Patch(_) | Call::CreateDir(_) | Call::Shell(_) => {
-                let changed = tokio::task::spawn_blocking(move || self.change(&call, &run)).await;
-                (CallOutcome::Done, settled(changed))
-            }
-        }
+        look::look(move |stop| look(&self.workspace(&run.workspace)?, stop), cancel).await
+    }
+
+    async fn change(self: Arc<Self>, change: Change, run: Run) -> (CallOutcome, ToolResult) {
+        let proposal = Proposal { mark: mark(run.call_id, run.attempt), edit: run.assessed.edit };
+        let change = move || change(&self.workspace(&run.workspace)?, &proposal);
+        (CallOutcome::Done, settled(tokio::task::spawn_blocking(change).await))
     }
 
     pub(crate) fn workspace(&self, path: &str) -> Result<Workspace, PathError> {
@@ -117,15 +114,20 @@ impl Runner {
     }
 }
 
+/// Names what an attempt leaves on the disk while it works.
+pub(crate) fn mark(call: CallId, attempt: u32) -> String {
+    format!("{call}-{attempt}")
+}
+
 fn cancelled() -> (CallOutcome, ToolResult) {
     (CallOutcome::Cancelled, ToolResult::failure("the task was stopped before this call did anything"))
 }
 
 /// The result of work on a blocking thread.
-fn settled<E: Into<CallError>>(done: Result<Result<ToolResult, E>, JoinError>) -> ToolResult {
+fn settled(done: Result<Result<ToolResult, CallError>, JoinError>) -> ToolResult {
     match done {
         Ok(Ok(result)) => result,
-        Ok(Err(error)) => ToolResult::failure(error.into().to_string()),
+        Ok(Err(error)) => ToolResult::failure(error.to_string()),
         Err(error) => {
             tracing::error!(%error, "a tool failed in a way it should not");
             ToolResult::failure("the tool itself failed; this is a fault in Abide. What it did is unknown")

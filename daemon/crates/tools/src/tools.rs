@@ -3,7 +3,7 @@ use crate::{
     assess::{Assessor, Schemas},
     command::{self, ForkServer, Live, SpoolFiles},
     run::{Prepared, Runner},
-    tool,
+    tool::Registry,
     workspace::Closed,
 };
 use abide_fail_point::{Point, pass};
@@ -100,15 +100,20 @@ impl Tools {
             return Err(Error::Spool { path: spool_dir, source });
         }
         let closed = Arc::new(Closed::new(&own_dirs, &home));
-        let runner =
-            Arc::new(Runner { helpers: ForkServer::new(helper), spool_dir, closed, live: Live::default() });
+        let runner = Arc::new(Runner {
+            registry: Registry::built_in(),
+            helpers: ForkServer::new(helper),
+            spool_dir,
+            closed,
+            live: Live::default(),
+        });
         Ok(Self { runner, schemas: Arc::default() })
     }
 
     /// All tools, as models see them.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        tool::specs()
+        self.runner.registry.specs().cloned().collect()
     }
 
     /// What confines the processes of a call that starts now.
@@ -122,7 +127,8 @@ impl Tools {
     /// What cannot run is [`Permission::Denied`](abide_protocol::record::Permission::Denied) with the reason.
     #[must_use]
     pub fn assess(&self, scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallAssessed> {
-        let mut assessor = Assessor::new(scope, &self.schemas, Arc::clone(&self.runner.closed));
+        let mut assessor =
+            Assessor::new(scope, &self.schemas, &self.runner.registry, Arc::clone(&self.runner.closed));
         calls.iter().map(|call| assessor.assess(call)).collect()
     }
 

@@ -1,9 +1,8 @@
 mod bounds;
 
-pub(super) use bounds::SchemaError;
+use bounds::SchemaError;
 
-use super::error::CallError;
-use crate::text::one_line;
+use crate::{text::one_line, tool::CallError};
 use abide_protocol::transcript::ToolSpec;
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
@@ -34,7 +33,8 @@ impl Schemas {
         if let Some(schema) = kept.get(spec.parameters.as_str()) {
             return Ok(Arc::clone(schema));
         }
-        let schema = compile(spec).map_err(|error| CallError::Schema { tool: spec.name.clone(), error })?;
+        let schema = compile(spec)
+            .map_err(|error| CallError::Schema { tool: spec.name.clone(), error: error.to_string() })?;
         let schema = Arc::new(schema);
         if kept.len() >= KEPT {
             kept.clear();

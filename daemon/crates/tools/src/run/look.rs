@@ -1,5 +1,5 @@
 use super::{cancelled, settled};
-use crate::workspace::PathError;
+use crate::tool::CallError;
 use abide_protocol::{message::CallOutcome, transcript::ToolResult};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -9,7 +9,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs what only reads. It is not waited for longer than it matters; `look` is told when it does not any more.
 pub(super) async fn look(
-    look: impl FnOnce(&CancellationToken) -> Result<ToolResult, PathError> + Send + 'static,
+    look: impl FnOnce(&CancellationToken) -> Result<ToolResult, CallError> + Send + 'static,
     cancel: &CancellationToken,
 ) -> (CallOutcome, ToolResult) {
     let stop = cancel.child_token();

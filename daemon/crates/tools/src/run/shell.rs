@@ -1,10 +1,9 @@
 use super::{Runner, Show, cancelled};
 use crate::{
     Run,
-    assess::CallError,
     command::{self, How, Link, SpoolFiles, Start, Waiting},
     environment,
-    tool::{self, Shell},
+    tool::{self, CallError, Shell},
 };
 use abide_protocol::{message::CallOutcome, transcript::ToolResult};
 use std::{

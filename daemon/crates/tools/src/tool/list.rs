@@ -1,8 +1,9 @@
+use super::{Call, CallError, Outlook, Site, Tool, Work};
 use crate::{
     text::escape,
     workspace::{PathError, Workspace},
 };
-use abide_protocol::transcript::{EffectClass, ToolResult, ToolSpec};
+use abide_protocol::transcript::{EffectClass, ToolResult};
 use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::Deserialize;
@@ -13,8 +14,6 @@ use std::{
     path::{Path, PathBuf},
 };
 use tokio_util::sync::CancellationToken;
-
-pub(super) const NAME: &str = "list";
 
 /// Entries in a result, and their length together in characters.
 const MAX_SHOWN: usize = 1000;
@@ -27,43 +26,51 @@ const MAX_SEEN: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct List {
+struct List {
     path: Option<String>,
     glob: Option<String>,
 }
 
-pub(super) fn spec() -> ToolSpec {
+pub(super) fn tool() -> Tool {
     let properties = json!({
         "path": {"type": "string", "description": "A folder in the workspace; the workspace itself if absent."},
         "glob": {"type": "string", "minLength": 1, "maxLength": 1000,
             "description": "A pattern for paths beneath the folder, such as `*.md` or `src/**/*.rs`."},
     });
     let description = "Lists a folder of the workspace (folders end with a slash), or with a pattern everything beneath it that matches.";
-    super::spec(NAME, EffectClass::Pure, description, &properties, &[])
+    Tool::of::<List>(super::spec("list", EffectClass::Pure, description, &properties, &[]))
 }
 
-impl List {
-    pub(super) fn summary(&self) -> String {
+impl Call for List {
+    fn summary(&self) -> String {
         match &self.glob {
             Some(glob) => format!("list {} ({glob})", self.path()),
             None => format!("list {}", self.path()),
         }
     }
 
-    pub(crate) fn path(&self) -> &str {
+    fn assess(&self, site: &mut Site<'_>, _: &mut Outlook) -> Result<(), CallError> {
+        self.matcher()?;
+        site.workspace.resolve(self.path())?;
+        Ok(())
+    }
+
+    fn work(self: Box<Self>) -> Work {
+        Work::Look(Box::new(move |workspace, stop| Ok(self.run(workspace, stop)?)))
+    }
+}
+
+impl List {
+    fn path(&self) -> &str {
         self.path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".")
     }
 
-    pub(crate) fn matcher(&self) -> Result<Option<GlobMatcher>, globset::Error> {
+    fn matcher(&self) -> Result<Option<GlobMatcher>, globset::Error> {
         let Some(glob) = &self.glob else { return Ok(None) };
         Ok(Some(GlobBuilder::new(glob).literal_separator(true).build()?.compile_matcher()))
     }
 
-    pub(crate) fn run(
-        &self,
-        workspace: &Workspace,
-        cancel: &CancellationToken,
-    ) -> Result<ToolResult, PathError> {
+    fn run(&self, workspace: &Workspace, cancel: &CancellationToken) -> Result<ToolResult, PathError> {
         let matcher = match self.matcher() {
             Ok(matcher) => matcher,
             Err(error) => return Ok(ToolResult::failure(format!("the glob makes no sense: {error}"))),

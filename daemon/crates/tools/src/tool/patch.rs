@@ -1,13 +1,16 @@
-use crate::text::one_line;
-use abide_protocol::transcript::{EffectClass, ToolSpec};
+use super::{Call, CallError, Outlook, Proposal, Site, Tool, Work};
+use crate::{
+    edit::{self, Edit},
+    text::one_line,
+    workspace::Workspace,
+};
+use abide_protocol::transcript::{EffectClass, ToolResult};
 use serde::Deserialize;
 use serde_json::json;
 
-pub(super) const NAME: &str = "patch";
-
 #[derive(Debug, Deserialize)]
-pub(crate) struct Patch {
-    pub(crate) path: String,
+struct Patch {
+    path: String,
     old: String,
     new: String,
     #[serde(default)]
@@ -42,7 +45,7 @@ impl PatchError {
     }
 }
 
-pub(super) fn spec() -> ToolSpec {
+pub(super) fn tool() -> Tool {
     let properties = json!({
         "path": {"type": "string", "minLength": 1, "description": "A file in the workspace."},
         "old": {"type": "string", "minLength": 1,
@@ -51,18 +54,46 @@ pub(super) fn spec() -> ToolSpec {
         "all": {"type": "boolean", "default": false, "description": "Replace every occurrence."},
     });
     let description = "Replaces a piece of a text file in the workspace by another.";
-    super::spec(NAME, EffectClass::Verifiable, description, &properties, &["path", "old", "new"])
+    Tool::of::<Patch>(super::spec(
+        "patch",
+        EffectClass::Verifiable,
+        description,
+        &properties,
+        &["path", "old", "new"],
+    ))
 }
 
-impl Patch {
-    pub(super) fn summary(&self) -> String {
+impl Call for Patch {
+    fn summary(&self) -> String {
         let (old, new) = (self.old.lines().count(), self.new.lines().count());
         let every = if self.all { ", everywhere" } else { "" };
         format!("patch {} ({} for {old}{every})", self.path, super::counted(new, "line", "lines"))
     }
 
+    fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {
+        let spot = site.workspace.resolve(&self.path)?;
+        let before = site.overlay.content(site.workspace, &spot)?;
+        let after = self.apply(before.as_deref())?;
+        outlook.edit = Some(Edit { spot, before, after });
+        Ok(())
+    }
+
+    fn work(self: Box<Self>) -> Work {
+        Work::Change(Box::new(move |workspace, proposal| self.run(workspace, proposal)))
+    }
+}
+
+impl Patch {
+    fn run(&self, workspace: &Workspace, proposal: &Proposal) -> Result<ToolResult, CallError> {
+        let spot = workspace.resolve(&self.path)?;
+        let content = |before: Option<&[u8]>| Ok(self.apply(before)?);
+        let applied =
+            edit::apply::<CallError>(workspace, &spot, proposal.hashes()?, &proposal.mark, content)?;
+        Ok(ToolResult::success(super::applied(&spot, "patched", applied), None))
+    }
+
     /// The new content for the old one.
-    pub(crate) fn apply(&self, before: Option<&[u8]>) -> Result<Vec<u8>, PatchError> {
+    fn apply(&self, before: Option<&[u8]>) -> Result<Vec<u8>, PatchError> {
         let path = one_line(&self.path, 200);
         let Some(before) = before else { return Err(PatchError::NoFile(path)) };
         let Ok(text) = std::str::from_utf8(before) else { return Err(PatchError::NotText(path)) };

@@ -1,22 +1,21 @@
+use super::{Call, CallError, Outlook, Site, Tool, Work};
 use crate::{
     text::RESULT_CHARS,
     workspace::{PathError, Workspace},
 };
-use abide_protocol::transcript::{EffectClass, ToolResult, ToolSpec};
+use abide_protocol::transcript::{EffectClass, ToolResult};
 use serde::Deserialize;
 use serde_json::json;
 
-pub(super) const NAME: &str = "read";
-
 #[derive(Debug, Deserialize)]
-pub(crate) struct Read {
-    pub(crate) path: String,
+struct Read {
+    path: String,
     /// The first line, from 1.
     offset: Option<usize>,
     limit: Option<usize>,
 }
 
-pub(super) fn spec() -> ToolSpec {
+pub(super) fn tool() -> Tool {
     let properties = json!({
         "path": {"type": "string", "minLength": 1, "description": "A file in the workspace."},
         "offset": {"type": "integer", "minimum": 1, "description": "The first line to read; 1 if absent."},
@@ -24,11 +23,11 @@ pub(super) fn spec() -> ToolSpec {
     });
     let description =
         "Reads a text file of the workspace, whole or from a line on. Long files come in parts.";
-    super::spec(NAME, EffectClass::Pure, description, &properties, &["path"])
+    Tool::of::<Read>(super::spec("read", EffectClass::Pure, description, &properties, &["path"]))
 }
 
-impl Read {
-    pub(super) fn summary(&self) -> String {
+impl Call for Read {
+    fn summary(&self) -> String {
         match (self.offset, self.limit) {
             (None, None) => format!("read {}", self.path),
             (from, None) => format!("read {} from line {}", self.path, from.unwrap_or(1)),
@@ -39,7 +38,18 @@ impl Read {
         }
     }
 
-    pub(crate) fn run(&self, workspace: &Workspace) -> Result<ToolResult, PathError> {
+    fn assess(&self, site: &mut Site<'_>, _: &mut Outlook) -> Result<(), CallError> {
+        site.workspace.resolve(&self.path)?;
+        Ok(())
+    }
+
+    fn work(self: Box<Self>) -> Work {
+        Work::Look(Box::new(move |workspace, _| Ok(self.run(workspace)?)))
+    }
+}
+
+impl Read {
+    fn run(&self, workspace: &Workspace) -> Result<ToolResult, PathError> {
         let spot = workspace.resolve(&self.path)?;
         let Some((content, _)) = workspace.read(&spot)? else {
             return Err(PathError::Missing(spot.relative));

@@ -1,13 +1,14 @@
+mod risk;
+
+use super::{Call, CallError, Outlook, Site, Tool, Work};
 use crate::{
     command::{Ended, How},
     text::RESULT_CHARS,
 };
-use abide_protocol::transcript::{EffectClass, ToolResult, ToolSpec};
+use abide_protocol::transcript::{EffectClass, ToolResult};
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
-
-pub(super) const NAME: &str = "shell";
 
 /// A command line is one argument to the shell, for which Linux has 128 KiB, in bytes.
 const MAX_COMMAND: usize = 120_000;
@@ -32,7 +33,7 @@ pub(crate) enum ShellError {
     TooLong(usize),
 }
 
-pub(super) fn spec() -> ToolSpec {
+pub(super) fn tool() -> Tool {
     let description = "Runs a shell command (bash) in the workspace and waits for it. Its input is empty and there is no \
                        terminal. When it ends, everything it started is ended too. Long output is cut in the middle.";
     let properties = json!({
@@ -41,17 +42,34 @@ pub(super) fn spec() -> ToolSpec {
         "timeout_secs": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 60,
             "description": "After this many seconds it is ended."},
     });
-    super::spec(NAME, EffectClass::Unsafe, description, &properties, &["command"])
+    Tool::of::<Shell>(super::spec("shell", EffectClass::Unsafe, description, &properties, &["command"]))
 }
 
-impl Shell {
-    pub(super) fn summary(&self) -> String {
+impl Call for Shell {
+    fn summary(&self) -> String {
         match &self.working_dir {
             Some(dir) if dir != "." => format!("{} (in {dir})", self.command.trim()),
             _ => self.command.trim().to_owned(),
         }
     }
 
+    fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {
+        self.check()?;
+        if let Some(dir) = &self.working_dir {
+            site.workspace.resolve(dir)?;
+        }
+        let is_broad = site.workspace.is_broad();
+        let ground = risk::Ground { workspace: site.folder, path: site.path, is_broad };
+        outlook.risk = risk::of(&self.command, &ground);
+        Ok(())
+    }
+
+    fn work(self: Box<Self>) -> Work {
+        Work::Command(*self)
+    }
+}
+
+impl Shell {
     pub(crate) fn check(&self) -> Result<(), ShellError> {
         if self.command.trim().is_empty() {
             Err(ShellError::Empty)

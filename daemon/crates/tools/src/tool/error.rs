@@ -1,10 +1,5 @@
-use super::schemas::SchemaError;
-use crate::{
-    edit::EditError,
-    text::one_line,
-    tool::{PatchError, ShellError},
-    workspace::PathError,
-};
+use super::{patch::PatchError, shell::ShellError};
+use crate::{edit::EditError, text::one_line, workspace::PathError};
 use abide_protocol::transcript::ToolSpec;
 use std::io;
 
@@ -22,7 +17,7 @@ pub(crate) enum CallError {
     #[error("the arguments do not fit: {0}")]
     Arguments(String),
     #[error("the schema of `{tool}` cannot be used: {error}")]
-    Schema { tool: String, error: SchemaError },
+    Schema { tool: String, error: String },
     #[error(transparent)]
     Path(#[from] PathError),
     #[error(transparent)]
@@ -40,7 +35,7 @@ pub(crate) enum CallError {
 }
 
 impl CallError {
-    pub(super) fn unknown(tool: &str, allowed: &[ToolSpec]) -> Self {
+    pub(crate) fn unknown(tool: &str, allowed: &[ToolSpec]) -> Self {
         let known = allowed.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>().join(", ");
         Self::Unknown { tool: one_line(tool, 60), known }
     }

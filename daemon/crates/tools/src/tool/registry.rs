@@ -1,0 +1,145 @@
+use super::{Call, CallError, Tool, create_dir, list, patch, read, shell, write};
+use abide_protocol::transcript::ToolSpec;
+use serde_json::Value;
+
+/// The tools there are, in the order in which models see them.
+pub(crate) struct Registry {
+    tools: Vec<Tool>,
+}
+
+impl Registry {
+    /// Those that every task can have.
+    pub(crate) fn built_in() -> Self {
+        let tools = vec![
+            shell::tool(),
+            read::tool(),
+            write::tool(),
+            patch::tool(),
+            list::tool(),
+            create_dir::tool(),
+            #[cfg(test)]
+            tests::tool(),
+        ];
+        Self { tools }
+    }
+
+    pub(crate) fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.iter().map(|tool| &tool.spec)
+    }
+
+    /// A call of the tool of that name: when it is assessed, and again when it runs.
+    ///
+    /// # Errors
+    /// There is no such tool here (any more), or the arguments are none of its.
+    pub(crate) fn parse(&self, name: &str, arguments: Value) -> Result<Box<dyn Call>, CallError> {
+        let tool = self.tools.iter().find(|tool| tool.spec.name == name);
+        let tool = tool.ok_or_else(|| CallError::NotHere(name.to_owned()))?;
+        (tool.parse)(arguments).map_err(|error| CallError::Arguments(error.to_string()))
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.specs().map(|spec| &spec.name)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! A tool is one module and one line above: this one echoes.
+
+    use super::Registry;
+    use crate::{
+        Options, Run, Scope, Tools,
+        tool::{Call, CallError, Outlook, Site, Tool, Work, spec},
+    };
+    use abide_protocol::{
+        CallId,
+        message::CallOutcome,
+        record::Permission,
+        task::Approvals,
+        transcript::{CallBlock, EffectClass, Risk, ToolResult},
+    };
+    use serde::Deserialize;
+    use serde_json::json;
+    use tokio_util::sync::CancellationToken;
+
+    pub(super) fn tool() -> Tool {
+        let properties = json!({ "text": { "type": "string" } });
+        Tool::of::<Echo>(spec("echo", EffectClass::Pure, "Says it again.", &properties, &["text"]))
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Echo {
+        text: String,
+    }
+
+    impl Call for Echo {
+        fn summary(&self) -> String {
+            format!("echo {}", self.text)
+        }
+
+        fn assess(&self, _: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {
+            outlook.risk = Risk::Medium;
+            Ok(())
+        }
+
+        fn work(self: Box<Self>) -> Work {
+            Work::Look(Box::new(move |_, _| Ok(ToolResult::success(self.text, None))))
+        }
+    }
+
+    #[test]
+    fn every_tool_has_calls_and_a_valid_schema() {
+        let registry = Registry::built_in();
+        for spec in registry.specs() {
+            let parsed = registry.parse(&spec.name, json!({}));
+            assert!(!matches!(parsed, Err(CallError::NotHere(_))), "{}", spec.name);
+            assert!(jsonschema::validator_for(&spec.parameters.value()).is_ok(), "{}", spec.name);
+        }
+        assert!(matches!(registry.parse("nothing", json!({})), Err(CallError::NotHere(_))));
+    }
+
+    #[tokio::test]
+    async fn a_tool_is_listed_assessed_and_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = folder.path().join("workspace");
+        std::fs::create_dir(&workspace).unwrap();
+        let workspace = workspace.to_str().unwrap();
+        let tools = Tools::new(Options {
+            helper: vec!["/bin/false".into()],
+            spool_dir: folder.path().join("spool"),
+            own_dirs: Vec::new(),
+            home: folder.path().join("home"),
+        });
+        let (tools, call_id): (_, CallId) =
+            (tools.unwrap(), "0197f000-0000-7000-8000-000000000001".parse().unwrap());
+        let scope = Scope {
+            workspace,
+            path: None,
+            allowed: &tools.specs(),
+            approvals: Approvals::Ask,
+            remembered: &|_| None,
+        };
+        let block = CallBlock {
+            id: call_id,
+            provider_id: String::new(),
+            tool: "echo".to_owned(),
+            arguments: r#"{"text":"hello"}"#.to_owned(),
+            opaque: None,
+        };
+        let assessed = tools.assess(&scope, &[block]).remove(0);
+        assert_eq!((assessed.summary.as_str(), assessed.risk), ("echo hello", Risk::Medium));
+        assert_eq!(assessed.permission, Permission::Tier);
+        let run = Run {
+            call_id,
+            attempt: 1,
+            assessed,
+            workspace: workspace.to_owned(),
+            environment: Default::default(),
+            max_secs: None,
+        };
+        let finished = tools.prepare(run).await.run(CancellationToken::new(), Box::new(|_| ())).await;
+        assert_eq!((finished.outcome, finished.result.message.as_str()), (CallOutcome::Done, "hello"));
+    }
+}
