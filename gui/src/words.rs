@@ -5,6 +5,7 @@ pub use abide_client::protocol::measure::{age, counted, duration, money, took};
 use abide_client::{
     protocol::{
         Timestamp,
+        conversation::LatestTask,
         task::{AgentTask, PauseReason, Retry, Status},
         transcript::Usage,
     },
@@ -64,11 +65,7 @@ pub fn doing(task: &AgentTask) -> String {
             format!("waiting for {}", counted(task.children.len() as u64, "sub-agent"))
         }
         Status::Paused => format!("paused{}", task.pause_reason.map(paused).unwrap_or_default()),
-        Status::Completed | Status::Cancelled | Status::Error => match (task.incomplete, task.end_reason) {
-            (Some(incomplete), _) => incomplete.words().to_owned(),
-            (None, Some(reason)) => reason.words().to_owned(),
-            (None, None) => task.status.name().to_owned(),
-        },
+        Status::Completed | Status::Cancelled | Status::Error => LatestTask::from(task).words().to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     ConversationId, TaskId, Timestamp,
-    task::{Mode, Status},
+    task::{AgentTask, EndReason, Incomplete, Mode, Status},
 };
 use serde::{Deserialize, Serialize};
 
@@ -34,4 +34,35 @@ pub struct Conversation {
 pub struct LatestTask {
     pub id: TaskId,
     pub status: Status,
+    /// Once it has ended.
+    #[serde(default)]
+    pub end_reason: Option<EndReason>,
+    #[serde(default)]
+    pub incomplete: Option<Incomplete>,
+}
+
+impl LatestTask {
+    /// For people: how it ended, or where it stands.
+    #[must_use]
+    pub const fn words(&self) -> &'static str {
+        match (self.incomplete, self.end_reason) {
+            (Some(incomplete), _) => incomplete.words(),
+            (None, Some(reason)) => reason.words(),
+            (None, None) => self.status.name(),
+        }
+    }
+
+    /// It has done all that it was to do.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        matches!((self.status, self.end_reason), (Status::Completed, Some(EndReason::Completed) | None))
+            && self.incomplete.is_none()
+    }
+}
+
+impl From<&AgentTask> for LatestTask {
+    fn from(task: &AgentTask) -> Self {
+        let AgentTask { id, status, end_reason, incomplete, .. } = *task;
+        Self { id, status, end_reason, incomplete }
+    }
 }

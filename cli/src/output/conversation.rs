@@ -46,7 +46,7 @@ mod tests {
     fn the_list_shows_who_needs_a_person() {
         let waiting = Conversation {
             unread: 2,
-            task: Some(LatestTask { id: fixture::task().id, status: Status::WaitingUser }),
+            task: Some(LatestTask { status: Status::WaitingUser, ..LatestTask::from(&fixture::task()) }),
             ..fixture::conversation()
         };
         let shown = conversations(&[waiting], fixture::START.plus(3_000), None);

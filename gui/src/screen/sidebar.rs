@@ -392,7 +392,7 @@ fn line(
     let age = words::age(conversation.updated_at, look.now);
     let place = words::place(&conversation.workspace, look.home);
     let place = place.rsplit('/').next().unwrap_or_default().to_owned();
-    let (mark, doing, aside) = match (waiting, task, conversation.task.map(|latest| latest.status)) {
+    let (mark, doing, aside) = match (waiting, task, conversation.task) {
         (Some(item), ..) => {
             let doing = match &item.pending {
                 Pending::Approval(a) => format!("approve: {}", words::what(&a.tool, &a.summary)),
@@ -402,9 +402,10 @@ fn line(
         }
         (None, Some(task), _) if task.status == Status::Paused => (Mark::Paused, words::doing(task), age),
         (None, Some(task), _) => (Mark::Working, words::doing(task), format!("step {}", task.step_count)),
-        (None, None, Some(Status::Completed)) => (Mark::Complete, format!("completed · {place}"), age),
-        (None, None, Some(Status::Cancelled)) => (Mark::Failed, format!("cancelled · {place}"), age),
-        (None, None, Some(Status::Error)) => (Mark::Failed, format!("error · {place}"), age),
+        (None, None, Some(latest)) if latest.status.has_ended() => {
+            let mark = if latest.is_whole() { Mark::Complete } else { Mark::Failed };
+            (mark, format!("{} · {place}", latest.words()), age)
+        }
         (None, None, Some(_)) => (Mark::Working, "working".to_owned(), age),
         (None, None, None) => (Mark::Empty, place, age),
     };

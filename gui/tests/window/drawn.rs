@@ -20,6 +20,14 @@ pub(crate) fn boxes_around(person: &mut Person, place: Point) -> Vec<(Quad, Back
     boxes(person).into_iter().filter(is_there).collect()
 }
 
+/// The colours of the dots within these bounds.
+pub(crate) fn dots(person: &mut Person, bounds: Rectangle) -> Vec<Color> {
+    let is_dot = |quad: &Quad| quad.bounds.width < 12.0 && quad.bounds.is_within(&bounds);
+    let dots = boxes(person).into_iter().filter(|(quad, _)| is_dot(quad));
+    dots.filter_map(|(_, fill)| if let Background::Color(color) = fill { Some(color) } else { None })
+        .collect()
+}
+
 /// The colour of the words that stand within these bounds.
 pub(crate) fn ink(person: &mut Person, bounds: Rectangle) -> Option<Color> {
     let within = bounds.expand(2.0);

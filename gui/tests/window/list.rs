@@ -1,6 +1,7 @@
 //! The list of conversations: where it is, what it groups, what can be done from it.
 
 use crate::{
+    drawn,
     person::Person,
     preset::{self, CONVERSATION, NOW},
 };
@@ -8,11 +9,11 @@ use abide_client::protocol::{
     ConversationId, Timestamp,
     conversation::{Conversation, LatestTask},
     notification::Snapshot,
-    task::Status,
+    task::{EndReason, Incomplete, Status},
 };
 use abide_gui::request::Request;
 use iced_test::core::{
-    Point,
+    Point, Rectangle,
     keyboard::{Key, Modifiers, key::Named},
 };
 
@@ -29,7 +30,7 @@ fn used(n: u128, hours: i64, title: &str) -> Conversation {
 }
 
 fn latest(task: &abide_client::protocol::task::AgentTask) -> LatestTask {
-    LatestTask { id: task.id, status: task.status }
+    LatestTask::from(task)
 }
 
 fn with(conversations: Vec<Conversation>) -> Person {
@@ -61,6 +62,34 @@ fn what_is_done_is_grouped_by_day_and_what_was_put_aside_can_be_reached() {
     assert!(person.finds("the archived one").is_some());
     person.clicks("Archived, 1 −");
     assert!(person.finds("the archived one").is_none());
+}
+
+#[test]
+fn an_end_has_one_colour_and_one_name_in_the_list_and_on_the_page() {
+    let mut colours = Vec::new();
+    for (reason, incomplete) in [
+        (EndReason::Completed, None),
+        (EndReason::Completed, Some(Incomplete::Length)),
+        (EndReason::StepLimit, None),
+        (EndReason::Stopped, None),
+    ] {
+        let (overview, conversation) = preset::waits(reason.status(), &[], preset::history());
+        let mut task = conversation.tasks[0].clone();
+        (task.end_reason, task.incomplete, task.ended_at) = (Some(reason), incomplete, Some(NOW));
+        let conversations = vec![preset::conversation(&task)];
+        let mut person = Person::before(Snapshot { conversations, tasks: Vec::new(), ..overview });
+        person.open(CONVERSATION, Snapshot { tasks: vec![task.clone()], ..conversation });
+        let words = LatestTask::from(&task).words();
+        let in_list = person.finds(&format!("{words} · web"));
+        let Some(in_list) = in_list else { panic!("{words}: not in the list") };
+        let on_page = person.finds(&(words[..1].to_uppercase() + &words[1..])).unwrap();
+        let row = Rectangle { x: 0.0, y: in_list.y - 30.0, width: in_list.x, height: 60.0 };
+        let dots = drawn::dots(&mut person, row);
+        let ink = drawn::ink(&mut person, on_page).unwrap();
+        assert_eq!(dots, [ink], "{words}");
+        colours.push(ink);
+    }
+    assert!(colours[1..].iter().all(|colour| *colour != colours[0]), "{colours:?}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ pub(crate) fn conversation(task: &AgentTask) -> Conversation {
         updated_at: NOW,
         archived: false,
         unread: 0,
-        task: Some(LatestTask { id: task.id, status: task.status }),
+        task: Some(LatestTask::from(task)),
     }
 }
 

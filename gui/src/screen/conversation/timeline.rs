@@ -21,11 +21,12 @@ use crate::{
 use abide_client::{
     protocol::{
         TaskId,
+        conversation::LatestTask,
         event::{Event, EventKind, RuleEvent, StepEvent},
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
-        task::{AgentTask, EndReason, Incomplete, PauseReason, Status},
+        task::{AgentTask, PauseReason, Status},
     },
     text::{visible, visible_line},
     view::{Entry, Stream},
@@ -221,15 +222,13 @@ fn indicator<'a>(task: &AgentTask, look: Look) -> Element<'a, Message> {
 
 /// The badge of an ended task: how, and the numbers.
 fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Element<'a, Message> {
-    let reason = task.end_reason.unwrap_or(EndReason::Completed);
-    let how = task.incomplete.map_or_else(|| reason.words(), Incomplete::words);
-    let is_whole = reason == EndReason::Completed && task.incomplete.is_none();
-    let ink: fn(&iced::Theme) -> text::Style = if is_whole { style::ok } else { style::bad };
+    let latest = LatestTask::from(task);
+    let ink: fn(&iced::Theme) -> text::Style = if latest.is_whole() { style::ok } else { style::bad };
     let took = task.ended_at.map(|ended| words::duration(ended.since(task.started_at)));
     let steps = (task.step_count > 0).then(|| words::counted(u64::from(task.step_count), "step"));
     let numbers: Vec<String> = [steps, took, words::usage(&task.usage)].into_iter().flatten().collect();
     let head = row![
-        passage::secondary(words::sentence(how)).font(font::STRONG).style(ink),
+        passage::secondary(words::sentence(latest.words())).font(font::STRONG).style(ink),
         passage::secondary(numbers.join(" · ")),
         rule::horizontal(1).style(style::line),
     ]

@@ -110,7 +110,12 @@ pub(crate) fn conversation() -> Conversation {
         updated_at: at(2),
         archived: true,
         unread: 3,
-        task: Some(LatestTask { id: id(0x21), status: Status::WaitingApproval }),
+        task: Some(LatestTask {
+            id: id(0x21),
+            status: Status::WaitingApproval,
+            end_reason: Some(EndReason::StepLimit),
+            incomplete: Some(Incomplete::Length),
+        }),
     }
 }
 

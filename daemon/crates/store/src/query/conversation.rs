@@ -14,12 +14,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 const SELECT: &str =
     "SELECT c.id, c.title, c.workspace, c.mode, c.model, c.persona, c.created_at, c.updated_at, c.archived,
-        c.unread, c.task, t.status
+        c.unread, c.task, t.status, t.brief ->> '$.endReason', t.brief ->> '$.incomplete'
     FROM conversations c LEFT JOIN tasks t ON t.id = c.task";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     let task: Option<_> = row.get(10)?;
     let status: Option<Word<_>> = row.get(11)?;
+    let end_reason: Option<Word<_>> = row.get(12)?;
+    let incomplete: Option<Word<_>> = row.get(13)?;
     Ok(Conversation {
         id: ConversationId(row.get(0)?),
         title: row.get(1)?,
@@ -31,7 +33,12 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Conversation> {
         updated_at: at(row, 7)?,
         archived: row.get(8)?,
         unread: count(row, 9)?,
-        task: task.zip(status).map(|(id, status)| LatestTask { id: TaskId(id), status: status.0 }),
+        task: task.zip(status).map(|(id, status)| LatestTask {
+            id: TaskId(id),
+            status: status.0,
+            end_reason: end_reason.map(|word| word.0),
+            incomplete: incomplete.map(|word| word.0),
+        }),
     })
 }
 
@@ -53,7 +60,9 @@ pub(crate) fn touch_conversation(
         .prepare_cached(
             "UPDATE conversations SET unread = unread + ?2, updated_at = max(updated_at, ?3) WHERE id = ?1
              RETURNING id, title, workspace, mode, model, persona, created_at, updated_at, archived, unread, task,
-                 (SELECT status FROM tasks WHERE tasks.id = conversations.task)",
+                 (SELECT status FROM tasks WHERE tasks.id = conversations.task),
+                 (SELECT brief ->> '$.endReason' FROM tasks WHERE tasks.id = conversations.task),
+                 (SELECT brief ->> '$.incomplete' FROM tasks WHERE tasks.id = conversations.task)",
         )?
         .query_row(params![id.0, unread.cast_signed(), at.0], from_row)
         .optional()

@@ -1,5 +1,11 @@
 use super::support::*;
-use abide_protocol::{Seq, notification::ConversationUpdate, record::Record, task::Status};
+use abide_protocol::{
+    Seq,
+    conversation::LatestTask,
+    notification::ConversationUpdate,
+    record::Record,
+    task::{AgentTask, EndReason, Incomplete, Status},
+};
 use abide_store::{Append, AppendError, ClientMessageUse, Committed};
 
 #[tokio::test]
@@ -37,6 +43,27 @@ async fn an_append_is_read_back_as_it_was_committed_and_told() {
     assert_eq!(home.told(), [(*committed).clone()]);
     assert_eq!(store.task(task_id(1)).await.unwrap(), Some(task(id, 1, Status::Thinking, Vec::new())));
     assert_eq!(store.conversation_of(task_id(1)).await.unwrap(), Some(id));
+}
+
+#[tokio::test]
+async fn a_conversation_tells_how_its_newest_task_ended() {
+    let home = Home::new();
+    let store = home.open();
+    let id = conversation(1);
+    let ended = AgentTask {
+        end_reason: Some(EndReason::StepLimit),
+        incomplete: Some(Incomplete::Length),
+        ..task(id, 1, Status::Completed, Vec::new())
+    };
+    let records =
+        vec![record(1, None, created("one")), record(2, Some(1), task_started(client_message("m")))];
+    let tasks = vec![projection(ended.clone())];
+    let committed = store.append(Append { tasks, ..append(id, records) }).await.unwrap();
+    let told = committed.conversation.clone().and_then(|update| update.conversation);
+    let read = store.conversation(id).await.unwrap();
+    for conversation in [told, read] {
+        assert_eq!(conversation.unwrap().task, Some(LatestTask::from(&ended)));
+    }
 }
 
 #[tokio::test]
