@@ -43,7 +43,9 @@ impl Exit {
         match reason {
             EndReason::Completed => Self::Done,
             EndReason::StepLimit | EndReason::TimeLimit | EndReason::Budget => Self::Limit,
-            EndReason::Stopped | EndReason::Deleted | EndReason::QuestionTimeout => Self::Cancelled,
+            EndReason::Stopped | EndReason::Deleted | EndReason::QuestionTimeout | EndReason::ParentEnded => {
+                Self::Cancelled
+            }
             EndReason::Error => Self::Failed,
         }
     }

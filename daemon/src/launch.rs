@@ -147,6 +147,7 @@ impl Launch {
             original_prompt: request.prompt,
             metadata: request.metadata,
             client_message: request.client_message,
+            depth: 0,
         }
     }
 }

@@ -278,4 +278,4 @@ impl Sessions {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -80,6 +80,8 @@ pub enum RecordBody {
     ModelTraced(ModelTraced),
     /// Decisions on this call that were remembered in this conversation no longer count.
     RuleForgotten(RuleForgotten),
+    /// Tasks beneath this one have ended, and its model is told what came of them. It is in the append of their end.
+    ResultsDelivered(ResultsDelivered),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,6 +138,9 @@ pub struct TaskStarted {
     pub original_prompt: String,
     pub metadata: Option<JsonText>,
     pub client_message: Option<ClientMessage>,
+    /// Tasks above this one; 0: it is a root. (Older records do not say: all were roots.)
+    #[serde(default)]
+    pub depth: u32,
 }
 
 /// A client's own id of a request, so that sending it again starts nothing twice.
@@ -422,7 +427,7 @@ pub struct Compacted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Restarted {
-    /// Daemon starts in a row that found this task without a new record since the last.
+    /// Daemon starts in a row that found the root task and all beneath it without progress.
     pub without_progress: u32,
     /// (Older records do not say: a daemon had started.)
     #[serde(default)]
@@ -446,6 +451,14 @@ pub struct TaskEnded {
     pub reason: EndReason,
     pub summary: Option<String>,
     pub error: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultsDelivered {
+    pub tasks: Vec<TaskId>,
+    /// For the model, at the tail of the transcript; not shown.
+    pub text: String,
 }
 
 impl RecordBody {

@@ -82,6 +82,8 @@ pub enum EndReason {
     QuestionTimeout,
     Budget,
     Error,
+    /// The task above it has ended.
+    ParentEnded,
 }
 
 impl EndReason {
@@ -89,7 +91,9 @@ impl EndReason {
     pub const fn status(self) -> Status {
         match self {
             Self::Completed | Self::StepLimit | Self::TimeLimit => Status::Completed,
-            Self::Stopped | Self::Deleted | Self::QuestionTimeout | Self::Budget => Status::Cancelled,
+            Self::Stopped | Self::Deleted | Self::QuestionTimeout | Self::Budget | Self::ParentEnded => {
+                Status::Cancelled
+            }
             Self::Error => Status::Error,
         }
     }
@@ -111,6 +115,7 @@ impl EndReason {
             Self::QuestionTimeout => "cancelled: no answer",
             Self::Budget => "cancelled: budget",
             Self::Error => "error",
+            Self::ParentEnded => "cancelled: the task above it ended",
         }
     }
 }

@@ -104,9 +104,11 @@ fn ended(task: &AgentTask) -> (String, Style) {
                 EndReason::Completed => GOOD,
                 EndReason::StepLimit | EndReason::TimeLimit => NEEDS_YOU,
                 EndReason::Error => BAD,
-                EndReason::Stopped | EndReason::Deleted | EndReason::QuestionTimeout | EndReason::Budget => {
-                    FAINT
-                }
+                EndReason::Stopped
+                | EndReason::Deleted
+                | EndReason::QuestionTimeout
+                | EndReason::Budget
+                | EndReason::ParentEnded => FAINT,
             };
             (reason.words(), style)
         }

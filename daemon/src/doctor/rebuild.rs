@@ -55,22 +55,73 @@ async fn conversations(store: &Store) -> Result<Rebuilt, RebuildError> {
     Ok(rebuilt)
 }
 
-/// Each task as it stood when its last record was written: a conversation's history knows only its newest.
+/// Each task as it stood when its last record was written: a conversation's history knows only its newest root and what is beneath it.
 fn tasks(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
     let mut history = History::default();
     let mut tasks = Vec::new();
-    let newest = |history: &History| {
-        history.root().map(|task| {
-            let Projection { task, wake_at, needs_daemon } = project(id, task);
-            TaskProjection { task, wake_at, needs_daemon }
-        })
-    };
     for record in records {
-        if matches!(record.body, RecordBody::TaskStarted(_)) {
-            tasks.extend(newest(&history));
+        if matches!(&record.body, RecordBody::TaskStarted(head) if head.parent_id.is_none()) {
+            tasks.extend(projections(id, &history));
         }
         history.see(record);
     }
-    tasks.extend(newest(&history));
+    tasks.extend(projections(id, &history));
     tasks
+}
+
+fn projections(id: ConversationId, history: &History) -> impl Iterator<Item = TaskProjection> {
+    history.tasks().iter().map(move |task| {
+        let Projection { task, wake_at, needs_daemon } = project(id, task);
+        TaskProjection { task, wake_at, needs_daemon }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::tests::{facts, head};
+    use abide_engine::{Fork, Input, Mint, Shown, Start, handle};
+    use abide_protocol::{TaskId, Timestamp};
+    use abide_store::Append;
+    use tempfile::TempDir;
+    use uuid::Uuid;
+
+    /// Of the root before, of the newest, and of all beneath it.
+    #[tokio::test]
+    async fn tasks_of_all_trees_are_derived_again_as_they_were() {
+        let folder = TempDir::new().unwrap();
+        let options = Options { path: folder.path().join("abide.db"), reserve_bytes: 0, readers: 1 };
+        let store = Store::open(options, Box::new(|_| {})).unwrap();
+        let conversation_id = ConversationId(Uuid::from_u128(1));
+        let id = |n| TaskId(Uuid::from_u128(n));
+        let start = |n| {
+            let start = Start { task: id(n), conversation: Some(facts()), head: head("") };
+            Input::Start(Box::new(start))
+        };
+        let fork = |parent, n| {
+            let fork = Fork { parent: id(parent), task: id(n), head: head("") };
+            Input::Fork(Box::new(fork))
+        };
+        let stop = |n| Input::Stop { task: id(n), shown: Shown::new() };
+        let story = [
+            start(10),
+            fork(10, 11),
+            fork(11, 12),
+            stop(11),
+            stop(10),
+            start(20),
+            fork(20, 21),
+            Input::Pause { task: id(20) },
+        ];
+        let mut history = History::default();
+        for (at, input) in (1..).zip(story) {
+            let records = handle(&mut history, input, &mut Mint::new(Timestamp(at), 1)).unwrap();
+            let tasks = projections(conversation_id, &history).collect();
+            store.append(Append { conversation_id, records, tasks, urgent: false }).await.unwrap();
+        }
+        let rebuilt = conversations(&store).await.unwrap();
+        assert_eq!(rebuilt, Rebuilt { conversations: 1, different: Vec::new() });
+        let paused = store.task(id(21)).await.unwrap().unwrap();
+        assert_eq!(paused.parent_id, Some(id(20)));
+    }
 }

@@ -60,6 +60,9 @@ pub(super) fn weight(record: &Record) -> usize {
             RecordBody::ModelTraced(traced) => {
                 traced.traces.iter().map(|trace| trace.what.len() + trace.raw.len()).sum()
             }
+            RecordBody::ResultsDelivered(delivered) => {
+                delivered.text.len() + size_of_val(delivered.tasks.as_slice())
+            }
             RecordBody::ConversationArchived(_)
             | RecordBody::ConversationDeleted(_)
             | RecordBody::ModelRequested(_)

@@ -26,6 +26,7 @@ pub(super) fn summary(notice: &Notice) -> String {
             EndReason::QuestionTimeout => "Cancelled: its question was not answered in time",
             EndReason::Budget => "Cancelled at its budget",
             EndReason::Error => "Error",
+            EndReason::ParentEnded => "Cancelled: the task above it ended",
         },
     };
     cut(&format!("{what}: {}", clean(&notice.title)), MAX_SUMMARY)

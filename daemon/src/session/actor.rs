@@ -13,7 +13,7 @@ use abide_engine::{
     Effect,
     driver::{Driver, Wants},
 };
-use abide_protocol::ConversationId;
+use abide_protocol::{ConversationId, TaskId};
 use abide_store::StorageState;
 use job::Prefix;
 use std::{collections::HashMap, future, mem, pin::Pin, sync::Arc};
@@ -36,8 +36,8 @@ pub(super) struct Actor {
     /// The driver has been told.
     knows_drain: bool,
     has_left: bool,
-    /// What every request of the task begins with.
-    prefix: Option<Prefix>,
+    /// What the requests of each task begin with.
+    prefixes: HashMap<TaskId, Prefix>,
 }
 
 type Ordered = Pin<Box<dyn Future<Output = Event> + Send>>;
@@ -57,7 +57,7 @@ impl Actor {
             storage,
             knows_drain: false,
             has_left: false,
-            prefix: None,
+            prefixes: HashMap::new(),
         }
     }
 

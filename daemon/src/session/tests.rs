@@ -2,33 +2,33 @@
 
 use super::{Alarm, CommandError, Lane, Message, Sessions};
 use crate::{events::Hub, keys::KeyStore, runner::Runner, settings::Settings, supervisor::Supervisor};
-use abide_engine::{Command, History, Input, Mint, Refusal, Start, handle, view};
+use abide_engine::{Command, Fork, History, Input, Mint, Refusal, Start, handle, view};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
     record::{ConversationCreated, Record, RecordBody, TaskStarted},
-    task::{Approvals, EndReason, Limits, Mode, RestartPolicy},
+    task::{Approvals, EndReason, Limits, Mode, RestartPolicy, Status},
 };
 use abide_skip::skip;
-use abide_store::{Append, Options, Store, TaskProjection};
+use abide_store::{Append, Options, Store, TaskProjection, TaskQuery};
 use abide_tools::Tools;
 use std::{path::Path, sync::Arc, time::Duration};
 use tempfile::TempDir;
 use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
 
-const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
-const TASK: TaskId = TaskId(Uuid::from_u128(2));
+pub(super) const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
+pub(super) const TASK: TaskId = TaskId(Uuid::from_u128(2));
 /// Much longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// No disk has room for it.
 const ENDLESS: u64 = 1 << 55;
 
-fn open(folder: &Path, reserve_bytes: u64) -> Store {
+pub(super) fn open(folder: &Path, reserve_bytes: u64) -> Store {
     Store::open(Options { path: folder.join("abide.db"), reserve_bytes, readers: 1 }, Box::new(|_| {}))
         .unwrap()
 }
 
-fn sessions(store: &Store, folder: &Path) -> Sessions {
+pub(super) fn sessions(store: &Store, folder: &Path) -> Sessions {
     let keys = Arc::new(KeyStore::open(&folder.join("keys")).unwrap());
     let settings = Settings::open(&folder.join("config"), keys, Arc::new(|_| None)).unwrap();
     let tools = Tools::new(abide_tools::Options {
@@ -48,20 +48,22 @@ fn sessions(store: &Store, folder: &Path) -> Sessions {
     Sessions::new(store.clone(), hub, runner, supervisor, Alarm::default(), Arc::new(watch::channel(None).0))
 }
 
-/// A conversation with a task that is paused.
-async fn paused_task(store: &Store) {
-    let facts = ConversationCreated {
+pub(crate) fn facts() -> ConversationCreated {
+    ConversationCreated {
         title: "t".to_owned(),
         workspace: "/".to_owned(),
         mode: None,
         model: None,
         persona: None,
-    };
-    let head = TaskStarted {
+    }
+}
+
+pub(crate) fn head(system_prompt: &str) -> TaskStarted {
+    TaskStarted {
         parent_id: None,
         mode: Mode::Chat,
         model: "none/none".to_owned(),
-        system_prompt: String::new(),
+        system_prompt: system_prompt.to_owned(),
         tools: Vec::new(),
         workspace: "/".to_owned(),
         environment: [].into(),
@@ -71,9 +73,14 @@ async fn paused_task(store: &Store) {
         original_prompt: "p".to_owned(),
         metadata: None,
         client_message: None,
-    };
+        depth: 0,
+    }
+}
+
+/// A conversation with a task that is paused.
+async fn paused_task(store: &Store) {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
-    let start = Box::new(Start { task: TASK, conversation: Some(facts), head });
+    let start = Box::new(Start { task: TASK, conversation: Some(facts()), head: head("") });
     let mut records = abide_engine::accept(&history, Input::Start(start), &mut mint).unwrap();
     records.iter().for_each(|record| history.fold(record));
     records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());
@@ -217,6 +224,33 @@ async fn at_the_end_of_the_daemon_callers_in_the_mailbox_hear_that_it_shuts_down
         let answer = answer.await.unwrap();
         assert!(matches!(answer, Err(CommandError::ShuttingDown)), "{answer:?}");
     }
+}
+
+/// What is started beneath a paused task is held; it is named by its own id, and ends with the root.
+#[tokio::test]
+async fn a_task_beneath_another_lives_in_its_conversation() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path(), 0);
+    paused_task(&store).await;
+    let sessions = sessions(&store, folder.path());
+    let child = TaskId(Uuid::from_u128(3));
+    let fork = Box::new(Fork { parent: TASK, task: child, head: head("") });
+    let (reply, forked) = oneshot::channel();
+    assert!(sessions.mailbox(CONVERSATION).put(Lane::Urgent, Message::Fork { fork, reply }).await.is_ok());
+    let forked = forked.await.unwrap().unwrap().task.unwrap();
+    assert_eq!((forked.id, forked.parent_id, forked.status), (child, Some(TASK), Status::Paused));
+    let root = store.task(TASK).await.unwrap().unwrap();
+    assert_eq!(root.children, [child]);
+
+    let paused = sessions.command(CONVERSATION, Command::Pause { task: child }).await.unwrap();
+    assert_eq!(paused.task.unwrap().id, child);
+    let stopped = sessions.command(CONVERSATION, Command::Stop { task: TASK }).await.unwrap();
+    assert_eq!(stopped.task.unwrap().id, TASK);
+    let ended = store.task(child).await.unwrap().unwrap();
+    assert_eq!(ended.end_reason, Some(EndReason::ParentEnded));
+    let query = TaskQuery { with_ended: true, limit: 9, ..TaskQuery::default() };
+    let listed: Vec<TaskId> = store.tasks(query).await.unwrap().0.iter().map(|task| task.id).collect();
+    assert_eq!(listed, [TASK]);
 }
 
 /// Actors come and go under many hands; every command is carried out by one of them.

@@ -29,10 +29,10 @@ pub fn stored_record(text: &str) {
         let _ = history.live().filter_map(wake_at).min();
         handle(
             &mut history,
-            Input::Interrupted { task, cause: Interruption::DaemonRestarted, findings: Vec::new() },
+            Input::Interrupted { cause: Interruption::DaemonRestarted, findings: Vec::new() },
             &mut mint,
         )
-        .expect("it is live");
+        .expect("it is never refused");
         let _ = handle(&mut history, Input::Stop { task, shown: Shown::new() }, &mut mint);
         assert!(history.live().next().is_none(), "a stop ends a task");
     }

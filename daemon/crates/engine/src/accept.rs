@@ -6,11 +6,13 @@ mod decide;
 mod interruption;
 mod model;
 mod patience;
+mod relatives;
 mod start;
 mod wake;
 
 pub(crate) use answer::{GO_ON, STOP};
 pub(crate) use patience::Patience;
+pub(crate) use relatives::with_relatives;
 pub(crate) use wake::{accept as wake_up, is_over_time};
 
 use crate::{
@@ -29,12 +31,28 @@ use abide_protocol::{
     task::{EndReason, PauseReason},
     transcript::ToolResult,
 };
+use std::mem;
 
 /// What `input` makes of `history`. The records are not folded yet.
 ///
 /// # Errors
 /// Why it changes nothing.
-pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+pub fn accept(history: &History, mut input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+    let mut shown = match &mut input {
+        Input::Stop { shown, .. } => mem::take(shown),
+        _ => Shown::new(),
+    };
+    let records = of_input(history, input, &mut shown, mint)?;
+    Ok(with_relatives(history, records, &mut shown, mint))
+}
+
+/// The records of an input itself.
+fn of_input(
+    history: &History,
+    input: Input,
+    shown: &mut Shown,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
     match input {
         Input::Create(facts) => Ok(vec![conversation(mint, RecordBody::ConversationCreated(facts))]),
         Input::Update(update) => change(history, mint, RecordBody::ConversationUpdated(update)),
@@ -43,7 +61,8 @@ pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<Ne
         }
         Input::ForgetRule(rule) => change(history, mint, RecordBody::RuleForgotten(RuleForgotten { rule })),
         Input::Start(start) => start::accept(history, *start, mint),
-        Input::Stop { task, shown } => stop(live(history, task)?, shown, mint),
+        Input::Fork(fork) => Ok(start::fork(live(history, fork.parent)?, *fork, mint)),
+        Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),
         Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
         Input::Resume { task } => resume(live(history, task)?, mint),
         Input::Answer { task, question, response } => answer::accept(history, task, question, response, mint),
@@ -52,16 +71,14 @@ pub fn accept(history: &History, input: Input, mint: &mut Mint) -> Result<Vec<Ne
             model::replied(live(history, task)?, item, reply, assessed, traces, mint)
         }
         Input::ModelFailed { task, item, failure, traces } => {
-            model::failed(history, live(history, task)?, item, failure, traces, mint)
+            model::failed(live(history, task)?, item, failure, traces, mint)
         }
         Input::CallFinished { task, call, attempt, outcome, result, duration_ms } => {
             let finished = CallFinished { call_id: call, attempt, outcome, result, duration_ms };
             call::finished(live(history, task)?, finished, mint)
         }
         Input::Wake => Ok(history.live().flat_map(|task| wake::accept(task, mint)).collect()),
-        Input::Interrupted { task, cause, findings } => {
-            Ok(interruption::accept(live(history, task)?, cause, &findings, mint))
-        }
+        Input::Interrupted { cause, findings } => Ok(interruption::accept(history, cause, &findings, mint)),
     }
 }
 
@@ -85,14 +102,9 @@ fn change(history: &History, mint: &mut Mint, body: RecordBody) -> Result<Vec<Ne
     Ok(vec![conversation(mint, body)])
 }
 
-fn stop(task: &Task, mut shown: Shown, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+fn stop(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
-    // Its id is the reply's own, so that the record takes the place of what was shown live.
-    if let Stage::Thinking { item, .. } = task.stage
-        && let Some(text) = shown.remove(&item).filter(|text| !text.trim().is_empty())
-    {
-        draft.push_as(item, RecordBody::PartialReply(PartialReply { text }));
-    }
+    draft.keep_shown(task, shown);
     draft.end(
         task,
         EndReason::Stopped,
@@ -100,7 +112,7 @@ fn stop(task: &Task, mut shown: Shown, mint: &mut Mint) -> Result<Vec<NewRecord>
         None,
         Some((NoticeKind::Stopped, "Stopped by you.".to_owned())),
     );
-    Ok(draft.records)
+    draft.records
 }
 
 fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
@@ -156,6 +168,16 @@ impl<'a> Draft<'a> {
             result,
             duration_ms: 0,
         }));
+    }
+
+    /// What people have seen of a reply that is cut off stays.
+    pub(crate) fn keep_shown(&mut self, task: &Task, shown: &mut Shown) {
+        // Its id is the reply's own, so that the record takes the place of what was shown live.
+        if let Stage::Thinking { item, .. } = task.stage
+            && let Some(text) = shown.remove(&item).filter(|text| !text.trim().is_empty())
+        {
+            self.push_as(item, RecordBody::PartialReply(PartialReply { text }));
+        }
     }
 
     /// Ends the task. Every call gets its one result first, since the transcript goes on with the next task.

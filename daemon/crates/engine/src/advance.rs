@@ -1,10 +1,10 @@
 //! Asks again and again what comes next, until every task waits for something.
 
 use crate::{
-    accept::{Draft, accept, is_over_time, wake_up},
+    accept::{Draft, accept, is_over_time, wake_up, with_relatives},
     history::History,
     incomplete,
-    input::{Input, Refusal},
+    input::{Input, Refusal, Shown},
     limits,
     mint::Mint,
     mode::{self, Action},
@@ -33,14 +33,14 @@ pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Ve
     Ok(records)
 }
 
-/// What the tasks do next by themselves, folded into `history`. Empty: all of them wait.
+/// What the tasks do next by themselves, folded into `history`: one task at a time, each before its parent, since what the one does may
+/// decide what the other does. Empty: all of them wait.
 pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
     let mut all = Vec::new();
     loop {
-        let mut records: Vec<NewRecord> = history.live().flat_map(|task| next(task, mint)).collect();
-        if records.is_empty() {
-            return all;
-        }
+        let acts = |task| Some(next(task, mint)).filter(|records| !records.is_empty());
+        let Some(records) = history.live().find_map(acts) else { return all };
+        let mut records = with_relatives(history, records, &mut Shown::new(), mint);
         for record in &records {
             history.fold(record);
         }
@@ -56,7 +56,7 @@ pub fn needs_daemon(task: &Task) -> bool {
 }
 
 fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
-    if task.paused.is_some() || task.gate().is_some() {
+    if task.waits() {
         return Vec::new();
     }
     match &task.stage {

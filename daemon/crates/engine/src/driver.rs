@@ -210,10 +210,14 @@ impl<H: Host> Driver<H> {
     fn ended_by(&self, message: &Message<H>) -> Vec<Effect> {
         match message {
             Message::Command { command: Command::Stop { task }, .. } => {
-                effects(&self.history).into_iter().filter(|effect| effect.task() == *task).collect()
+                let mut effects = effects(&self.history);
+                effects.retain(|effect| self.history.is_within(effect.task(), *task));
+                effects
             }
             Message::Delete { .. } => effects(&self.history),
-            Message::Command { .. } | Message::Outcome { .. } | Message::Wake => Vec::new(),
+            Message::Command { .. } | Message::Fork { .. } | Message::Outcome { .. } | Message::Wake => {
+                Vec::new()
+            }
         }
     }
 
@@ -241,8 +245,18 @@ impl<H: Host> Driver<H> {
                 }
             }
             Message::Delete { reply } => {
-                let records = self.stop_all(&shown, mint);
+                let records = self.stop_all(shown, mint);
                 self.append(records, true, append::Asked::Deletion(reply));
+            }
+            Message::Fork { reply, .. } if self.duty != Duty::All => {
+                self.reply(reply, Err(Failure::ShuttingDown));
+            }
+            Message::Fork { fork, reply } => {
+                let names = Some(fork.task);
+                match self.take(Input::Fork(fork), mint) {
+                    Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
+                    Ok(records) => self.append(records, false, append::Asked::Command { reply, names }),
+                }
             }
             Message::Outcome { effect, input } => {
                 self.running.retain(|running| *running != effect);
@@ -271,15 +285,11 @@ impl<H: Host> Driver<H> {
         Ok(records)
     }
 
-    /// Before a deletion every task ends.
-    fn stop_all(&mut self, shown: &Shown, mint: &mut Mint) -> Vec<NewRecord> {
-        let live: Vec<TaskId> = self.history.live().map(|task| task.id).collect();
-        let mut records = Vec::new();
-        for task in live {
-            // Refused is only what has ended already, with another one.
-            records.extend(self.record(Input::Stop { task, shown: shown.clone() }, mint).unwrap_or_default());
-        }
-        records
+    /// Before a deletion the root ends, and with it all tasks beneath it.
+    fn stop_all(&mut self, shown: Shown, mint: &mut Mint) -> Vec<NewRecord> {
+        let Some(task) = self.history.root().map(|root| root.id) else { return Vec::new() };
+        // Refused is only what has ended already.
+        self.record(Input::Stop { task, shown }, mint).unwrap_or_default()
     }
 
     fn erase(&mut self, reply: H::Deletion) {

@@ -55,7 +55,7 @@ pub fn wake_at(task: &Task) -> Option<Timestamp> {
         return None;
     }
     let expiry = task.questions.values().filter_map(|q| q.expires_at).min();
-    let held = task.paused.is_some() || task.gate().is_some();
+    let held = task.waits();
     let retry = match task.stage {
         Stage::Backoff { until, .. } if !held => Some(until),
         _ => None,

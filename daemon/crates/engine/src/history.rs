@@ -3,24 +3,24 @@
 mod fold;
 mod transcript;
 
+pub(crate) use fold::changes_hold;
+
 use crate::task::Task;
 use abide_protocol::{
-    ApprovalId, QuestionId, TaskId, Timestamp,
-    inbox::Decision,
-    record::ConversationCreated,
-    transcript::{Entry, Transcript},
+    ApprovalId, QuestionId, TaskId, Timestamp, inbox::Decision, record::ConversationCreated,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter};
 
 /// What the records of one conversation say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     /// `None` before its first record.
     pub conversation: Option<Conversation>,
-    /// The newest root task; earlier ones have ended.
-    pub(crate) task: Option<Task>,
-    /// What root tasks' models are sent, but for the system prompt.
-    pub(crate) transcript: Transcript,
+    /// The newest root task, then all tasks beneath it, in the order in which they were started: each after its parent. Earlier roots
+    /// have ended, and what was beneath them too.
+    pub(crate) tasks: Vec<Task>,
+    /// Daemon starts in a row that found this tree at work and without progress.
+    pub(crate) restarts: u32,
     /// The first response to each question that has one.
     pub(crate) answered: BTreeMap<QuestionId, First<Option<String>>>,
     /// The first decision on each approval that has one.
@@ -44,30 +44,36 @@ pub struct Conversation {
 impl History {
     /// The newest root task, ended or not.
     #[must_use]
-    pub const fn root(&self) -> Option<&Task> {
-        self.task.as_ref()
+    pub fn root(&self) -> Option<&Task> {
+        self.tasks.first()
+    }
+
+    /// The newest root task and all tasks beneath it, ended or not, each after its parent.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
     }
 
     #[must_use]
     pub fn task(&self, id: TaskId) -> Option<&Task> {
-        self.task.as_ref().filter(|t| t.id == id)
+        self.tasks.iter().find(|task| task.id == id)
     }
 
-    /// Tasks that have not ended.
+    /// Tasks that have not ended, each before its parent.
     pub fn live(&self) -> impl Iterator<Item = &Task> {
-        self.task.iter().filter(|t| !t.has_ended())
+        self.tasks.iter().rev().filter(|task| !task.has_ended())
     }
 
-    /// What the task's model is sent after the system prompt.
-    #[must_use]
-    pub const fn transcript(&self) -> &Transcript {
-        &self.transcript
+    /// The task's parent, that one's parent, and so on.
+    pub fn ancestors(&self, task: TaskId) -> impl Iterator<Item = &Task> {
+        let parent = |task: &Task| task.head.parent_id.and_then(|id| self.task(id));
+        iter::successors(self.task(task).and_then(parent), move |task| parent(task))
     }
 
-    /// The transcript's entries.
+    /// Whether a task is that one, or beneath it.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
-        self.transcript.entries()
+    pub fn is_within(&self, task: TaskId, ancestor: TaskId) -> bool {
+        task == ancestor || self.ancestors(task).any(|above| above.id == ancestor)
     }
 
     /// The first response to a question, if it has one.

@@ -25,6 +25,8 @@ pub enum Input {
     /// What this conversation has remembered of this call no longer counts.
     ForgetRule(Rule),
     Start(Box<Start>),
+    /// No client's: a task starts another one beneath it.
+    Fork(Box<Fork>),
     Stop {
         task: TaskId,
         shown: Shown,
@@ -70,9 +72,8 @@ pub enum Input {
     },
     /// A moment given by [`crate::wake_at`] has come.
     Wake,
-    /// What the records say is under way of this task is not; a finding for each call that was started.
+    /// What the records say is under way is not; a finding for each call that was started.
     Interrupted {
-        task: TaskId,
         cause: Interruption,
         findings: Vec<Finding>,
     },
@@ -87,6 +88,15 @@ pub struct Start {
     pub task: TaskId,
     /// For a conversation that does not exist yet.
     pub conversation: Option<ConversationCreated>,
+    pub head: TaskStarted,
+}
+
+/// A task beneath a live one.
+#[derive(Debug, Clone)]
+pub struct Fork {
+    pub parent: TaskId,
+    pub task: TaskId,
+    /// Everything about it; whose child it is, and how deep, is filled in.
     pub head: TaskStarted,
 }
 

@@ -35,7 +35,7 @@ pub use advance::{advance, handle, needs_daemon};
 pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
 pub use history::{Conversation, First, History};
-pub use input::{Finding, Input, ModelFailure, Refusal, Shown, Start, Traces};
+pub use input::{Finding, Fork, Input, ModelFailure, Refusal, Shown, Start, Traces};
 pub use mint::Mint;
 pub use scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad};
 pub use status::{is_at_work, status};

@@ -3,13 +3,14 @@
 use crate::task::{CallStage, Stage, Task};
 use abide_protocol::task::Status;
 
-/// The task's status. Where several hold: approval > question > tool > thinking; paused shows once nothing is under way.
+/// The task's status. Where several hold: approval > question > tool > thinking; paused, itself or by a task above
+/// it, shows once nothing is under way.
 #[must_use]
 pub fn status(task: &Task) -> Status {
     if let Stage::Ended { end, .. } = &task.stage {
         return end.reason.status();
     }
-    if task.paused.is_some() && !task.in_flight() {
+    if (task.paused.is_some() || task.held.is_some()) && !task.in_flight() {
         return Status::Paused;
     }
     if !task.approvals.is_empty() {

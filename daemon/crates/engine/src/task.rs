@@ -7,7 +7,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{CallAssessed, ModelErrorKind, TaskEnded, TaskStarted},
     task::{Incomplete, Limits, PauseReason, Phase},
-    transcript::{CallBlock, EffectClass, Entry, StopReason, ToolResult, Usage},
+    transcript::{CallBlock, EffectClass, Entry, StopReason, ToolResult, Transcript, Usage},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -28,8 +28,15 @@ pub struct Task {
     pub limits: Limits,
     pub questions: BTreeMap<QuestionId, Question>,
     pub approvals: BTreeMap<ApprovalId, Approval>,
-    /// What the model is told while calls are carried out: it follows their results.
-    pub(crate) held: Vec<Entry>,
+    /// Tasks directly beneath it, ended or not, in the order in which they were started.
+    pub children: Vec<TaskId>,
+    /// Why a task above it holds it: nothing of it begins before that one goes on.
+    pub held: Option<PauseReason>,
+    /// What its model is sent after the system prompt. Root tasks go on with that of the root before; of a task beneath a root nothing is
+    /// left at its end.
+    pub(crate) transcript: Transcript,
+    /// What the model is told while a reply or results are due: it follows them.
+    pub(crate) withheld: Vec<Entry>,
     /// Replies in a row with text and no call.
     pub(crate) text_streak: u32,
     /// Replies in a row that were cut at the length limit.
@@ -39,8 +46,6 @@ pub struct Task {
     pub(crate) repeats: Repeats,
     pub(crate) budget_alerted: bool,
     pub(crate) clock: Clock,
-    /// Daemon starts in a row that found it without progress.
-    pub(crate) restarts: u32,
     /// Since when nothing is under way.
     pub(crate) idle_since: Timestamp,
 }
@@ -136,7 +141,7 @@ impl Repeats {
 }
 
 impl Task {
-    pub(crate) fn new(id: TaskId, at: Timestamp, head: Arc<TaskStarted>) -> Self {
+    pub(crate) fn new(id: TaskId, at: Timestamp, head: Arc<TaskStarted>, transcript: Transcript) -> Self {
         Self {
             id,
             started_at: at,
@@ -148,14 +153,16 @@ impl Task {
             limits: head.limits,
             questions: BTreeMap::new(),
             approvals: BTreeMap::new(),
-            held: Vec::new(),
+            children: Vec::new(),
+            held: None,
+            transcript,
+            withheld: Vec::new(),
             text_streak: 0,
             cut_streak: 0,
             was_reached: false,
             repeats: Repeats::default(),
             budget_alerted: false,
             clock: Clock::started(at),
-            restarts: 0,
             idle_since: at,
             head,
         }
@@ -164,6 +171,29 @@ impl Task {
     #[must_use]
     pub const fn has_ended(&self) -> bool {
         matches!(self.stage, Stage::Ended { .. })
+    }
+
+    /// What its model is sent after the system prompt.
+    #[must_use]
+    pub const fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// The transcript's entries.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        self.transcript.entries()
+    }
+
+    /// Why nothing beneath it begins, if so: it or a task above it is paused, or asks whether to go on after a restart.
+    pub(crate) fn holds(&self) -> Option<PauseReason> {
+        let asks = || self.questions.values().any(|q| q.kind == QuestionKind::Restart);
+        self.paused.or(self.held).or_else(|| asks().then_some(PauseReason::Restart))
+    }
+
+    /// Nothing of it begins: it is paused or held, or a question has to be answered first.
+    pub(crate) fn waits(&self) -> bool {
+        self.paused.is_some() || self.held.is_some() || self.gate().is_some()
     }
 
     /// The calls that are being carried out.

@@ -40,7 +40,7 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         model: task.head.model.clone(),
         status: status(task),
         end_reason: end.map(|e| e.reason),
-        pause_reason: task.paused,
+        pause_reason: task.paused.or(task.held),
         original_prompt: task.head.original_prompt.clone(),
         scratchpad: Vec::new(),
         step_count: task.step,
@@ -54,7 +54,7 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         usage: task.usage,
         limits: task.limits,
         metadata: task.head.metadata.clone(),
-        children: Vec::new(),
+        children: task.children.clone(),
         incomplete: task.incomplete().filter(|_| end.is_some_and(|end| end.reason == EndReason::Completed)),
         retry: retry(task),
     }
@@ -79,7 +79,7 @@ pub fn project(conversation: ConversationId, task: &Task) -> Projection {
 /// A paused task tries nothing.
 fn retry(task: &Task) -> Option<Retry> {
     let Stage::Backoff { failed, until, kind, reason, .. } = &task.stage else { return None };
-    task.paused.is_none().then(|| Retry {
+    (task.paused.is_none() && task.held.is_none()).then(|| Retry {
         attempt: failed + 1,
         of: Patience::with(*kind, task.was_reached).attempts,
         kind: *kind,

@@ -95,7 +95,8 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::LimitsRaised(_)
         | RecordBody::Compacted(_)
         | RecordBody::Restarted(_)
-        | RecordBody::ModelTraced(_) => {}
+        | RecordBody::ModelTraced(_)
+        | RecordBody::ResultsDelivered(_) => {}
     }
     if let Some(said) = record.message() {
         message(&said, changes);

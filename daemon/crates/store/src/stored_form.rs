@@ -66,6 +66,7 @@ kinds! {
     TaskEnded "task_ended" 1,
     ModelTraced "model_traced" 1,
     RuleForgotten "rule_forgotten" 1,
+    ResultsDelivered "results_delivered" 1,
 }
 
 impl Stored {

@@ -31,7 +31,7 @@ async fn control(
     let (task, conversation) = place(service, &params.task_id).await?;
     let applied = match service.sessions.command(conversation, command(task)).await {
         Ok(applied) => applied,
-        // The conversation's actor knows its newest task only.
+        // The conversation's actor knows its newest root and what is beneath it only.
         Err(CommandError::Refused(Refusal::Ended(_) | Refusal::NoTask | Refusal::NotPaused)) => {
             return Err(not_so(service, task).await?.into());
         }

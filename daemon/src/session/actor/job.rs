@@ -7,19 +7,28 @@ use crate::{
 };
 use abide_engine::{Effect, driver::Gate};
 use abide_model::{ModelRequest, Written};
-use abide_protocol::{TaskId, transcript::ToolSpec};
+use abide_protocol::{record::TaskStarted, transcript::ToolSpec};
 use abide_tools::Run;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// What every request of a task begins with.
+/// What every request of one task begins with.
 pub(super) struct Prefix {
-    task: TaskId,
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
     /// As the provider has it.
     written: Written,
+}
+
+impl Prefix {
+    fn of(head: &TaskStarted) -> Self {
+        Self {
+            system: head.system_prompt.as_str().into(),
+            tools: head.tools.clone().into(),
+            written: Written::default(),
+        }
+    }
 }
 
 impl Actor {
@@ -47,21 +56,18 @@ impl Actor {
         let task = history.task(effect.task())?;
         let head = task.head.clone();
         match effect {
-            Effect::Model { task, item, attempt } => {
-                let prefix = match &self.prefix {
-                    Some(prefix) if prefix.task == task => prefix,
-                    _ => self.prefix.insert(Prefix {
-                        task,
-                        system: head.system_prompt.as_str().into(),
-                        tools: head.tools.clone().into(),
-                        written: Written::default(),
-                    }),
-                };
+            Effect::Model { item, attempt, .. } => {
+                let transcript = task.transcript().clone();
+                let task = task.id;
+                if !self.prefixes.contains_key(&task) {
+                    self.prefixes.retain(|id, _| history.task(*id).is_some_and(|task| !task.has_ended()));
+                }
+                let prefix = self.prefixes.entry(task).or_insert_with(|| Prefix::of(&head));
                 let request = ModelRequest {
                     model: head.model.clone(),
                     system: prefix.system.clone(),
                     tools: prefix.tools.clone(),
-                    transcript: history.transcript().clone(),
+                    transcript,
                     written: prefix.written.clone(),
                     max_output_tokens: None,
                 };
@@ -87,5 +93,44 @@ impl Actor {
                 Some(Job::Tool(Box::new(ToolJob { conversation: self.id, task: id, call, attempt, run })))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{
+        Event, mailbox,
+        tests::{CONVERSATION, TASK, facts, head, open, sessions},
+    };
+    use abide_engine::{Fork, History, Input, Mint, Start, effects, handle};
+    use abide_protocol::{TaskId, Timestamp};
+    use tempfile::TempDir;
+    use uuid::Uuid;
+
+    #[tokio::test]
+    async fn requests_of_two_tasks_begin_each_with_its_own() {
+        let folder = TempDir::new().unwrap();
+        let store = open(folder.path(), 0);
+        let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
+        let root = Start { task: TASK, conversation: Some(facts()), head: head("of the root") };
+        handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
+        let child = TaskId(Uuid::from_u128(3));
+        let fork = Fork { parent: TASK, task: child, head: head("of the child") };
+        handle(&mut history, Input::Fork(Box::new(fork)), &mut mint).unwrap();
+
+        let (mailbox, mail) = mailbox::new();
+        let mut actor = Actor::new(CONVERSATION, sessions(&store, folder.path()), mailbox, mail);
+        actor.driver.on(Event::Loaded(Box::new(history)), &mut mint);
+        let asked = effects(actor.driver.history());
+        let mut request = |task: TaskId| {
+            let effect = *asked.iter().find(|effect| effect.task() == task).unwrap();
+            let Some(Job::Model(job)) = actor.job(effect) else { panic!("a model is asked") };
+            job.request
+        };
+        let (first, of_child, second) = (request(TASK), request(child), request(TASK));
+        assert_eq!((&*first.system, &*of_child.system), ("of the root", "of the child"));
+        assert!(Arc::ptr_eq(&first.system, &second.system), "what was written of it is still there");
+        assert!(Arc::ptr_eq(&first.tools, &second.tools));
     }
 }

@@ -57,8 +57,8 @@ impl Actor {
     }
 
     fn load(&mut self) {
-        // It may have been made of what was not stored in the end.
-        self.prefix = None;
+        // They may have been made of what was not stored in the end.
+        self.prefixes.clear();
         let (id, sessions) = (self.id, self.sessions.clone());
         self.ordered = Some(Box::pin(async move {
             match sessions.inner.store.conversation_records(id).await {

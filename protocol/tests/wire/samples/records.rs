@@ -7,8 +7,8 @@ use abide_protocol::{
         ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated, EditHashes,
         Interruption, LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice,
         NoticeKind, Nudge, PartialReply, Paused, Permission, QuestionAnswered, RecordBody as Body,
-        ReplyRecord, Restarted, Resumed, RuleForgotten, RuleRemembered, TaskEnded, TaskStarted, Update,
-        UserMessage,
+        ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered, TaskEnded,
+        TaskStarted, Update, UserMessage,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -69,6 +69,7 @@ fn task_started() -> TaskStarted {
         original_prompt: "Tidy up.".to_owned(),
         metadata: Some(things::json("[1, 2.50, 1e400]")),
         client_message: Some(ClientMessage { id: "mine-1".to_owned(), digest: "cd".repeat(32) }),
+        depth: 1,
     }
 }
 
@@ -180,5 +181,12 @@ fn rest() -> Vec<(&'static str, Body)> {
             Body::Restarted(Restarted { without_progress: 2, cause: Interruption::DaemonRestarted }),
         ),
         ("task_ended", Body::TaskEnded(ended)),
+        (
+            "results_delivered",
+            Body::ResultsDelivered(ResultsDelivered {
+                tasks: vec![id(0x22)],
+                text: "It is done.".to_owned(),
+            }),
+        ),
     ]
 }

@@ -3,6 +3,7 @@
 
 use super::Draft;
 use crate::{
+    history::History,
     input::Finding,
     mint::Mint,
     status::is_at_work,
@@ -22,41 +23,63 @@ use abide_protocol::{
 /// Daemon deaths in a row without progress after which a task is not tried again by itself.
 const CRASH_LOOP: u32 = 3;
 
+/// All tasks that were at work are interrupted, and their root with them: whether the tree goes on is decided there.
 pub(super) fn accept(
-    task: &Task,
+    history: &History,
     cause: Interruption,
     findings: &[Finding],
     mint: &mut Mint,
 ) -> Vec<NewRecord> {
-    let crashed = cause == Interruption::DaemonRestarted;
-    // A task that waits for a person brings nothing down, and nothing of it was interrupted.
-    let at_work = is_at_work(task);
-    let at = mint.at();
-    // Neither does one that waits for the time of its next attempt, but that goes on by itself.
-    let is_suspect = crashed && at_work && !matches!(task.stage, Stage::Backoff { until, .. } if until > at);
-    let without_progress = task.restarts.saturating_add(u32::from(is_suspect));
+    let (at, crashed) = (mint.at(), cause == Interruption::DaemonRestarted);
+    // Tasks that wait for a person bring nothing down, and nothing of them was interrupted.
+    if !history.live().any(is_at_work) {
+        return Vec::new();
+    }
+    // Neither do those that wait for the time of their next attempt, but they go on by themselves.
+    let waits = |task: &Task| matches!(task.stage, Stage::Backoff { until, .. } if until > at);
+    let is_suspect = crashed && history.live().any(|task| is_at_work(task) && !waits(task));
+    let without_progress = history.restarts.saturating_add(u32::from(is_suspect));
+    let restarted = RecordBody::Restarted(Restarted { without_progress, cause });
+    let is_restarted =
+        |task: &&Task| !task.has_ended() && (is_at_work(task) || task.head.parent_id.is_none());
+    let tasks: Vec<&Task> = history.tasks().iter().filter(is_restarted).collect();
+    let mut records = Vec::new();
+    for task in &tasks {
+        let mut draft = Draft::of(task, mint);
+        draft.push(restarted.clone());
+        records.append(&mut draft.records);
+    }
+    // After all of them: what is found done is progress.
+    for task in &tasks {
+        records.append(&mut interrupt(task, cause, findings, mint));
+    }
+    if let Some(root) = history.root().filter(|root| crashed && !root.has_ended() && root.paused.is_none()) {
+        let mut draft = Draft::of(root, mint);
+        if without_progress >= CRASH_LOOP {
+            draft.push(RecordBody::Paused(Paused { reason: PauseReason::CrashLoop }));
+        } else {
+            policy(&mut draft, root);
+        }
+        records.append(&mut draft.records);
+    }
+    records
+}
+
+fn interrupt(task: &Task, cause: Interruption, findings: &[Finding], mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
-    draft.push(RecordBody::Restarted(Restarted { without_progress, cause }));
     if let Stage::Thinking { item, attempt, .. } = task.stage {
         draft.push(RecordBody::ModelFailed(ModelFailed {
             item,
             attempt,
             kind: ModelErrorKind::Interrupted,
             message: format!("{} during this model call.", happened(cause)),
-            retry_at: Some(at),
+            retry_at: Some(draft.mint.at()),
             sent: true,
         }));
     }
     for call in task.calls() {
         if matches!(call.stage, CallStage::Started { .. }) {
             recover(&mut draft, call, cause, findings.iter().find(|f| f.call == call.block.id));
-        }
-    }
-    if crashed && at_work && task.paused.is_none() {
-        if without_progress >= CRASH_LOOP {
-            draft.push(RecordBody::Paused(Paused { reason: PauseReason::CrashLoop }));
-        } else {
-            policy(&mut draft, task);
         }
     }
     draft.records

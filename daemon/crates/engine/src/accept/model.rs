@@ -1,6 +1,5 @@
 use super::{Draft, Patience};
 use crate::{
-    history::History,
     input::{ModelFailure, Refusal, Traces},
     mint::Mint,
     task::{Stage, Task},
@@ -73,7 +72,6 @@ fn ask_about_loop(draft: &mut Draft<'_>, call: CallId, tool: &str, summary: &str
 }
 
 pub(super) fn failed(
-    history: &History,
     task: &Task,
     item: RecordId,
     failure: ModelFailure,
@@ -86,7 +84,7 @@ pub(super) fn failed(
     keep_traces(&mut draft, item, attempt, traces);
     let patience = Patience::with(failure.kind, task.was_reached);
     let elidable =
-        if failure.kind == ModelErrorKind::ContextOverflow { oldest_results(history) } else { Vec::new() };
+        if failure.kind == ModelErrorKind::ContextOverflow { oldest_results(task) } else { Vec::new() };
     let retry_at = if !elidable.is_empty() {
         Some(at)
     } else if failure.retryable && attempt < patience.attempts {
@@ -120,8 +118,8 @@ fn attempt(task: &Task, item: RecordId) -> Result<u32, Refusal> {
 }
 
 /// The older half of the results that are still sent whole; none if none is left.
-fn oldest_results(history: &History) -> Vec<CallId> {
-    let whole: Vec<CallId> = history
+fn oldest_results(task: &Task) -> Vec<CallId> {
+    let whole: Vec<CallId> = task
         .entries()
         .iter()
         .filter_map(|e| if let Entry::Result(r) = e { (!r.elided).then_some(r.call_id) } else { None })

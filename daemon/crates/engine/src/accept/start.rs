@@ -1,14 +1,18 @@
 use super::Draft;
 use crate::{
     history::History,
-    input::{Refusal, Start},
+    input::{Fork, Refusal, Start},
     mint::Mint,
+    task::Task,
 };
-use abide_protocol::record::{NewRecord, RecordBody, UserMessage};
+use abide_protocol::{
+    TaskId,
+    record::{NewRecord, RecordBody, TaskStarted, UserMessage},
+};
 
 /// One root task at a time in a conversation.
 pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-    if let Some(running) = history.live().next() {
+    if let Some(running) = history.root().filter(|root| !root.has_ended()) {
         return Err(Refusal::TaskRunning(running.id));
     }
     let mut records = Vec::new();
@@ -16,10 +20,20 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
         let facts = start.conversation.ok_or(Refusal::NoConversation)?;
         records.push(super::conversation(mint, RecordBody::ConversationCreated(facts)));
     }
-    let text = start.head.original_prompt.clone();
-    let mut draft = Draft::new(start.task, mint);
-    draft.push(RecordBody::TaskStarted(Box::new(start.head)));
-    draft.push(RecordBody::UserMessage(UserMessage { text }));
-    records.append(&mut draft.records);
+    records.append(&mut begin(start.task, start.head, mint));
     Ok(records)
+}
+
+/// A task beneath a live one.
+pub(super) fn fork(parent: &Task, fork: Fork, mint: &mut Mint) -> Vec<NewRecord> {
+    let depth = parent.head.depth.saturating_add(1);
+    begin(fork.task, TaskStarted { parent_id: Some(parent.id), depth, ..fork.head }, mint)
+}
+
+fn begin(task: TaskId, head: TaskStarted, mint: &mut Mint) -> Vec<NewRecord> {
+    let text = head.original_prompt.clone();
+    let mut draft = Draft::new(task, mint);
+    draft.push(RecordBody::TaskStarted(Box::new(head)));
+    draft.push(RecordBody::UserMessage(UserMessage { text }));
+    draft.records
 }

@@ -5,6 +5,8 @@ use super::{
 };
 use crate::{
     effects::{Effect, effects},
+    history::changes_hold,
+    task::Task,
     view::{Projection, project},
 };
 use abide_protocol::{
@@ -112,9 +114,19 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::Start { effect, gate });
     }
 
-    /// How the tasks stand that these records change.
+    /// How the tasks stand that these records change: their own, those above them, and where something is held or let go, all beneath.
     fn projections(&self, records: &[NewRecord]) -> Vec<Projection> {
-        let changed: BTreeSet<TaskId> = records.iter().filter_map(|record| record.task_id).collect();
+        let mut changed: BTreeSet<TaskId> = records.iter().filter_map(|record| record.task_id).collect();
+        if self.history.tasks().len() > 1 {
+            let above = changed.iter().flat_map(|id| self.history.ancestors(*id)).map(|task| task.id);
+            let mut more: Vec<TaskId> = above.collect();
+            for holder in records.iter().filter(|record| changes_hold(&record.body)) {
+                let beneath =
+                    |task: &&Task| holder.task_id.is_some_and(|id| self.history.is_within(task.id, id));
+                more.extend(self.history.live().filter(beneath).map(|task| task.id));
+            }
+            changed.extend(more);
+        }
         let tasks = changed.into_iter().filter_map(|id| self.history.task(id));
         tasks.map(|task| project(self.conversation, task)).collect()
     }

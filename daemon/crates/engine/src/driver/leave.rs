@@ -79,7 +79,7 @@ impl<H: Host> Driver<H> {
         let State::Leaving(leaving) = &mut self.state else { return };
         match (&leaving.farewell, message) {
             (Farewell::PassOn, message) => self.orders.push_back(Order::PassOn(message)),
-            (Farewell::Unreadable(error), Message::Command { reply, .. }) => {
+            (Farewell::Unreadable(error), Message::Command { reply, .. } | Message::Fork { reply, .. }) => {
                 let answer = Err(Failure::Failed(error.clone()));
                 self.reply(reply, answer);
             }
@@ -87,7 +87,7 @@ impl<H: Host> Driver<H> {
                 leaving.deletion = Some(reply);
                 self.orders.push_back(Order::Erase);
             }
-            (Farewell::ShutDown, Message::Command { reply, .. }) => {
+            (Farewell::ShutDown, Message::Command { reply, .. } | Message::Fork { reply, .. }) => {
                 self.reply(reply, Err(Failure::ShuttingDown));
             }
             (Farewell::ShutDown, Message::Delete { reply }) => {

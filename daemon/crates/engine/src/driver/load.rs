@@ -6,10 +6,9 @@ use crate::{
     history::History,
     input::{Finding, Input},
     mint::Mint,
-    status::is_at_work,
     task::{CallStage, Task},
 };
-use abide_protocol::{TaskId, record::Interruption};
+use abide_protocol::record::Interruption;
 use std::mem;
 
 /// Why the records are read.
@@ -42,8 +41,7 @@ impl<H: Host> Driver<H> {
             self.duty = Duty::RecordOnly;
             return;
         }
-        let interrupted = self.history.live().filter(|task| is_at_work(task));
-        let started: Vec<StartedCall> = interrupted.flat_map(started).collect();
+        let started: Vec<StartedCall> = self.history.live().flat_map(started).collect();
         if started.is_empty() {
             self.take_up(taking, Vec::new(), mint);
         } else {
@@ -66,17 +64,10 @@ impl<H: Host> Driver<H> {
     }
 
     /// What became of interrupted work, and what follows by itself, also from what was accepted while the last daemon drained.
-    fn take_up(&mut self, taking: TakingUp, mut findings: Vec<Finding>, mint: &mut Mint) {
-        let interrupted: Vec<TaskId> =
-            self.history.live().filter(|task| is_at_work(task)).map(|task| task.id).collect();
-        let mut records = Vec::new();
-        for task in interrupted {
-            let is_own = |f: &mut Finding| self.history.task(task).is_some_and(|t| t.call(f.call).is_some());
-            let own = findings.extract_if(.., is_own).collect();
-            let input = Input::Interrupted { task, cause: taking.cause(), findings: own };
-            // A live task is not refused.
-            records.extend(self.record(input, mint).unwrap_or_default());
-        }
+    fn take_up(&mut self, taking: TakingUp, findings: Vec<Finding>, mint: &mut Mint) {
+        let input = Input::Interrupted { cause: taking.cause(), findings };
+        // It is never refused.
+        let mut records = self.record(input, mint).unwrap_or_default();
         if self.duty == Duty::All {
             records.append(&mut advance(&mut self.history, mint));
         }

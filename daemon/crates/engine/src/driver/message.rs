@@ -1,5 +1,9 @@
 use super::Host;
-use crate::{command::Command, effects::Effect, input::Input};
+use crate::{
+    command::Command,
+    effects::Effect,
+    input::{Fork, Input},
+};
 
 /// Something for a conversation's actor to do.
 #[derive(Debug)]
@@ -10,6 +14,11 @@ pub enum Message<H: Host> {
     },
     Delete {
         reply: H::Deletion,
+    },
+    /// No client's: a task starts another one beneath it.
+    Fork {
+        fork: Box<Fork>,
+        reply: H::Reply,
     },
     /// An attempt has come to its end.
     Outcome {
@@ -34,7 +43,11 @@ impl<H: Host> Message<H> {
     pub const fn lane(&self) -> Lane {
         match self {
             Self::Command { command, .. } if !command.is_urgent() => Lane::Command,
-            Self::Command { .. } | Self::Delete { .. } | Self::Outcome { .. } | Self::Wake => Lane::Urgent,
+            Self::Command { .. }
+            | Self::Delete { .. }
+            | Self::Fork { .. }
+            | Self::Outcome { .. }
+            | Self::Wake => Lane::Urgent,
         }
     }
 
@@ -44,7 +57,7 @@ impl<H: Host> Message<H> {
         match self {
             Self::Command { command, .. } => command.is_urgent(),
             Self::Delete { .. } => true,
-            Self::Outcome { .. } | Self::Wake => false,
+            Self::Fork { .. } | Self::Outcome { .. } | Self::Wake => false,
         }
     }
 }

@@ -67,10 +67,10 @@ impl<H: Host> Driver<H> {
             }
             // Every task has ended once this is committed; the deletion's turn is next.
             Message::Delete { .. } => {
-                appending.records.extend(self.stop_all(shown, mint));
+                appending.records.extend(self.stop_all(shown.clone(), mint));
                 self.aside.push_front(message);
             }
-            Message::Outcome { .. } | Message::Wake => self.aside.push_back(message),
+            Message::Fork { .. } | Message::Outcome { .. } | Message::Wake => self.aside.push_back(message),
         }
         appending.urgent = true;
         appending.was_withdrawn = true;

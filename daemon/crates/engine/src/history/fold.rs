@@ -2,7 +2,7 @@
 
 use super::{
     Conversation, First, History,
-    transcript::{elide, say, tell_results},
+    transcript::{elide, say, say_withheld, tell_results},
 };
 use crate::{
     status::works,
@@ -14,11 +14,11 @@ use abide_protocol::{
     message::CallOutcome,
     record::{
         self, ConversationCreated, ConversationUpdated, Interruption, NewRecord, NoticeKind, Permission,
-        Record, RecordBody,
+        Record, RecordBody, TaskStarted,
     },
-    transcript::{Entry, Reply, StopReason},
+    transcript::{Entry, Reply, StopReason, Transcript},
 };
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 impl History {
     /// The state that these records tell.
@@ -58,7 +58,7 @@ impl History {
             RecordBody::ConversationDeleted(_) => *self = Self::default(),
             RecordBody::TaskStarted(head) => {
                 if let Some(id) = task {
-                    self.task = Some(Task::new(id, at, Arc::new((**head).clone())));
+                    self.begin(id, at, Arc::new((**head).clone()));
                 }
             }
             RecordBody::RuleRemembered(_) | RecordBody::RuleForgotten(_) => {}
@@ -71,45 +71,120 @@ impl History {
                 self.decided.entry(d.approval_id).or_insert(First { said: d.decision, at });
                 self.apply_to_task(task, at, body);
             }
-            RecordBody::Compacted(c) => elide(&mut self.transcript, &c.elided),
             _ => self.apply_to_task(task, at, body),
         }
     }
 
+    fn begin(&mut self, id: TaskId, at: Timestamp, head: Arc<TaskStarted>) {
+        let Some(parent) = head.parent_id else {
+            let transcript = self.tasks.first_mut().map(|root| mem::take(&mut root.transcript));
+            self.tasks.clear();
+            self.tasks.push(Task::new(id, at, head, transcript.unwrap_or_default()));
+            self.restarts = 0;
+            return;
+        };
+        let is_new = self.task(id).is_none();
+        if let Some(parent) = self.tasks.iter_mut().find(|task| is_new && task.id == parent) {
+            parent.children.push(id);
+            self.tasks.push(Task::new(id, at, head, Transcript::default()));
+            self.hold(at);
+        }
+    }
+
+    /// Holds what is beneath a task that holds it, and lets go of what is not any more.
+    fn hold(&mut self, at: Timestamp) {
+        for place in 1..self.tasks.len() {
+            let (before, from) = self.tasks.split_at_mut(place);
+            let Some(task) = from.first_mut().filter(|task| !task.has_ended()) else { continue };
+            let parent = before.iter().find(|above| Some(above.id) == task.head.parent_id);
+            let held = parent.and_then(Task::holds);
+            if held != task.held {
+                task.held = held;
+                task.clock.record(at, works(task));
+            }
+        }
+    }
+
     fn apply_to_task(&mut self, id: Option<TaskId>, at: Timestamp, body: &RecordBody) {
-        let Some(task) = self.task.as_mut().filter(|t| Some(t.id) == id) else { return };
+        let Some(task) = self.tasks.iter_mut().find(|task| Some(task.id) == id) else { return };
         if matches!(body, RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted) {
             task.clock.skip(at);
         }
         match body {
-            RecordBody::UserMessage(m) => say(task, &mut self.transcript, Entry::User(m.text.clone())),
+            RecordBody::UserMessage(m) => say(task, Entry::User(m.text.clone())),
+            RecordBody::ResultsDelivered(d) => say(task, Entry::Note(d.text.clone())),
             RecordBody::Nudge(n) => {
-                say(task, &mut self.transcript, Entry::Note(n.text.clone()));
+                say(task, Entry::Note(n.text.clone()));
                 if matches!(task.stage, Stage::Idle) {
                     task.last = Last::Nudged;
                 }
             }
-            RecordBody::PartialReply(p) => say(task, &mut self.transcript, Entry::Partial(p.text.clone())),
-            RecordBody::Reply(r) => self.transcript.push(Entry::Reply(reply(task, at, r))),
+            RecordBody::PartialReply(p) => say(task, Entry::Partial(p.text.clone())),
+            RecordBody::Reply(r) => {
+                let reply = reply(task, at, r);
+                task.transcript.push(Entry::Reply(reply));
+                if task.calls().is_empty() {
+                    say_withheld(task);
+                }
+            }
+            RecordBody::ModelFailed(f) => {
+                model_failed(task, at, f);
+                say_withheld(task);
+            }
+            RecordBody::Compacted(c) => elide(&mut task.transcript, &c.elided),
             RecordBody::CallFinished(f) => {
                 finish_call(task, f);
                 if let Stage::Calling(calls) = &task.stage
                     && calls.iter().all(Call::is_finished)
                 {
                     task.last = Last::Results { complete: accepted_summary(calls) };
-                    tell_results(task, &mut self.transcript);
+                    tell_results(task);
                     task.stage = Stage::Idle;
                     task.idle_since = at;
                 }
             }
             RecordBody::TaskEnded(_) => {
-                tell_results(task, &mut self.transcript);
+                tell_results(task);
                 own(task, at, body);
+                if task.head.parent_id.is_some() {
+                    task.transcript = Transcript::default();
+                }
             }
             _ => own(task, at, body),
         }
         task.clock.record(at, works(task));
+        if let RecordBody::Restarted(r) = body {
+            self.restarts = r.without_progress;
+        } else if is_progress(body) {
+            self.restarts = 0;
+        }
+        if changes_hold(body) {
+            self.hold(at);
+        }
     }
+}
+
+/// The daemon has not died over it: a crash loop begins anew.
+fn is_progress(body: &RecordBody) -> bool {
+    match body {
+        RecordBody::Reply(_)
+        | RecordBody::ApprovalDecided(_)
+        | RecordBody::QuestionAnswered(_)
+        | RecordBody::Resumed(_) => true,
+        RecordBody::CallFinished(f) => f.outcome == CallOutcome::Done,
+        _ => false,
+    }
+}
+
+/// Whether what is beneath the task may be held from here on, or go on; see [`Task::holds`].
+pub(crate) const fn changes_hold(body: &RecordBody) -> bool {
+    matches!(
+        body,
+        RecordBody::Paused(_)
+            | RecordBody::Resumed(_)
+            | RecordBody::QuestionAsked(_)
+            | RecordBody::QuestionAnswered(_)
+    )
 }
 
 /// What changes nothing but the task itself.
@@ -119,7 +194,6 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.step = r.step;
             task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase };
         }
-        RecordBody::ModelFailed(f) => model_failed(task, at, f),
         RecordBody::CallAssessed(p) => {
             task.repeats.see(&p.tool, &p.arguments);
             if let Some(call) = call_mut(task, p.call_id) {
@@ -137,7 +211,6 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
         }
         RecordBody::ApprovalDecided(d) => {
             task.approvals.remove(&d.approval_id);
-            task.restarts = 0;
             if d.decision.allows()
                 && let Some(call) = call_mut(task, d.call_id)
             {
@@ -163,21 +236,14 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             if task.questions.remove(&a.question_id).is_some_and(|q| q.kind == QuestionKind::Loop) {
                 task.repeats = Repeats::default();
             }
-            task.restarts = 0;
         }
         RecordBody::Paused(p) => task.paused = Some(p.reason),
-        RecordBody::Resumed(_) => {
-            task.paused = None;
-            task.restarts = 0;
-        }
+        RecordBody::Resumed(_) => task.paused = None,
         RecordBody::LimitsRaised(l) => {
             task.limits = l.limits;
             task.budget_alerted = false;
         }
-        RecordBody::Restarted(r) => {
-            task.restarts = r.without_progress;
-            unstart(task);
-        }
+        RecordBody::Restarted(_) => unstart(task),
         RecordBody::TaskEnded(end) => {
             // The request that its end cuts off has left.
             task.usage.model_calls += u64::from(matches!(task.stage, Stage::Thinking { .. }));
@@ -185,6 +251,7 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.questions.clear();
             task.approvals.clear();
             task.paused = None;
+            task.held = None;
         }
         RecordBody::Notice(n) => task.budget_alerted |= n.about == NoticeKind::BudgetNear,
         // Of the conversation or its transcript, or only to be read.
@@ -202,6 +269,8 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::RuleForgotten(_)
         | RecordBody::CallFinished(_)
         | RecordBody::Compacted(_)
+        | RecordBody::ModelFailed(_)
+        | RecordBody::ResultsDelivered(_)
         | RecordBody::ModelTraced(_) => {}
     }
 }
@@ -211,7 +280,6 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     usage.model_calls = usage.model_calls.max(1);
     task.usage.add(&usage);
     task.was_reached = true;
-    task.restarts = 0;
     let calls: Vec<Call> = r
         .reply
         .calls()
@@ -268,9 +336,6 @@ fn unstart(task: &mut Task) {
 }
 
 fn finish_call(task: &mut Task, f: &record::CallFinished) {
-    if f.outcome == CallOutcome::Done {
-        task.restarts = 0;
-    }
     if let Some(call) = call_mut(task, f.call_id) {
         let was = std::mem::replace(
             &mut call.stage,

@@ -9,15 +9,26 @@ use abide_protocol::{
 /// What an elided result is replaced by.
 const ELIDED: &str = "[This output was left out to fit the model's context.]";
 
-/// Results follow their reply directly: what is said while calls are carried out comes after them.
-pub(super) fn say(task: &mut Task, transcript: &mut Transcript, entry: Entry) {
-    if matches!(task.stage, Stage::Calling(_)) { task.held.push(entry) } else { transcript.push(entry) }
+/// A reply follows what it answers, and results follow their reply: what is said meanwhile comes after them.
+pub(super) fn say(task: &mut Task, entry: Entry) {
+    if matches!(task.stage, Stage::Thinking { .. } | Stage::Calling(_)) {
+        task.withheld.push(entry);
+    } else {
+        task.transcript.push(entry);
+    }
+}
+
+/// What was said meanwhile.
+pub(super) fn say_withheld(task: &mut Task) {
+    task.transcript.extend(task.withheld.drain(..));
 }
 
 /// The results of a reply's calls, all at once and in call order, then what was said meanwhile.
-pub(super) fn tell_results(task: &mut Task, transcript: &mut Transcript) {
-    transcript.extend(task.calls().iter().map(result_entry));
-    transcript.extend(task.held.drain(..));
+pub(super) fn tell_results(task: &mut Task) {
+    if let Stage::Calling(calls) = &task.stage {
+        task.transcript.extend(calls.iter().map(result_entry));
+    }
+    say_withheld(task);
 }
 
 fn result_entry(call: &Call) -> Entry {

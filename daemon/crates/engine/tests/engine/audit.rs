@@ -3,6 +3,7 @@
 mod call;
 mod run;
 pub(crate) mod status;
+mod tree;
 
 use abide_engine::{History, Stage, Task, effects, is_at_work, wake_at};
 use abide_protocol::{
@@ -12,8 +13,8 @@ use abide_protocol::{
     task::Status,
     transcript::Entry,
 };
-use run::Run;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use tree::Tree;
 
 /// What the records have said so far.
 #[derive(Default)]
@@ -25,37 +26,44 @@ pub(crate) struct Audit {
     ended: HashSet<TaskId>,
     /// From which status to which other one a single append has led.
     pub(crate) steps: BTreeSet<(Status, Status)>,
-    /// The newest task.
-    run: Run,
+    /// The newest root and all beneath it.
+    tree: Tree,
 }
 
 impl Audit {
     /// Looks at one append and at the state it led to. `whole`: all that follows by itself is in it too.
     pub(crate) fn append(&mut self, records: &[NewRecord], history: &History, whole: bool) {
-        let before = self.folded.root().map(|t| (t.id, abide_engine::status(t)));
-        self.run.begin_append(self.folded.live().any(is_at_work));
+        let stands = |task: &Task| (task.id, abide_engine::status(task));
+        let before: Vec<(TaskId, Status)> = self.folded.tasks().iter().map(stands).collect();
+        let at_work = self.folded.live().filter(|task| is_at_work(task)).map(|task| task.id);
+        self.tree.begin_append(at_work.collect());
         for record in records {
             self.record(record);
             self.folded.fold(record);
         }
-        self.run.end_append();
+        self.tree.end_append();
         assert_eq!(&self.folded, history, "the records tell the state");
-        let Some(task) = history.root() else {
-            assert!(
-                records.iter().all(|record| record.task_id.is_none()),
-                "a task's records and no task: {records:?}"
-            );
-            return;
-        };
-        let after = abide_engine::status(task);
-        if let Some((_, from)) = before.filter(|(id, from)| *id == task.id && *from != after) {
-            assert!(status::is_legal(from, after), "{from:?} -> {after:?}");
-            self.steps.insert((from, after));
+        self.tree.look(history);
+        assert!(
+            history.root().is_some() || records.iter().all(|record| record.task_id.is_none()),
+            "a task's records and no task: {records:?}"
+        );
+        for (id, from) in before {
+            let Some(to) = history.task(id).map(abide_engine::status).filter(|to| *to != from) else {
+                continue;
+            };
+            assert!(status::is_legal(from, to), "{from:?} -> {to:?}");
+            self.steps.insert((from, to));
         }
-        self.run.is_frozen(task);
-        paired(history.entries(), matches!(task.stage, Stage::Calling(_)));
-        if whole {
-            goes_on(history, task, after);
+        let under_way = effects(history);
+        for task in history.tasks() {
+            if records.iter().any(|record| record.task_id == Some(task.id)) {
+                paired(task.entries(), matches!(task.stage, Stage::Calling(_)));
+                self.tree.look_at_transcript(task);
+            }
+            if whole {
+                goes_on(task, under_way.iter().any(|effect| effect.task() == task.id));
+            }
         }
     }
 
@@ -80,10 +88,6 @@ impl Audit {
             assert!(!self.ended.contains(&task), "nothing comes after an end: {record:?}");
         }
         match &record.body {
-            RecordBody::TaskStarted(head) => {
-                assert!(self.folded.live().next().is_none(), "one task at a time");
-                self.run = Run::new((**head).clone());
-            }
             RecordBody::TaskEnded(_) => self.ended.extend(record.task_id),
             RecordBody::ApprovalDecided(d) => {
                 let first = self.decided.insert(d.approval_id, d.decision);
@@ -95,7 +99,7 @@ impl Audit {
             }
             _ => {}
         }
-        self.run.record(record);
+        self.tree.record(record);
     }
 }
 
@@ -122,18 +126,15 @@ pub(crate) fn paired(entries: &[Entry], calling: bool) {
 }
 
 /// A live task never hangs: something is under way, or a person is asked, or a moment is waited for.
-fn goes_on(history: &History, task: &Task, status: Status) {
+fn goes_on(task: &Task, under_way: bool) {
     if task.has_ended() {
-        assert_eq!((effects(history), wake_at(task)), (Vec::new(), None));
+        assert_eq!((under_way, wake_at(task)), (false, None));
         return;
     }
     let asked = !task.questions.is_empty() || !task.approvals.is_empty();
-    match status {
+    match abide_engine::status(task) {
         Status::WaitingUser | Status::WaitingApproval => assert!(asked),
-        Status::Paused => assert!(task.paused.is_some()),
-        _ => {
-            let waits = !effects(history).is_empty() || wake_at(task).is_some();
-            assert!(waits, "the task hangs: {task:#?}");
-        }
+        Status::Paused => assert!(task.paused.is_some() || task.held.is_some()),
+        _ => assert!(under_way || wake_at(task).is_some(), "the task hangs: {task:#?}"),
     }
 }

@@ -43,7 +43,7 @@ fn pure_calls_run_side_by_side_eight_at_most() {
         w.finish(*call, true);
     }
     let told: Vec<_> = w
-        .history
+        .task()
         .entries()
         .iter()
         .filter_map(|e| if let Entry::Result(r) = e { Some(r.call_id) } else { None })

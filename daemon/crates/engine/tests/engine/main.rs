@@ -13,6 +13,7 @@ mod audit;
 mod calls;
 mod control;
 mod crash;
+mod forest;
 mod incomplete;
 mod limits;
 mod mint;

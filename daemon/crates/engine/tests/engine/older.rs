@@ -34,10 +34,10 @@ fn an_end_without_the_results_of_its_calls_is_made_good() {
     let mut history = folded(&old);
     let start = Start { task: TaskId(mint.uuid()), conversation: None, head: head() };
     handle(&mut history, Input::Start(Box::new(start)), &mut mint).unwrap();
-    let results =
-        history.entries().iter().filter(|e| matches!(e, Entry::Result(r) if !r.ok && !r.text.is_empty()));
+    let entries = history.root().unwrap().entries();
+    let results = entries.iter().filter(|e| matches!(e, Entry::Result(r) if !r.ok && !r.text.is_empty()));
     assert_eq!(results.count(), 2);
-    assert!(matches!(history.entries().last(), Some(Entry::User(_))));
+    assert!(matches!(entries.last(), Some(Entry::User(_))));
 }
 
 /// Whatever is missing, a history is folded, a restart is taken, and nothing hangs or panics.
@@ -64,7 +64,7 @@ fn records_with_holes_are_folded_and_taken_over() {
             let mut mint = Mint::new(w.now.plus(1000), hole as u64);
             handle(
                 &mut history,
-                Input::Interrupted { task, cause: Interruption::DaemonRestarted, findings: Vec::new() },
+                Input::Interrupted { cause: Interruption::DaemonRestarted, findings: Vec::new() },
                 &mut mint,
             )
             .unwrap();

@@ -177,7 +177,7 @@ fn a_context_overflow_leaves_out_the_oldest_results_and_ends_the_task_when_none_
         w.finish(call, true);
     }
     let whole = |w: &World| -> Vec<bool> {
-        w.history
+        w.task()
             .entries()
             .iter()
             .filter_map(|e| if let Entry::Result(r) = e { Some(r.text == "fine") } else { None })

@@ -112,8 +112,16 @@ fn everything() -> BTreeSet<String> {
     use EndReason as E;
     use QuestionKind as Q;
     let statuses = Status::ALL.iter().filter(|s| **s != Status::WaitingChildren).map(|s| format!("{s:?}"));
-    let ends =
-        [E::Completed, E::StepLimit, E::TimeLimit, E::Stopped, E::QuestionTimeout, E::Budget, E::Error];
+    let ends = [
+        E::Completed,
+        E::StepLimit,
+        E::TimeLimit,
+        E::Stopped,
+        E::QuestionTimeout,
+        E::Budget,
+        E::Error,
+        E::ParentEnded,
+    ];
     let pauses = [PauseReason::User, PauseReason::Budget, PauseReason::CrashLoop, PauseReason::Restart];
     let questions = [Q::Agent, Q::Loop, Q::Budget, Q::Interrupted, Q::Restart];
     let happenings = [
@@ -130,6 +138,8 @@ fn everything() -> BTreeSet<String> {
         "a note that a crash left",
         "a prepared call that never began",
         "a request sent again",
+        "a result delivered",
+        "a task beneath two",
         "a withdrawn append was stored after all",
         "an actor that went",
         "an alarm",
@@ -138,7 +148,11 @@ fn everything() -> BTreeSet<String> {
         "cut off",
         "drained",
         "pressed on a full disk",
+        "held: CrashLoop",
+        "held: Restart",
+        "held: User",
         "records lost in a crash",
+        "two tasks beneath one",
     ];
     let ends = ends.map(|e| format!("{e:?}")).into_iter();
     let pauses = pauses.map(|p| format!("{p:?}")).into_iter();

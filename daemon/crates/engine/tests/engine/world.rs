@@ -5,8 +5,8 @@ use crate::{
     plan::{Plan, reply},
 };
 use abide_engine::{
-    CallStage, EditState, Effect, Finding, History, Input, Mint, ModelFailure, Refusal, Shown, Stage, Start,
-    Task, Traces, effects, handle, status, view, wake_at,
+    Call, CallStage, EditState, Effect, Finding, Fork, History, Input, Mint, ModelFailure, Refusal, Shown,
+    Stage, Start, Task, Traces, effects, handle, status, view, wake_at,
 };
 use abide_protocol::{
     CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp,
@@ -23,7 +23,7 @@ pub(crate) struct World {
     pub(crate) history: History,
     pub(crate) records: Vec<NewRecord>,
     pub(crate) now: Timestamp,
-    /// The newest task.
+    /// The task that is seen and acted on: the newest, unless a test says otherwise.
     pub(crate) id: TaskId,
     /// Tokens that each reply uses.
     pub(crate) tokens: u64,
@@ -82,10 +82,19 @@ impl World {
         Ok(appended)
     }
 
+    /// A task beneath another one. It is the one that is seen and acted on from here on.
+    pub(crate) fn fork(&mut self, parent: TaskId, change: impl FnOnce(&mut TaskStarted)) -> TaskId {
+        let (task, mut head) = (TaskId(self.mint().uuid()), head());
+        change(&mut head);
+        self.input(Input::Fork(Box::new(Fork { parent, task, head })));
+        self.id = task;
+        task
+    }
+
     // What is seen.
 
     pub(crate) fn task(&self) -> &Task {
-        self.history.task(self.id).expect("the task is the newest")
+        self.history.task(self.id).expect("the task is of the newest tree")
     }
 
     pub(crate) fn status(&self) -> Status {
@@ -152,7 +161,7 @@ impl World {
 
     /// What the model reads of a call's result, once it is in the transcript.
     pub(crate) fn result(&self, call: CallId) -> Option<String> {
-        self.history.entries().iter().find_map(|e| match e {
+        self.task().entries().iter().find_map(|e| match e {
             Entry::Result(r) if r.call_id == call => Some(r.text.clone()),
             _ => None,
         })
@@ -191,7 +200,7 @@ impl World {
             Entry::Reply(_) => "reply".to_owned(),
             Entry::Result(r) => format!("{}:{}", r.tool, if r.ok { "ok" } else { "failed" }),
         };
-        self.history.entries().iter().map(word).collect()
+        self.task().entries().iter().map(word).collect()
     }
 
     // What happens.
@@ -314,22 +323,15 @@ impl World {
     pub(crate) fn restart_with(&mut self, mut finding: impl FnMut(CallId) -> Finding) {
         self.pass(600_000);
         self.history = self.replayed();
-        let live: Vec<(TaskId, Vec<Finding>)> = self
-            .history
-            .live()
-            .map(|task| {
-                let started = task.calls().iter().filter(|c| matches!(c.stage, CallStage::Started { .. }));
-                (task.id, started.map(|c| finding(c.block.id)).collect())
-            })
-            .collect();
-        for (task, findings) in live {
-            self.input(Input::Interrupted { task, cause: Interruption::DaemonRestarted, findings });
-        }
+        let is_started = |call: &&Call| matches!(call.stage, CallStage::Started { .. });
+        let started = self.history.live().flat_map(|task| task.calls().iter().filter(is_started));
+        let findings = started.map(|call| finding(call.block.id)).collect();
+        self.input(Input::Interrupted { cause: Interruption::DaemonRestarted, findings });
     }
 
     /// Work of the task was interrupted; nothing is known of its calls.
     pub(crate) fn interrupted(&self, cause: Interruption) -> Input {
-        Input::Interrupted { task: self.id, cause, findings: Vec::new() }
+        Input::Interrupted { cause, findings: Vec::new() }
     }
 
     /// What all the records tell.
@@ -379,5 +381,6 @@ pub(crate) fn head() -> TaskStarted {
         original_prompt: "Do it.".to_owned(),
         metadata: None,
         client_message: None,
+        depth: 0,
     }
 }

@@ -104,7 +104,16 @@ pub(crate) fn user(text: &str) -> RecordBody {
 }
 
 pub(crate) fn task_started(client_message: Option<ClientMessage>) -> RecordBody {
-    RecordBody::TaskStarted(Box::new(TaskStarted {
+    RecordBody::TaskStarted(Box::new(TaskStarted { client_message, ..head() }))
+}
+
+/// A task beneath that one.
+pub(crate) fn started_beneath(parent: u64) -> RecordBody {
+    RecordBody::TaskStarted(Box::new(TaskStarted { parent_id: Some(task_id(parent)), depth: 1, ..head() }))
+}
+
+fn head() -> TaskStarted {
+    TaskStarted {
         parent_id: None,
         mode: Mode::Agent,
         model: "test/model".to_owned(),
@@ -117,8 +126,9 @@ pub(crate) fn task_started(client_message: Option<ClientMessage>) -> RecordBody 
         restart: RestartPolicy::Resume,
         original_prompt: "do it".to_owned(),
         metadata: Some(JsonText::parse(r#"{"b":1, "a":2}"#).unwrap()),
-        client_message,
-    }))
+        client_message: None,
+        depth: 0,
+    }
 }
 
 pub(crate) fn client_message(id: &str) -> Option<ClientMessage> {

@@ -6,14 +6,12 @@ use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
-    record::{Interruption, ModelRequested, NewRecord, RecordBody, TaskStarted},
+    record::{ModelRequested, NewRecord, RecordBody, TaskStarted},
     task::{Limits, PauseReason},
-    transcript::EffectClass,
+    transcript::{EffectClass, Entry},
 };
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-/// Deaths in a row without progress after which a task is not tried again by itself.
-const CRASH_LOOP: u32 = 3;
 /// Pure calls side by side.
 const SIDE_BY_SIDE: usize = 8;
 
@@ -23,15 +21,15 @@ pub(super) struct Run {
     limits: Limits,
     paused: Option<PauseReason>,
     /// Questions that nothing may begin before.
-    gates: HashSet<QuestionId>,
+    gates: HashMap<QuestionId, QuestionKind>,
+    /// That its model gave, all of which are in its transcript; with those to earlier roots.
+    replies: usize,
     step: u32,
     /// The attempt of a model call that is under way.
     request: Option<(RecordId, u32)>,
     /// A failed attempt, and when the next one may begin.
     failed: Option<(u32, Timestamp)>,
     tokens: u64,
-    /// Daemon deaths without progress.
-    deaths: u32,
     /// The calls of the newest reply, in order.
     calls: Vec<Seen>,
     append: Append,
@@ -40,12 +38,6 @@ pub(super) struct Run {
 /// Of the append that is looked at.
 #[derive(Default)]
 struct Append {
-    at_work: bool,
-    was_paused: bool,
-    /// It has brought down too many daemons.
-    tired: bool,
-    /// It is paused for that. (On a full disk a person's `Resume` may be in the same append.)
-    pauses: bool,
     restarted: bool,
     /// The request that a dead daemon left.
     dead: Option<(RecordId, u32)>,
@@ -57,12 +49,37 @@ struct Append {
 }
 
 impl Run {
-    pub(super) fn new(head: TaskStarted) -> Self {
-        Self { limits: head.limits, head: Some(head), ..Self::default() }
+    /// `before`: replies to earlier roots.
+    pub(super) fn new(head: TaskStarted, before: usize) -> Self {
+        Self { limits: head.limits, head: Some(head), replies: before, ..Self::default() }
     }
 
-    pub(super) fn begin_append(&mut self, at_work: bool) {
-        self.append = Append { at_work, was_paused: self.paused.is_some(), ..Append::default() };
+    pub(super) fn begin_append(&mut self) {
+        self.append = Append::default();
+    }
+
+    pub(super) const fn replies(&self) -> usize {
+        self.replies
+    }
+
+    pub(super) const fn is_paused(&self) -> bool {
+        self.paused.is_some()
+    }
+
+    /// The next attempt of a model call waits for its time.
+    pub(super) fn backs_off(&self, at: Timestamp) -> bool {
+        self.failed.is_some_and(|(_, until)| until > at)
+    }
+
+    /// Nothing beneath it may begin.
+    pub(super) fn holds(&self) -> bool {
+        self.is_paused() || self.gates.values().any(|kind| *kind == QuestionKind::Restart)
+    }
+
+    /// Its transcript is its own.
+    pub(super) fn is_own(&self, entries: &[Entry]) {
+        let replies = entries.iter().filter(|entry| matches!(entry, Entry::Reply(_))).count();
+        assert_eq!(replies, self.replies, "a transcript has the replies of its own task");
     }
 
     pub(super) fn end_append(&self) {
@@ -77,7 +94,6 @@ impl Run {
             assert!(!dead, "a request of a dead daemon is under way");
             let lost = self.calls.iter().find(|c| c.cut && c.is_unsafe() && !c.is_finished());
             assert!(lost.is_none(), "an interrupted unsafe call has no result: {lost:?}");
-            assert_eq!(append.tired, append.pauses, "a task that brings daemons down is paused");
         }
     }
 
@@ -101,14 +117,11 @@ impl Run {
                 assert_eq!(self.request.take(), Some((record.id, r.attempt)), "a reply to what was asked");
                 self.tokens += r.reply.usage.tokens();
                 self.calls = r.reply.calls().map(Seen::new).collect();
-                self.deaths = 0;
+                self.replies += 1;
             }
             RecordBody::CallAssessed(p) => self.call(p.call_id).assess(p),
             RecordBody::ApprovalRequested(a) => self.call(a.call_id).request_approval(a.id),
-            RecordBody::ApprovalDecided(d) => {
-                self.call(d.call_id).decide(d.approval_id, d.decision);
-                self.deaths = 0;
-            }
+            RecordBody::ApprovalDecided(d) => self.call(d.call_id).decide(d.approval_id, d.decision),
             RecordBody::CallStarted(s) => self.started(s.call_id, s.attempt),
             RecordBody::CallFinished(f) => {
                 let call = self.call(f.call_id);
@@ -116,9 +129,6 @@ impl Run {
                 let asks = f.outcome == CallOutcome::Interrupted && call.by_person();
                 self.append.interrupted.extend(asks.then_some(f.call_id));
                 self.append.cancelled |= f.outcome == CallOutcome::Cancelled;
-                if f.outcome == CallOutcome::Done {
-                    self.deaths = 0;
-                }
                 self.completes(f.call_id);
             }
             RecordBody::QuestionAsked(q) => match q.kind {
@@ -127,32 +137,21 @@ impl Run {
                     assert!(early.is_none(), "a question is asked before {early:?} is finished");
                 }
                 kind => {
-                    let _ = self.gates.insert(q.id);
+                    let _ = self.gates.insert(q.id, kind);
                     self.append.asked.extend(q.call_id.filter(|_| kind == QuestionKind::Interrupted));
                 }
             },
             RecordBody::QuestionAnswered(a) => {
                 self.gates.remove(&a.question_id);
-                self.deaths = 0;
             }
             RecordBody::Paused(p) => {
-                self.append.pauses |= p.reason == PauseReason::CrashLoop;
                 assert_eq!(self.paused.replace(p.reason), None, "what is paused is not paused again");
             }
-            RecordBody::Resumed(r) => {
-                assert_eq!(self.paused.take(), Some(r.was));
-                self.deaths = 0;
-            }
+            RecordBody::Resumed(r) => assert_eq!(self.paused.take(), Some(r.was)),
             RecordBody::LimitsRaised(l) => self.limits = l.limits,
-            RecordBody::Restarted(r) => {
+            RecordBody::Restarted(_) => {
                 self.append.restarted = true;
                 self.append.dead = self.request;
-                let waits = self.failed.is_some_and(|(_, until)| until > record.at);
-                let crashed = r.cause == Interruption::DaemonRestarted;
-                self.deaths += u32::from(crashed && self.append.at_work && !waits);
-                assert_eq!(r.without_progress, self.deaths, "deaths without progress are counted");
-                let append = &mut self.append;
-                append.tired = crashed && append.at_work && !append.was_paused && self.deaths >= CRASH_LOOP;
                 self.calls.iter_mut().for_each(Seen::cut);
             }
             RecordBody::TaskEnded(_) => {

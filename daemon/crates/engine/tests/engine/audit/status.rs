@@ -9,7 +9,7 @@ use abide_protocol::task::Status::{
 ///
 /// * an error that no model call led to: while tools run or wait for approval, there is none whose failure could end the task;
 /// * an approval that is asked for while a tool runs: those of a reply are asked for together, before any of its calls begins;
-/// * children: there are none yet.
+/// * a wait for children: there is no such wait yet.
 #[rustfmt::skip]
 const LEGAL: [(Status, &[Status]); 6] = [
     (Running, &[Thinking, ToolExecuting, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),

@@ -6,10 +6,9 @@ use super::{
 };
 use abide_engine::{advance, driver::Failure, is_at_work};
 use abide_protocol::{
-    TaskId, Timestamp,
+    Timestamp,
     record::{Interruption, NewRecord, RecordBody},
 };
-use std::collections::BTreeSet;
 
 /// What is in a daemon's memory.
 #[derive(Default)]
@@ -19,8 +18,8 @@ pub(super) struct Daemon {
     pub(super) draining: bool,
     /// It does not wait any longer for work to come to a boundary.
     pub(super) cutting: bool,
-    /// Tasks of which it has written records: what it found of another daemon's work is among the first of them.
-    has_written: BTreeSet<TaskId>,
+    /// It has written records of tasks: what it found of another daemon's work is among the first of them.
+    has_written: bool,
 }
 
 impl Life {
@@ -91,6 +90,9 @@ impl Life {
             // A closed mailbox means that the outcome no longer counts.
             Message::Outcome { .. } if self.actor().is_none() => {}
             Message::Wake if draining => {}
+            Message::Fork { reply, .. } if self.actor().is_none() => {
+                self.reply(*reply, Err(Failure::ShuttingDown));
+            }
             Message::Command { command, reply } if !command.is_admitted(draining) => {
                 self.reply(*reply, Err(Failure::ShuttingDown));
             }
@@ -109,18 +111,17 @@ impl Life {
     /// Only the first reading of a daemon finds what another one has left: after a failed append it is this one's own work.
     pub(super) fn check_causes(&mut self, records: &[NewRecord]) {
         let found = records.iter().filter_map(|record| match &record.body {
-            RecordBody::Restarted(restarted) => record.task_id.map(|task| (task, restarted.cause)),
+            RecordBody::Restarted(restarted) => Some(restarted.cause),
             _ => None,
         });
-        for (task, cause) in found {
-            let daemon = self.daemon.as_mut().expect("it appends");
-            let own = daemon.has_written.contains(&task);
+        for cause in found {
+            let own = self.daemon.as_ref().expect("it appends").has_written;
             let expected = if own { Interruption::AppendFailed } else { Interruption::DaemonRestarted };
             assert_eq!(cause, expected, "is the work this daemon's own: {own}");
             self.came_by(&format!("{cause:?}"));
         }
         if let Some(daemon) = &mut self.daemon {
-            daemon.has_written.extend(records.iter().filter_map(|record| record.task_id));
+            daemon.has_written |= records.iter().any(|record| record.task_id.is_some());
         }
     }
 

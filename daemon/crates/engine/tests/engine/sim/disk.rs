@@ -86,10 +86,15 @@ impl Disk {
 
     pub(super) fn look_back(&self) {
         assert_eq!(self.replayed(), self.told, "the records tell the state");
-        if let Some(task) = self.told.root() {
+        for task in self.told.tasks() {
             let stored = self.projections.get(&task.id);
             assert_eq!(stored, Some(&project(CONVERSATION, task)), "a task is stored as it stands");
         }
+    }
+
+    /// The task is or was beneath another one.
+    pub(super) fn is_child(&self, task: TaskId) -> bool {
+        self.projections.get(&task).is_some_and(|stored| stored.task.parent_id.is_some())
     }
 
     /// Deletes the conversation's records.
@@ -171,18 +176,21 @@ impl Life {
         let append = self.disk.queue.get_mut(&number).expect("it is in the queue");
         let records = append.records.clone();
         let (tasks, withdrawn) = (append.tasks.clone(), append.withdrawn);
+        self.say(|| format!("    {}", records.iter().map(outside::short).collect::<Vec<_>>().join(", ")));
         self.check_stops(&records);
         let stored = self.disk.store(&records, &tasks);
         if let Some(append) = self.disk.queue.get_mut(&number) {
             append.stored = Some(stored.clone());
         }
-        self.say(|| format!("    {}", records.iter().map(outside::short).collect::<Vec<_>>().join(", ")));
         match stored {
             Ok(()) => {
                 self.check_causes(&records);
                 let whole = self.daemon.as_ref().is_some_and(|daemon| !daemon.draining);
                 self.audit.append(&records, &self.disk.told, whole);
                 self.check_starts(&records);
+                if records.iter().any(|record| matches!(record.body, RecordBody::ResultsDelivered(_))) {
+                    self.came_by("a result delivered");
+                }
             }
             Err(e) => self.came_by(&format!("{e:?}")),
         }

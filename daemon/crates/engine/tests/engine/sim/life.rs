@@ -2,9 +2,12 @@
 
 use super::{actor::Message, daemon::Daemon, disk::Disk, nature::Nature, outside::Outside, people::People};
 use crate::{audit::Audit, world::DAWN};
-use abide_engine::{Effect, Input, Mint, is_at_work, status};
-use abide_protocol::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use abide_engine::{Effect, Input, Mint, Stage, Task, is_at_work, status};
+use abide_protocol::{TaskId, Timestamp};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
 
 /// Events of the storm.
 const STORM: usize = 220;
@@ -62,6 +65,8 @@ pub(super) struct Life {
     pub(super) audit: Audit,
     /// What the life came by.
     pub(super) seen: BTreeSet<String>,
+    /// So many records were there when the tasks were looked at.
+    looked_at: usize,
     talks: bool,
 }
 
@@ -82,6 +87,7 @@ impl Life {
             people: People::default(),
             audit: Audit::default(),
             seen: BTreeSet::new(),
+            looked_at: 0,
             talks,
         }
     }
@@ -103,7 +109,7 @@ impl Life {
             }
             self.next();
         }
-        panic!("the task neither ends nor waits: {:#?}", self.disk.told.root());
+        panic!("the task neither ends nor waits: {:#?}", self.disk.told.tasks());
     }
 
     fn next(&mut self) {
@@ -176,26 +182,40 @@ impl Life {
 
     /// What every moment shows.
     fn look(&mut self) {
-        let Some(task) = self.disk.told.root() else { return };
-        let mut seen = vec![format!("{:?}", status(task))];
-        seen.extend(task.paused.map(|pause| format!("{pause:?}")));
-        seen.extend(task.questions.values().map(|q| format!("{:?}", q.kind)));
-        if let abide_engine::Stage::Ended { end, .. } = &task.stage {
-            seen.push(format!("{:?}", end.reason));
-        }
-        for what in seen {
-            if !self.seen.contains(&what) {
-                self.seen.insert(what);
-            }
+        if mem::replace(&mut self.looked_at, self.disk.records.len()) != self.disk.records.len() {
+            self.look_at_tasks();
         }
         // Nobody's task is forgotten: if it is at work, a daemon that is there has it in memory.
         if let Some(daemon) = self.daemon.as_ref().filter(|d| !d.draining && d.actor.is_none()) {
             let lost = self.disk.broken;
-            assert!(lost || !is_at_work(task), "a task at work that nobody carries on");
-            assert!(
-                lost || daemon.alarm.is_some() || abide_engine::wake_at(task).is_none(),
-                "nobody will wake it"
-            );
+            for task in self.disk.told.live() {
+                assert!(lost || !is_at_work(task), "a task at work that nobody carries on");
+                let wakes = daemon.alarm.is_some() || abide_engine::wake_at(task).is_none();
+                assert!(lost || wakes, "nobody will wake it");
+            }
+        }
+    }
+
+    fn look_at_tasks(&mut self) {
+        let mut seen = Vec::new();
+        let tasks = self.disk.told.tasks();
+        for task in tasks {
+            seen.push(format!("{:?}", status(task)));
+            seen.extend(task.paused.map(|pause| format!("{pause:?}")));
+            seen.extend(task.held.map(|pause| format!("held: {pause:?}")));
+            seen.extend(task.questions.values().map(|q| format!("{:?}", q.kind)));
+            if let Stage::Ended { end, .. } = &task.stage {
+                seen.push(format!("{:?}", end.reason));
+            }
+        }
+        let lives = |id: &&TaskId| self.disk.told.task(**id).is_some_and(|task| !task.has_ended());
+        let has_two = |task: &Task| task.children.iter().filter(lives).count() > 1;
+        seen.extend(tasks.iter().any(has_two).then(|| "two tasks beneath one".to_owned()));
+        seen.extend(tasks.iter().any(|task| task.head.depth > 1).then(|| "a task beneath two".to_owned()));
+        for what in seen {
+            if !self.seen.contains(&what) {
+                self.seen.insert(what);
+            }
         }
     }
 

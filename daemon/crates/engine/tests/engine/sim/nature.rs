@@ -15,6 +15,8 @@ pub(super) struct Nature {
     pub(super) doubles: u64,
     pub(super) model_failures: u64,
     pub(super) tool_failures: u64,
+    /// Tools that start a task beneath their own.
+    pub(super) forks: u64,
     /// Commands other than answers and new tasks.
     pub(super) meddling: u64,
     /// A model that likes to do the same again.
@@ -40,6 +42,7 @@ impl Nature {
             doubles: one_of(&[0, 5, 20]),
             model_failures: one_of(&[0, 3, 8]),
             tool_failures: one_of(&[0, 4]),
+            forks: one_of(&[0, 0, 4]),
             meddling: one_of(&[3, 8, 30]),
             stubborn: one_of(&[0, 0, 0, 1]) == 1,
             calm: false,
@@ -58,6 +61,7 @@ impl Nature {
             doubles: 0,
             model_failures: 0,
             tool_failures: 0,
+            forks: 0,
             meddling: 0,
             stubborn: false,
             calm: true,

@@ -5,7 +5,7 @@ use super::{
     script::End,
 };
 use crate::{audit::paired, plan::reply};
-use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input, Stage, Traces};
+use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input, Stage, Task, Traces};
 use abide_protocol::{
     CallId, RecordId, TaskId,
     message::CallOutcome,
@@ -26,8 +26,8 @@ const TOKENS: u64 = 30;
 pub(super) struct Outside {
     jobs: BTreeMap<u64, Job>,
     last: u64,
-    /// The newest request that has left for good.
-    sent: Option<(TaskId, Vec<Entry>)>,
+    /// The newest request that has left for good: of the roots, which go on from each other, and of each task beneath one.
+    sent: BTreeMap<Option<TaskId>, (TaskId, Vec<Entry>)>,
     /// What each call really did, by attempt. Survives every daemon.
     acted: BTreeMap<CallId, Vec<u32>>,
     /// Output so far.
@@ -72,10 +72,15 @@ enum Work {
     },
 }
 
+/// Whose transcript a task's model is sent: `None` is that of the roots.
+fn transcript_of(task: &Task) -> Option<TaskId> {
+    task.head.parent_id.map(|_| task.id)
+}
+
 /// A record, in a word or two.
 pub(super) fn short(record: &NewRecord) -> String {
     let mut words = format!("{:?}", record.body);
-    words.truncate(words.floor_char_boundary(150));
+    words.truncate(words.floor_char_boundary(90));
     words
 }
 
@@ -86,20 +91,20 @@ impl Life {
     pub(super) fn ask_model(&mut self, effect: Effect, history: &History) -> u64 {
         let begun = self.disk.told.task(effect.task()).is_some();
         assert!(begun, "a model is asked before the start of the task is on disk: the store may refuse it");
-        let task = history.task(effect.task()).expect("the task is the newest");
-        let entries = history.entries().to_vec();
+        let task = history.task(effect.task()).expect("the task is of the newest tree");
+        let entries = task.entries().to_vec();
         paired(&entries, false);
         assert!(
             !matches!(entries.last(), None | Some(Entry::Reply(_))),
             "a model is asked to answer something"
         );
-        self.outside.grows_at_its_end(task.id, &entries);
+        self.outside.grows_at_its_end(task, &entries);
         for entry in &entries {
             if let Entry::Result(result) = entry {
                 self.outside.is_true(result);
             }
         }
-        let end = self.model_decides(history);
+        let end = self.model_decides(entries.len());
         let shown = self.pick(&["", "Half a"]).to_owned();
         let job = self.job(effect, State::Gated, Work::Model { entries, end, shown, over: false });
         self.in_this_daemon(self.nature.pace, Event::ModelEnds(job));
@@ -139,7 +144,8 @@ impl Life {
                 if let Effect::Model { item, .. } = effect {
                     self.outside.seen.insert(item, shown.clone());
                 }
-                self.outside.sent = Some((effect.task(), entries.clone()));
+                let task = self.disk.told.task(effect.task()).expect("its request is on disk");
+                self.outside.sent.insert(transcript_of(task), (task.id, entries.clone()));
                 self.is_written_down(effect);
                 if over {
                     self.hand_over(number);
@@ -171,7 +177,15 @@ impl Life {
                 _ => false,
             };
             let Some(seen) = self.outside.seen(*item) else { continue };
-            if end.reason == EndReason::Stopped && !records.iter().any(is_over) {
+            let stopped = |record: &NewRecord| matches!(&record.body, RecordBody::TaskEnded(end) if end.reason == EndReason::Stopped);
+            let answers = |record: &NewRecord| matches!(record.body, RecordBody::QuestionAnswered(_));
+            let is_stopped = match end.reason {
+                EndReason::Stopped => true,
+                // An answer may end the task above as well, and kills nothing first.
+                EndReason::ParentEnded => records.iter().any(stopped) && !records.iter().any(answers),
+                _ => false,
+            };
+            if is_stopped && !records.iter().any(is_over) {
                 let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == *item && p.text == seen);
                 assert!(records.iter().any(kept), "what people had seen of a reply is lost: {seen:?}");
             }
@@ -245,6 +259,9 @@ impl Life {
         let Effect::Tool { task, call, attempt } = *effect else { return };
         let (class, acts) = (plan.effect, *acts);
         assert!(self.outside.notes.contains(&(call, attempt)), "what acts can be found after a crash");
+        if self.one_in(self.nature.forks) {
+            self.fork(task);
+        }
         let output = format!("output of {} {attempt}", call.short());
         self.outside.spools.insert((call, attempt), output);
         // An edit is made against the very content that it was assessed with.
@@ -374,10 +391,18 @@ impl Outside {
     }
 
     /// The start of a request is byte-identical from one to the next; only outputs may be left out, to fit a context.
-    fn grows_at_its_end(&self, task: TaskId, entries: &[Entry]) {
-        let Some((before_task, before)) = &self.sent else { return };
+    fn grows_at_its_end(&self, task: &Task, entries: &[Entry]) {
+        let own = transcript_of(task);
+        if own.is_some() {
+            let prompt = Entry::User(task.head.original_prompt.clone());
+            assert_eq!(entries.first(), Some(&prompt), "a task beneath another has a transcript of its own");
+        }
+        let Some((before_task, before)) = self.sent.get(&own) else { return };
         assert!(entries.len() >= before.len(), "a request is shorter than the one before");
-        assert!(*before_task == task || entries.len() > before.len(), "a task begins with a person's words");
+        assert!(
+            *before_task == task.id || entries.len() > before.len(),
+            "a task begins with a person's words"
+        );
         for (was, is) in before.iter().zip(entries) {
             let elided = matches!((was, is), (Entry::Result(was), Entry::Result(is))
                 if was.call_id == is.call_id && was.provider_id == is.provider_id && was.ok == is.ok && is.text == ELIDED);
@@ -413,17 +438,21 @@ impl Outside {
     }
 
     pub(super) fn look_back(&self, disk: &super::disk::Disk) {
-        for entry in disk.told.entries() {
+        let entries = disk.told.root().map(Task::entries).unwrap_or_default();
+        let mut told: BTreeSet<CallId> = BTreeSet::new();
+        for entry in entries {
             if let Entry::Result(result) = entry {
                 self.is_true(result);
+                told.insert(result.call_id);
             }
         }
-        let told: BTreeSet<CallId> = disk
-            .told
-            .entries()
-            .iter()
-            .filter_map(|e| if let Entry::Result(r) = e { Some(r.call_id) } else { None })
-            .collect();
+        // Of a task beneath a root the transcript is gone; its last results were for no model.
+        told.extend(disk.records.iter().filter_map(|record| match &record.body {
+            RecordBody::CallFinished(f) if record.task_id.is_some_and(|id| disk.is_child(id)) => {
+                Some(f.call_id)
+            }
+            _ => None,
+        }));
         assert!(self.acted.keys().all(|call| told.contains(call)), "something ran that no model is told of");
         assert!(
             self.notes.iter().all(|(call, _)| told.contains(call)),

@@ -7,7 +7,7 @@ use super::{
     life::{Event, Life},
 };
 use crate::world::{facts, head};
-use abide_engine::{Command, Refusal, Start, driver};
+use abide_engine::{Command, Fork, Refusal, Start, Task, driver};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::{Decision, QuestionKind},
@@ -39,8 +39,25 @@ enum Ask {
     Answer(TaskId, QuestionId, Option<String>),
     Decide(ApprovalId, Decision),
     Delete,
+    Fork { parent: TaskId, task: TaskId },
     Other(Command),
 }
+
+impl Ask {
+    /// The task that it names.
+    const fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Stop(task) | Self::Answer(task, ..) | Self::Fork { parent: task, .. } => Some(*task),
+            Self::Other(command) => command.task(),
+            Self::Start { .. } | Self::Decide(..) | Self::Delete => None,
+        }
+    }
+}
+
+/// The deepest task beneath a root.
+const DEEPEST: u32 = 2;
+/// Live tasks of a tree.
+const MOST: usize = 5;
 
 /// Why a request came to nothing.
 type Failure = driver::Failure<AppendError>;
@@ -69,18 +86,19 @@ impl Life {
             self.came_by("a request sent again");
             return self.start(message);
         }
-        let live = self.disk.told.live().next().map(|task| task.id);
-        match live {
-            None if !self.nature.calm && self.one_in(2) => self.new_task(),
-            None => {}
-            Some(task) => {
-                if self.nature.calm || self.one_in(2) {
-                    self.respond();
-                }
-                if self.one_in(self.nature.meddling) {
-                    self.meddle(task);
-                }
+        let live: Vec<TaskId> = self.disk.told.live().map(|task| task.id).collect();
+        if live.is_empty() {
+            if !self.nature.calm && self.one_in(2) {
+                self.new_task();
             }
+            return;
+        }
+        if self.nature.calm || self.one_in(2) {
+            self.respond();
+        }
+        if self.one_in(self.nature.meddling) {
+            let task = self.pick(&live);
+            self.meddle(task);
         }
     }
 
@@ -103,7 +121,15 @@ impl Life {
     fn respond(&mut self) {
         let times = if self.one_in(3) { 2 } else { 1 };
         for _ in 0..times {
-            let Some(task) = self.disk.told.live().next() else { return };
+            let waits = |task: &&Task| {
+                !task.questions.is_empty() || !task.approvals.is_empty() || task.paused.is_some()
+            };
+            let waiting: Vec<TaskId> = self.disk.told.live().filter(waits).map(|task| task.id).collect();
+            if waiting.is_empty() {
+                return;
+            }
+            let chosen = self.pick(&waiting);
+            let Some(task) = self.disk.told.task(chosen) else { return };
             let (id, paused) = (task.id, task.paused);
             let question = task.questions.values().next().map(|q| (q.id, q.kind));
             let approval = task.approvals.keys().next().copied();
@@ -187,6 +213,15 @@ impl Life {
         self.ask(Ask::Start { message, task });
     }
 
+    /// A task's tool wants another task beneath it.
+    pub(super) fn fork(&mut self, parent: TaskId) {
+        let depth = self.disk.told.task(parent).map_or(0, |task| task.head.depth);
+        if depth < DEEPEST && self.disk.told.live().count() < MOST {
+            let task = TaskId(self.mint().uuid());
+            self.ask(Ask::Fork { parent, task });
+        }
+    }
+
     fn head(&mut self) -> TaskStarted {
         let strict = self.nature.strict_limits;
         let mut limit = |n: u64| if strict && self.one_in(2) { n } else { 0 };
@@ -225,6 +260,11 @@ impl Life {
             Ask::Answer(task, question, response) => Command::Answer { task, question, response },
             Ask::Decide(approval, decision) => Command::Decide { approval, decision, note: None },
             Ask::Delete => return self.post(Message::Delete { reply: number }),
+            Ask::Fork { parent, task } => {
+                let head = TaskStarted { original_prompt: format!("Do a part: {task}"), ..self.head() };
+                let fork = Box::new(Fork { parent, task, head });
+                return self.post(Message::Fork { fork, reply: number });
+            }
             Ask::Other(command) => command,
         };
         self.post(Message::Command { command, reply: number });
@@ -234,8 +274,8 @@ impl Life {
     pub(super) fn reply(&mut self, number: u64, told: Result<(), Failure>) {
         let Some(ask) = self.people.requests.remove(&number) else { return };
         self.say(|| format!("    told of {ask:?}: {told:?}"));
-        if let Err(Failure::Refused(Refusal::Ended(reason))) = &told {
-            let ended = self.disk.told.root().is_none_or(|task| task.has_ended());
+        if let (Err(Failure::Refused(Refusal::Ended(reason))), Some(task)) = (&told, ask.task()) {
+            let ended = self.disk.told.task(task).is_none_or(Task::has_ended);
             assert!(ended, "told that the task has ended ({reason:?}), and it has not");
         }
         match ask {
@@ -282,6 +322,15 @@ impl Life {
                     told.is_err() || self.disk.records.is_empty(),
                     "told of a deletion, and records are there"
                 );
+            }
+            Ask::Fork { parent, task } => {
+                let parent_of = |task: &Task| task.head.parent_id;
+                let started = self.disk.told.task(task).and_then(parent_of);
+                match told {
+                    Ok(()) => assert!(started == Some(parent) || self.disk.told.task(parent).is_none()),
+                    Err(Failure::Refused(_)) => assert_eq!(started, None, "refused, and it is there"),
+                    Err(_) => {}
+                }
             }
             Ask::Other(_) => {}
         }

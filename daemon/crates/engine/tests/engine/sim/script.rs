@@ -2,7 +2,7 @@
 
 use super::life::Life;
 use crate::plan::{Plan, ask, complete, read, shell, update, write};
-use abide_engine::{History, ModelFailure};
+use abide_engine::ModelFailure;
 use abide_protocol::{record::ModelErrorKind, transcript::StopReason};
 
 /// How a model call ends.
@@ -22,9 +22,10 @@ pub(super) enum End {
 const SHORT: usize = 6;
 
 impl Life {
-    pub(super) fn model_decides(&mut self, history: &History) -> End {
+    /// `entries`: how many it is sent.
+    pub(super) fn model_decides(&mut self, entries: usize) -> End {
         if self.one_in(self.nature.model_failures) {
-            return End::Failed(self.failure(history));
+            return End::Failed(self.failure(entries));
         }
         let most = if self.one_in(12) { 14 } else { 4 };
         let count = if self.nature.calm { 1 } else { self.roll(most) };
@@ -38,7 +39,7 @@ impl Life {
         End::Replied { stop, text, plans, forgotten: self.one_in(40) && !self.nature.calm }
     }
 
-    fn failure(&mut self, history: &History) -> ModelFailure {
+    fn failure(&mut self, entries: usize) -> ModelFailure {
         use ModelErrorKind as K;
         let kinds =
             [K::Network, K::Stalled, K::Overloaded, K::RateLimited, K::RateLimited, K::ContextOverflow];
@@ -46,7 +47,7 @@ impl Life {
         if self.one_in(12) {
             kind = self.pick(&[K::Auth, K::BadRequest, K::Malformed]);
         }
-        if kind == K::ContextOverflow && history.entries().len() < SHORT {
+        if kind == K::ContextOverflow && entries < SHORT {
             kind = K::Network;
         }
         let retryable = matches!(kind, K::Network | K::Stalled | K::Overloaded | K::RateLimited);

@@ -1,0 +1,69 @@
+//! A task's end and its relatives: all tasks beneath it end before it does, and its parent is told what came of it. All of that is in
+//! the append of the end, so that no task lives on beneath an ended one and no result is delivered twice or never.
+
+use super::Draft;
+use crate::{history::History, input::Shown, mint::Mint, task::Task};
+use abide_protocol::{
+    TaskId,
+    record::{NewRecord, RecordBody, ResultsDelivered, TaskEnded},
+    task::EndReason,
+};
+
+/// Records that are not folded yet, and what the ends among them mean to relatives.
+pub(crate) fn with_relatives(
+    history: &History,
+    records: Vec<NewRecord>,
+    shown: &mut Shown,
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
+    if history.tasks().len() < 2 {
+        return records;
+    }
+    let mut ended: Vec<TaskId> =
+        records.iter().filter_map(|record| Some(ending(history, record)?.0.id)).collect();
+    let mut all = Vec::new();
+    for record in records {
+        let Some((task, end)) = ending(history, &record) else {
+            all.push(record);
+            continue;
+        };
+        for beneath in history.live().filter(|other| history.is_within(other.id, task.id)) {
+            if !ended.contains(&beneath.id) {
+                ended.push(beneath.id);
+                all.extend(end_beneath(beneath, shown, mint));
+            }
+        }
+        let parent = task.head.parent_id.and_then(|id| history.task(id));
+        let parent = parent.filter(|parent| !parent.has_ended() && !ended.contains(&parent.id));
+        let delivered = parent.map(|parent| deliver(parent, task, end, mint)).unwrap_or_default();
+        all.push(record);
+        all.extend(delivered);
+    }
+    all
+}
+
+/// The task that this record ends, and how.
+fn ending<'h, 'r>(history: &'h History, record: &'r NewRecord) -> Option<(&'h Task, &'r TaskEnded)> {
+    match &record.body {
+        RecordBody::TaskEnded(end) => Some((history.task(record.task_id?)?, end)),
+        _ => None,
+    }
+}
+
+fn end_beneath(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    draft.keep_shown(task, shown);
+    draft.end(task, EndReason::ParentEnded, None, None, None);
+    draft.records
+}
+
+fn deliver(parent: &Task, task: &Task, end: &TaskEnded, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut text = format!("Sub-task {} has ended ({}).", task.id.short(), end.reason.words());
+    for result in [&end.summary, &end.error].into_iter().flatten() {
+        text.push('\n');
+        text.push_str(result);
+    }
+    let mut draft = Draft::of(parent, mint);
+    draft.push(RecordBody::ResultsDelivered(ResultsDelivered { tasks: vec![task.id], text }));
+    draft.records
+}

@@ -1,0 +1,169 @@
+//! A root task and all tasks beneath it, as their records say.
+
+use super::run::Run;
+use abide_engine::{History, Task};
+use abide_protocol::{
+    TaskId,
+    message::CallOutcome,
+    record::{Interruption, NewRecord, RecordBody, Restarted, TaskStarted},
+    task::PauseReason,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Deaths in a row without progress after which a tree is not tried again by itself.
+const CRASH_LOOP: u32 = 3;
+
+#[derive(Default)]
+pub(super) struct Tree {
+    root: Option<TaskId>,
+    /// Of each task that is not the root.
+    parents: BTreeMap<TaskId, TaskId>,
+    children: BTreeMap<TaskId, Vec<TaskId>>,
+    depths: BTreeMap<TaskId, u32>,
+    live: BTreeSet<TaskId>,
+    runs: BTreeMap<TaskId, Run>,
+    /// Daemon deaths without progress.
+    deaths: u32,
+    append: Append,
+}
+
+/// Of the append that is looked at.
+#[derive(Default)]
+struct Append {
+    at_work: BTreeSet<TaskId>,
+    was_paused: bool,
+    ended: Vec<TaskId>,
+    delivered: Vec<TaskId>,
+    restarted: BTreeSet<TaskId>,
+    /// It has brought down too many daemons.
+    tired: bool,
+    /// It is paused for that. (On a full disk a person's `Resume` may be in the same append.)
+    pauses: bool,
+}
+
+impl Tree {
+    pub(super) fn begin_append(&mut self, at_work: BTreeSet<TaskId>) {
+        let was_paused = self.root.is_some_and(|root| self.runs[&root].is_paused());
+        self.append = Append { at_work, was_paused, ..Append::default() };
+        self.runs.values_mut().for_each(Run::begin_append);
+    }
+
+    pub(super) fn record(&mut self, record: &NewRecord) {
+        let Some(task) = record.task_id else { return };
+        if let RecordBody::TaskStarted(head) = &record.body {
+            return self.start(task, head);
+        }
+        match &record.body {
+            RecordBody::TaskEnded(_) => self.end(task),
+            RecordBody::ResultsDelivered(delivered) => {
+                assert!(self.live.contains(&task), "a result is delivered to a live task");
+                for child in &delivered.tasks {
+                    assert_eq!(self.parents.get(child), Some(&task), "a result is delivered to the parent");
+                }
+                self.append.delivered.extend(&delivered.tasks);
+            }
+            RecordBody::ModelRequested(_) | RecordBody::CallStarted(_) => {
+                assert!(!self.is_held(task), "nothing begins beneath a task that is paused");
+            }
+            RecordBody::Restarted(restarted) => self.restarted(task, record, restarted),
+            RecordBody::Paused(p) => self.append.pauses |= p.reason == PauseReason::CrashLoop,
+            RecordBody::Reply(_)
+            | RecordBody::ApprovalDecided(_)
+            | RecordBody::QuestionAnswered(_)
+            | RecordBody::Resumed(_) => self.deaths = 0,
+            RecordBody::CallFinished(f) if f.outcome == CallOutcome::Done => self.deaths = 0,
+            _ => {}
+        }
+        self.runs.get_mut(&task).expect("a record is of a task of the tree").record(record);
+    }
+
+    fn start(&mut self, task: TaskId, head: &TaskStarted) {
+        let (depth, mut before) = (head.depth, 0);
+        if let Some(parent) = head.parent_id {
+            assert!(self.live.contains(&parent), "a task is started beneath a live one");
+            assert_eq!(depth, self.depths[&parent] + 1);
+            self.parents.insert(task, parent);
+            self.children.entry(parent).or_default().push(task);
+        } else {
+            assert!(self.live.is_empty(), "one root task at a time");
+            assert_eq!(depth, 0);
+            before = self.root.map_or(0, |root| self.runs[&root].replies());
+            *self = Self { root: Some(task), append: std::mem::take(&mut self.append), ..Self::default() };
+        }
+        self.depths.insert(task, depth);
+        self.live.insert(task);
+        self.runs.insert(task, Run::new(head.clone(), before));
+    }
+
+    fn end(&mut self, task: TaskId) {
+        let beneath = self.live.iter().find(|other| self.ancestors(**other).any(|above| above == task));
+        assert_eq!(beneath, None, "a task ends before all that is beneath it has ended");
+        assert!(self.live.remove(&task), "a live task ends");
+        self.append.ended.push(task);
+    }
+
+    /// All that were at work are restarted, and the root, which counts for all.
+    fn restarted(&mut self, task: TaskId, record: &NewRecord, restarted: &Restarted) {
+        let append = &mut self.append;
+        if append.restarted.is_empty() && restarted.cause == Interruption::DaemonRestarted {
+            let at_fault = |task: &TaskId| !self.runs[task].backs_off(record.at);
+            self.deaths += u32::from(append.at_work.iter().any(at_fault));
+            append.tired = !append.was_paused && self.deaths >= CRASH_LOOP;
+        }
+        append.restarted.insert(task);
+        assert_eq!(restarted.without_progress, self.deaths, "deaths without progress are counted");
+    }
+
+    pub(super) fn end_append(&self) {
+        self.runs.values().for_each(Run::end_append);
+        let append = &self.append;
+        for task in &append.ended {
+            let tells = self.parents.get(task).is_some_and(|parent| self.live.contains(parent));
+            let told = append.delivered.iter().filter(|delivered| *delivered == task).count();
+            // On a full disk a person's stop of the parent may be in the same append.
+            assert!(told == 1 || (told == 0 && !tells), "the result of {task} is delivered {told} times");
+        }
+        let early = append.delivered.iter().find(|task| !append.ended.contains(task));
+        assert_eq!(early, None, "a result is delivered with the end, and never again");
+        let orphan =
+            self.live.iter().find(|task| self.ancestors(**task).any(|above| !self.live.contains(&above)));
+        assert_eq!(orphan, None, "a task lives beneath an ended one");
+        if !append.restarted.is_empty() {
+            let expected = append.at_work.iter().copied().chain(self.root).collect();
+            assert_eq!(append.restarted, expected, "what was at work is restarted, and the root");
+            let goes_on = self.root.is_some_and(|root| self.live.contains(&root));
+            assert!(!goes_on || append.tired == append.pauses, "a tree that brings daemons down is paused");
+        }
+    }
+
+    /// Whether each task stands as its records say.
+    pub(super) fn look(&self, history: &History) {
+        for task in history.tasks() {
+            let run = &self.runs[&task.id];
+            run.is_frozen(task);
+            assert_eq!(task.has_ended(), !self.live.contains(&task.id));
+            let held = !task.has_ended() && self.is_held(task.id);
+            assert_eq!(task.held.is_some(), held, "a task is held by those above it");
+            let children = self.children.get(&task.id).map(Vec::as_slice).unwrap_or_default();
+            assert_eq!(task.children, children);
+        }
+        assert_eq!(history.tasks().len(), self.runs.len(), "every task of the tree is there");
+    }
+
+    /// It is the task's own, and gone with a task beneath another one.
+    pub(super) fn look_at_transcript(&self, task: &Task) {
+        if task.has_ended() && task.head.parent_id.is_some() {
+            assert_eq!(task.entries(), []);
+        } else {
+            self.runs[&task.id].is_own(task.entries());
+        }
+    }
+
+    fn is_held(&self, task: TaskId) -> bool {
+        self.ancestors(task).any(|above| self.runs[&above].holds())
+    }
+
+    fn ancestors(&self, task: TaskId) -> impl Iterator<Item = TaskId> {
+        std::iter::successors(self.parents.get(&task), |task| self.parents.get(task)).copied()
+    }
+}

@@ -1,0 +1,382 @@
+//! Tasks beneath a task: each with a transcript, calls, limits and a state of its own; ended with what is above them, and told of there.
+
+use crate::{
+    plan::{ask, complete, read, shell},
+    world::{World, head},
+};
+use abide_engine::{Effect, Input, Refusal, Shown, effects, is_at_work, status, wake_at};
+use abide_protocol::{
+    TaskId,
+    inbox::QuestionKind,
+    record::{ModelErrorKind, NewRecord, RecordBody, TaskStarted},
+    task::{EndReason, PauseReason, RestartPolicy, Status},
+    transcript::Entry,
+};
+
+/// A root and, one beneath the other, two more.
+fn three() -> (World, [TaskId; 3]) {
+    let mut w = World::started();
+    let root = w.id;
+    let child = w.fork(root, |_| {});
+    let grandchild = w.fork(child, |_| {});
+    (w, [root, child, grandchild])
+}
+
+/// The tasks that these records end, in order, and why.
+fn ends(records: &[NewRecord]) -> Vec<(TaskId, EndReason)> {
+    let end = |record: &NewRecord| match &record.body {
+        RecordBody::TaskEnded(end) => Some((record.task_id?, end.reason)),
+        _ => None,
+    };
+    records.iter().filter_map(end).collect()
+}
+
+/// The tasks whose results these records deliver, and to whom.
+fn deliveries(records: &[NewRecord]) -> Vec<(TaskId, TaskId)> {
+    let delivered = |record: &NewRecord| match &record.body {
+        RecordBody::ResultsDelivered(d) => Some((d.tasks[0], record.task_id?)),
+        _ => None,
+    };
+    records.iter().filter_map(delivered).collect()
+}
+
+fn at_work(w: &World) -> Vec<TaskId> {
+    effects(&w.history).iter().map(Effect::task).collect()
+}
+
+#[test]
+fn tasks_of_a_tree_work_side_by_side_each_with_its_own_transcript() {
+    let (mut w, [root, child, grandchild]) = three();
+    assert_eq!(at_work(&w), [grandchild, child, root], "a model is asked for each");
+    w.id = child;
+    let call = w.reply("", &[read("f")])[0];
+    assert_eq!(w.transcript(), ["user", "reply"]);
+    w.finish(call, true);
+    assert_eq!(w.transcript(), ["user", "reply", "read:ok"]);
+    for (task, depth) in [(root, 0), (grandchild, 2)] {
+        w.id = task;
+        assert_eq!((w.transcript(), w.task().head.depth), (vec!["user".to_owned()], depth));
+    }
+    assert_eq!(w.seen().parent_id, Some(child));
+    w.id = root;
+    assert_eq!(w.seen().children, [child]);
+    w.reply("", &[shell("c")]);
+    assert_eq!(w.running().len(), 1);
+    assert_eq!(w.replayed(), w.history);
+}
+
+/// How a task beneath another one ends by itself.
+#[test]
+fn an_end_is_told_to_the_task_above_in_the_same_append_and_once() {
+    type Ending = fn(&mut World) -> Vec<NewRecord>;
+    let finish: Ending = |w| {
+        let replied = w.replied(
+            w.item(),
+            abide_protocol::transcript::StopReason::ToolCalls,
+            "",
+            &[complete("Found it.")],
+        );
+        w.input(replied.0)
+    };
+    let stop: Ending = |w| w.input(Input::Stop { task: w.id, shown: Shown::new() });
+    let fail: Ending = |w| w.fail(ModelErrorKind::Auth, false, None);
+    let time_out: Ending = |w| {
+        w.reply("", &[ask("Which?")]);
+        w.sleep()
+    };
+    let step_limit: Ending = |w| {
+        let call = w.reply("", &[read("f")])[0];
+        w.input(w.finished(call, 1, true))
+    };
+    let table = [
+        (finish, EndReason::Completed, "Found it."),
+        (stop, EndReason::Stopped, "cancelled: stopped"),
+        (fail, EndReason::Error, "it failed: Auth"),
+        (time_out, EndReason::QuestionTimeout, "cancelled: no answer"),
+        (step_limit, EndReason::StepLimit, "completed: step limit"),
+    ];
+    for (end, reason, told) in table {
+        let mut w = World::started();
+        let root = w.id;
+        let child = w.fork(root, |head| {
+            head.limits.question_timeout_secs = 60;
+            head.limits.max_steps = 1;
+        });
+        let records = end(&mut w);
+        assert_eq!(
+            (ends(&records), deliveries(&records)),
+            (vec![(child, reason)], vec![(child, root)]),
+            "{reason:?}"
+        );
+        assert_eq!(w.task().entries(), [], "nothing is left of its transcript");
+        w.id = root;
+        assert_eq!(w.transcript(), ["user"], "{reason:?}: it comes after the reply that is under way");
+        w.reply("Hm.", &[]);
+        assert_eq!(w.transcript()[..3], ["user", "reply", "note"], "{reason:?}");
+        let Some(Entry::Note(note)) = w.task().entries().get(2) else { panic!("it is a note") };
+        assert!(note.contains(told) && note.contains(&child.short()), "{note}");
+        assert_eq!(w.count(|body| matches!(body, RecordBody::ResultsDelivered(_))), 1, "{reason:?}");
+    }
+}
+
+#[test]
+fn a_result_comes_after_the_calls_that_are_carried_out() {
+    let mut w = World::started();
+    let root = w.id;
+    let call = w.reply("", &[shell("c")])[0];
+    w.fork(root, |_| {});
+    w.reply("", &[complete("Done.")]);
+    w.id = root;
+    assert_eq!(w.transcript(), ["user", "reply"]);
+    w.finish(call, true);
+    assert_eq!(w.transcript(), ["user", "reply", "shell:ok", "note"]);
+}
+
+#[test]
+fn a_result_that_comes_during_an_attempt_that_fails_is_in_the_next_one() {
+    let mut w = World::started();
+    let root = w.id;
+    w.fork(root, |_| {});
+    w.reply("", &[complete("Done.")]);
+    w.id = root;
+    w.fail(ModelErrorKind::Overloaded, true, None);
+    w.sleep();
+    assert!(w.is_thinking());
+    assert_eq!(w.transcript(), ["user", "note"]);
+}
+
+#[test]
+fn a_stop_ends_all_beneath_deepest_first_in_one_append() {
+    let (mut w, [root, child, grandchild]) = three();
+    let sibling = w.fork(root, |_| {});
+    let call = w.reply("", &[shell("c")])[0];
+    w.id = grandchild;
+    let shown = Shown::from([(w.item(), "Half a".to_owned())]);
+    let records = w.input(Input::Stop { task: root, shown });
+    let ended: Vec<TaskId> = ends(&records).into_iter().map(|(task, _)| task).collect();
+    assert_eq!(ended, [sibling, grandchild, child, root]);
+    assert!(ends(&records)[..3].iter().all(|(_, reason)| *reason == EndReason::ParentEnded));
+    assert_eq!((deliveries(&records), at_work(&w)), (vec![], vec![]));
+    let partial =
+        |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if p.text == "Half a");
+    let kept: Vec<_> = records.iter().filter(|record| partial(record)).map(|record| record.task_id).collect();
+    assert_eq!(kept, [Some(grandchild)], "what was shown of it stays");
+    assert!(w.outcome(call).is_some(), "its call has its result");
+    w.id = sibling;
+    assert_eq!((w.end(), w.status()), (Some(EndReason::ParentEnded), Status::Cancelled));
+    w.id = root;
+    assert_eq!(w.end(), Some(EndReason::Stopped));
+}
+
+#[test]
+fn a_stop_in_the_middle_ends_what_is_beneath_and_leaves_the_rest() {
+    let (mut w, [root, child, grandchild]) = three();
+    let sibling = w.fork(root, |_| {});
+    let records = w.input(Input::Stop { task: child, shown: Shown::new() });
+    assert_eq!(ends(&records), [(grandchild, EndReason::ParentEnded), (child, EndReason::Stopped)]);
+    assert_eq!(deliveries(&records), [(child, root)]);
+    assert_eq!(at_work(&w), [sibling, root]);
+    assert_eq!(
+        w.attempt(Input::Stop { task: grandchild, shown: Shown::new() }),
+        Err(Refusal::Ended(EndReason::ParentEnded))
+    );
+    let fork = abide_engine::Fork { parent: child, task: grandchild, head: head() };
+    assert_eq!(w.attempt(Input::Fork(Box::new(fork))), Err(Refusal::Ended(EndReason::Stopped)));
+}
+
+/// However the root ends.
+#[test]
+fn an_end_of_any_kind_is_the_end_of_all_beneath() {
+    let ended_by = |change: fn(&mut TaskStarted), end: fn(&mut World) -> Vec<NewRecord>| {
+        let mut w = World::started_with(change);
+        let root = w.id;
+        let child = w.fork(root, |_| {});
+        w.id = root;
+        let records = end(&mut w);
+        assert_eq!(ends(&records)[0], (child, EndReason::ParentEnded));
+        assert_eq!((deliveries(&records), at_work(&w)), (vec![], vec![]));
+        ends(&records)[1].1
+    };
+    let time = ended_by(|head| head.limits.max_duration_secs = 60, World::sleep);
+    let steps = ended_by(
+        |head| head.limits.max_steps = 1,
+        |w| {
+            let call = w.reply("", &[read("f")])[0];
+            w.input(w.finished(call, 1, true))
+        },
+    );
+    let error = ended_by(|_| {}, |w| w.fail(ModelErrorKind::Auth, false, None));
+    let refused = ended_by(
+        |head| head.restart = RestartPolicy::Ask,
+        |w| {
+            w.restart();
+            w.answer(w.question().id, Some("stop")).unwrap()
+        },
+    );
+    assert_eq!(
+        [time, steps, error, refused],
+        [EndReason::TimeLimit, EndReason::StepLimit, EndReason::Error, EndReason::Stopped]
+    );
+}
+
+#[test]
+fn two_ends_at_one_moment_are_one_end_each() {
+    let mut w = World::started_with(|head| head.limits.max_duration_secs = 60);
+    let root = w.id;
+    let child = w.fork(root, |head| head.limits.max_duration_secs = 60);
+    let sibling = w.fork(root, |_| {});
+    w.pass(60_000);
+    let records = w.wake();
+    let expected =
+        [(child, EndReason::TimeLimit), (sibling, EndReason::ParentEnded), (root, EndReason::TimeLimit)];
+    assert_eq!((ends(&records), deliveries(&records)), (expected.to_vec(), vec![]));
+}
+
+#[test]
+fn a_pause_holds_all_beneath_and_a_resume_lets_them_go() {
+    let (mut w, [root, child, grandchild]) = three();
+    w.id = child;
+    let call = w.reply("", &[read("f")])[0];
+    w.id = root;
+    w.pause();
+    w.id = child;
+    assert_eq!(w.status(), Status::ToolExecuting, "what is under way goes on");
+    w.finish(call, true);
+    w.id = grandchild;
+    w.fail(ModelErrorKind::Overloaded, true, None);
+    w.id = root;
+    w.reply("", &[read("f")]);
+    assert_eq!(at_work(&w), []);
+    for task in [root, child, grandchild] {
+        w.id = task;
+        assert_eq!((w.status(), w.seen().pause_reason), (Status::Paused, Some(PauseReason::User)));
+        assert_eq!((is_at_work(w.task()), wake_at(w.task()), w.seen().retry), (false, None, None));
+    }
+    w.pass(3_600_000);
+    w.wake();
+    assert_eq!(at_work(&w), []);
+    let late = w.fork(child, |_| {});
+    assert_eq!((w.status(), at_work(&w)), (Status::Paused, vec![]), "what is started in a pause is held");
+    w.id = child;
+    w.pause();
+    w.id = root;
+    w.resume();
+    assert_eq!(at_work(&w), [root], "one pause is over, the other is not");
+    w.id = child;
+    w.resume();
+    assert_eq!(at_work(&w), [late, grandchild, child, root]);
+}
+
+/// A pause is no work: no clock runs in it.
+#[test]
+fn time_beneath_a_pause_does_not_count() {
+    let mut w = World::started();
+    let root = w.id;
+    let child = w.fork(root, |head| head.limits.max_duration_secs = 60);
+    w.reply("", &[ask("Which?")]);
+    w.answer(w.question().id, Some("a")).unwrap();
+    w.fail(ModelErrorKind::Overloaded, true, None);
+    w.id = root;
+    w.pause();
+    w.pass(3_600_000);
+    w.resume();
+    w.id = child;
+    assert_eq!((w.status(), w.end()), (Status::Thinking, None));
+}
+
+#[test]
+fn a_crash_restarts_what_was_at_work_and_the_root() {
+    let (mut w, [root, child, grandchild]) = three();
+    let waits = w.fork(root, |_| {});
+    w.reply("", &[ask("Which?")]);
+    w.id = root;
+    w.reply("", &[ask("What?")]);
+    let before = w.records.len();
+    w.restart();
+    let restarted: Vec<_> = w.records[before..]
+        .iter()
+        .filter(|record| matches!(record.body, RecordBody::Restarted(_)))
+        .filter_map(|record| record.task_id)
+        .collect();
+    assert_eq!(restarted, [root, child, grandchild]);
+    assert_eq!(at_work(&w), [grandchild, child], "they go on");
+    assert_eq!(w.status(), Status::WaitingUser);
+    w.id = waits;
+    assert_eq!(w.status(), Status::WaitingUser);
+}
+
+#[test]
+fn the_root_says_what_becomes_of_interrupted_work_beneath_it() {
+    let interrupted = |restart| {
+        let mut w = World::started_with(|head| head.restart = restart);
+        let root = w.id;
+        w.reply("", &[ask("What?")]);
+        // It has no say of its own.
+        let child = w.fork(root, |head| head.restart = RestartPolicy::Pause);
+        w.restart();
+        w.id = root;
+        (w, child)
+    };
+    let (w, child) = interrupted(RestartPolicy::Resume);
+    assert_eq!(at_work(&w), [child]);
+
+    let (mut w, child) = interrupted(RestartPolicy::Pause);
+    assert_eq!((w.task().paused, at_work(&w)), (Some(PauseReason::Restart), vec![]));
+    w.resume();
+    assert_eq!(at_work(&w), [child]);
+
+    let (mut w, child) = interrupted(RestartPolicy::Ask);
+    let asks =
+        |w: &World| w.task().questions.values().find(|q| q.kind == QuestionKind::Restart).map(|q| q.id);
+    assert_eq!((status(w.history.task(child).unwrap()), at_work(&w)), (Status::Paused, vec![]));
+    let question = asks(&w).expect("it asks");
+    w.answer(question, Some("go on")).unwrap();
+    assert_eq!(at_work(&w), [child]);
+}
+
+#[test]
+fn a_tree_that_brings_daemons_down_is_paused_at_its_root() {
+    let mut w = World::started();
+    let root = w.id;
+    w.reply("", &[ask("What?")]);
+    let child = w.fork(root, |_| {});
+    w.restart();
+    w.restart();
+    assert_eq!(at_work(&w), [child], "two deaths are bad luck");
+    let call = w.reply("", &[read("f")])[0];
+    w.finish(call, true);
+    w.restart();
+    w.restart();
+    assert_eq!(at_work(&w), [child], "progress anywhere in the tree counts");
+    w.restart();
+    w.id = root;
+    assert_eq!((w.task().paused, at_work(&w)), (Some(PauseReason::CrashLoop), vec![]));
+    w.resume();
+    assert_eq!(at_work(&w), [child]);
+}
+
+#[test]
+fn a_long_transcript_is_cut_where_it_is_long() {
+    let mut w = World::started();
+    let root = w.id;
+    let call = w.reply("", &[read("f")])[0];
+    w.finish(call, true);
+    w.fork(root, |_| {});
+    let own = w.reply("", &[read("f")])[0];
+    w.finish(own, true);
+    w.fail(ModelErrorKind::ContextOverflow, false, None);
+    assert!(w.is_thinking(), "it is tried again");
+    assert!(w.result(own).is_some_and(|text| text.contains("left out")));
+    w.id = root;
+    assert_eq!(w.result(call).as_deref(), Some("fine"));
+}
+
+#[test]
+fn the_next_root_goes_on_with_the_transcript_of_the_last_one() {
+    let (mut w, [root, ..]) = three();
+    w.id = root;
+    w.stop("");
+    w.start(head()).unwrap();
+    assert_eq!((w.transcript(), w.history.tasks().len()), (vec!["user".to_owned(); 2], 1));
+    assert_eq!(w.attempt(Input::Pause { task: root }), Err(Refusal::NoTask));
+}
