@@ -148,8 +148,9 @@ impl Hub {
                 entry.record(record);
             }
         }
-        let tasks =
-            committed.tasks.iter().map(|t| Notification::TaskUpdate(TaskUpdate { task: (**t).clone() }));
+        // As in snapshots.
+        let roots = committed.tasks.iter().filter(|task| task.parent_id.is_none());
+        let tasks = roots.map(|task| Notification::TaskUpdate(TaskUpdate { task: (**task).clone() }));
         let inbox = committed.inbox.iter().cloned().map(Notification::InboxUpdate);
         let conversation = committed.conversation.iter().cloned().map(Notification::ConversationUpdate);
         for update in tasks.chain(inbox).chain(conversation) {

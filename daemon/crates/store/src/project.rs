@@ -23,6 +23,7 @@ use abide_protocol::{
     inbox::{Pending, PendingId, Rule},
     message::{Message, Role},
     record::{ClientMessage, Record, RecordBody, RuleForgotten, RuleRemembered},
+    task::AgentTask,
 };
 use rusqlite::{Connection, params};
 
@@ -31,6 +32,8 @@ use rusqlite::{Connection, params};
 pub(crate) struct Changes {
     /// Messages up to this seq were read already (when they are derived anew).
     read_up_to: i64,
+    /// Tasks beneath another one: what they say is not read in the conversation.
+    children: Vec<TaskId>,
     /// New messages that are not the person's own.
     unread: u64,
     /// When the conversation was last changed, if it was.
@@ -42,9 +45,15 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// For records that were there before, read up to that seq.
-    pub(crate) fn of_history(read_up_to: i64) -> Self {
-        Self { read_up_to, ..Self::default() }
+    /// By records of these tasks.
+    pub(crate) fn of<'t>(tasks: impl Iterator<Item = &'t AgentTask>) -> Self {
+        let children = tasks.filter(|task| task.parent_id.is_some()).map(|task| task.id);
+        Self { children: children.collect(), ..Self::default() }
+    }
+
+    /// The records were there before, and were read up to that seq.
+    pub(crate) fn of_history(self, read_up_to: i64) -> Self {
+        Self { read_up_to, ..self }
     }
 
     fn touch(&mut self, at: Timestamp) {
@@ -98,7 +107,9 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::ModelTraced(_)
         | RecordBody::ResultsDelivered(_) => {}
     }
-    if let Some(said) = record.message() {
+    if let Some(said) = record.message()
+        && !record.task_id.is_some_and(|task| changes.children.contains(&task))
+    {
         message(&said, changes);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Messages and calls: what a timeline shows.
+//! Messages and calls: what a timeline shows. What tasks beneath a root say is not among it.
 
 use super::{
     page_size,
@@ -18,6 +18,7 @@ use abide_protocol::{
     record::{Record, RecordBody},
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use std::collections::HashMap;
 
 /// A page ends early when its texts come to this many bytes, so that a reply with it fits in a frame.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -56,6 +57,27 @@ fn call_texts(call: &CallView) -> usize {
     call.arguments.len() + preview + call.result.as_ref().map_or(0, |result| result.text().len())
 }
 
+/// Which tasks are beneath another one, as far as somebody has asked.
+#[derive(Default)]
+struct Children {
+    known: HashMap<TaskId, bool>,
+}
+
+impl Children {
+    /// The record is of such a task.
+    fn wrote(&mut self, connection: &Connection, record: &Record) -> Result<bool, ReadError> {
+        let Some(task) = record.task_id else { return Ok(false) };
+        if let Some(known) = self.known.get(&task) {
+            return Ok(*known);
+        }
+        let mut statement =
+            connection.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND parent IS NOT NULL")?;
+        let is_child = statement.exists([task.0])?;
+        self.known.insert(task, is_child);
+        Ok(is_child)
+    }
+}
+
 /// Calls of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskCalls {
@@ -81,10 +103,12 @@ pub(super) fn page(
     let mut rows = statement.query(params![id.0, before.map_or(i64::MAX, seq_to_sql)])?;
     let mut page =
         ListMessagesReply { messages: Vec::new(), calls: Vec::new(), events: Vec::new(), before: None };
-    let mut oldest = None;
-    let mut bytes = 0;
+    let (mut oldest, mut bytes, mut children) = (None, 0, Children::default());
     while let Some(row) = rows.next()? {
         let record = record(row)?;
+        if children.wrote(connection, &record)? {
+            continue;
+        }
         let seq = record.seq;
         let Some(entry) = Entry::of(connection, record)? else { continue };
         if oldest.is_some() && (page.messages.len() == limit || bytes > PAGE_BYTES) {
@@ -100,7 +124,7 @@ pub(super) fn page(
     }
     page.messages.reverse();
     page.calls.reverse();
-    page.events = events(connection, id, page.before, before)?;
+    page.events = events(connection, id, page.before, before, &mut children)?;
     Ok(page)
 }
 
@@ -110,6 +134,7 @@ fn events(
     id: ConversationId,
     from: Option<Seq>,
     before: Option<Seq>,
+    children: &mut Children,
 ) -> Result<Vec<Event>, ReadError> {
     let kinds = Event::RECORDS.join("', '");
     let sql = format!(
@@ -117,7 +142,13 @@ fn events(
          WHERE conversation = ?1 AND seq >= ?2 AND seq < ?3 AND kind IN ('{kinds}') ORDER BY seq"
     );
     let params = params![id.0, from.map_or(0, seq_to_sql), before.map_or(i64::MAX, seq_to_sql)];
-    Ok(records(connection, &sql, params)?.iter().filter_map(Event::of).collect())
+    let mut events = Vec::new();
+    for record in records(connection, &sql, params)? {
+        if !children.wrote(connection, &record)? {
+            events.extend(Event::of(&record));
+        }
+    }
+    Ok(events)
 }
 
 /// The call that a record is about, put together from how far it is and the record that ends it.
@@ -171,9 +202,10 @@ pub(crate) fn last_message(
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(params![id.0, seq_to_sql(to)])?;
+    let mut children = Children::default();
     while let Some(row) = rows.next()? {
         let record = record(row)?;
-        if record.message().is_some() {
+        if record.message().is_some() && !children.wrote(connection, &record)? {
             return Ok(Some(record.seq));
         }
     }
@@ -189,9 +221,14 @@ pub(crate) fn messages_of_others(
     let kinds = Message::RECORDS.join("', '");
     let sql =
         format!("SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND seq > ?2 AND kind IN ('{kinds}')");
-    let records = records(connection, &sql, params![id.0, seq_to_sql(after)])?;
-    let others = records.iter().filter_map(Record::message).filter(|message| message.role != Role::User);
-    Ok(others.count() as u64)
+    let (mut children, mut others) = (Children::default(), 0);
+    for record in records(connection, &sql, params![id.0, seq_to_sql(after)])? {
+        let is_others = record.message().is_some_and(|message| message.role != Role::User);
+        if is_others && !children.wrote(connection, &record)? {
+            others += 1;
+        }
+    }
+    Ok(others)
 }
 
 /// How many of the conversation's records up to that seq may be messages; beyond `enough` they are not counted.

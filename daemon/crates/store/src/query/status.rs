@@ -7,7 +7,7 @@ use abide_protocol::method::daemon::TaskCounts;
 /// How much there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Tasks that have not ended.
+    /// Root tasks that have not ended.
     pub tasks: TaskCounts,
     /// Open questions and approvals.
     pub inbox: u64,
@@ -20,7 +20,7 @@ impl Store {
                 "SELECT count(*) FILTER (WHERE status NOT LIKE 'waiting%' AND status <> 'paused'),
                         count(*) FILTER (WHERE status LIKE 'waiting%'),
                         count(*) FILTER (WHERE status = 'paused')
-                 FROM tasks WHERE ended = 0",
+                 FROM tasks WHERE ended = 0 AND parent IS NULL",
             )?;
             let tasks = statement.query_row([], |row| {
                 Ok(TaskCounts { running: count(row, 0)?, waiting: count(row, 1)?, paused: count(row, 2)? })

@@ -1,4 +1,4 @@
-//! Tasks.
+//! Tasks. Lists have root tasks only: what is beneath one is part of it.
 
 use super::{Cursor, page_size};
 use crate::{Store, column::at, error::ReadError};
@@ -30,7 +30,7 @@ enum Tasks {
     Unfinished,
 }
 
-/// Newest first, as lists carry them.
+/// Root tasks, newest first, as lists carry them.
 fn listed(
     connection: &Connection,
     conversation: Option<ConversationId>,
@@ -44,18 +44,18 @@ fn listed(
         Tasks::Unfinished => "ended = 0 AND",
     };
     let sql = format!(
-        "{SELECT} WHERE {of} {live} (started_at, id) < (?1, ?2) ORDER BY started_at DESC, id DESC LIMIT ?3"
+        "{SELECT} WHERE {of} {live} parent IS NULL AND (started_at, id) < (?1, ?2) ORDER BY started_at DESC, id DESC LIMIT ?3"
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     tasks(connection, &sql, params![cursor.at, cursor.id, limit, conversation.map(|id| id.0)])
 }
 
-/// All tasks that have not ended, newest first.
+/// All root tasks that have not ended, newest first.
 pub(super) fn unfinished(connection: &Connection) -> Result<Vec<AgentTask>, ReadError> {
     listed(connection, None, Tasks::Unfinished, Cursor::NEWEST, usize::MAX)
 }
 
-/// A conversation's tasks that have not ended and its newest, newest first.
+/// A conversation's root tasks that have not ended and its newest one, newest first.
 pub(super) fn current(connection: &Connection, id: ConversationId) -> Result<Vec<AgentTask>, ReadError> {
     let mut current = listed(connection, Some(id), Tasks::All, Cursor::NEWEST, 1)?;
     let newest = current.first().map(|task| task.id);
@@ -78,7 +78,7 @@ pub struct TaskQuery {
 }
 
 impl Store {
-    /// Newest first. With the cursor of the next page, if there is one. Prompts and scratchpads are left out.
+    /// Root tasks, newest first. With the cursor of the next page, if there is one. Prompts and scratchpads are left out.
     pub async fn tasks(&self, query: TaskQuery) -> Result<(Vec<AgentTask>, Option<String>), ReadError> {
         let TaskQuery { conversation, with_ended, cursor, limit } = query;
         let cursor = Cursor::parse(cursor.as_deref())?;

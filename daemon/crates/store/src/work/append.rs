@@ -73,7 +73,7 @@ impl Append {
 impl Work for Append {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         self.check_conversation(ledger.connection)?;
-        let mut changes = Changes::default();
+        let mut changes = Changes::of(self.tasks.iter().map(|(_, brief)| &**brief));
         for record in &mut self.records {
             ledger.append(record)?;
             project::record(ledger.connection, record, &mut changes)?;

@@ -47,7 +47,8 @@ impl Work for Rebuild {
             .prepare_cached("SELECT seq FROM read_marks WHERE conversation = ?1")?
             .query_row([id.0], |row| row.get(0))
             .optional()?;
-        let mut changes = Changes::of_history(read_up_to.unwrap_or(0));
+        let tasks = self.tasks.iter().map(|(_, brief)| brief);
+        let mut changes = Changes::of(tasks).of_history(read_up_to.unwrap_or(0));
         query::each_record(ledger.connection, id, |record| {
             project::record(ledger.connection, &record, &mut changes)
         })?;

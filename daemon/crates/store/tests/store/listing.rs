@@ -1,5 +1,10 @@
 use super::support::*;
-use abide_protocol::{Seq, Timestamp, record::*, task::PauseReason, task::Status};
+use abide_protocol::{
+    Seq, Timestamp,
+    method::subscription::Scope,
+    record::*,
+    task::{AgentTask, PauseReason, Status},
+};
 use abide_store::{Append, ConversationQuery, ReadError, TaskQuery, WriteError};
 
 #[tokio::test]
@@ -100,6 +105,51 @@ async fn tasks_are_paged_newest_first() {
     assert_eq!(store.task(task_id(99)).await.unwrap(), None);
 
     assert_eq!(store.counts().await.unwrap().tasks.paused, 4);
+}
+
+/// What a task beneath another one says is that task's own.
+#[tokio::test]
+async fn tasks_beneath_a_root_are_not_among_what_lists_and_timelines_show() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let root = projection(task(id, 2, Status::Running, Vec::new()));
+    let child = AgentTask { parent_id: Some(task_id(2)), ..task(id, 3, Status::Running, Vec::new()) };
+    let said = |n, of, words| record(n, Some(of), notice(words));
+    let tasks = vec![root, projection(child)];
+    let records = vec![
+        record(2, Some(2), task_started(None)),
+        said(4, 2, "of the root"),
+        record(5, Some(3), started_beneath(2)),
+        said(6, 3, "of the child"),
+        record(7, Some(3), assessed(1, "{}")),
+        said(8, 2, "of the root"),
+        said(9, 3, "of the child"),
+    ];
+    store.append(Append { tasks: tasks.clone(), ..append(id, records) }).await.unwrap();
+
+    let now = store.conversation(id).await.unwrap().unwrap();
+    assert_eq!((now.unread, now.updated_at), (2, Timestamp(8)));
+    assert_eq!(now.task.map(|task| task.id), Some(task_id(2)));
+    let page = store.messages(id, None, 100).await.unwrap();
+    let words: Vec<_> = page.messages.iter().map(|message| message.text.as_str()).collect();
+    assert_eq!((words, page.calls.len(), page.events.len()), (vec!["of the root"; 2], 0, 1));
+    for scope in [Scope::Overview, Scope::All, Scope::Conversation(id)] {
+        let snapshot = store.snapshot(scope, None).await.unwrap();
+        assert_eq!(snapshot.tasks.iter().map(|task| task.id).collect::<Vec<_>>(), [task_id(2)]);
+    }
+    for with_ended in [true, false] {
+        let query = TaskQuery { with_ended, limit: 10, ..TaskQuery::default() };
+        assert_eq!(store.tasks(query).await.unwrap().0.len(), 1);
+    }
+    assert_eq!(store.counts().await.unwrap().tasks.running, 1);
+    assert_eq!(store.task_calls(task_id(3)).await.unwrap().calls.len(), 1, "it has them itself");
+
+    // Marks are at messages that are shown, and count them.
+    let seq = page.messages[0].seq;
+    assert_eq!(store.mark_read(id, seq).await.unwrap().unread, 1);
+    assert_eq!(store.replace_projections(id, tasks).await, Ok(false));
+    assert_eq!(store.mark_read(id, Seq(99)).await.unwrap().unread, 0);
 }
 
 #[tokio::test]
