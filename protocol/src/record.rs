@@ -304,6 +304,13 @@ pub struct CallAssessed {
     /// SHA-256 (hex) of tool, arguments and workspace.
     pub digest: String,
     pub permission: Permission,
+    /// What will confine its processes. (Older records do not say: nothing did.)
+    #[serde(default = "unconfined")]
+    pub sandbox: String,
+}
+
+fn unconfined() -> String {
+    "none".to_owned()
 }
 
 /// How to find out whether an edit happened.

@@ -198,6 +198,7 @@ fn a_call_is_told_when_it_is_over() {
         edit: None,
         digest: String::new(),
         permission: Permission::Tier,
+        sandbox: "none".to_owned(),
     };
     assert_eq!(stage.record(2, RecordBody::CallAssessed(assessed)), "");
     let finished = CallFinished {

@@ -65,7 +65,7 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAsse
         workspace: task.head.workspace.clone(),
         preview: assessed.preview.clone(),
         risk: assessed.risk,
-        sandbox: SANDBOX.to_owned(),
+        sandbox: assessed.sandbox.clone(),
         rule: Rule {
             tool: assessed.tool.clone(),
             arguments: arguments.clone(),
@@ -75,9 +75,6 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAsse
         arguments,
     }
 }
-
-/// What confines a tool: nothing, until the sandbox ships.
-const SANDBOX: &str = "none";
 
 fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
     let (ordinary, last): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|c| !comes_last(c));
@@ -140,7 +137,7 @@ fn begin_ordinary(draft: &mut Draft<'_>, calls: &[&Call]) {
 
 fn start(draft: &mut Draft<'_>, call: &Call) {
     let (call_id, attempt) = (call.block.id, call.attempts.saturating_add(1));
-    draft.push(RecordBody::CallStarted(CallStarted { call_id, attempt, sandbox: SANDBOX.to_owned() }));
+    draft.push(RecordBody::CallStarted(CallStarted { call_id, attempt, sandbox: call.sandbox() }));
 }
 
 fn update(draft: &mut Draft<'_>, call: &Call) {

@@ -243,4 +243,10 @@ impl Call {
     pub fn effect(&self) -> EffectClass {
         self.assessed.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)
     }
+
+    /// What will confine its processes, as it is recorded.
+    #[must_use]
+    pub fn sandbox(&self) -> String {
+        self.assessed.as_ref().map_or("none", |p| &p.sandbox).to_owned()
+    }
 }

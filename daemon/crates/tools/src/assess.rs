@@ -6,7 +6,7 @@ mod schemas;
 pub(crate) use schemas::Schemas;
 
 use crate::{
-    Scope,
+    Sandbox, Scope,
     edit::{self, Overlay},
     text::one_line,
     tool::{Call, CallError, Outlook, Registry, Site},
@@ -59,6 +59,7 @@ impl<'a> Assessor<'a> {
             edit: None,
             digest: digest(&block.tool, &block.arguments, self.scope.workspace),
             permission: Permission::Tier,
+            sandbox: Sandbox::None.name().to_owned(),
         };
         assessed.permission = self
             .consider(spec, block, &mut assessed)
@@ -81,8 +82,9 @@ impl<'a> Assessor<'a> {
         }
         let call = self.registry.parse(&block.tool, arguments)?;
         assessed.summary = one_line(&call.summary(), SUMMARY);
-        let (Outlook { effect, risk, tier, edit }, is_broad) = self.look(spec, &*call)?;
+        let (Outlook { effect, risk, tier, sandbox, edit }, is_broad) = self.look(spec, &*call)?;
         (assessed.effect, assessed.risk) = (effect, risk);
+        sandbox.name().clone_into(&mut assessed.sandbox);
         if let Some(edit) = edit {
             assessed.preview = Some(Box::new(edit::preview(&edit)));
             assessed.edit = Some(edit.hashes());

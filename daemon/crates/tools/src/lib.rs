@@ -9,7 +9,7 @@
 //!   stopped, or the command ends, nothing that it started survives.
 //! * Nothing here panics or fails as a whole: what cannot run is a denial, what goes wrong is a result, both in words for a model.
 //!
-//! Absent on purpose: the database, the clock of the day, any knowledge of tasks. There is no sandbox yet; [`Sandbox`] is its place.
+//! Absent on purpose: the database, the clock of the day, any knowledge of tasks. There is no sandbox yet; `Sandbox` is its place.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -34,5 +34,6 @@ mod workspace;
 pub use abide_protocol::record::EditState;
 pub use error::Error;
 pub use run::Prepared;
-pub use sandbox::Sandbox;
 pub use tools::{Finished, Inspection, Options, Run, Scope, Tools};
+
+use sandbox::Sandbox;

@@ -1,14 +1,13 @@
 /// What confines a tool's processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sandbox {
+pub(crate) enum Sandbox {
     /// Nothing but the rights of the user.
     None,
 }
 
 impl Sandbox {
     /// As it is recorded and shown.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
         }

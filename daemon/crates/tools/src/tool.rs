@@ -15,6 +15,7 @@ pub(crate) use registry::Registry;
 pub(crate) use shell::{Shell, result as shell_result};
 
 use crate::{
+    Sandbox,
     edit::{Applied, Edit, Overlay},
     text::escape,
     workspace::{Spot, Workspace},
@@ -76,13 +77,15 @@ pub(crate) struct Outlook {
     pub(crate) effect: EffectClass,
     pub(crate) risk: Risk,
     pub(crate) tier: Tier,
+    /// What will confine its processes.
+    pub(crate) sandbox: Sandbox,
     /// The change of a file.
     pub(crate) edit: Option<Edit>,
 }
 
 impl From<&ToolSpec> for Outlook {
     fn from(spec: &ToolSpec) -> Self {
-        Self { effect: spec.effect, risk: spec.risk, tier: spec.tier, edit: None }
+        Self { effect: spec.effect, risk: spec.risk, tier: spec.tier, sandbox: Sandbox::None, edit: None }
     }
 }
 

@@ -1,5 +1,5 @@
 use crate::{
-    Error, Sandbox,
+    Error,
     assess::{Assessor, Schemas},
     command::{self, ForkServer, Live, SpoolFiles},
     run::{Prepared, Runner},
@@ -114,12 +114,6 @@ impl Tools {
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.runner.registry.specs().cloned().collect()
-    }
-
-    /// What confines the processes of a call that starts now.
-    #[must_use]
-    pub const fn sandbox(&self) -> Sandbox {
-        Sandbox::None
     }
 
     /// Looks at the calls of one reply, in order, before anything runs; each is assessed as if those before it had run. Blocking.

@@ -162,6 +162,7 @@ fn assessed(call_id: CallId) -> CallAssessed {
         preview: None,
         edit: None,
         permission: Permission::Tier,
+        sandbox: "none".to_owned(),
     }
 }
 

@@ -142,6 +142,7 @@ fn calls() -> Vec<(&'static str, Body)> {
             after: "ff".to_owned(),
         }),
         permission: Permission::Denied("closed folder".to_owned()),
+        sandbox: "none".to_owned(),
     };
     let decided = ApprovalDecided {
         approval_id: id(0x61),

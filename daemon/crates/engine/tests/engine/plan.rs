@@ -87,6 +87,7 @@ impl Plan {
             edit: None,
             digest: String::new(),
             permission: self.permission.clone(),
+            sandbox: "none".to_owned(),
         }
     }
 }

@@ -171,6 +171,7 @@ pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {
         edit: None,
         digest: "digest".to_owned(),
         permission: Permission::Ask,
+        sandbox: "none".to_owned(),
     })
 }
 
