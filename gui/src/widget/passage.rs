@@ -129,6 +129,8 @@ pub struct State {
     given: Arc<[Span]>,
     spans: Arc<[Span]>,
     paragraph: Paragraph,
+    /// The width within which its words did not stay: there its lines break between letters.
+    too_narrow: Option<f32>,
     /// What is shown, once somebody has asked for it.
     text: OnceCell<String>,
     hovered: Option<usize>,
@@ -151,14 +153,31 @@ impl State {
     }
 
     /// Lays the paragraph out; `make` gives a new one if its words or their shapes are others than before.
-    fn lay_out(&mut self, text: text::Text<()>, is_same: bool, make: impl FnOnce(&mut Self) -> Paragraph) {
+    ///
+    /// Where a line turns into the other direction, cosmic-text 0.15 puts the first word after the turn on it whether it fits or not.
+    /// Such a text is laid out once more, with lines that break between letters.
+    fn lay_out(
+        &mut self,
+        text: text::Text<()>,
+        is_same: bool,
+        make: impl Fn(&mut Self, text::Text<()>) -> Paragraph,
+    ) {
+        let room = text.bounds.width;
+        let by_letter = text::Text { wrapping: Wrapping::Glyph, ..text };
+        let is_by_letter = is_same && self.too_narrow == Some(room);
+        let text = if is_by_letter { by_letter } else { text };
         match is_same.then(|| self.paragraph.compare(text)) {
-            Some(Difference::None) => {}
+            Some(Difference::None) => return,
             Some(Difference::Bounds) => self.paragraph.resize(text.bounds),
             Some(Difference::Shape) | None => {
-                self.paragraph = make(self);
+                self.paragraph = make(self, text);
                 self.text.take();
             }
+        }
+        self.too_narrow = is_by_letter.then_some(room);
+        if text.wrapping == Wrapping::WordOrGlyph && lines::width(self.paragraph.buffer()) > room + 0.5 {
+            self.too_narrow = Some(room);
+            self.paragraph = make(self, by_letter);
         }
     }
 
@@ -208,7 +227,9 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
                     if !state.given.is_empty() || !state.spans.is_empty() {
                         (state.given, state.spans) = (Arc::default(), Arc::default());
                     }
-                    state.lay_out(wanted, is_same, |_| Paragraph::with_text(wanted.with_content(text)));
+                    state.lay_out(wanted, is_same, |_, wanted| {
+                        Paragraph::with_text(wanted.with_content(text))
+                    });
                 }
                 Source::Spans(spans) => {
                     let is_same = Arc::ptr_eq(&state.given, spans) || *state.given == **spans;
@@ -217,7 +238,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
                     }
                     state.given = spans.clone();
                     state.source = None;
-                    state.lay_out(wanted, is_same, |state| {
+                    state.lay_out(wanted, is_same, |state, wanted| {
                         Paragraph::with_spans(wanted.with_content(&state.spans))
                     });
                 }
@@ -228,7 +249,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
                         state.stamp = *stamp;
                         state.given = Arc::default();
                     }
-                    state.lay_out(wanted, is_same, |state| {
+                    state.lay_out(wanted, is_same, |state, wanted| {
                         let spans = draw(source);
                         let paragraph = Paragraph::with_spans(wanted.with_content(&spans));
                         // The colours of words are in the paragraph; many spans are large.

@@ -67,6 +67,48 @@ fn no_words_run_over_the_edge_of_a_narrow_window() {
     }
 }
 
+/// From where to where the words of the last frame reach, of those that have this letter.
+fn reach(person: &mut Person, letter: char) -> (f32, f32) {
+    let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
+    let (mut left, mut right) = (f32::INFINITY, 0.0_f32);
+    for text in texts.flat_map(|texts| texts.as_slice()) {
+        let Text::Paragraph { paragraph, position, transformation, .. } = text else { continue };
+        let Some(paragraph) = paragraph.upgrade() else { continue };
+        let buffer = paragraph.buffer();
+        if !buffer.lines.iter().any(|line| line.text().contains(letter)) {
+            continue;
+        }
+        let x = (*position * *transformation).x;
+        for run in buffer.layout_runs() {
+            for glyph in run.glyphs.iter().filter(|glyph| &run.text[glyph.start..glyph.end] != " ") {
+                (left, right) = (left.min(x + glyph.x), right.max(x + glyph.x + glyph.w));
+            }
+        }
+    }
+    (left, right)
+}
+
+/// Where the direction changes, too.
+#[test]
+fn words_of_two_directions_stay_within_the_column() {
+    let mixed = "The test שבודקהתחברותלשרת fails and then הרשתאיטיתמאוד 🎉 is slow, see هذاالاختبارطويل in `session.rs` or \
+                 ולאברורמדוע when 测试失败 🚀 happens again ובפעםהאחרונה twice.";
+    let rtl = "הבדיקה נכשלת because-of-a-long-word ואז something-else-again היא עוברת 🎉 and-then-it-fails-anew שוב ושוב.";
+    for width in (400_u16..700).step_by(20) {
+        let said = [mixed, rtl, &format!("- {mixed}\n- {rtl}\n\n> {mixed}\n\n# {rtl}")];
+        let messages = (1..).zip(said).flat_map(|(n, text)| {
+            [preset::said(2 * n, Role::Agent, text), preset::said(2 * n + 1, Role::User, text)]
+        });
+        let history = Snapshot { messages: messages.collect(), ..preset::empty() };
+        let mut person = before(history, f32::from(width), 6000.0);
+        let (left, right) = reach(&mut person, 'ה');
+        assert!(right > 100.0, "they are shown");
+        // Where text runs to the left, a blank at the end of a line has its width to the right.
+        let blank = 4.0;
+        assert!(left >= 23.0 && right <= f32::from(width) - 24.0 + blank, "{width}: from {left} to {right}");
+    }
+}
+
 /// How far the words around the code in this line are from its ground, at the nearest.
 fn nearest_to_code(said: &str) -> f32 {
     let messages = vec![preset::said(1, Role::Agent, said)];

@@ -20,6 +20,11 @@ pub(super) fn text(buffer: &Buffer) -> String {
     text
 }
 
+/// Of the widest line.
+pub(super) fn width(buffer: &Buffer) -> f32 {
+    buffer.layout_runs().map(|run| run.line_w).fold(0.0, f32::max)
+}
+
 /// The place that is nearest to a point, from the top left corner.
 pub(super) fn hit(buffer: &Buffer, point: Point) -> usize {
     let Some(cursor) = buffer.hit(point.x, point.y.max(0.0)) else { return 0 };
