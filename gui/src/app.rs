@@ -473,7 +473,7 @@ impl App {
     fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
         match result {
             Ok(Answer::Models(models)) => self.know_models(models),
-            Ok(Answer::Found(found)) => {
+            Ok(Answer::Found(found)) if matches!(request, Request::Search(_)) => {
                 let effects = self.sidebar.searched(Some(&found));
                 return self.perform(effects);
             }

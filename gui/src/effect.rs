@@ -88,6 +88,8 @@ pub mod field {
     pub const READER: &str = "reader";
     pub const KEY: &str = "key";
     pub const FIND: &str = "find";
+    /// In the conversation.
+    pub const FIND_HERE: &str = "find-here";
     pub const INBOX: &str = "inbox";
     pub const TIMELINE: &str = "timeline";
 }

@@ -30,6 +30,8 @@ pub const PAGE: u32 = 200;
 pub const LONG_PAGE: u32 = 1000;
 /// Messages that a search shows.
 const FOUND: u32 = 50;
+/// Messages of one conversation that are gone through one by one.
+const FOUND_HERE: u32 = 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
@@ -52,6 +54,8 @@ pub enum Request {
     Focus(Option<ConversationId>),
     Models,
     Search(String),
+    /// Messages of one conversation in which this is.
+    Find(ConversationId, String),
     Config,
     ChangeConfig(UpdateConfigParams),
     /// The rules that are older than this one; the newest with `None`.
@@ -183,6 +187,11 @@ impl Daemon {
             }
             Request::Search(query) => {
                 let params = SearchParams { query, conversation_id: None, before: None, limit: Some(FOUND) };
+                Ok(Answer::Found(self.call::<Search>(params).await?))
+            }
+            Request::Find(id, query) => {
+                let conversation_id = Some(id.to_string());
+                let params = SearchParams { query, conversation_id, before: None, limit: Some(FOUND_HERE) };
                 Ok(Answer::Found(self.call::<Search>(params).await?))
             }
             Request::Config => Ok(Answer::Config(self.call::<GetConfig>(GetConfigParams::default()).await?)),

@@ -72,6 +72,8 @@ impl App {
                 return Task::batch([self.tell_focus(), self.perform(effects)]);
             }
             Command::Search => return self.search(),
+            // Elsewhere there is nothing to find but conversations.
+            Command::Find if self.page != Page::Conversation => return self.search(),
             Command::Pin => return self.pin(),
             Command::Confirm if self.sidebar.deleting().is_some() => {
                 let confirmed = self.sidebar.confirmed().map(Message::Sidebar);

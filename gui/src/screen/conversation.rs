@@ -7,6 +7,7 @@ mod code;
 mod command;
 pub mod diff;
 pub(in crate::screen) mod documents;
+mod find;
 mod follow;
 mod goal;
 mod header;
@@ -45,6 +46,7 @@ use abide_client::{
 };
 use changes::Changes;
 use documents::Documents;
+use find::Find;
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
@@ -67,6 +69,8 @@ pub struct Conversation {
     found: Option<Seq>,
     /// The words that were searched for, in lower case.
     marks: Vec<String>,
+    /// What is looked for here, if something is.
+    find: Option<Find>,
     /// It has still to be brought into view.
     goal: Option<Goal>,
     /// Messages that came since the end was left.
@@ -134,6 +138,11 @@ pub enum Message {
     Card(pending::Message),
     Composer(composer::Message),
     JumpPressed,
+    FindPressed,
+    FindChanged(String),
+    /// To so many older messages in which it is.
+    FoundStepped(isize),
+    FindClosed,
     MenuPressed,
     MenuClosed,
     RenamePressed,
@@ -180,6 +189,7 @@ impl Conversation {
             selection: None,
             found: None,
             marks: Vec::new(),
+            find: None,
             goal: None,
             news: 0,
             history: History::Complete,
@@ -291,6 +301,10 @@ impl Conversation {
             Message::Card(message) => self.cards.update(message),
             Message::Composer(message) => self.compose(message),
             Message::JumpPressed => self.jump(),
+            Message::FindPressed => self.begin_to_find(),
+            Message::FindChanged(query) => self.find(query),
+            Message::FoundStepped(by) => self.step_to_found(by),
+            Message::FindClosed => self.end_to_find(),
             Message::MenuPressed => {
                 self.menu = if matches!(self.menu, Menu::Closed) { Menu::Open } else { Menu::Closed };
                 Vec::new()
@@ -446,6 +460,7 @@ impl Conversation {
                 self.project();
                 return self.seek();
             }
+            (Request::Find(id, _), Answer::Found(reply)) if *id == self.id => return self.found(Some(reply)),
             (_, Answer::Tasks(id, tasks)) if *id == self.id => {
                 self.earlier.clone_from(tasks);
                 self.project();
@@ -459,6 +474,10 @@ impl Conversation {
     pub fn failed(&mut self, request: &Request) {
         self.composer.failed();
         self.cards.failed(request);
+        if matches!(request, Request::Find(id, _) if *id == self.id) {
+            // What it looks for next is asked by the next letter.
+            drop(self.found(None));
+        }
         if let (Request::Older(..), History::Loading(before)) = (request, self.history) {
             self.history = History::More(before);
         }

@@ -11,6 +11,7 @@ mod changes;
 mod copying;
 mod display;
 mod drawn;
+mod finding;
 mod fonts;
 mod hands;
 mod keyboard;

@@ -19,6 +19,8 @@ impl Conversation {
         Some(match command {
             Command::Escape if self.cards.is_rejecting() => Message::Card(pending::Message::RejectCancelled),
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
+            Command::Escape if self.find.is_some() => Message::FindClosed,
+            Command::Find => Message::FindPressed,
             Command::Escape if self.has_selection() => Message::Selected(None),
             Command::Copy if self.has_selection() => Message::SelectionCopied,
             Command::PauseOrResume => Message::Composer(if self.stance().can_go_on() {

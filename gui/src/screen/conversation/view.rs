@@ -44,7 +44,8 @@ impl Conversation {
         };
         let jump = if gives_way { nothing() } else { self.jump_button() };
         // Below the timeline, not over it: it must not cover the buttons of a card.
-        column![header, self.timeline(guard, look), jump, composer].into()
+        let find = self.find_bar(look).unwrap_or_else(nothing);
+        column![header, find, self.timeline(guard, look), jump, composer].into()
     }
 
     fn jump_button(&self) -> Element<'_, Message> {
