@@ -26,8 +26,12 @@ async fn chosen(_: Choice) -> Result<Option<PathBuf>, String> {
 
 #[cfg(target_os = "linux")]
 async fn chosen(choice: Choice) -> Result<Option<PathBuf>, String> {
-    portal::choose(choice).await.map_err(|error| {
-        format!("The desktop has no dialog for files (no portal answers: {error}). Type the path, or drop the file on the window.")
+    portal::choose(choice).await.map_err(|reason| {
+        let instead = match choice {
+            Choice::Folder => "Type its path, or drop the folder on the window.",
+            Choice::File => "Drop the file on the window, or name its path in the prompt.",
+        };
+        format!("The desktop shows no dialog for files: {reason}. {instead}")
     })
 }
 
@@ -36,15 +40,53 @@ mod portal {
     use super::Choice;
     use abide_client::request_id;
     use futures_util::StreamExt as _;
-    use std::{collections::HashMap, ffi::OsString, os::unix::ffi::OsStringExt as _, path::PathBuf};
+    use std::{
+        collections::HashMap, ffi::OsString, os::unix::ffi::OsStringExt as _, path::PathBuf, time::Duration,
+    };
     use zbus::{Connection, MatchRule, MessageStream, OwnedVariant, Variant, message::Type};
 
     const DESTINATION: &str = "org.freedesktop.portal.Desktop";
     const PATH: &str = "/org/freedesktop/portal/desktop";
     const CHOOSER: &str = "org.freedesktop.portal.FileChooser";
     const REQUEST: &str = "org.freedesktop.portal.Request";
+    /// How long it may take until the portal has the question. The bus may be starting it.
+    const PATIENCE: Duration = Duration::from_secs(5);
 
-    pub(super) async fn choose(choice: Choice) -> zbus::Result<Option<PathBuf>> {
+    /// The person takes as long as they like; the portal does not.
+    pub(super) async fn choose(choice: Choice) -> Result<Option<PathBuf>, String> {
+        let asked = tokio::time::timeout(PATIENCE, ask(choice)).await;
+        let mut answers = match asked {
+            Ok(Ok(answers)) => answers,
+            Ok(Err(error)) => return Err(format!("no portal answers ({error})")),
+            Err(_) => return Err(format!("its portal has not answered for {} s", PATIENCE.as_secs())),
+        };
+        let answer = answers.next().await.ok_or("its portal has gone away")?;
+        let read = answer.and_then(|answer| {
+            let body = answer.body();
+            let (code, mut results): (u32, HashMap<String, OwnedVariant>) = body.deserialize()?;
+            let uris: Vec<String> =
+                results.remove("uris").map_or_else(|| Ok(Vec::new()), TryInto::try_into)?;
+            Ok((code, uris))
+        });
+        let (code, uris) =
+            read.map_err(|error| format!("the answer of its portal cannot be read ({error})"))?;
+        outcome(code, &uris)
+    }
+
+    /// What a portal's answer means: 0 is done, 1 is that the person did not want to, all else is that it could not ask.
+    pub(super) fn outcome(code: u32, uris: &[String]) -> Result<Option<PathBuf>, String> {
+        match (code, uris.first()) {
+            (0, Some(uri)) => match path(uri) {
+                Some(path) => Ok(Some(path)),
+                None => Err(format!("its portal has chosen {uri}, which is no file of this computer")),
+            },
+            (0, None) | (1, _) => Ok(None),
+            (code, _) => Err(format!("its portal could not ask (response {code})")),
+        }
+    }
+
+    /// Where the answer comes.
+    async fn ask(choice: Choice) -> zbus::Result<MessageStream> {
         let bus = Connection::session().await?;
         // The answer is a signal of an object that is named before the question, so that none is missed.
         let token = format!("abide{}", request_id().replace('-', ""));
@@ -56,7 +98,7 @@ mod portal {
             .member("Response")
             .path(&*request)
             .build()?;
-        let mut answers = MessageStream::for_match_rule(rule, &bus, None).await?;
+        let answers = MessageStream::for_match_rule(rule, &bus, None).await?;
         let title = match choice {
             Choice::Folder => "Where the agent works",
             Choice::File => "A text file for the prompt",
@@ -66,14 +108,7 @@ mod portal {
             ("directory", Variant::from(choice == Choice::Folder)),
         ]);
         bus.call_method(Some(DESTINATION), PATH, Some(CHOOSER), "OpenFile", &("", title, options)).await?;
-        let Some(answer) = answers.next().await else { return Ok(None) };
-        let body = answer?.body();
-        let (code, mut results): (u32, HashMap<String, OwnedVariant>) = body.deserialize()?;
-        let uris: Vec<String> = match results.remove("uris").filter(|_| code == 0) {
-            Some(uris) => uris.try_into()?,
-            None => return Ok(None),
-        };
-        Ok(uris.first().and_then(|uri| path(uri)))
+        Ok(answers)
     }
 
     /// `file:///home/me/a%20b`.
@@ -97,8 +132,19 @@ mod portal {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::portal::path;
+    use super::portal::{outcome, path};
     use std::path::PathBuf;
+
+    #[test]
+    fn a_portal_that_cannot_ask_is_no_person_who_does_not_want_to() {
+        let one = ["file:///home/me/a".to_owned()];
+        assert_eq!(outcome(0, &one), Ok(Some(PathBuf::from("/home/me/a"))));
+        assert_eq!(outcome(0, &[]), Ok(None));
+        assert_eq!(outcome(1, &[]), Ok(None));
+        assert!(outcome(2, &[]).is_err_and(|words| words.contains("could not ask")));
+        let elsewhere = ["https://a.org/x".to_owned()];
+        assert!(outcome(0, &elsewhere).is_err_and(|words| words.contains("https://a.org/x")));
+    }
 
     #[test]
     fn a_uri_is_a_path() {
