@@ -3,7 +3,7 @@
 use crate::disk::{beside, create_private};
 use std::{
     fs::{self, File},
-    io::{self, Write as _},
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -65,12 +65,64 @@ fn fill(file: &File, bytes: u64) -> io::Result<()> {
         Err(rustix::io::Errno::OPNOTSUPP) => {}
         done => return Ok(done?),
     }
-    let zeros = [0; 64 * 1024];
-    let mut left = bytes;
-    while left > 0 {
-        let part = usize::try_from(left).unwrap_or(usize::MAX).min(zeros.len());
-        (&*file).write_all(&zeros[..part])?;
-        left -= part as u64;
-    }
+    io::copy(&mut io::repeat(0).take(bytes), &mut &*file)?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reserve, Restored};
+    use std::{fs, os::unix::fs::MetadataExt as _};
+
+    const BYTES: u64 = 200_000;
+
+    #[test]
+    fn room_is_taken_given_away_once_and_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("abide.db");
+        let file = folder.path().join("abide.db-reserve");
+        let mut reserve = Reserve::beside(&database, BYTES);
+        assert!(!reserve.release(), "nothing is held yet");
+        for _ in 0..2 {
+            assert!(matches!(reserve.restore(), Restored::Held));
+            let found = fs::metadata(&file).unwrap();
+            // Blocks are counted in units of 512 bytes (stat(2)).
+            assert!(found.len() == BYTES && found.blocks() * 512 >= BYTES, "{found:?}");
+            assert!(reserve.release());
+            assert!(!file.exists());
+            assert!(!reserve.release(), "it is given away already");
+        }
+    }
+
+    #[test]
+    fn the_file_of_an_earlier_daemon_is_kept_if_it_has_the_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("abide.db");
+        let file = folder.path().join("abide.db-reserve");
+        for (length, is_kept) in [(BYTES, true), (BYTES - 1, false), (BYTES + 1, false)] {
+            fs::write(&file, vec![1; usize::try_from(length).unwrap()]).unwrap();
+            let before = fs::metadata(&file).unwrap().ino();
+            let mut reserve = Reserve::beside(&database, BYTES);
+            assert!(matches!(reserve.restore(), Restored::Held));
+            let after = fs::metadata(&file).unwrap();
+            assert_eq!(after.len(), BYTES);
+            assert_eq!(after.ino() == before && fs::read(&file).unwrap()[0] == 1, is_kept, "{length}");
+        }
+    }
+
+    #[test]
+    fn no_room_is_wanted_and_none_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut reserve = Reserve::beside(&folder.path().join("abide.db"), 0);
+        assert!(matches!(reserve.restore(), Restored::Held));
+        assert!(!reserve.release());
+        assert!(!folder.path().join("abide.db-reserve").exists());
+    }
+
+    #[test]
+    fn what_is_no_lack_of_room_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut reserve = Reserve::beside(&folder.path().join("missing").join("abide.db"), BYTES);
+        assert!(matches!(reserve.restore(), Restored::Impossible(_)));
+    }
 }

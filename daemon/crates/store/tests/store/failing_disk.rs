@@ -124,6 +124,31 @@ async fn waits_inside() {
 }
 
 #[test]
+fn a_disk_without_room_for_the_reserve_is_full_from_the_start() {
+    on_a_small_disk("failing_disk::no_reserve_inside");
+}
+
+#[tokio::test]
+#[ignore = "run on a small disk by the test above"]
+async fn no_reserve_inside() {
+    let disk = std::env::var_os(DISK).unwrap();
+    let disk = Path::new(&disk);
+    let ballast = disk.join("ballast");
+    fs::write(&ballast, vec![1; 13 * MIB]).unwrap();
+    let store = open(disk, 4 * MIB);
+    assert!(store.state().borrow().full);
+    let reserve = disk.join("abide.db-reserve");
+    assert!(!reserve.exists());
+    let mut created = pin!(begin(&store, 1, 1));
+    let early = before(store.append(stop(600)), &mut created).await;
+    assert_eq!(early.unwrap_err(), AppendError::ConversationGone(conversation(1)), "urgent work is tried");
+    fs::remove_file(&ballast).unwrap();
+    created.await;
+    assert!(reserve.exists() && !store.state().borrow().full);
+    store.append(stop(601)).await.unwrap();
+}
+
+#[test]
 fn what_waited_for_room_at_the_end_was_never_there() {
     on_a_small_disk("failing_disk::restart_inside");
 }

@@ -45,9 +45,11 @@ async fn only_the_owner_can_read() {
         assert_eq!(mode(&folder.join(&name)), 0o600, "{name}");
     }
     store.close().await;
-    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o644)).unwrap();
-    try_open(&home.path()).unwrap().close().await;
-    assert_eq!(mode(&home.path()), 0o600);
+    for open in [0o644, 0o640, 0o604] {
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(open)).unwrap();
+        try_open(&home.path()).unwrap().close().await;
+        assert_eq!(mode(&home.path()), 0o600, "{open:o}");
+    }
 }
 
 #[tokio::test]
@@ -134,6 +136,7 @@ async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
         assert!(newest < noted, "{newest:?} {noted:?}");
         let loss = Store::loss(&home.path()).unwrap().unwrap();
         assert_eq!(loss, Loss { newest, noted });
+        assert_eq!(loss.at_most(), noted.0 - newest.0);
         assert!(try_open(&home.path()).is_err(), "looking at the loss does not accept it");
         Store::accept_loss(&home.path(), loss).unwrap();
         assert_eq!(Store::loss(&home.path()).unwrap(), None);
