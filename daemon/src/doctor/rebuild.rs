@@ -116,7 +116,11 @@ mod tests {
         let mut history = History::default();
         for (at, input) in (1..).zip(story) {
             let records = handle(&mut history, input, &mut Mint::new(Timestamp(at), 1)).unwrap();
-            let tasks = projections(conversation_id, &history).collect();
+            let stands = |task| {
+                let Projection { task, wake_at, needs_daemon } = project(conversation_id, task);
+                TaskProjection { task, wake_at, needs_daemon }
+            };
+            let tasks = history.tasks().iter().map(stands).collect();
             store.append(Append { conversation_id, records, tasks, urgent: false }).await.unwrap();
         }
         let rebuilt = conversations(&store).await.unwrap();

@@ -1,5 +1,7 @@
 //! What a request's body has in common with the next one's is written once, however long a conversation grows.
 
+use crate::request::ModelRequest;
+use abide_protocol::transcript::ToolSpec;
 use serde::Serialize;
 use std::{
     fmt, mem,
@@ -13,13 +15,35 @@ const END: usize = 16 * 1024;
 #[derive(Clone, Default)]
 pub struct Written(Arc<Mutex<Beginning>>);
 
+/// What the beginning is made of besides entries.
+#[derive(PartialEq, Eq)]
+struct Head {
+    model: String,
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    max_output_tokens: Option<u32>,
+    /// Of the transcript whose entries follow.
+    edition: u64,
+}
+
+impl Head {
+    fn of(model: &str, request: &ModelRequest) -> Self {
+        Self {
+            model: model.to_owned(),
+            system: request.system.clone(),
+            tools: request.tools.clone(),
+            max_output_tokens: request.max_output_tokens,
+            edition: request.transcript.edition(),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Beginning {
-    model: String,
-    edition: u64,
+    head: Option<Head>,
     /// The first entry that is not in it.
     next: usize,
-    /// The body up to the first message that may still change; empty before the first request.
+    /// The body up to the first message that may still change.
     body: Vec<u8>,
 }
 
@@ -37,20 +61,20 @@ pub(crate) struct Said<M> {
 }
 
 impl Written {
-    /// A body that begins with `head` (up to its list of messages, which is its last field). `from` says what is said from an
-    /// entry on.
+    /// The body of a request that begins with `head` (up to its list of messages, which is its last field), which is made of the
+    /// request and the model's name. `from` says what is said from an entry on.
     pub(crate) fn body<M: Serialize>(
-        &self,
         model: &str,
-        edition: u64,
+        request: &ModelRequest,
         head: impl FnOnce() -> serde_json::Result<Vec<u8>>,
         from: impl FnOnce(usize) -> Messages<M>,
     ) -> serde_json::Result<Vec<u8>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = request.written.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out, so that nothing is kept if something cannot be written.
         let mut beginning = mem::take(&mut *kept);
-        if beginning.body.is_empty() || beginning.model != model || beginning.edition != edition {
-            beginning = Beginning { model: model.to_owned(), edition, next: 0, body: head()? };
+        let made_of = Some(Head::of(model, request));
+        if beginning.head != made_of {
+            beginning = Beginning { head: made_of, next: 0, body: head()? };
         }
         let Messages { all, settled } = from(beginning.next);
         let (settled, open) = all.split_at(settled);

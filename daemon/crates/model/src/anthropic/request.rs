@@ -6,7 +6,7 @@ use crate::{
     config::Api,
     replay,
     request::ModelRequest,
-    written::{Messages, Said},
+    written::{Messages, Said, Written},
 };
 use abide_protocol::{
     JsonText,
@@ -51,10 +51,9 @@ enum Role {
 
 /// The request as JSON.
 pub(super) fn body(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
-    let ModelRequest { transcript, written, .. } = request;
-    let entries = transcript.entries();
+    let entries = request.transcript.entries();
     let head = || head(model, request);
-    written.body(model, transcript.edition(), head, |from| messages(model, entries, from))
+    Written::body(model, request, head, |from| messages(model, entries, from))
 }
 
 fn head(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {

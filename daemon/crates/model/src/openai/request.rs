@@ -5,7 +5,7 @@ use crate::{
     fields::Fields,
     replay,
     request::ModelRequest,
-    written::{Messages, Said},
+    written::{Messages, Said, Written},
 };
 use abide_protocol::{
     JsonText,
@@ -64,10 +64,9 @@ enum Message<'a> {
 
 /// The request as JSON. `by_openai`: to the maker of the api, whose newer models want the limit under its newer name.
 pub(super) fn body(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {
-    let ModelRequest { transcript, written, .. } = request;
-    let entries = transcript.entries();
+    let entries = request.transcript.entries();
     let head = || head(model, request, by_openai);
-    written.body(model, transcript.edition(), head, |from| messages(model, entries, from))
+    Written::body(model, request, head, |from| messages(model, entries, from))
 }
 
 fn head(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {

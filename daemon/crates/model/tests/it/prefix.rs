@@ -95,6 +95,29 @@ async fn what_is_kept_changes_nothing() {
     }
 }
 
+/// A task may ask with other tools than before, and again with those of the first time.
+#[tokio::test]
+async fn what_is_kept_of_one_request_is_not_sent_for_another_kind() {
+    for api in [Api::OPENAI_CHAT, Api::ANTHROPIC] {
+        let written = Written::default();
+        let base = after(api, 1);
+        let changed = [
+            ModelRequest { tools: Arc::new([]), ..base.clone() },
+            ModelRequest { tools: Arc::new([tool("read")]), ..base.clone() },
+            ModelRequest { system: "other".into(), ..base.clone() },
+            ModelRequest { max_output_tokens: Some(7), ..base.clone() },
+        ];
+        for other in changed {
+            for request in [&base, &other, &base] {
+                let with = |written| ModelRequest { written, ..request.clone() };
+                let kept = sent(api, with(written.clone())).await;
+                let fresh = sent(api, with(Written::default())).await;
+                assert_eq!(kept.text(), fresh.text(), "{}", api.name());
+            }
+        }
+    }
+}
+
 /// The cache is read up to where the last request wrote it.
 #[tokio::test]
 async fn the_end_of_the_last_request_stays_marked() {
