@@ -3,6 +3,8 @@ use super::{
     live::Delta,
     outbox::Outbox,
 };
+use crate::session::tests::{facts, head};
+use abide_engine::{Fork, History, Input, Mint, Start, handle, view};
 use abide_protocol::{
     CallId, ConversationId, RecordId, Seq, SubscriptionId, TaskId, Timestamp,
     codec::{Outgoing, RequestId},
@@ -11,7 +13,7 @@ use abide_protocol::{
         Reply,
         subscription::{Scope, UnsubscribeReply},
     },
-    notification::{DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Notification},
+    notification::{DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Notification, TaskUpdate},
     record::{CallStarted, ModelRequested, NewRecord, Record, RecordBody, TaskEnded, Update},
     task::EndReason,
 };
@@ -176,6 +178,26 @@ async fn an_update_never_comes_before_a_reply_that_is_older() {
         })
         .collect();
     assert_eq!(counts, [Some(2), None, Some(3)]);
+}
+
+/// As lists are, and snapshots.
+#[tokio::test]
+async fn updates_of_tasks_are_of_root_tasks() {
+    let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
+    let root = Start { task: TASK, conversation: Some(facts()), head: head("") };
+    handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
+    let fork = Fork { parent: TASK, task: TaskId(Uuid::from_u128(9)), head: head("") };
+    handle(&mut history, Input::Fork(Box::new(fork)), &mut mint).unwrap();
+    let tasks: Vec<_> =
+        history.tasks().iter().map(|task| Arc::new(view(CONVERSATION, task).brief())).collect();
+    assert_eq!(tasks.len(), 2);
+
+    let (hub, outbox) = (Hub::default(), Outbox::default());
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::Overview, outbox.clone());
+    assert!(subscriber.joined(Seq(0)));
+    hub.publish(&Committed { tasks: tasks.clone(), ..committed(Vec::new()) });
+    let update = TaskUpdate { task: (*tasks[0]).clone() };
+    assert_eq!(taken(&outbox).await, [Outgoing::Notification(Notification::TaskUpdate(update))]);
 }
 
 #[tokio::test]

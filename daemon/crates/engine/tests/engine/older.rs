@@ -51,6 +51,9 @@ fn records_with_holes_are_folded_and_taken_over() {
     w.restart();
     w.answer(w.question().id, Some("it happened")).unwrap();
     w.reply("Hm.", &[]);
+    w.fork(w.id, |_| {});
+    let call = w.reply("", &[read("f")])[0];
+    w.finish(call, true);
     let whole = records(&w);
     for hole in 0..whole.len() {
         for twice in [false, true] {
@@ -60,7 +63,9 @@ fn records_with_holes_are_folded_and_taken_over() {
                 old.splice(hole..hole, [record.clone(), record]);
             }
             let mut history = folded(&old);
-            let Some(task) = history.live().next().map(|t| t.id) else { continue };
+            let Some(task) = history.root().filter(|root| !root.has_ended()).map(|root| root.id) else {
+                continue;
+            };
             let mut mint = Mint::new(w.now.plus(1000), hole as u64);
             handle(
                 &mut history,
