@@ -55,6 +55,7 @@ async fn a_call_is_seen_at_every_stage() {
         call_id: call_id(1),
         decision: Decision::AllowOnce,
         note: None,
+        by: None,
     };
     let (_, calls) = after(RecordBody::ApprovalDecided(decision)).await;
     view.state = CallState::Queued;

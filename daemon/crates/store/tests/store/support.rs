@@ -128,6 +128,7 @@ fn head() -> TaskStarted {
         metadata: Some(JsonText::parse(r#"{"b":1, "a":2}"#).unwrap()),
         client_message: None,
         depth: 0,
+        by: None,
     }
 }
 
@@ -230,6 +231,7 @@ pub(crate) fn answered(n: u64) -> RecordBody {
     RecordBody::QuestionAnswered(QuestionAnswered {
         question_id: question_id(n),
         response: Some("yes".to_owned()),
+        by: None,
     })
 }
 
