@@ -16,7 +16,7 @@ use abide_engine::{control, prompt};
 use abide_protocol::{
     JsonText,
     conversation::Conversation,
-    record::{ClientMessage, TaskStarted},
+    record::{By, ClientMessage, TaskStarted},
     task::{Approvals, Limits, LimitsRequest, Mode, RestartPolicy},
     transcript::ToolSpec,
 };
@@ -49,6 +49,8 @@ pub struct LaunchRequest {
     pub client_message: Option<ClientMessage>,
     /// The client's environment; empty: the daemon's own. Tools get the allow-listed part.
     pub environment: BTreeMap<String, String>,
+    /// Who starts it.
+    pub by: By,
 }
 
 /// A task about which everything is decided but its folder.
@@ -148,6 +150,7 @@ impl Launch {
             metadata: request.metadata,
             client_message: request.client_message,
             depth: 0,
+            by: Some(request.by),
         }
     }
 }

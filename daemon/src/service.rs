@@ -8,7 +8,7 @@ mod line;
 mod request_error;
 mod subscription;
 
-pub use caller::{Caller, Via};
+pub use caller::Caller;
 pub use connections::{ConnectionSlot, Connections};
 pub use line::Line;
 

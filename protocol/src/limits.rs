@@ -25,3 +25,5 @@ pub const MAX_CONNECTIONS: usize = 2048;
 
 const _: () =
     assert!(6 * MAX_PROMPT < MAX_FRAME, "a prompt fits into a message, also with every byte escaped");
+/// What a record keeps of a client's name, in bytes.
+pub const MAX_CLIENT_NAME: usize = 64;

@@ -141,6 +141,28 @@ pub struct TaskStarted {
     /// Tasks above this one; 0: it is a root. (Older records do not say: all were roots.)
     #[serde(default)]
     pub depth: u32,
+    /// Absent: an older record, or a task that another one has started.
+    #[serde(default)]
+    pub by: Option<By>,
+}
+
+/// Who started, answered or decided something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct By {
+    pub via: Via,
+    /// What the client calls itself, in at most 64 bytes. It may be empty, and anything.
+    pub name: String,
+}
+
+/// The face that a client comes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum Via {
+    /// The local socket: the same user.
+    Socket,
 }
 
 /// A client's own id of a request, so that sending it again starts nothing twice.
@@ -360,6 +382,9 @@ pub struct ApprovalDecided {
     pub call_id: CallId,
     pub decision: Decision,
     pub note: Option<String>,
+    /// Absent: an older record.
+    #[serde(default)]
+    pub by: Option<By>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -403,6 +428,9 @@ pub struct QuestionAnswered {
     pub question_id: QuestionId,
     /// Absent: declined.
     pub response: Option<String>,
+    /// Absent: an older record, or a question that was closed for another reason than an answer.
+    #[serde(default)]
+    pub by: Option<By>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -133,12 +133,14 @@ mod tests {
             RecordBody::QuestionAnswered(QuestionAnswered {
                 question_id: QuestionId(Uuid::nil()),
                 response: Some(text()),
+                by: None,
             }),
             RecordBody::ApprovalDecided(ApprovalDecided {
                 approval_id: ApprovalId(Uuid::nil()),
                 call_id,
                 decision: Decision::RejectOnce,
                 note: Some(text()),
+                by: None,
             }),
             RecordBody::ModelFailed(ModelFailed {
                 item: RecordId(Uuid::nil()),

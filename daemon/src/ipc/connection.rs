@@ -3,7 +3,7 @@
 use super::headers;
 use crate::{
     events::Outbox,
-    service::{Caller, Line, Service, Via},
+    service::{Caller, Line, Service},
 };
 use abide_client::framing::Framing;
 use abide_fail_point::{Point, pass};
@@ -13,6 +13,7 @@ use abide_protocol::{
     hello::{self, HelloParams, HelloReply, MAX_FRAME, PeerInfo},
     limits::HELLO_TIME_MS,
     method::{Access, Reply},
+    record::Via,
 };
 use bytes::BytesMut;
 use futures_util::StreamExt as _;

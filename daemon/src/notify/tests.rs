@@ -115,7 +115,7 @@ fn records_that_ask_are_told() {
     assert_eq!(told(RecordBody::QuestionAsked(asked()), &root), Some(question("Which?")));
     let notice = told(RecordBody::ApprovalRequested(approval()), &root).unwrap();
     assert_eq!(notice.what, What::Approval { tool: "shell".to_owned(), summary: "rm -r build".to_owned() });
-    let answered = QuestionAnswered { question_id: QUESTION, response: None };
+    let answered = QuestionAnswered { question_id: QUESTION, response: None, by: None };
     assert_eq!(told(RecordBody::QuestionAnswered(answered), &root), None);
 }
 

@@ -1,6 +1,8 @@
 use abide_protocol::{
     Error, ErrorKind,
+    limits::MAX_CLIENT_NAME,
     method::{Access, Request},
+    record::{By, Via},
 };
 
 /// Who sends the requests of a line.
@@ -13,14 +15,14 @@ pub struct Caller {
     pub may: Access,
 }
 
-/// The face a caller comes by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Via {
-    /// The local socket: the same user.
-    Socket,
-}
-
 impl Caller {
+    /// As a record names it.
+    #[must_use]
+    pub fn by(&self) -> By {
+        let name = &self.name[..self.name.floor_char_boundary(MAX_CLIENT_NAME)];
+        By { via: self.via, name: name.to_owned() }
+    }
+
     /// Refuses a request whose method needs more than this caller may.
     ///
     /// # Errors
@@ -36,7 +38,7 @@ impl Caller {
 
 #[cfg(test)]
 mod tests {
-    use super::{Caller, Via};
+    use super::Caller;
     use abide_protocol::{
         ErrorKind,
         method::{
@@ -44,7 +46,16 @@ mod tests {
             daemon::{ShutdownParams, StatusParams},
             task::TaskParams,
         },
+        record::{By, Via},
     };
+
+    #[test]
+    fn a_record_keeps_a_clients_name_up_to_a_whole_character() {
+        let by = |name: String| Caller { via: Via::Socket, name, may: Access::Read }.by();
+        assert_eq!(by("abide".to_owned()), By { via: Via::Socket, name: "abide".to_owned() });
+        assert_eq!(by("ä".repeat(40)).name, "ä".repeat(32));
+        assert_eq!(by(format!("x{}", "ä".repeat(40))).name, format!("x{}", "ä".repeat(31)));
+    }
 
     #[test]
     fn a_caller_may_use_methods_up_to_its_access() {

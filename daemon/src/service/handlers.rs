@@ -10,7 +10,7 @@ mod search;
 mod start;
 mod task;
 
-use super::{Service, request_error::RequestError};
+use super::{Caller, Service, request_error::RequestError};
 use abide_protocol::{
     Candidate, ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
@@ -18,17 +18,23 @@ use abide_protocol::{
 };
 use abide_store::{Lookup, ReadError, Store};
 
-/// Carries out a request.
-pub(super) async fn handle(service: &Service, request: Request) -> Result<Reply, RequestError> {
+/// Carries out a request of that caller.
+pub(super) async fn handle(
+    service: &Service,
+    caller: &Caller,
+    request: Request,
+) -> Result<Reply, RequestError> {
     Ok(match request {
-        Request::StartTask(params) => Reply::StartTask(start::start(service, params).await?),
+        Request::StartTask(params) => Reply::StartTask(start::start(service, caller, params).await?),
         Request::StopTask(params) => Reply::StopTask(task::stop(service, &params).await?),
         Request::PauseTask(params) => Reply::PauseTask(task::pause(service, &params).await?),
         Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, &params).await?),
         Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
-        Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, params).await?),
-        Request::DecideApproval(params) => Reply::DecideApproval(inbox::decide(service, params).await?),
+        Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, caller, params).await?),
+        Request::DecideApproval(params) => {
+            Reply::DecideApproval(inbox::decide(service, caller, params).await?)
+        }
         Request::Inbox(params) => Reply::Inbox(inbox::list(service, params).await?),
         Request::ListRules(params) => Reply::ListRules(rule::list(service, params).await?),
         Request::ForgetRule(params) => Reply::ForgetRule(rule::forget(service, &params).await?),

@@ -118,7 +118,7 @@ impl Line {
                 let reply = handlers::daemon::shut_down(service, &params, &mut drained).await;
                 return deliver(reply.map(Reply::Shutdown).map_err(Error::from));
             }
-            request => handlers::handle(service, request).await,
+            request => handlers::handle(service, &self.caller, request).await,
         };
         deliver(reply.map_err(Error::from));
     }

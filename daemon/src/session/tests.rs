@@ -74,6 +74,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         metadata: None,
         client_message: None,
         depth: 0,
+        by: None,
     }
 }
 
@@ -154,6 +155,7 @@ async fn on_a_full_disk_a_refusal_waits_for_what_it_rests_on() {
         approval: abide_protocol::ApprovalId(Uuid::nil()),
         decision: abide_protocol::inbox::Decision::AllowOnce,
         note: None,
+        by: None,
     };
     let refused = tokio::time::timeout(PATIENCE, sessions.command(CONVERSATION, decide)).await.unwrap();
     assert!(matches!(refused, Err(CommandError::Refused(Refusal::NoApproval))), "{refused:?}");
@@ -268,6 +270,7 @@ async fn no_command_is_lost_between_one_actor_and_the_next() {
                 approval: abide_protocol::ApprovalId(Uuid::nil()),
                 decision: abide_protocol::inbox::Decision::AllowOnce,
                 note: None,
+                by: None,
             };
             let refused = sessions.command(CONVERSATION, answer).await;
             assert!(matches!(refused, Err(CommandError::Refused(_))), "{refused:?}");

@@ -13,7 +13,7 @@ use abide_protocol::{
     method::{Request, config::ModelChoice, daemon::CutWork, subscription::Scope},
     notification::{DeltaItem, DeltaKind, Notification},
     provider::KeyState,
-    record::{ModelErrorKind, NoticeKind, Permission, RecordBody},
+    record::{ModelErrorKind, NoticeKind, Permission, RecordBody, Via},
     task::{Approvals, CallState, EndReason, Incomplete, Mode, PauseReason, Phase, RestartPolicy, Status},
     transcript::{Block, EffectClass, Risk, StopReason, Tier},
 };
@@ -117,7 +117,7 @@ fn variants_keep_their_places() {
     let enums = list_enums![
         Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind Incomplete KeyState MessageKind
         Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
-        Risk Role Scope Status StopReason Tier
+        Risk Role Scope Status StopReason Tier Via
     ];
     let now: String =
         enums.iter().map(|(name, variants)| format!("{name}: {}\n", variants.join(" "))).collect();

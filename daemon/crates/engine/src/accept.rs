@@ -10,7 +10,9 @@ mod relatives;
 mod start;
 mod wake;
 
+use answer::Answer;
 pub(crate) use answer::{GO_ON, STOP};
+use decide::Verdict;
 pub(crate) use patience::Patience;
 pub(crate) use relatives::with_relatives;
 pub(crate) use wake::{accept as wake_up, is_over_time};
@@ -22,7 +24,7 @@ use crate::{
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
-    TaskId,
+    QuestionId, TaskId,
     message::CallOutcome,
     record::{
         CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
@@ -65,8 +67,12 @@ fn of_input(
         Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),
         Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
         Input::Resume { task } => resume(live(history, task)?, mint),
-        Input::Answer { task, question, response } => answer::accept(history, task, question, response, mint),
-        Input::Decide { approval, decision, note } => decide::accept(history, approval, decision, note, mint),
+        Input::Answer { task, question, response, by } => {
+            answer::accept(history, task, question, Answer { response, by }, mint)
+        }
+        Input::Decide { approval, decision, note, by } => {
+            decide::accept(history, approval, Verdict { decision, note, by }, mint)
+        }
         Input::Replied { task, item, reply, assessed, traces } => {
             model::replied(live(history, task)?, item, reply, assessed, traces, mint)
         }
@@ -127,7 +133,7 @@ fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
 fn resume(task: &Task, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let was = task.paused.ok_or(Refusal::NotPaused)?;
     if let Some(question) = task.questions.values().find(|q| answer::asked_by_pause(q, was)) {
-        return Ok(answer::go_on(task, question, answer::GO_ON.to_owned(), mint));
+        return Ok(answer::go_on(task, question, None, mint));
     }
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::Resumed(Resumed { was }));
@@ -204,7 +210,7 @@ impl<'a> Draft<'a> {
         self.push(RecordBody::TaskEnded(TaskEnded { reason, summary, error }));
     }
 
-    pub(crate) fn answered(&mut self, question: abide_protocol::QuestionId, response: Option<String>) {
-        self.push(RecordBody::QuestionAnswered(QuestionAnswered { question_id: question, response }));
+    fn answered(&mut self, question_id: QuestionId, Answer { response, by }: Answer) {
+        self.push(RecordBody::QuestionAnswered(QuestionAnswered { question_id, response, by }));
     }
 }

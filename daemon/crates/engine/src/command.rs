@@ -4,7 +4,7 @@ use crate::input::{Input, Shown, Start};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::{Decision, Rule},
-    record::{ConversationCreated, ConversationUpdated},
+    record::{By, ConversationCreated, ConversationUpdated},
 };
 
 /// A client's command. It becomes an [`Input`] once the daemon has added what only it knows.
@@ -32,11 +32,13 @@ pub enum Command {
         task: TaskId,
         question: QuestionId,
         response: Option<String>,
+        by: Option<By>,
     },
     Decide {
         approval: ApprovalId,
         decision: Decision,
         note: Option<String>,
+        by: Option<By>,
     },
 }
 
@@ -96,8 +98,8 @@ impl Command {
             Self::Stop { task } => Input::Stop { task, shown },
             Self::Pause { task } => Input::Pause { task },
             Self::Resume { task } => Input::Resume { task },
-            Self::Answer { task, question, response } => Input::Answer { task, question, response },
-            Self::Decide { approval, decision, note } => Input::Decide { approval, decision, note },
+            Self::Answer { task, question, response, by } => Input::Answer { task, question, response, by },
+            Self::Decide { approval, decision, note, by } => Input::Decide { approval, decision, note, by },
         }
     }
 }

@@ -6,7 +6,7 @@ use abide_protocol::{
     inbox::{Decision, Rule},
     message::CallOutcome,
     record::{
-        CallAssessed, ConversationCreated, ConversationUpdated, EditState, Interruption, ModelErrorKind,
+        By, CallAssessed, ConversationCreated, ConversationUpdated, EditState, Interruption, ModelErrorKind,
         TaskStarted, Trace,
     },
     task::EndReason,
@@ -42,11 +42,13 @@ pub enum Input {
         task: TaskId,
         question: QuestionId,
         response: Option<String>,
+        by: Option<By>,
     },
     Decide {
         approval: ApprovalId,
         decision: Decision,
         note: Option<String>,
+        by: Option<By>,
     },
     /// A model call came to its end; `assessed` says what is known of each of the reply's calls, in order.
     Replied {

@@ -1,5 +1,8 @@
 use super::{RequestError, candidate, find_task, found, not_found, task};
-use crate::{service::Service, session::CommandError};
+use crate::{
+    service::{Caller, Service},
+    session::CommandError,
+};
 use abide_engine::{Command, Refusal};
 use abide_protocol::{
     ApprovalId, ConversationId, Error, ErrorKind, MAX_CANDIDATES, QuestionId, TaskId,
@@ -23,6 +26,7 @@ pub(super) async fn list(service: &Service, params: InboxParams) -> Result<Inbox
 /// The first response counts; the others are told which it was, and since when.
 pub(super) async fn respond(
     service: &Service,
+    caller: &Caller,
     params: UserResponseParams,
 ) -> Result<UserResponseReply, RequestError> {
     let UserResponseParams { task_id, question_id, response } = params;
@@ -37,7 +41,7 @@ pub(super) async fn respond(
         }
         None => asked(service, &task_id).await?,
     };
-    let command = Command::Answer { task, question, response: response.clone() };
+    let command = Command::Answer { task, question, response: response.clone(), by: Some(caller.by()) };
     match service.sessions.command(conversation, command).await {
         Ok(_) => Ok(UserResponseReply { won: true, response, first_at: None }),
         Err(CommandError::Refused(Refusal::Answered(first))) => {
@@ -125,6 +129,7 @@ impl<Id: Copy> Kind<Id> {
 /// The first decision counts; the others are told which it was, and since when.
 pub(super) async fn decide(
     service: &Service,
+    caller: &Caller,
     params: DecideApprovalParams,
 ) -> Result<DecideApprovalReply, RequestError> {
     let DecideApprovalParams { approval_id, decision, note } = params;
@@ -133,7 +138,8 @@ pub(super) async fn decide(
         return Err(Error::new(ErrorKind::TooLarge, words).into());
     }
     let (approval, conversation) = approval(service, &approval_id).await?;
-    match service.sessions.command(conversation, Command::Decide { approval, decision, note }).await {
+    let command = Command::Decide { approval, decision, note, by: Some(caller.by()) };
+    match service.sessions.command(conversation, command).await {
         Ok(_) => Ok(DecideApprovalReply { won: true, decision, first_at: None }),
         Err(CommandError::Refused(Refusal::Decided(first))) => {
             Ok(DecideApprovalReply { won: false, decision: first.said, first_at: Some(first.at) })

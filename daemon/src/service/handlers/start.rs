@@ -4,7 +4,7 @@ use super::{RequestError, existing};
 use crate::{
     clock,
     launch::{LaunchRequest, title},
-    service::Service,
+    service::{Caller, Service},
     session::CommandError,
 };
 use abide_engine::{Command, Refusal, Start};
@@ -21,6 +21,7 @@ use digest::{digest, is_same};
 /// Starts a task, unless the same request has started it already.
 pub(super) async fn start(
     service: &Service,
+    caller: &Caller,
     params: StartTaskParams,
 ) -> Result<StartTaskReply, RequestError> {
     check(service, &params)?;
@@ -45,6 +46,7 @@ pub(super) async fn start(
         metadata: params.metadata,
         client_message: client_message.clone(),
         environment: params.environment,
+        by: caller.by(),
     };
     let launch = service.launcher.prepare(request, existing.as_ref()).await?;
     let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);

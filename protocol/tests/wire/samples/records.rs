@@ -3,12 +3,12 @@ use abide_protocol::{
     inbox::Decision,
     message::CallOutcome,
     record::{
-        ApprovalDecided, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
+        ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
         ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated, EditHashes,
         Interruption, LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice,
         NoticeKind, Nudge, PartialReply, Paused, Permission, QuestionAnswered, RecordBody as Body,
         ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered, TaskEnded,
-        TaskStarted, Update, UserMessage,
+        TaskStarted, Update, UserMessage, Via,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -70,7 +70,12 @@ fn task_started() -> TaskStarted {
         metadata: Some(things::json("[1, 2.50, 1e400]")),
         client_message: Some(ClientMessage { id: "mine-1".to_owned(), digest: "cd".repeat(32) }),
         depth: 1,
+        by: by("abide-gui"),
     }
+}
+
+fn by(name: &str) -> Option<By> {
+    Some(By { via: Via::Socket, name: name.to_owned() })
 }
 
 fn messages() -> Vec<(&'static str, Body)> {
@@ -82,7 +87,11 @@ fn messages() -> Vec<(&'static str, Body)> {
         ("question_asked", Body::QuestionAsked(things::question())),
         (
             "question_answered",
-            Body::QuestionAnswered(QuestionAnswered { question_id: id(0x51), response: text("this") }),
+            Body::QuestionAnswered(QuestionAnswered {
+                question_id: id(0x51),
+                response: text("this"),
+                by: by(""),
+            }),
         ),
     ]
 }
@@ -149,6 +158,7 @@ fn calls() -> Vec<(&'static str, Body)> {
         call_id: id(0x42),
         decision: Decision::RejectAlways,
         note: text("not that"),
+        by: by("abide"),
     };
     let finished = CallFinished {
         call_id: id(0x42),

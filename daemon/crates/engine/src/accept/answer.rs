@@ -4,7 +4,7 @@ use abide_protocol::{
     QuestionId, TaskId,
     inbox::{Question, QuestionKind},
     message::CallOutcome,
-    record::{LimitsRaised, NewRecord, NoticeKind, Nudge, RecordBody, Resumed},
+    record::{By, LimitsRaised, NewRecord, NoticeKind, Nudge, RecordBody, Resumed},
     task::{EndReason, PauseReason},
     transcript::ToolResult,
 };
@@ -14,12 +14,20 @@ pub(crate) const GO_ON: &str = "go on";
 /// The choice that ends it.
 pub(crate) const STOP: &str = "stop";
 
-/// The first response counts; a later one learns what it was.
+/// What somebody answers to a question.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answer {
+    /// `None`: they decline.
+    pub(super) response: Option<String>,
+    pub(super) by: Option<By>,
+}
+
+/// The first answer counts; a later one learns what it was.
 pub(super) fn accept(
     history: &History,
     task: TaskId,
     id: QuestionId,
-    response: Option<String>,
+    answer: Answer,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     if let Some(first) = history.answer(id) {
@@ -27,15 +35,13 @@ pub(super) fn accept(
     }
     let task = super::live(history, task)?;
     let question = task.questions.get(&id).ok_or(Refusal::NoQuestion)?;
-    Ok(match (question.kind, response) {
-        (QuestionKind::Agent, response) => agent(task, question, response, mint),
-        (QuestionKind::Interrupted, response) => interrupted(task, question, response, mint),
-        (_, Some(response)) if response == GO_ON => go_on(task, question, response, mint),
-        (QuestionKind::Loop, Some(response)) if response != STOP => advise(task, question, response, mint),
-        (_, Some(response)) if response != STOP => {
-            return Err(Refusal::NotAChoice(question.choices.clone()));
-        }
-        (_, response) => end(task, question, response, mint),
+    Ok(match (question.kind, answer.response.as_deref()) {
+        (QuestionKind::Agent, _) => agent(task, question, answer, mint),
+        (QuestionKind::Interrupted, _) => interrupted(task, question, answer, mint),
+        (_, Some(GO_ON)) => go_on(task, question, answer.by, mint),
+        (_, Some(STOP) | None) => end(task, question, answer, mint),
+        (QuestionKind::Loop, Some(words)) => advise(task, question, &answer, words, mint),
+        (_, Some(_)) => return Err(Refusal::NotAChoice(question.choices.clone())),
     })
 }
 
@@ -48,20 +54,20 @@ pub(super) fn asked_by_pause(question: &Question, reason: PauseReason) -> bool {
 const DECLINED: &str = "The user declined to answer. Decide yourself, or end the task if you cannot.";
 
 /// The response is the asking call's result.
-fn agent(task: &Task, question: &Question, response: Option<String>, mint: &mut Mint) -> Vec<NewRecord> {
+fn agent(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
-    draft.answered(question.id, response.clone());
+    draft.answered(question.id, answer.clone());
     if let Some(call) = question.call_id.and_then(|id| task.call(id)) {
-        let words = response.unwrap_or_else(|| DECLINED.to_owned());
+        let words = answer.response.unwrap_or_else(|| DECLINED.to_owned());
         draft.finish_call(call, CallOutcome::Done, ToolResult::success(words, None));
     }
     draft.records
 }
 
 /// The task goes on: the pause that asked is over, a limit that was reached is raised.
-pub(super) fn go_on(task: &Task, question: &Question, response: String, mint: &mut Mint) -> Vec<NewRecord> {
+pub(super) fn go_on(task: &Task, question: &Question, by: Option<By>, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
-    draft.answered(question.id, Some(response));
+    draft.answered(question.id, Answer { response: Some(GO_ON.to_owned()), by });
     if question.kind == QuestionKind::Budget {
         let limits = limits::raised(&task.limits, &task.head.limits, &task.usage);
         draft.push(RecordBody::LimitsRaised(LimitsRaised { limits }));
@@ -73,38 +79,39 @@ pub(super) fn go_on(task: &Task, question: &Question, response: String, mint: &m
 }
 
 /// Any words but the two choices are for the model, instead of the call that repeats itself.
-fn advise(task: &Task, question: &Question, response: String, mint: &mut Mint) -> Vec<NewRecord> {
+fn advise(
+    task: &Task,
+    question: &Question,
+    answer: &Answer,
+    response: &str,
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     let words = format!("Not run: this call repeats itself. The user says: {response}");
-    draft.answered(question.id, Some(response));
+    draft.answered(question.id, answer.clone());
     if let Some(call) = question.call_id.and_then(|id| task.call(id)).filter(|c| !c.is_finished()) {
         draft.finish_call(call, CallOutcome::Rejected, ToolResult::failure(words));
     }
     draft.records
 }
 
-fn end(task: &Task, question: &Question, response: Option<String>, mint: &mut Mint) -> Vec<NewRecord> {
+fn end(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> Vec<NewRecord> {
     let reason = if question.kind == QuestionKind::Budget { EndReason::Budget } else { EndReason::Stopped };
     let mut draft = Draft::of(task, mint);
-    draft.answered(question.id, response);
+    draft.answered(question.id, answer);
     draft.end(task, reason, None, None, Some((NoticeKind::Stopped, "Stopped by you.".to_owned())));
     draft.records
 }
 
-fn interrupted(
-    task: &Task,
-    question: &Question,
-    response: Option<String>,
-    mint: &mut Mint,
-) -> Vec<NewRecord> {
+fn interrupted(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> Vec<NewRecord> {
     let about = question.text.lines().next().unwrap_or_default();
-    let said = response.as_deref().unwrap_or("(no answer)");
+    let said = answer.response.as_deref().unwrap_or("(no answer)");
     let mut draft = Draft::of(task, mint);
     let text = format!(
         "Of the call that was interrupted, the user was asked: {about}\nThe user says: {said}\n\
          If that leaves anything open, look before you do it again."
     );
-    draft.answered(question.id, response);
+    draft.answered(question.id, answer);
     draft.push(RecordBody::Nudge(Nudge { text }));
     draft.records
 }

@@ -4,16 +4,23 @@ use abide_protocol::{
     ApprovalId,
     inbox::Decision,
     message::CallOutcome,
-    record::{ApprovalDecided, NewRecord, RecordBody, RuleRemembered},
+    record::{ApprovalDecided, By, NewRecord, RecordBody, RuleRemembered},
     transcript::ToolResult,
 };
+
+/// What somebody decides about a call.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    pub(super) decision: Decision,
+    pub(super) note: Option<String>,
+    pub(super) by: Option<By>,
+}
 
 /// The first decision counts; a later one learns what it was.
 pub(super) fn accept(
     history: &History,
     id: ApprovalId,
-    decision: Decision,
-    note: Option<String>,
+    Verdict { decision, note, by }: Verdict,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     if let Some(first) = history.decision(id) {
@@ -27,7 +34,7 @@ pub(super) fn accept(
     };
     let call_id = approval.call_id;
     let mut draft = Draft::of(task, mint);
-    draft.push(RecordBody::ApprovalDecided(ApprovalDecided { approval_id: id, call_id, decision, note }));
+    draft.push(RecordBody::ApprovalDecided(ApprovalDecided { approval_id: id, call_id, decision, note, by }));
     if decision.is_always() {
         let remembered = RuleRemembered { rule: approval.rule.clone(), allow: decision.allows() };
         draft.push(RecordBody::RuleRemembered(remembered));

@@ -8,7 +8,7 @@ use abide_engine::{First, Input, Refusal};
 use abide_protocol::{
     inbox::{Decision, Rule},
     message::CallOutcome,
-    record::RecordBody,
+    record::{By, RecordBody, Via},
     task::{EndReason, Mode, Status},
     transcript::{Entry, StopReason},
 };
@@ -85,7 +85,10 @@ fn a_rejection_is_that_calls_result_and_the_others_run() {
     let mut w = World::started();
     let calls = w.reply("", &[shell("1").asking(), shell("2").asking()]);
     let approval = w.approval(calls[0]).id;
-    w.input(Input::Decide { approval, decision: Decision::RejectAlways, note: Some("use make".to_owned()) });
+    let by = Some(By { via: Via::Socket, name: "a client".to_owned() });
+    let note = Some("use make".to_owned());
+    w.input(Input::Decide { approval, decision: Decision::RejectAlways, note, by: by.clone() });
+    assert_eq!(w.count(|b| matches!(b, RecordBody::ApprovalDecided(decided) if decided.by == by)), 1);
     assert_eq!(w.outcome(calls[0]), Some(CallOutcome::Rejected));
     assert_eq!(w.count(|b| matches!(b, RecordBody::RuleRemembered(r) if !r.allow)), 1);
     w.decide(calls[1], Decision::AllowAlways);
@@ -115,7 +118,7 @@ fn the_first_decision_wins() {
     let at = w.now;
     w.now = at.plus(60_000);
     for decision in [Decision::AllowOnce, Decision::RejectOnce] {
-        let refusal = w.attempt(Input::Decide { approval, decision, note: None });
+        let refusal = w.attempt(Input::Decide { approval, decision, note: None, by: None });
         assert_eq!(refusal, Err(Refusal::Decided(First { said: Decision::AllowOnce, at })));
     }
     assert_eq!(w.running(), [(call, 1)]);
@@ -127,7 +130,7 @@ fn an_approval_that_ended_with_its_task_takes_no_decision() {
     let call = w.reply("", &[shell("c").asking()])[0];
     let approval = w.approval(call).id;
     w.stop("");
-    let late = Input::Decide { approval, decision: Decision::AllowOnce, note: None };
+    let late = Input::Decide { approval, decision: Decision::AllowOnce, note: None, by: None };
     assert_eq!(w.attempt(late), Err(Refusal::NoApproval));
 }
 

@@ -160,8 +160,12 @@ fn open_questions_and_approvals_stay_open_under_their_ids() {
     assert!(
         matches!(w.answer(question.id, Some("b")), Err(Refusal::Answered(first)) if first.said.as_deref() == Some("a"))
     );
-    let again =
-        abide_engine::Input::Decide { approval: approval.id, decision: Decision::AllowOnce, note: None };
+    let again = abide_engine::Input::Decide {
+        approval: approval.id,
+        decision: Decision::AllowOnce,
+        note: None,
+        by: None,
+    };
     assert!(matches!(w.attempt(again), Err(Refusal::Decided(first)) if first.said == Decision::RejectOnce));
 }
 

@@ -246,7 +246,7 @@ fn a_loop_of_calls_that_need_approval_or_are_denied_asks_about_the_loop_first() 
         for _ in 0..4 {
             let call = w.reply("", std::slice::from_ref(&plan))[0];
             if let Some(approval) = w.task().approvals.keys().next().copied() {
-                w.input(Input::Decide { approval, decision: Decision::AllowOnce, note: None });
+                w.input(Input::Decide { approval, decision: Decision::AllowOnce, note: None, by: None });
                 w.finish(call, true);
             }
         }

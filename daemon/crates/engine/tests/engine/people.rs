@@ -157,7 +157,7 @@ fn only_open_questions_take_answers() {
     let mut w = World::started();
     assert_eq!(w.answer(QuestionId(uuid::Uuid::nil()), Some("a")), Err(Refusal::NoQuestion));
     let approval = abide_protocol::ApprovalId(uuid::Uuid::nil());
-    let decide = Input::Decide { approval, decision: Decision::AllowOnce, note: None };
+    let decide = Input::Decide { approval, decision: Decision::AllowOnce, note: None, by: None };
     assert_eq!(w.attempt(decide), Err(Refusal::NoApproval));
 }
 

@@ -272,12 +272,17 @@ impl World {
         question: QuestionId,
         response: Option<&str>,
     ) -> Result<Vec<NewRecord>, Refusal> {
-        self.attempt(Input::Answer { task: self.id, question, response: response.map(str::to_owned) })
+        self.attempt(Input::Answer {
+            task: self.id,
+            question,
+            response: response.map(str::to_owned),
+            by: None,
+        })
     }
 
     pub(crate) fn decide(&mut self, call: CallId, decision: Decision) -> Vec<NewRecord> {
         let approval = self.approval(call).id;
-        self.input(Input::Decide { approval, decision, note: None })
+        self.input(Input::Decide { approval, decision, note: None, by: None })
     }
 
     pub(crate) fn pause(&mut self) {
@@ -382,5 +387,6 @@ pub(crate) fn head() -> TaskStarted {
         metadata: None,
         client_message: None,
         depth: 0,
+        by: None,
     }
 }

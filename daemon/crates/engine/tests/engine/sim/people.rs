@@ -257,8 +257,8 @@ impl Life {
                 Command::Start(Box::new(Start { task, conversation: Some(facts()), head }))
             }
             Ask::Stop(task) => Command::Stop { task },
-            Ask::Answer(task, question, response) => Command::Answer { task, question, response },
-            Ask::Decide(approval, decision) => Command::Decide { approval, decision, note: None },
+            Ask::Answer(task, question, response) => Command::Answer { task, question, response, by: None },
+            Ask::Decide(approval, decision) => Command::Decide { approval, decision, note: None, by: None },
             Ask::Delete => return self.post(Message::Delete { reply: number }),
             Ask::Fork { parent, task } => {
                 let head = TaskStarted { original_prompt: format!("Do a part: {task}"), ..self.head() };
