@@ -155,7 +155,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
     (
         "What waits for you",
         &[
-            does(Command::Approve, "A", "allow once; Enter confirms"),
+            does(Command::Approve, "A", "allow once; beyond low risk Enter confirms"),
             does(Command::ApproveAlways, "Shift A", "always allow; Enter confirms"),
             does(Command::Reject, "R", "reject, with a reason"),
             does(Command::RejectAlways, "Shift R", "always reject"),

@@ -138,7 +138,10 @@ impl App {
         let is_grave = |pending: &Pending| matches!(pending, Pending::Approval(a) if a.risk != Risk::Low);
         let is_cut = self.guard.spot(id).is_some_and(|spot| spot.is_cut);
         let armed = match (&decided, command) {
-            (pending::Message::Allowed(id, decision), _) if item.is_some_and(|i| is_grave(&i.pending)) => {
+            // One key is for what is harmless, and done once.
+            (pending::Message::Allowed(id, decision), _)
+                if decision.is_always() || item.is_some_and(|i| is_grave(&i.pending)) =>
+            {
                 Armed::Approval(*id, *decision)
             }
             // The choice that is meant may be one that cannot be seen.

@@ -283,6 +283,23 @@ fn beyond_low_risk_it_takes_two_keys_or_a_click() {
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
+/// A decision that lasts is not made by one key, however harmless the call.
+#[test]
+fn at_low_risk_always_takes_two_keys_too() {
+    let waits = || before(Status::WaitingApproval, &[low(0x61)], preset::history());
+    let mut person = waits();
+    person.press(Key::Character("A".into()), Modifiers::SHIFT);
+    assert_eq!(person.asked(), []);
+    assert!(person.finds("Enter always allows it. Esc: not yet.").is_some());
+    person.named(Named::Enter);
+    let id = ApprovalId(preset::id(0x61));
+    assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowAlways, None)]);
+
+    let mut person = waits();
+    person.letter("a");
+    assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowOnce, None)]);
+}
+
 #[test]
 fn a_click_on_what_has_just_come_does_nothing() {
     let (overview, conversation) =
