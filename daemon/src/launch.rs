@@ -8,7 +8,7 @@ mod title;
 mod workspace;
 
 pub use error::LaunchError;
-pub use title::title;
+pub use title::{first_line, title};
 
 use crate::{catalog::Catalog, config::Config, settings::Settings};
 use abide_client::home::Home;

@@ -27,3 +27,5 @@ const _: () =
     assert!(6 * MAX_PROMPT < MAX_FRAME, "a prompt fits into a message, also with every byte escaped");
 /// What a record keeps of a client's name, in bytes.
 pub const MAX_CLIENT_NAME: usize = 64;
+/// The longest title that a person gives, in bytes.
+pub const MAX_TITLE: usize = 500;

@@ -1,15 +1,21 @@
-/// The longest title, in characters.
+/// The longest title that is made of a prompt, in characters.
 const MAX_TITLE: usize = 60;
 
 /// A conversation's title from its first prompt: the first line that is not blank.
 #[must_use]
 pub fn title(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New conversation");
-    let clean: String = line.chars().filter(|c| !c.is_control()).collect();
-    match clean.char_indices().nth(MAX_TITLE) {
-        Some(_) => clean.chars().take(MAX_TITLE - 1).chain(['…']).collect(),
-        None => clean,
+    let line = first_line(text).unwrap_or_else(|| "New conversation".to_owned());
+    match line.char_indices().nth(MAX_TITLE) {
+        Some(_) => line.chars().take(MAX_TITLE - 1).chain(['…']).collect(),
+        None => line,
     }
+}
+
+/// The first line that is not blank, without control characters.
+#[must_use]
+pub fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().filter(|c| !c.is_control()).collect())
 }
 
 #[cfg(test)]

@@ -41,3 +41,18 @@ async fn an_empty_title_is_refused() {
         assert!(refused.stderr.contains("the title is empty"), "{refused:?}");
     }
 }
+
+#[tokio::test]
+async fn a_title_is_kept_whole_or_refused() {
+    let world = World::start().await;
+    let task = world.run("kinds", [Turn::done("All is done.")]).await;
+    world.wait_end(task).await;
+    let cli = world.daemon.cli();
+    let conversation = task.conversation_id.short();
+    let whole = "A title of many words ".repeat(10).trim().to_owned();
+    cli.ok(&["conversations", "rename", &conversation, &whole]).await;
+    assert!(cli.ok(&["conversations", "--json"]).await.contains(&format!("{whole:?}")));
+    let refused = cli.run(&["conversations", "rename", &conversation, &"x".repeat(501)]).await;
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("the title has 501 bytes, over the limit of 500"), "{refused:?}");
+}

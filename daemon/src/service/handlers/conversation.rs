@@ -3,6 +3,7 @@ use crate::{launch, service::Service};
 use abide_engine::Command;
 use abide_protocol::{
     ConversationId, Error, ErrorKind,
+    limits::MAX_TITLE,
     method::conversation::{
         ArchiveConversationParams, ConversationParams, ConversationReply, CreateConversationParams,
         DeleteConversationReply, ListConversationsParams, ListConversationsReply, ListMessagesParams,
@@ -19,8 +20,9 @@ pub(super) async fn create(
     let CreateConversationParams { title, workspace, mode, model, persona } = params;
     service.launcher.check(persona.as_deref(), model.as_deref()).await?;
     let id = start::new_conversation_id();
+    let given = title.as_deref().filter(|title| !title.trim().is_empty());
     let facts = ConversationCreated {
-        title: launch::title(title.as_deref().unwrap_or("New conversation")),
+        title: given.map(named).transpose()?.unwrap_or_else(|| launch::title("")),
         workspace: service.launcher.workspace(id, workspace.as_deref()).await?,
         mode,
         model,
@@ -77,15 +79,17 @@ pub(super) async fn update(
     reply(service, id).await
 }
 
-/// A title that a person gives.
+/// A title that a person gives: kept whole, or refused.
 fn named(title: &str) -> Result<String, Error> {
-    if title.trim().is_empty() {
-        return Err(Error::new(
-            ErrorKind::InvalidParams,
-            "the title is empty; the conversation keeps its own",
-        ));
+    let invalid = |words: String| Error::new(ErrorKind::InvalidParams, words);
+    let line = launch::first_line(title)
+        .filter(|line| !line.is_empty())
+        .ok_or_else(|| invalid("the title is empty; the conversation keeps its own".to_owned()))?;
+    if line.len() > MAX_TITLE {
+        let words = format!("the title has {} bytes, over the limit of {MAX_TITLE}", line.len());
+        return Err(invalid(words));
     }
-    Ok(launch::title(title))
+    Ok(line)
 }
 
 pub(super) async fn archive(
