@@ -1,4 +1,4 @@
-//! A task's end and its relatives: all tasks beneath it end before it does, and its parent is told what came of it. All of that is in
+//! A task's end and its relatives: all tasks beneath it end before it does, and its result is delivered to its parent. All of that is in
 //! the append of the end, so that no task lives on beneath an ended one and no result is delivered twice or never.
 
 use super::Draft;
