@@ -111,13 +111,7 @@ fn change(history: &History, mint: &mut Mint, body: RecordBody) -> Result<Vec<Ne
 fn stop(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.keep_shown(task, shown);
-    draft.end(
-        task,
-        EndReason::Stopped,
-        None,
-        None,
-        Some((NoticeKind::Stopped, "Stopped by you.".to_owned())),
-    );
+    draft.end(task, End::of(EndReason::Stopped).noticed(NoticeKind::Stopped, "Stopped by you."));
     draft.records
 }
 
@@ -145,6 +139,25 @@ pub(crate) struct Draft<'a> {
     task: TaskId,
     pub(crate) mint: &'a mut Mint,
     pub(crate) records: Vec<NewRecord>,
+}
+
+/// How a task ends, and what people read about it.
+pub(crate) struct End {
+    pub(crate) reason: EndReason,
+    /// What the task came to.
+    pub(crate) summary: Option<String>,
+    pub(crate) error: Option<String>,
+    pub(crate) notice: Option<Notice>,
+}
+
+impl End {
+    pub(crate) const fn of(reason: EndReason) -> Self {
+        Self { reason, summary: None, error: None, notice: None }
+    }
+
+    pub(crate) fn noticed(self, about: NoticeKind, text: impl Into<String>) -> Self {
+        Self { notice: Some(Notice { about, text: text.into() }), ..self }
+    }
 }
 
 impl<'a> Draft<'a> {
@@ -187,14 +200,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Ends the task. Every call gets its one result first, since the transcript goes on with the next task.
-    pub(crate) fn end(
-        &mut self,
-        task: &Task,
-        reason: EndReason,
-        summary: Option<String>,
-        error: Option<String>,
-        notice: Option<(NoticeKind, String)>,
-    ) {
+    pub(crate) fn end(&mut self, task: &Task, End { reason, summary, error, notice }: End) {
         for call in task.calls().iter().filter(|c| !c.is_finished()) {
             let started = matches!(call.stage, CallStage::Started { .. });
             let words = if started {
@@ -204,8 +210,8 @@ impl<'a> Draft<'a> {
             };
             self.finish_call(call, CallOutcome::Cancelled, ToolResult::failure(words));
         }
-        if let Some((about, text)) = notice {
-            self.push(RecordBody::Notice(Notice { about, text }));
+        if let Some(notice) = notice {
+            self.push(RecordBody::Notice(notice));
         }
         self.push(RecordBody::TaskEnded(TaskEnded { reason, summary, error }));
     }

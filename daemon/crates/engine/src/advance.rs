@@ -1,7 +1,7 @@
 //! Asks again and again what comes next, until every task waits for something.
 
 use crate::{
-    accept::{Draft, accept, is_over_time, wake_up, with_relatives},
+    accept::{Draft, End, accept, is_over_time, wake_up, with_relatives},
     history::History,
     incomplete,
     input::{Input, Refusal, Shown},
@@ -71,19 +71,17 @@ fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
             Action::Nudge(text) => one(task, RecordBody::Nudge(Nudge { text: text.to_owned() }), mint),
             Action::Finish { summary } => {
                 let mut draft = Draft::of(task, mint);
-                draft.end(task, EndReason::Completed, summary, None, incomplete::notice(task));
+                draft.end(
+                    task,
+                    End { summary, notice: incomplete::notice(task), ..End::of(EndReason::Completed) },
+                );
                 draft.records
             }
             Action::Refused => {
                 let words = "The model declined to go on with this request.".to_owned();
                 let mut draft = Draft::of(task, mint);
-                draft.end(
-                    task,
-                    EndReason::Error,
-                    None,
-                    Some(words.clone()),
-                    Some((NoticeKind::Error, words)),
-                );
+                let end = End { error: Some(words.clone()), ..End::of(EndReason::Error) };
+                draft.end(task, end.noticed(NoticeKind::Error, words));
                 draft.records
             }
         },
@@ -95,7 +93,7 @@ fn think(task: &Task, phase: Option<Phase>, mint: &mut Mint) -> Vec<NewRecord> {
     if task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
         let words = "I have reached the maximum number of steps. Stopping here.".to_owned();
         let mut draft = Draft::of(task, mint);
-        draft.end(task, EndReason::StepLimit, None, None, Some((NoticeKind::LimitReached, words)));
+        draft.end(task, End::of(EndReason::StepLimit).noticed(NoticeKind::LimitReached, words));
         return draft.records;
     }
     if is_over_time(task, mint.at()) {

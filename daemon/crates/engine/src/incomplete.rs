@@ -1,11 +1,14 @@
 //! The end with a reply that is not whole: what people are told, and how they can go on.
 
 use crate::task::{Last, Task};
-use abide_protocol::{record::NoticeKind, task::Incomplete};
+use abide_protocol::{
+    record::{Notice, NoticeKind},
+    task::Incomplete,
+};
 
 /// What is said at the end of the task, if its last reply is not whole.
-pub(crate) fn notice(task: &Task) -> Option<(NoticeKind, String)> {
-    let words = match task.incomplete()? {
+pub(crate) fn notice(task: &Task) -> Option<Notice> {
+    let text = match task.incomplete()? {
         Incomplete::Length => {
             let (text, tokens) = match &task.last {
                 Last::Text { text, output, .. } => (text.trim(), *output),
@@ -25,5 +28,5 @@ pub(crate) fn notice(task: &Task) -> Option<(NoticeKind, String)> {
                 .to_owned()
         }
     };
-    Some((NoticeKind::Incomplete, words))
+    Some(Notice { about: NoticeKind::Incomplete, text })
 }

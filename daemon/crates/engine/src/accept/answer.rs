@@ -1,4 +1,4 @@
-use super::Draft;
+use super::{Draft, End};
 use crate::{history::History, input::Refusal, limits, mint::Mint, task::Task};
 use abide_protocol::{
     QuestionId, TaskId,
@@ -99,7 +99,7 @@ fn end(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> Vec
     let reason = if question.kind == QuestionKind::Budget { EndReason::Budget } else { EndReason::Stopped };
     let mut draft = Draft::of(task, mint);
     draft.answered(question.id, answer);
-    draft.end(task, reason, None, None, Some((NoticeKind::Stopped, "Stopped by you.".to_owned())));
+    draft.end(task, End::of(reason).noticed(NoticeKind::Stopped, "Stopped by you."));
     draft.records
 }
 

@@ -1,4 +1,4 @@
-use super::{Draft, Patience};
+use super::{Draft, End, Patience};
 use crate::{
     input::{ModelFailure, Refusal, Traces},
     mint::Mint,
@@ -104,8 +104,8 @@ pub(super) fn failed(
         draft.push(RecordBody::Compacted(Compacted { elided: elidable }));
     }
     if retry_at.is_none() {
-        let notice = (NoticeKind::Error, failure.message.clone());
-        draft.end(task, EndReason::Error, None, Some(failure.message), Some(notice));
+        let end = End { error: Some(failure.message.clone()), ..End::of(EndReason::Error) };
+        draft.end(task, end.noticed(NoticeKind::Error, failure.message));
     }
     Ok(draft.records)
 }

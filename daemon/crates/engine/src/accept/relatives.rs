@@ -1,7 +1,7 @@
 //! A task's end and its relatives: all tasks beneath it end before it does, and its result is delivered to its parent. All of that is in
 //! the append of the end, so that no task lives on beneath an ended one and no result is delivered twice or never.
 
-use super::Draft;
+use super::{Draft, End};
 use crate::{history::History, input::Shown, mint::Mint, task::Task};
 use abide_protocol::{
     TaskId,
@@ -53,7 +53,7 @@ fn ending<'h, 'r>(history: &'h History, record: &'r NewRecord) -> Option<(&'h Ta
 fn end_beneath(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.keep_shown(task, shown);
-    draft.end(task, EndReason::ParentEnded, None, None, None);
+    draft.end(task, End::of(EndReason::ParentEnded));
     draft.records
 }
 

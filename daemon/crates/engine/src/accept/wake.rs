@@ -1,4 +1,4 @@
-use super::Draft;
+use super::{Draft, End};
 use crate::{mint::Mint, task::Task};
 use abide_protocol::{
     record::{NewRecord, NoticeKind},
@@ -11,13 +11,13 @@ pub(crate) fn accept(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     if task.questions.values().any(|q| q.expires_at.is_some_and(|t| t <= at)) {
         let words = "Nobody answered in time. Stopping here.".to_owned();
-        draft.end(task, EndReason::QuestionTimeout, None, None, Some((NoticeKind::LimitReached, words)));
+        draft.end(task, End::of(EndReason::QuestionTimeout).noticed(NoticeKind::LimitReached, words));
     } else if is_over_time(task, at) {
         let words = format!(
             "I have reached the time limit of {} seconds. Stopping here.",
             task.limits.max_duration_secs
         );
-        draft.end(task, EndReason::TimeLimit, None, None, Some((NoticeKind::LimitReached, words)));
+        draft.end(task, End::of(EndReason::TimeLimit).noticed(NoticeKind::LimitReached, words));
     }
     draft.records
 }
