@@ -24,7 +24,8 @@ use crate::{
         conversation::{self, Conversation},
         fresh, inbox,
         palette::{self as palette_screen, Palette},
-        pending, reader, settings, sidebar,
+        pending::{self, Cards},
+        reader, settings, sidebar,
     },
     theme::{self, space},
     widget::Look,
@@ -63,7 +64,7 @@ pub struct App {
     overview: OverviewView,
     models: Option<ListModelsReply>,
     sidebar: sidebar::Screen,
-    inbox: inbox::Screen,
+    cards: Cards,
     fresh: fresh::Screen,
     preferences: settings::Screen,
     open: Option<Box<Conversation>>,
@@ -191,7 +192,7 @@ impl App {
             overview: OverviewView::default(),
             models: None,
             sidebar: sidebar::Screen::with_pinned(settings.pinned.clone()),
-            inbox: inbox::Screen::default(),
+            cards: Cards::default(),
             fresh,
             preferences: settings::Screen::default(),
             open: None,
@@ -322,14 +323,16 @@ impl App {
                 self.guard.saw(id, spot, self.now);
                 Task::none()
             }
+            Message::Thread(conversation::Message::Card(message))
+            | Message::Inbox(inbox::Message::Card(message)) => {
+                let effects = self.cards.update(message);
+                self.perform_deed(deed, effects)
+            }
             Message::Thread(message) => {
                 let effects = self.open.as_mut().map(|open| open.update(message)).unwrap_or_default();
                 self.perform_deed(deed, effects)
             }
-            Message::Inbox(message) => {
-                let effects = self.inbox.update(message);
-                self.perform_deed(deed, effects)
-            }
+            Message::Inbox(inbox::Message::Opened(id)) => self.show(id),
             Message::Settings(message) => {
                 let effects = self.preferences.update(message);
                 self.perform(effects)
@@ -449,7 +452,7 @@ impl App {
     /// What has come to the inbox stands out, and calls if nobody is here.
     fn point_out(&mut self) -> Task<Message> {
         let items = self.overview.inbox().items();
-        self.inbox.cards.keep(items);
+        self.cards.keep(items);
         let new: Vec<ConversationId> = items
             .iter()
             .filter(|item| !self.told.contains(&item.pending.id()))
@@ -511,7 +514,7 @@ impl App {
                     return self.perform(effects);
                 }
                 self.fresh.composer.failed();
-                self.inbox.cards.failed(request);
+                self.cards.failed(request);
                 self.preferences.failed(request);
                 if let Some(open) = &mut self.open {
                     open.failed(request);

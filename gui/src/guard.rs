@@ -140,6 +140,12 @@ impl Guard {
         }
     }
 
+    /// Whether it waits on this page.
+    #[must_use]
+    pub fn offers(&self, id: PendingId) -> bool {
+        self.cards.iter().any(|card| card.id == id)
+    }
+
     /// The card is drawn there now.
     pub fn saw(&mut self, id: PendingId, spot: Spot, now: Timestamp) {
         let Some(card) = self.cards.iter_mut().find(|card| card.id == id) else { return };

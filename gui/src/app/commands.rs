@@ -86,7 +86,7 @@ impl App {
             Command::ZoomIn | Command::ZoomOut | Command::ZoomReset | Command::Theme => {
                 return self.restyle(command);
             }
-            Command::Escape if self.page == Page::Inbox && self.inbox.cards.is_rejecting() => {
+            Command::Escape if self.cards.rejecting(&self.guard).is_some() => {
                 return self.card(pending::Message::RejectCancelled);
             }
             Command::Escape if self.page == Page::Inbox => {

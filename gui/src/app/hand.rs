@@ -118,13 +118,12 @@ impl App {
 
     /// A key that decides: of the selected card, if it can be seen and has stood still.
     pub(super) fn on_card(&mut self, command: Command) -> Task<Message> {
-        let is_rejecting = match self.page {
-            Page::Inbox => self.inbox.cards.is_rejecting(),
-            _ => self.open.as_ref().is_some_and(|open| open.is_rejecting()),
-        };
-        if is_rejecting {
-            // A letter that comes before the field of the reason has the keyboard.
-            return Task::none();
+        if let Some(rejecting) = self.cards.rejecting(&self.guard) {
+            // A letter that comes before the field of the reason has the keyboard decides nothing; this one leads back to it.
+            let is_back = matches!(command, Command::Reject | Command::RejectAlways);
+            if !is_back || self.guard.selected() != Some(rejecting) {
+                return Task::none();
+            }
         }
         let in_hand = match command {
             Command::Decline => self.guard.at_hand(self.now),

@@ -3,7 +3,7 @@
 use super::{App, Message, Over, Page, Undo, list::ListPlacement};
 use crate::{
     keymap::Command,
-    screen::help,
+    screen::{help, inbox},
     theme::{space, style},
     widget::{Element, action, grip::grip, key, nothing, prose, scrolls, secondary, told, word},
     words,
@@ -22,9 +22,11 @@ impl App {
         let page = match (self.page, &self.open) {
             (Page::Conversation, Some(open)) => {
                 let known = self.overview.conversation(open.id());
-                open.view(self.models.as_ref(), known, &self.guard, look).map(Message::Thread)
+                open.view(self.models.as_ref(), known, &self.cards, &self.guard, look).map(Message::Thread)
             }
-            (Page::Inbox, _) => self.inbox.view(self.overview.inbox(), &self.guard, look).map(Message::Inbox),
+            (Page::Inbox, _) => {
+                inbox::view(&self.cards, self.overview.inbox(), &self.guard, look).map(Message::Inbox)
+            }
             (Page::Settings, _) => {
                 let page = self.preferences.view(self.models.as_ref(), &self.settings, look);
                 page.map(Message::Settings)

@@ -30,7 +30,7 @@ use crate::{
     request::{Answer, PAGE, Request},
     screen::{
         composer::{self, Composer, Stance},
-        pending::{self, Cards},
+        pending,
     },
     widget::list::{Selection, View},
 };
@@ -85,7 +85,6 @@ pub struct Conversation {
     all_open: bool,
     /// The row in which the person opened or closed something last, and how often that was done.
     held: (Option<Row>, u32),
-    cards: Cards,
     pub composer: Composer,
     menu: Menu,
 }
@@ -199,7 +198,6 @@ impl Conversation {
             reasoning: HashSet::new(),
             all_open: false,
             held: (None, 0),
-            cards: Cards::default(),
             composer: Composer::with_draft(draft),
             menu: Menu::Closed,
         }
@@ -298,7 +296,8 @@ impl Conversation {
             Message::Copied(text) | Message::Document(markdown::Message::Copied(text)) => {
                 vec![Effect::Copy(text)]
             }
-            Message::Card(message) => self.cards.update(message),
+            // The window has what was begun on cards, for all pages.
+            Message::Card(_) => Vec::new(),
             Message::Composer(message) => self.compose(message),
             Message::JumpPressed => self.jump(),
             Message::FindPressed => self.begin_to_find(),
@@ -372,11 +371,6 @@ impl Conversation {
     #[must_use]
     pub const fn is_deleting(&self) -> bool {
         matches!(self.menu, Menu::Deleting)
-    }
-
-    #[must_use]
-    pub const fn is_rejecting(&self) -> bool {
-        self.cards.is_rejecting()
     }
 
     /// What waits here, oldest first.
@@ -473,7 +467,6 @@ impl Conversation {
     /// A request of this conversation was not done.
     pub fn failed(&mut self, request: &Request) {
         self.composer.failed();
-        self.cards.failed(request);
         if matches!(request, Request::Find(id, _) if *id == self.id) {
             // What it looks for next is asked by the next letter.
             drop(self.found(None));

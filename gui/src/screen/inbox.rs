@@ -1,7 +1,7 @@
 //! All that waits, of every conversation, in one place.
 
 use crate::{
-    effect::{Effect, field},
+    effect::field,
     font,
     guard::Guard,
     screen::pending::{self, Cards, Reply},
@@ -15,63 +15,54 @@ use iced::{
     widget::{Column, column, container, responsive, row, scrollable, space as gap, text},
 };
 
-/// The screen; what waits is the overview's.
-#[derive(Debug, Default)]
-pub struct Screen {
-    pub cards: Cards,
-}
-
 #[derive(Debug, Clone)]
 pub enum Message {
     Card(pending::Message),
     Opened(ConversationId),
 }
 
-impl Screen {
-    pub fn update(&mut self, message: Message) -> Vec<Effect> {
-        match message {
-            Message::Card(message) => self.cards.update(message),
-            Message::Opened(id) => vec![Effect::Open(id)],
-        }
-    }
+/// The page; what waits is the overview's.
+#[must_use]
+pub fn view<'a>(cards: &'a Cards, inbox: &'a Inbox, guard: &'a Guard, look: Look) -> Element<'a, Message> {
+    responsive(move |room| page(cards, inbox, guard, look, room.height)).into()
+}
 
-    #[must_use]
-    pub fn view<'a>(&'a self, inbox: &'a Inbox, guard: &'a Guard, look: Look) -> Element<'a, Message> {
-        responsive(move |room| self.page(inbox, guard, look, room.height)).into()
+/// No card is higher than the view, so that each can be seen whole.
+fn page<'a>(
+    cards: &'a Cards,
+    inbox: &'a Inbox,
+    guard: &Guard,
+    look: Look,
+    height: f32,
+) -> Element<'a, Message> {
+    let mut content = column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(space::L);
+    if inbox.items().is_empty() {
+        content = content.push(secondary(
+            "Nothing waits for you. Questions and approvals of all conversations come here.",
+        ));
     }
-
-    /// No card is higher than the view, so that each can be seen whole.
-    fn page<'a>(&'a self, inbox: &'a Inbox, guard: &Guard, look: Look, height: f32) -> Element<'a, Message> {
-        let mut content = column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(space::L);
-        if inbox.items().is_empty() {
-            content = content.push(secondary(
-                "Nothing waits for you. Questions and approvals of all conversations come here.",
-            ));
-        }
-        let cards = inbox.items().iter().map(|item| {
-            let title = visible_line(&item.conversation_title);
-            let card = self.cards.card(item.task_id, &item.pending, look, guard, Reply::Here);
-            column![
-                row![
-                    elided(title, size::PROSE, font::MEDIUM),
-                    secondary(words::age(item.pending.asked_at(), look.now)),
-                    word("Open", Message::Opened(item.conversation_id)),
-                ]
-                .spacing(space::S)
-                .align_y(Center),
-                container(card.map(Message::Card)).max_height(height),
+    let shown = inbox.items().iter().map(|item| {
+        let title = visible_line(&item.conversation_title);
+        let card = cards.card(item.task_id, &item.pending, look, guard, Reply::Here);
+        column![
+            row![
+                elided(title, size::PROSE, font::MEDIUM),
+                secondary(words::age(item.pending.asked_at(), look.now)),
+                word("Open", Message::Opened(item.conversation_id)),
             ]
-            .spacing(space::XS)
-            .into()
-        });
-        content = content.push(Column::with_children(cards).spacing(space::XL));
-        let page = container(content.push(gap().height(space::XL)))
-            .max_width(space::COLUMN)
-            .padding([space::XL, 0.0]);
-        scrollable(container(page).center_x(Fill).padding([0.0, look.margin()]))
-            .id(field::INBOX)
-            .height(Fill)
-            .style(style::bars)
-            .into()
-    }
+            .spacing(space::S)
+            .align_y(Center),
+            container(card.map(Message::Card)).max_height(height),
+        ]
+        .spacing(space::XS)
+        .into()
+    });
+    content = content.push(Column::with_children(shown).spacing(space::XL));
+    let page =
+        container(content.push(gap().height(space::XL))).max_width(space::COLUMN).padding([space::XL, 0.0]);
+    scrollable(container(page).center_x(Fill).padding([0.0, look.margin()]))
+        .id(field::INBOX)
+        .height(Fill)
+        .style(style::bars)
+        .into()
 }

@@ -14,7 +14,7 @@ use crate::{
         key, label,
         press::{Press, press},
         prose, scrolls, secondary,
-        told::sighted,
+        told::{self, sighted},
         yielding,
     },
     words,
@@ -42,9 +42,13 @@ use super::{
 };
 
 /// What a person has begun to say, but not sent.
+///
+/// It is kept while its approval or question waits, whatever page is shown.
 #[derive(Debug, Default)]
 pub struct Cards {
     rejecting: Option<Rejecting>,
+    /// Why an approval is to be rejected, as far as it is written.
+    reasons: HashMap<ApprovalId, String>,
     answers: HashMap<QuestionId, String>,
     /// What is asked, parsed.
     asked: HashMap<QuestionId, markdown::Content>,
@@ -61,12 +65,12 @@ pub enum Reply {
     Below(Option<usize>),
 }
 
-/// A rejection that is being given its reason.
+/// The field for a reason is open.
 #[derive(Debug)]
 struct Rejecting {
     approval: ApprovalId,
     decision: Decision,
-    reason: String,
+    has_caret: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -74,7 +78,9 @@ pub enum Message {
     Allowed(ApprovalId, Decision),
     /// `reject_once` or `reject_always`.
     RejectPressed(ApprovalId, Decision),
-    ReasonChanged(String),
+    ReasonChanged(ApprovalId, String),
+    /// Whether the field for the reason has the keyboard.
+    ReasonFocused(bool),
     Rejected(ApprovalId),
     RejectCancelled,
     Chosen(TaskId, QuestionId, String),
@@ -97,7 +103,8 @@ impl Message {
             Self::Chosen(_, id, _) | Self::Declined(_, id) => Deed::OnCard(PendingId::Question(*id)),
             Self::Answered(_, id, _) => Deed::Written(PendingId::Question(*id)),
             Self::Rejected(id) => Deed::Written(PendingId::Approval(*id)),
-            Self::ReasonChanged(_)
+            Self::ReasonChanged(..)
+            | Self::ReasonFocused(_)
             | Self::RejectCancelled
             | Self::AnswerChanged(..)
             | Self::DiffRead(_)
@@ -112,19 +119,24 @@ impl Cards {
         match message {
             Message::Allowed(id, decision) => self.decide(id, decision, None),
             Message::RejectPressed(approval, decision) => {
-                self.rejecting = Some(Rejecting { approval, decision, reason: String::new() });
+                self.rejecting = Some(Rejecting { approval, decision, has_caret: false });
                 vec![Effect::Focus(field::REASON)]
             }
-            Message::ReasonChanged(reason) => {
+            Message::ReasonChanged(approval, reason) => {
+                self.reasons.insert(approval, reason);
+                Vec::new()
+            }
+            Message::ReasonFocused(has_caret) => {
                 if let Some(rejecting) = &mut self.rejecting {
-                    rejecting.reason = reason;
+                    rejecting.has_caret = has_caret;
                 }
                 Vec::new()
             }
             Message::Rejected(_) => match self.rejecting.take() {
                 None => Vec::new(),
-                Some(Rejecting { approval, decision, reason }) => {
-                    let note = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+                Some(Rejecting { approval, decision, .. }) => {
+                    let note = self.reason(approval).trim();
+                    let note = (!note.is_empty()).then(|| note.to_owned());
                     self.decide(approval, decision, note)
                 }
             },
@@ -169,9 +181,15 @@ impl Cards {
         };
     }
 
+    /// The approval of this page whose field for a reason is open.
     #[must_use]
-    pub const fn is_rejecting(&self) -> bool {
-        self.rejecting.is_some()
+    pub fn rejecting(&self, guard: &Guard) -> Option<PendingId> {
+        let id = PendingId::Approval(self.rejecting.as_ref()?.approval);
+        guard.offers(id).then_some(id)
+    }
+
+    fn reason(&self, id: ApprovalId) -> &str {
+        self.reasons.get(&id).map_or("", String::as_str)
     }
 
     fn is_sent(&self, id: PendingId) -> bool {
@@ -189,6 +207,7 @@ impl Cards {
         }
         let is_gone = |rejecting: &Rejecting| !waiting.contains(&PendingId::Approval(rejecting.approval));
         self.rejecting.take_if(|rejecting| is_gone(rejecting));
+        self.reasons.retain(|id, _| waiting.contains(&PendingId::Approval(*id)));
         self.answers.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
         self.sent.retain(|id| waiting.contains(id));
     }
@@ -203,7 +222,8 @@ impl Cards {
         reply: Reply,
     ) -> Element<'a, Message> {
         let id = pending.id();
-        let hand = Hand::on(id, guard, look);
+        let mut hand = Hand::on(id, guard, look);
+        hand.takes_keys &= self.rejecting(guard).is_none();
         let Parts { title, body, foot } = match pending {
             Pending::Approval(approval) => self.approval(approval, look, hand),
             Pending::Question(question) => self.question(task, question, hand, reply, look.tokens),
@@ -271,18 +291,18 @@ impl Cards {
                 Decision::RejectAlways => "Always reject",
                 _ => "Reject",
             };
+            let reason = self.reason(id);
+            let input = text_input("Why not? The agent reads it.", reason)
+                .id(field::REASON)
+                .size(size::PROSE)
+                .padding([7.0, 10.0])
+                .style(style::field)
+                .on_submit(Message::Rejected(id));
+            let input = field(input, reason, move |reason| Message::ReasonChanged(id, reason));
+            let enter = key("↵").style(if rejecting.has_caret { style::key_bad } else { style::key_off });
             return row![
-                field(
-                    text_input("Why not? The agent reads it.", &rejecting.reason)
-                        .id(field::REASON)
-                        .size(size::PROSE)
-                        .padding([7.0, 10.0])
-                        .style(style::field)
-                        .on_submit(Message::Rejected(id)),
-                    &rejecting.reason,
-                    Message::ReasonChanged
-                ),
-                hand.action(label, Some(key("↵").style(style::key_bad)))
+                told::caret(input, rejecting.has_caret, Message::ReasonFocused),
+                hand.action(label, Some(enter))
                     .style(style::danger)
                     .on_press(Message::Rejected(id))
                     .passed_by(),

@@ -24,6 +24,7 @@ mod pausing;
 mod person;
 mod preset;
 mod reading;
+mod rejecting;
 mod replying;
 mod screens;
 mod searching;

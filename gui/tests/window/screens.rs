@@ -91,7 +91,7 @@ fn an_approval_shows_exactly_what_will_run() {
 fn a_rejection_takes_a_reason() {
     let mut cards = pending::Cards::default();
     cards.update(pending::Message::RejectPressed(preset::APPROVAL, Decision::RejectOnce));
-    cards.update(pending::Message::ReasonChanged(" not on a Friday ".into()));
+    cards.update(pending::Message::ReasonChanged(preset::APPROVAL, " not on a Friday ".into()));
     let sent = cards.update(pending::Message::Rejected(preset::APPROVAL));
     let request = Request::Decide(preset::APPROVAL, Decision::RejectOnce, Some("not on a Friday".into()));
     assert_eq!(sent, [Effect::Ask(request)]);

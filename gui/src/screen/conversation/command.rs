@@ -5,10 +5,7 @@ use crate::{
     effect::{Scroll, field},
     keymap::Command,
     picker::Choice,
-    screen::{
-        composer::{self, Stance},
-        pending,
-    },
+    screen::composer::{self, Stance},
     theme::size,
 };
 
@@ -17,7 +14,6 @@ impl Conversation {
     #[must_use]
     pub fn command(&self, command: Command) -> Option<Message> {
         Some(match command {
-            Command::Escape if self.cards.is_rejecting() => Message::Card(pending::Message::RejectCancelled),
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
             Command::Escape if self.find.is_some() => Message::FindClosed,
             Command::Find => Message::FindPressed,

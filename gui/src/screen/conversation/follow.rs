@@ -36,7 +36,6 @@ impl Conversation {
             }
         }
         self.documents.follow(&self.view, &changes);
-        self.cards.keep(self.view.inbox().items());
         if picked.is_some_and(|id| self.view.inbox().get(id).is_none()) {
             effects.push(self.composer.clear());
         }

@@ -6,7 +6,7 @@ use crate::{
     emoji::drawable,
     font,
     guard::Guard,
-    screen::pending::{Reply, picked},
+    screen::pending::{Cards, Reply, picked},
     theme::{space, style},
     widget::{
         Element, Look, code, divider,
@@ -37,7 +37,12 @@ use iced::{
 };
 
 impl Conversation {
-    pub(super) fn timeline<'a>(&'a self, guard: &Guard, look: Look) -> Element<'a, Message> {
+    pub(super) fn timeline<'a>(
+        &'a self,
+        cards: &'a Cards,
+        guard: &Guard,
+        look: Look,
+    ) -> Element<'a, Message> {
         let window = self.window.clone();
         let rows = self.rows.get(window.clone()).unwrap_or_default();
         let found = self.found.map(Row::Entry);
@@ -46,9 +51,9 @@ impl Conversation {
             let is_selected = parts.get(&row).is_some_and(|part| *part == (0..usize::MAX));
             let shown = match row {
                 Row::Entry(seq) if matches!(self.view.entry(seq), Some(Entry::Call(_))) => {
-                    tinted(self.row(row, guard, look), is_selected)
+                    tinted(self.row(row, cards, guard, look), is_selected)
                 }
-                _ => self.row(row, guard, look),
+                _ => self.row(row, cards, guard, look),
             };
             let shown = container(shown).width(Fill);
             let shown: Element<'a, Message> = if found == Some(row) {
@@ -70,7 +75,7 @@ impl Conversation {
             .into()
     }
 
-    fn row<'a>(&'a self, row: Row, guard: &Guard, look: Look) -> Element<'a, Message> {
+    fn row<'a>(&'a self, row: Row, cards: &'a Cards, guard: &Guard, look: Look) -> Element<'a, Message> {
         match row {
             Row::Older => divider("older messages"),
             Row::Entry(seq) => match self.view.entry(seq) {
@@ -97,8 +102,7 @@ impl Conversation {
                         Pending::Question(question) => picked(question, &self.composer.draft()),
                         Pending::Approval(_) => None,
                     };
-                    let card =
-                        self.cards.card(item.task_id, &item.pending, look, guard, Reply::Below(picked));
+                    let card = cards.card(item.task_id, &item.pending, look, guard, Reply::Below(picked));
                     card.map(Message::Card)
                 }
                 None => gap().into(),

@@ -3,7 +3,7 @@
 use super::{Conversation, Menu, Message};
 use crate::{
     guard::{Armed, Deed, Guard},
-    screen::composer::About,
+    screen::{composer::About, pending::Cards},
     theme::{space, style},
     widget::{Element, Look, action, nothing},
 };
@@ -19,6 +19,7 @@ impl Conversation {
         &'a self,
         models: Option<&'a ListModelsReply>,
         known: Option<&'a Known>,
+        cards: &'a Cards,
         guard: &Guard,
         look: Look,
     ) -> Element<'a, Message> {
@@ -45,7 +46,7 @@ impl Conversation {
         let jump = if gives_way { nothing() } else { self.jump_button() };
         // Below the timeline, not over it: it must not cover the buttons of a card.
         let find = self.find_bar(look).unwrap_or_else(nothing);
-        column![header, find, self.timeline(guard, look), jump, composer].into()
+        column![header, find, self.timeline(cards, guard, look), jump, composer].into()
     }
 
     fn jump_button(&self) -> Element<'_, Message> {
