@@ -2,13 +2,18 @@
 
 use crate::{
     person::Person,
-    preset::{self, CONVERSATION, TASK},
+    preset::{self, CONVERSATION, NOW, TASK},
 };
-use abide_client::protocol::{
-    notification::Snapshot,
-    task::{AgentTask, PauseReason, Status},
+use abide_client::{
+    Update,
+    protocol::{
+        Seq,
+        event::{Event, EventKind},
+        notification::Snapshot,
+        task::{AgentTask, EndReason, PauseReason, Status},
+    },
 };
-use abide_gui::request::Request;
+use abide_gui::{Message, request::Request};
 
 /// A task with this status for which a person has pressed *Pause*.
 fn pausing(status: Status) -> Person {
@@ -44,5 +49,26 @@ fn a_pause_that_waits_is_said_and_taken_back() {
             }
             assert_eq!(person.asked(), [Request::Resume(TASK)], "{status:?}");
         }
+    }
+}
+
+#[test]
+fn the_timeline_has_no_pause_that_has_not_come() {
+    let mut person = pausing(Status::ToolExecuting);
+    for (status, end_reason, is_told) in [
+        (Status::ToolExecuting, None, false),
+        (Status::Thinking, None, false),
+        (Status::Paused, None, true),
+        (Status::Cancelled, Some(EndReason::Stopped), false),
+    ] {
+        let pause = EventKind::Paused(PauseReason::User);
+        let pause = Event { seq: Seq(50), task_id: Some(TASK), at: NOW, kind: pause };
+        let pause_reason = (!status.has_ended()).then_some(PauseReason::User);
+        let task = AgentTask { pause_reason, end_reason, ..preset::task(status) };
+        let snapshot = Snapshot { tasks: vec![task], events: vec![pause], ..preset::history() };
+        person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+        // The list says what the task does, too.
+        let told = person.finds_all("paused").into_iter().any(|at| at.x > 400.0);
+        assert_eq!(told, is_told, "{status:?}");
     }
 }

@@ -8,7 +8,7 @@ use abide_client::{
         message::{CallOutcome, CallView, MessageKind},
         notification::DeltaItem,
         record::ModelErrorKind,
-        task::{AgentTask, EndReason, Status},
+        task::{AgentTask, EndReason, PauseReason, Status},
     },
     view::{ConversationView, Entry},
 };
@@ -56,8 +56,10 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
     let mut shown = HashSet::new();
     let mut told_ends = HashSet::new();
     let mut last_of = HashMap::new();
+    let mut pauses = HashMap::new();
     let mut step = None;
     for entry in view.timeline() {
+        note_pause(&mut pauses, entry);
         let row = match entry {
             Entry::Message(m) => match m.question_id.and_then(|id| open.questions.get(&id)) {
                 Some(id) if m.kind == MessageKind::Question => Some(Row::Card(*id)),
@@ -113,6 +115,7 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
     }
     drop_what_is_tried_again(&mut rows, view);
     insert_ends(&mut rows, view, earlier, &told_ends, &last_of);
+    drop_pauses(&mut rows, view, earlier, &pauses);
     // What waits of tasks that this timeline does not show.
     rows.extend(open.all.into_iter().filter(|id| !shown.contains(id)).map(Row::Card));
     rows
@@ -162,6 +165,38 @@ fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView) {
         let is_head = |seq| matches!(view.entry(seq), Some(Entry::Event(e)) if matches!(e.kind, EventKind::StepBegan(_)));
         rows.pop_if(|row| matches!(row, Row::Entry(seq) if is_head(*seq)));
     }
+}
+
+/// Notes where each task was paused by a person, as long as it does not go on.
+fn note_pause(pauses: &mut HashMap<TaskId, Seq>, entry: &Entry) {
+    let Entry::Event(event) = entry else { return };
+    match (&event.kind, event.task_id) {
+        (EventKind::Paused(PauseReason::User), Some(task)) => {
+            pauses.insert(task, event.seq);
+        }
+        (EventKind::Resumed(_), Some(task)) => {
+            pauses.remove(&task);
+        }
+        _ => {}
+    }
+}
+
+/// A task finishes what is under way before it pauses: until then it is not paused. One that has ended may never have come to it,
+/// and its end says enough.
+fn drop_pauses(
+    rows: &mut Vec<Row>,
+    view: &ConversationView,
+    earlier: &[AgentTask],
+    pauses: &HashMap<TaskId, Seq>,
+) {
+    let known = |id| view.task(id).or_else(|| earlier.iter().find(|task| task.id == id));
+    let is_in_force = |task: &AgentTask| !task.status.has_ended() && task.pausing().is_none();
+    let dropped: HashSet<Seq> = pauses
+        .iter()
+        .filter(|(id, _)| known(**id).is_some_and(|task| !is_in_force(task)))
+        .map(|(_, seq)| *seq)
+        .collect();
+    rows.retain(|row| !matches!(row, Row::Entry(seq) if dropped.contains(seq)));
 }
 
 fn is_reply(item: &DeltaItem) -> bool {
