@@ -110,6 +110,13 @@ pub enum Mark {
     Empty,
 }
 
+impl Mark {
+    /// There is a task that has not ended.
+    const fn is_busy(self) -> bool {
+        matches!(self, Self::NeedsYou | Self::Working | Self::Paused)
+    }
+}
+
 /// All of them, by what a person should look at first.
 #[derive(Debug, Default, PartialEq)]
 pub struct Groups {
@@ -340,10 +347,12 @@ impl Screen {
         let id = line.id;
         let is_new = self.flashing.contains_key(&id);
         let is_pinned = self.pinned.contains(&id);
+        let is_busy = line.mark.is_busy();
         let shown = mouse_area(line_view(line, selected, is_new, look))
             .on_right_press(Message::Menu(id, menu::Message::Asked));
         let menu = self.menu.as_ref().filter(|menu| menu.id == id);
-        let menu = menu.map(|menu| menu.view(is_pinned).map(move |message| Message::Menu(id, message)));
+        let menu =
+            menu.map(|menu| menu.view(is_pinned, is_busy).map(move |message| Message::Menu(id, message)));
         Column::new().push(shown).push(menu).into()
     }
 }

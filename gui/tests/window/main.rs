@@ -9,6 +9,7 @@ mod beginning;
 mod calls;
 mod changes;
 mod copying;
+mod deleting;
 mod display;
 mod drawn;
 mod finding;

@@ -103,9 +103,11 @@ impl Conversation {
             .align_y(Center)
             .into(),
             Menu::Deleting => {
-                let words = secondary(
-                    "Delete this conversation and all its records for good? A running task is stopped.",
-                );
+                let words = secondary(if self.is_busy() {
+                    "Delete this conversation and all its records for good? A running task is stopped."
+                } else {
+                    "Delete this conversation and all its records for good?"
+                });
                 let small =
                     |button: Press<'static, Message>| button.padding(style::button_padding(look.is_low));
                 let buttons = row![

@@ -150,7 +150,7 @@ impl Screen {
 }
 
 impl Menu {
-    pub(super) fn view(&self, is_pinned: bool) -> Element<'_, Message> {
+    pub(super) fn view(&self, is_pinned: bool, is_busy: bool) -> Element<'_, Message> {
         let content: Element<'_, Message> = match &self.stage {
             Stage::Open => row![
                 word("Rename", Message::RenamePressed),
@@ -171,7 +171,11 @@ impl Menu {
                 field(input, title, Message::TitleChanged)
             }
             Stage::Deleting => column![
-                secondary("Delete it and all its records for good? A running task is stopped."),
+                secondary(if is_busy {
+                    "Delete it and all its records for good? A running task is stopped."
+                } else {
+                    "Delete it and all its records for good?"
+                }),
                 row![
                     action("Delete", Some(key("↵").style(style::key_bad)))
                         .style(style::danger)
