@@ -37,7 +37,6 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
 };
-use uuid::Uuid;
 
 /// Rows that are drawn; a search finds the others.
 const MAX_DONE: usize = 200;
@@ -96,7 +95,7 @@ pub struct Line {
     pub mark: Mark,
     /// It is pinned, and stands in a group that does not say so.
     pub is_pinned: bool,
-    /// When its last task began.
+    /// When it was changed last, as its age says.
     pub day: Day,
 }
 
@@ -124,7 +123,7 @@ pub struct Groups {
     pub working: Vec<Line>,
     pub paused: Vec<Line>,
     pub pinned: Vec<Line>,
-    /// The last begun first.
+    /// The last changed first.
     pub done: Vec<Line>,
     /// Put aside; not looked through here: the daemon's search does that.
     pub archived: Vec<Line>,
@@ -197,7 +196,7 @@ impl Screen {
             waits.entry(item.conversation_id).or_insert(item);
         }
         let mut order: Vec<(Timestamp, Line)> = Vec::new();
-        let mut done: Vec<(Uuid, Line)> = Vec::new();
+        let mut done: Vec<Line> = Vec::new();
         for conversation in overview.conversations() {
             let task = conversation.task.and_then(|latest| overview.task(latest.id));
             let waiting = waits.get(&conversation.id).copied();
@@ -213,8 +212,6 @@ impl Screen {
             if !is_found {
                 continue;
             }
-            // By when its last task began, and not by when something of it was changed: a new title moves nothing.
-            let begun = conversation.task.map_or(conversation.id.0, |latest| latest.id.0);
             let is_pinned = self.pinned.contains(&line.id);
             match line.mark {
                 Mark::NeedsYou | Mark::Working | Mark::Paused => line.is_pinned = is_pinned,
@@ -224,13 +221,12 @@ impl Screen {
                 Mark::NeedsYou => order.push((waiting.map_or(look.now, |w| w.pending.asked_at()), line)),
                 Mark::Working => groups.working.push(line),
                 Mark::Paused => groups.paused.push(line),
-                Mark::Complete | Mark::Failed | Mark::Empty => done.push((begun, line)),
+                Mark::Complete | Mark::Failed | Mark::Empty => done.push(line),
             }
         }
-        // What waits longest comes first; what is done, last begun first.
-        done.sort_by_key(|(begun, _)| Reverse(*begun));
-        let done = done.into_iter().map(|(_, line)| line);
-        (groups.pinned, groups.done) = done.partition(|line| self.pinned.contains(&line.id));
+        // The overview has the last changed first, as the age of each says.
+        (groups.pinned, groups.done) = done.into_iter().partition(|line| self.pinned.contains(&line.id));
+        // What waits longest comes first.
         order.sort_by_key(|(since, _)| *since);
         groups.needs_you = order.into_iter().map(|(_, line)| line).collect();
         // A row that works must not jump with each word: by age of the conversation.
@@ -419,17 +415,7 @@ fn line(
         (None, None, None) => (Mark::Empty, place, age),
     };
     let doing = words::without_marks(&visible_line(&words::first_line(&doing, MAX_FOUND))).into_owned();
-    let day = Day::of(begun_at(conversation), look.now);
+    let day = Day::of(conversation.updated_at, look.now);
     let unread = conversation.unread;
     Line { id: conversation.id, title, doing, aside, unread, mark, is_pinned: false, day }
-}
-
-/// When its last task began, which its id tells.
-fn begun_at(conversation: &Conversation) -> Timestamp {
-    let begun = conversation.task.and_then(|latest| latest.id.0.get_timestamp());
-    let ms = |at: uuid::Timestamp| {
-        let (seconds, nanos) = at.to_unix();
-        i64::try_from(seconds * 1000 + u64::from(nanos / 1_000_000)).ok()
-    };
-    begun.and_then(ms).map_or(conversation.updated_at, Timestamp)
 }

@@ -246,3 +246,16 @@ fn marks_of_code_are_not_shown_in_the_list() {
     assert!(person.finds("why does cargo test hang?").is_some());
     assert!(person.finds("a ` alone").is_some(), "it marks nothing");
 }
+
+/// As `abide conversations` has them, and as the time at the right says it.
+#[test]
+fn what_has_just_ended_comes_first() {
+    let ended = |n, minutes: i64, title| Conversation {
+        updated_at: Timestamp(NOW.0 - minutes * 60_000),
+        ..used(n, 0, title)
+    };
+    let mut person =
+        with(vec![ended(1, 1, "begun first"), ended(2, 9, "begun second"), ended(3, 4, "begun last")]);
+    let order = ["begun first", "begun last", "begun second"].map(|title| person.finds(title).unwrap().y);
+    assert!(order.is_sorted(), "{order:?}");
+}
