@@ -286,6 +286,7 @@ impl App {
         } else if self.overview.tasks().any(|task| !task.status.needs_person()) {
             all.push(time::every(Duration::from_secs(1)).map(|_| Message::Ticked));
         } else if !self.overview.inbox().items().is_empty() {
+            // How long it waits is told in minutes.
             all.push(time::every(Duration::from_secs(20)).map(|_| Message::Ticked));
         }
         if self.is_dirty {

@@ -1,17 +1,21 @@
 //! Durations, counts, money, paths and states in words.
 
 use crate::emoji::drawable;
-pub use abide_client::protocol::measure::{age, counted, duration, money, took};
+pub use abide_client::protocol::measure::{counted, duration, money, took};
 use abide_client::{
     protocol::{
         Timestamp,
         conversation::LatestTask,
+        measure,
         task::{AgentTask, PauseReason, Retry, Status},
         transcript::Usage,
     },
     text::visible_line,
 };
 use std::{borrow::Cow, sync::LazyLock};
+
+/// In milliseconds.
+const MINUTE: u64 = 60_000;
 
 /// `870`, `22k`, `1.4M` tokens.
 #[must_use]
@@ -41,6 +45,19 @@ pub fn step(task: &AgentTask) -> String {
         0 => format!("step {}", task.step_count),
         max => format!("step {} of {max}", task.step_count),
     }
+}
+
+/// How long ago: `now` for less than a minute, then `3 min`, `2 h`, `4 d`. Without seconds: it stands in windows that are not drawn
+/// anew each second.
+#[must_use]
+pub fn age(at: Timestamp, now: Timestamp) -> String {
+    if now.since(at) < MINUTE { "now".to_owned() } else { measure::age(at, now) }
+}
+
+/// How long something has waited: `under a minute`, then as [`age`].
+#[must_use]
+pub fn waited(since: Timestamp, now: Timestamp) -> String {
+    if now.since(since) < MINUTE { "under a minute".to_owned() } else { measure::age(since, now) }
 }
 
 /// What a task is doing right now, or how it ended.

@@ -8,6 +8,7 @@ use crate::{
 use abide_client::protocol::{
     ConversationId, Timestamp,
     conversation::{Conversation, LatestTask},
+    inbox::Pending,
     notification::Snapshot,
     task::{EndReason, Incomplete, Status},
 };
@@ -258,4 +259,24 @@ fn what_has_just_ended_comes_first() {
         with(vec![ended(1, 1, "begun first"), ended(2, 9, "begun second"), ended(3, 4, "begun last")]);
     let order = ["begun first", "begun last", "begun second"].map(|title| person.finds(title).unwrap().y);
     assert!(order.is_sorted(), "{order:?}");
+}
+
+/// Such a window is drawn anew every twenty seconds.
+#[test]
+fn what_waits_is_told_without_seconds() {
+    for (asked, in_list, in_head) in [(25, "now", "under a minute"), (180, "3 min", "3 min")] {
+        let mut approval = preset::approval();
+        if let Pending::Approval(approval) = &mut approval {
+            approval.at = Timestamp(NOW.0 - asked * 1000);
+        }
+        let (overview, conversation) = preset::waits(Status::WaitingApproval, &[approval], preset::history());
+        let mut person = Person::before(overview);
+        person.open(CONVERSATION, conversation);
+        person.wait(20_000);
+        let texts = person.texts();
+        assert!(texts.contains(&in_list.to_owned()), "{texts:?}");
+        assert!(texts.contains(&format!("waiting {in_head}")), "{texts:?}");
+        person.control("i");
+        assert_eq!(person.finds_all(in_list).len(), 2, "in the list and in the inbox");
+    }
 }

@@ -134,7 +134,7 @@ fn numbers(task: Option<&AgentTask>, look: Look) -> Vec<String> {
     let waits = task.pending.iter().map(abide_client::protocol::inbox::Pending::asked_at).min();
     let time = match (task.status, waits) {
         (Status::WaitingUser | Status::WaitingApproval, Some(since)) => {
-            format!("waiting {}", words::duration(look.now.since(since).max(1000)))
+            format!("waiting {}", words::waited(since, look.now))
         }
         _ => words::duration(task.ended_at.unwrap_or(look.now).since(task.started_at).max(1000)),
     };
