@@ -6,6 +6,7 @@
 //! * [`local_state`]: what this window remembers on its own: drafts, scale, theme
 //! * [`guard`]: what a key or a click may do now that cannot be undone
 //! * [`output`]: what a program wrote, as a terminal would leave it standing
+//! * [`rendered`]: Markdown as it is read, its words without its marks
 //! * [`desktop`]: shows a text in the person's editor
 //! * [`picker`]: the desktop's dialog for files
 //! * [`undo`]: what was written in a field before
@@ -33,6 +34,7 @@ pub mod keymap;
 pub mod local_state;
 pub mod output;
 pub mod picker;
+pub mod rendered;
 pub mod request;
 pub mod screen;
 mod start;

@@ -16,7 +16,6 @@ pub mod markdown;
 mod marks;
 mod plain;
 mod projection;
-mod rendered;
 mod result;
 mod selection;
 mod timeline;

@@ -8,6 +8,7 @@ use crate::{
     effect::{Effect, field},
     font,
     guard::Deed,
+    rendered,
     theme::{size, space, style},
     widget::{
         Element, Look, badge, dot, elide::elided, field::field, head, key, press::press, secondary, word,
@@ -401,7 +402,7 @@ fn line(
         (Some(item), ..) => {
             let doing = match &item.pending {
                 Pending::Approval(a) => format!("approve: {}", words::what(&a.tool, &a.summary)),
-                Pending::Question(q) => format!("asks: {}", q.text),
+                Pending::Question(q) => format!("asks: {}", rendered::text(&q.text)),
             };
             (Mark::NeedsYou, doing, words::age(item.pending.asked_at(), look.now))
         }

@@ -8,7 +8,7 @@ use crate::{
 use abide_client::protocol::{
     ConversationId, Timestamp,
     conversation::{Conversation, LatestTask},
-    inbox::Pending,
+    inbox::{Pending, Question},
     notification::Snapshot,
     task::{EndReason, Incomplete, Status},
 };
@@ -279,4 +279,22 @@ fn what_waits_is_told_without_seconds() {
         person.control("i");
         assert_eq!(person.finds_all(in_list).len(), 2, "in the list and in the inbox");
     }
+}
+
+#[test]
+fn a_question_is_shown_in_the_list_without_the_marks_of_markdown() {
+    let question = Question {
+        text: "Which **colour** shall [the door](https://x.y) in `hall.rs` have?\n\n- red".into(),
+        ..preset::question()
+    };
+    let (overview, _) = preset::waits(Status::WaitingUser, &[Pending::Question(question)], preset::empty());
+    let mut person = Person::before(overview);
+    assert!(person.finds("asks: Which colour shall the door in hall.rs have?").is_some());
+    let mut approval = preset::approval();
+    if let Pending::Approval(approval) = &mut approval {
+        approval.summary = "ls **/*.rs".into();
+    }
+    let (overview, _) = preset::waits(Status::WaitingApproval, &[approval], preset::empty());
+    let mut person = Person::before(overview);
+    assert!(person.finds("approve: ls **/*.rs").is_some(), "a command is no Markdown");
 }

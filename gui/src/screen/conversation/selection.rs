@@ -1,9 +1,10 @@
 //! What is selected in the timeline, and its words: from the model, since most rows are not built.
 
-use super::{Conversation, Message, Row, rendered};
+use super::{Conversation, Message, Row};
 use crate::{
     effect::Effect,
     font::JOINER,
+    rendered,
     widget::list::{End, Selection},
     words,
 };

@@ -7,7 +7,7 @@ const OPTIONS: Options =
 
 /// The words of a document, a block a paragraph.
 #[must_use]
-pub(super) fn text(markdown: &str) -> String {
+pub fn text(markdown: &str) -> String {
     let mut words = Words::default();
     for event in Parser::new_ext(markdown, OPTIONS) {
         words.take(&event);
@@ -18,7 +18,7 @@ pub(super) fn text(markdown: &str) -> String {
 
 /// The words of one of its blocks, counted from 0.
 #[must_use]
-pub(super) fn block(markdown: &str, block: usize) -> Option<String> {
+pub fn block(markdown: &str, block: usize) -> Option<String> {
     let mut depth = 0_usize;
     let mut ends = Parser::new_ext(markdown, OPTIONS).into_offset_iter().filter_map(|(event, range)| {
         match event {
