@@ -6,7 +6,7 @@ mod scroll;
 mod select;
 
 pub use scroll::View;
-pub use select::{End, Selection};
+pub use select::{End, Selection, TABLE};
 
 use super::Element;
 use crate::theme::{radius, space, tokens};

@@ -210,3 +210,18 @@ fn a_selection_across_a_call_paints_it() {
         assert!(painted(&mut person, call), "{call}");
     }
 }
+
+/// A spreadsheet takes it apart again.
+#[test]
+fn the_cells_of_a_table_are_copied_with_tabs_between_them() {
+    let table = "Before.\n\n| file | size | owner |\n|---|---|---|\n| a rather long name | 1 | me |\n| b |  | you |\n\nAfter.\n\n- item";
+    let messages = vec![preset::said(1, Role::Agent, table)];
+    let mut person = before(Status::Thinking, Snapshot { messages, ..preset::empty() });
+    let (from, to) = (shown(&mut person, "Before."), shown(&mut person, "item"));
+    person.drags(left(from), right(to));
+    let words = selected(&person).unwrap();
+    assert_eq!(
+        words,
+        "Before.\n\nfile\tsize\towner\na rather long name\t1\tme\nb\t\tyou\n\nAfter.\n\n• item"
+    );
+}

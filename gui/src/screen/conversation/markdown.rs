@@ -6,6 +6,7 @@ use crate::{
     theme::{Tokens, radius, size, space, style},
     widget::{
         Element,
+        list::TABLE,
         passage::{self, prose},
         secondary, word,
     },
@@ -157,7 +158,9 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
         let count = columns.len().max(1) as f32;
         // Some columns need less than their part.
         let cell = space::BUBBLE * if count > 1.0 { 1.25 } else { 1.0 } / count;
-        markdown::table(&Viewer { cell: Some(cell), ..*self }, settings, columns, rows)
+        container(markdown::table(&Viewer { cell: Some(cell), ..*self }, settings, columns, rows))
+            .id(TABLE)
+            .into()
     }
 
     fn unordered_list(

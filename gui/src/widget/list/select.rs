@@ -20,6 +20,8 @@ use std::{any::Any, ops::Range, sync::Arc};
 const SAME_LINE: f32 = 6.0;
 /// A gap between two passages that is read as an empty line.
 const PARAGRAPH: f32 = 8.0;
+/// Of a container around a table: what stands in it is read cell by cell.
+pub const TABLE: &str = "table";
 /// What is selected goes on past an edge at most so fast, in logical pixels a frame.
 const FASTEST: f32 = 40.0;
 
@@ -157,6 +159,15 @@ fn line(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
+/// A table that is being read.
+#[derive(Debug, Clone, Copy)]
+enum Table {
+    /// Its container has come, and what stands in it comes next.
+    Entered,
+    /// What comes is in it, and the last cell was here.
+    Within(Option<Rectangle>),
+}
+
 /// Reads the passages of a row, finds the place that is nearest to a point, and marks what is selected.
 pub(super) struct Reader {
     text: String,
@@ -165,6 +176,7 @@ pub(super) struct Reader {
     shift: Vector,
     clip: Option<Rectangle>,
     entering: Option<(Vector, Rectangle)>,
+    table: Option<Table>,
     point: Option<Point>,
     nearest: Option<(f32, usize)>,
     mark: Option<Option<Range<usize>>>,
@@ -188,6 +200,7 @@ impl Reader {
             shift: Vector::ZERO,
             clip: None,
             entering: None,
+            table: None,
             point,
             nearest: None,
             mark,
@@ -204,10 +217,25 @@ impl Reader {
     fn separator(&self, bounds: Rectangle) -> &'static str {
         match self.last {
             None => "",
+            // The cell that it begins has been set apart already.
+            Some(_) if matches!(self.table, Some(Table::Within(Some(_)))) => "",
             Some(last) if (last.y - bounds.y).abs() < SAME_LINE => " ",
             Some(last) if bounds.y - (last.y + last.height) >= PARAGRAPH => "\n\n",
             Some(_) => "\n",
         }
+    }
+
+    /// A container within a table is a cell, unless it is within the last cell. A cell may have no passage.
+    fn cell(&mut self, last: Option<Rectangle>, bounds: Rectangle) {
+        let separator = match last {
+            Some(last) if bounds.is_within(&last.expand(1.0)) => return,
+            Some(last) if (last.y - bounds.y).abs() < SAME_LINE => "\t",
+            Some(_) => "\n",
+            None if self.last.is_some() => "\n\n",
+            None => "",
+        };
+        self.text.push_str(separator);
+        self.table = Some(Table::Within(Some(bounds)));
     }
 
     fn find(&mut self, start: usize, bounds: Rectangle, passage: &passage::State) {
@@ -231,6 +259,10 @@ impl Reader {
 impl Operation for Reader {
     fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn Operation)) {
         let before = (self.shift, self.clip);
+        let is_table = matches!(self.table, Some(Table::Entered));
+        if is_table {
+            self.table = Some(Table::Within(None));
+        }
         if let Some((shift, clip)) = self.entering.take() {
             let clip = clip - self.shift;
             self.shift += shift;
@@ -241,6 +273,17 @@ impl Operation for Reader {
         }
         operate(self);
         (self.shift, self.clip) = before;
+        if is_table {
+            self.table = None;
+        }
+    }
+
+    fn container(&mut self, id: Option<&Id>, bounds: Rectangle) {
+        match self.table {
+            None if id == Some(&Id::new(TABLE)) => self.table = Some(Table::Entered),
+            Some(Table::Within(last)) => self.cell(last, bounds),
+            None | Some(Table::Entered) => {}
+        }
     }
 
     fn scrollable(
