@@ -88,14 +88,15 @@ impl Palette {
         self.at = self.at.saturating_add_signed(by).min(last);
     }
 
-    /// Rows that have all words of the query.
+    /// Rows that have all words of the query. Those in which each begins a word come first.
     fn found(&self) -> Vec<Item> {
         let query = self.query.to_lowercase();
-        let fits = |item: &Item| {
-            let said = format!("{} {}", item.group, item.what).to_lowercase();
-            query.split_whitespace().all(|word| said.contains(word))
-        };
-        self.items().into_iter().filter(fits).collect()
+        let said = |item: &Item| format!("{} {}", item.group, item.what).to_lowercase();
+        let fits = |item: &Item| query.split_whitespace().all(|word| said(item).contains(word));
+        let begins = |item: &Item| query.split_whitespace().all(|word| begins_a_word(&said(item), word));
+        let (mut found, rest): (Vec<_>, Vec<_>) = self.items().into_iter().filter(fits).partition(begins);
+        found.extend(rest);
+        found
     }
 
     fn items(&self) -> Vec<Item> {
@@ -159,6 +160,10 @@ impl Palette {
     }
 }
 
+fn begins_a_word(said: &str, word: &str) -> bool {
+    said.match_indices(word).any(|(at, _)| !said[..at].ends_with(char::is_alphanumeric))
+}
+
 /// What can be done, and by which key. A card is decided at the card, where it can be seen.
 fn item(group: &'static str, entry: &'static Entry) -> Option<Item> {
     let command = entry.command?;
@@ -181,6 +186,16 @@ mod tests {
         assert_eq!(palette.update(Message::Submitted), Some(Pick::Command(Command::Archive)));
         palette.update(Message::QueryChanged("no such thing".to_owned()));
         assert_eq!(palette.update(Message::Submitted), None);
+    }
+
+    #[test]
+    fn the_beginning_of_a_word_comes_before_its_middle() {
+        let mut palette = Palette::of(Offer::Commands);
+        palette.update(Message::QueryChanged("arch".to_owned()));
+        let found = palette.found();
+        let picks = |command| found.iter().position(|item| item.pick == Pick::Command(command));
+        assert_eq!(picks(Command::Archive), Some(0));
+        assert!(picks(Command::Search).is_some(), "it is found still");
     }
 
     #[test]
