@@ -1,4 +1,4 @@
-//! What can be typed. Parsing only: what it means is in [`crate::commands`].
+//! The command line's grammar, parsing only. What a command does is in [`crate::commands`].
 
 mod conversation;
 mod daemon;
@@ -140,7 +140,7 @@ pub(crate) enum Command {
     Daemon(DaemonCommand),
     /// Check that everything is well: home, database, configuration, providers, notifications
     Doctor(DoctorArgs),
-    /// Show, change or check the configuration, or print what can be in it
+    /// Show, change or check the configuration, or print all its keys
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Open the window

@@ -1,4 +1,4 @@
-//! The client's clock: for ages on a screen only, nothing is decided by it.
+//! The client's clock, only for ages on the screen: it decides nothing.
 
 use abide_client::protocol::Timestamp;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! One file a verb; here is only which is which.
+//! One file for each command; this one dispatches.
 
 mod answer;
 mod approve;

@@ -1,7 +1,7 @@
-//! What Tab offers in a shell besides the words of the command line itself: ids and names that the daemon knows.
+//! Shell completion of ids and names that the daemon knows.
 //!
-//! The script that `abide completions` prints runs this program with [`VARIABLE`] set. A daemon is asked if one is running, never
-//! started; whatever goes wrong, there is nothing to offer and nothing is said.
+//! The script that `abide completions` prints runs this program with [`VARIABLE`] set. A running daemon is asked, but none is
+//! started. After an error nothing is offered and nothing is printed.
 
 use crate::{
     args::Cli,
@@ -33,18 +33,18 @@ use std::{ffi::OsStr, time::Duration};
 /// Set by the script, to the name of the shell.
 pub(crate) const VARIABLE: &str = "_ABIDE_COMPLETE";
 
-/// A person waits with a finger on the key.
+/// A person waits for it after pressing Tab.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Tasks and conversations that are looked through, the newest.
+/// How many tasks and conversations are searched, newest first.
 const PAGE: u32 = 200;
-/// Columns of a description.
+/// The width of a description.
 const WIDTH: usize = 60;
 
-/// What an argument names.
+/// The kind of thing that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Task,
-    /// One that has not ended.
+    /// A task that has not ended.
     LiveTask,
     Conversation,
     ArchivedOrNot,
@@ -58,7 +58,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// For an argument's `add`.
+    /// For the `add` attribute of an argument.
     pub(crate) fn completer(self) -> ArgValueCompleter {
         ArgValueCompleter::new(move |typed: &OsStr| {
             typed.to_str().map(|typed| self.candidates(typed)).unwrap_or_default()
@@ -71,16 +71,16 @@ impl Kind {
     }
 }
 
-/// Answers the script; `false` if this run is none of it.
+/// Prints completions if the script asked for them; `false` if it did not.
 pub(crate) fn answered() -> Result<bool, clap::Error> {
     let folder = std::env::current_dir().ok();
     CompleteEnv::with_factory(Cli::command).var(VARIABLE).try_complete(std::env::args_os(), folder.as_deref())
 }
 
-/// Something that can be named.
+/// A name that may be offered.
 struct Offer {
     name: String,
-    /// Also names it; offered if the person has begun to type it.
+    /// The full id, offered once the person has typed part of it.
     long: Option<String>,
     what: String,
 }
@@ -88,7 +88,7 @@ struct Offer {
 impl Offer {
     fn candidate(self, typed: &str) -> Option<CompletionCandidate> {
         let name = std::iter::once(self.name).chain(self.long).find(|name| name.starts_with(typed))?;
-        // A name of a provider's model goes to a shell.
+        // A model's name comes from a provider, and goes to a shell.
         let is_plain = !name.chars().any(|c| c.is_control() || c.is_whitespace());
         let what = text::fit(&text::one_line(&self.what), WIDTH).into_owned();
         is_plain.then(|| CompletionCandidate::new(name).help(Some(what.into())))
@@ -166,7 +166,7 @@ async fn inbox(daemon: &Client, is_wanted: impl Fn(&Pending) -> bool) -> Option<
     Some(items.into_iter().filter(|item| is_wanted(&item.pending)).map(offer).collect())
 }
 
-/// The default, what providers list without being asked, and what conversations use.
+/// The default, the models that providers list offline, and those of conversations.
 async fn models(daemon: &Client) -> Option<Vec<Offer>> {
     let offline = ListModelsParams { offline: true, provider: None };
     let (models, conversations) = tokio::join!(daemon.call::<ListModels>(offline), listed(daemon, false));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_name_is_offered_and_the_long_one_to_who_has_begun_it() {
+    fn the_short_id_is_offered_and_the_full_one_once_typed_in_part() {
         assert_eq!(offered("", "5f2c", "Tidy").unwrap().0, "5f2c");
         assert_eq!(offered("5f", "5f2c", "Tidy").unwrap().0, "5f2c");
         assert_eq!(offered("0198", "5f2c", "Tidy").unwrap().0, "0198c0de-00aa");
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn words_from_elsewhere_are_short_and_safe() {
+    fn foreign_text_is_shortened_and_escaped() {
         let (_, what) = offered("", "5f2c", &format!("two\nlines\u{1b}[2J{}", "x".repeat(200))).unwrap();
         assert!(
             what.starts_with("two lines") && !what.contains('\u{1b}') && text::width(&what) <= WIDTH,

@@ -1,4 +1,4 @@
-//! How commands reach the daemon.
+//! The connection to the daemon.
 
 use crate::{
     error::CommandError,
@@ -13,10 +13,10 @@ use abide_client::{
     view::{Connection, OverviewView},
 };
 
-/// API keys that shells usually have, and whose they are.
+/// Variables with API keys that shells usually have, and their providers.
 const KEY_VARIABLES: [(&str, &str); 2] = [("ANTHROPIC_API_KEY", "anthropic"), ("OPENAI_API_KEY", "openai")];
 
-/// A connection that is made again when it is found cut before a call.
+/// A connection that is made again if it is found cut before a call.
 pub(crate) struct Daemon {
     home: Home,
     client: Client,
@@ -41,20 +41,20 @@ impl Daemon {
         &self.home
     }
 
-    /// The daemon is gone. Unless it was told to go, it is started again: its tasks go on by themselves.
+    /// Starts the daemon again after it died, unless it was told to stop. Its tasks go on by themselves.
     pub(crate) async fn revive(&self, last: DaemonUpdate) {
         if !last.shutting_down {
-            // What fails here is seen by the subscription, which goes on trying and says so.
+            // An error here also reaches the subscription, which retries and reports it.
             drop(autostart::connect_or_start(&self.home, options()).await);
         }
     }
 
-    /// Asks once: what a cut connection leaves unknown is said, not tried again.
+    /// Sends a request once: after a cut connection its effect is unknown, so it is not sent again.
     pub(crate) async fn call<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError> {
         Ok(self.ask::<M>(params).await?)
     }
 
-    /// Asks again if the connection is cut meanwhile. For what may be asked twice without harm.
+    /// Sends a request again if the connection is cut meanwhile: only for requests that may be repeated without harm.
     pub(crate) async fn call_again<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CommandError>
     where
         M::Params: Clone,
@@ -75,7 +75,7 @@ impl Daemon {
         self.client.call::<M>(params).await
     }
 
-    /// Asks beside other requests: what is returned does not hold this connection.
+    /// Sends a request without borrowing this connection, so that several run at once.
     pub(crate) fn asked<M: Method>(
         &self,
         params: M::Params,
@@ -84,8 +84,8 @@ impl Daemon {
         async move { Ok(client.call::<M>(params).await?) }
     }
 
-    /// Says what about the daemon may surprise who starts a task: a configuration that it refuses, a key of this shell that it
-    /// lacks.
+    /// Warns a person who starts a task of what may surprise them: a configuration that is refused, or a key that this shell has
+    /// and the daemon lacks.
     pub(crate) async fn warn(&mut self) -> Result<(), CommandError> {
         let status = self.call::<Status>(StatusParams::default()).await?;
         if let Some(refused) = &status.config.refused {
@@ -102,7 +102,7 @@ impl Daemon {
     }
 }
 
-/// All tasks as they stand, kept up while the daemon is restarted.
+/// The current state of all tasks, kept up through restarts of the daemon.
 pub(crate) struct Overview {
     live: Live,
     pub(crate) view: OverviewView,
@@ -115,7 +115,7 @@ impl Overview {
         Ok(Self { live, view: OverviewView::default() })
     }
 
-    /// Takes in the next update. A daemon that has died is started again. Cancel-safe up to the update.
+    /// Folds the next update in. If the daemon has died, it is started again. Cancel-safe until an update comes.
     pub(crate) async fn next(&mut self, daemon: &Daemon) -> Result<(), CommandError> {
         let update = self.live.next().await;
         let is_lost = matches!(update, Update::Disconnected { .. });
@@ -134,7 +134,7 @@ pub(crate) fn options() -> Options {
     Options::new("abide", env!("CARGO_PKG_VERSION"))
 }
 
-/// Connects again and again for one who follows. It starts no daemon: whoever follows knows whether one was told to go.
+/// Reconnects for a subscription. It starts no daemon: the caller knows whether it was told to stop.
 pub(crate) fn connector(home: &Home) -> AtHome {
     AtHome { home: home.clone(), options: options(), start: None }
 }

@@ -1,4 +1,4 @@
-//! How a command fails: a kind that decides the exit code, words, and a way out. The one place where errors become these.
+//! Errors of commands: a kind that decides the exit code, a message and a hint. All other errors are converted here.
 
 use crate::{
     exit::Exit,
@@ -17,15 +17,15 @@ use abide_client::{
 use serde_json::json;
 use std::{fmt, io, process::ExitCode};
 
-/// Whose turn it is now.
+/// The kind of failure; it decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Failed,
     Usage,
     NoDaemon,
-    /// The time that was given is over.
+    /// The time limit is over.
     TimedOut,
-    /// Who read our output has gone: nothing to say, and nobody to say it to.
+    /// The reader of the output has gone; nothing is printed.
     BrokenPipe,
 }
 
@@ -34,27 +34,27 @@ pub(crate) struct CommandError {
     kind: Kind,
     error: anyhow::Error,
     hint: Option<String>,
-    /// The daemon's own words, if it is its refusal.
+    /// The daemon's refusal, if it is one.
     refusal: Option<Box<protocol::Error>>,
 }
 
 impl CommandError {
-    /// What was typed makes no sense.
+    /// The command line is wrong.
     pub(crate) fn usage(words: impl Into<String>) -> Self {
         Self::of(Kind::Usage, anyhow::Error::msg(words.into()), None)
     }
 
-    /// It could not be done.
+    /// The command failed.
     pub(crate) fn failed(words: impl Into<String>) -> Self {
         Self::of(Kind::Failed, anyhow::Error::msg(words.into()), None)
     }
 
-    /// It was not done in the time that was given for it.
+    /// The time limit is over.
     pub(crate) fn timed_out(words: impl Into<String>) -> Self {
         Self::of(Kind::TimedOut, anyhow::Error::msg(words.into()), None)
     }
 
-    /// Whether it is a refusal of the daemon for this reason.
+    /// Whether the daemon refused it with this kind of error.
     pub(crate) fn is(&self, kind: ErrorKind) -> bool {
         self.refusal.as_ref().is_some_and(|refusal| refusal.kind() == kind)
     }
@@ -68,7 +68,7 @@ impl CommandError {
         Self { kind, error: error.into(), hint: hint.map(str::to_owned), refusal: None }
     }
 
-    /// The daemon knows nothing by that id.
+    /// Whether the daemon knows no such id.
     pub(crate) fn is_not_found(&self) -> bool {
         self.error.downcast_ref::<protocol::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound)
     }
@@ -83,18 +83,19 @@ impl CommandError {
         }
     }
 
-    /// Tells standard error.
+    /// Prints it on standard error.
     pub(crate) fn show(&self) {
         if self.kind != Kind::BrokenPipe {
-            // If standard error is gone too, the exit code has to do.
+            // If standard error is closed too, only the exit code is left.
             let _ = screen::note(&self.rendered());
         }
     }
 
-    /// Tells standard error in one line of JSON: `{"error":{"kind","message","hint","exitCode","retryable","id","candidates"}}`.
+    /// Prints it on standard error as one line of JSON:
+    /// `{"error":{"kind","message","hint","exitCode","retryable","id","candidates"}}`.
     pub(crate) fn show_json(&self) {
         if self.kind != Kind::BrokenPipe {
-            // If standard error is gone too, the exit code has to do.
+            // If standard error is closed too, only the exit code is left.
             let _ = screen::note(&self.document().to_string());
         }
     }
@@ -133,13 +134,13 @@ impl CommandError {
 }
 
 impl fmt::Display for CommandError {
-    /// With all that led to it.
+    /// With all its causes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#}", self.error)
     }
 }
 
-/// A line for each.
+/// One line for each.
 fn candidates(candidates: &[Candidate]) -> String {
     let row = |candidate: &Candidate| {
         let tail = candidate.id.len().saturating_sub(8);
@@ -153,16 +154,16 @@ fn candidates(candidates: &[Candidate]) -> String {
     table(["", "", ""], &rows, None)
 }
 
-/// What clap has to say: help and versions are no errors.
+/// Prints clap's message; help and versions are no errors.
 pub(crate) fn show_usage(said: &clap::Error, json: bool) -> ExitCode {
     if json && said.use_stderr() {
         let words = said.render().to_string();
-        // The first paragraph says what is wrong, the others how it should be.
+        // The first paragraph is the error, the rest the usage.
         let (wrong, right) = words.split_once("\n\n").unwrap_or((&words, ""));
         let wrong = CommandError::usage(wrong.trim_start_matches("error: ").trim());
         wrong.hinted(right.split_whitespace().collect::<Vec<_>>().join(" ")).show_json();
     } else {
-        // If nobody reads it, there is nobody to tell.
+        // An error of printing has nowhere to go.
         let _ = said.print();
     }
     if said.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
@@ -239,7 +240,7 @@ impl From<protocol::Error> for CommandError {
                 Some(format!("`abide show {short}` says more about it"))
             }
             ErrorKind::IllegalState => Some("`abide ps --all` shows where it stands".to_owned()),
-            // Most say so themselves.
+            // Most of these messages name it themselves.
             ErrorKind::ModelUnavailable if !error.message.contains("`abide models`") => {
                 Some("`abide models` lists what there is".to_owned())
             }
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_task_is_named_with_the_way_out() {
+    fn a_running_task_is_named_with_a_hint() {
         let error = protocol::Error::new(ErrorKind::TaskRunning, "this conversation has a running task")
             .about("0198c0de-0000-7000-8000-00005f2c81d0");
         assert_eq!(
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_id_fits_is_listed() {
+    fn candidates_of_an_ambiguous_id_are_listed() {
         let candidate = |id: &str, title: &str, status: &str| Candidate {
             id: id.into(),
             title: title.into(),
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_daemon_are_made_safe() {
+    fn text_of_the_daemon_is_escaped() {
         let shown = shown(&protocol::Error::new(ErrorKind::NotFound, "no \u{1b}[2Jx").into());
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
     }

@@ -1,4 +1,4 @@
-//! Exit codes: scripts rely on them.
+//! Exit codes, which scripts rely on.
 
 use abide_client::protocol::task::{AgentTask, EndReason, Incomplete};
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done, or detached from what goes on.
+    /// Done, or detached from a task that goes on.
     Done,
     Failed,
     Usage,
@@ -15,11 +15,11 @@ pub(crate) enum Exit {
     NeedsPerson,
     /// A step, time or budget limit ended the task, or its last reply was cut at the model's length limit.
     Limit,
-    /// The time that was given is over.
+    /// The time limit is over.
     TimedOut,
     /// The task was stopped.
     Cancelled,
-    /// This program was told to end.
+    /// This program was ended by a signal.
     Terminated,
 }
 
@@ -38,7 +38,7 @@ impl Exit {
         }
     }
 
-    /// What the end of a task means to the one who waited for it.
+    /// The code for the end of a task that was waited for.
     pub(crate) const fn of(reason: EndReason) -> Self {
         match reason {
             EndReason::Completed => Self::Done,
@@ -50,11 +50,11 @@ impl Exit {
         }
     }
 
-    /// The same for a task that has ended; `None` while it has not.
+    /// The same for a task; `None` while it has not ended.
     pub(crate) fn of_task(task: &AgentTask) -> Option<Self> {
         let of_end = || match task.incomplete {
             Some(Incomplete::Length) => Self::Limit,
-            // What was asked for is not there.
+            // There is no reply.
             Some(Incomplete::Empty) => Self::Failed,
             None => task.end_reason.map_or(Self::Failed, Self::of),
         };
@@ -68,7 +68,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Resolves when this process is asked to end (SIGTERM, or SIGHUP when its terminal goes away).
+/// Resolves when this process gets SIGTERM, or SIGHUP as its terminal closes.
 #[cfg(unix)]
 pub(crate) async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};

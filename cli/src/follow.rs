@@ -1,11 +1,12 @@
-//! Following a conversation until its task ends: `run`, `chat`, `watch` and `demo` are this with different beginnings.
+//! Follows a conversation until its task ends: the common part of `run`, `chat`, `watch` and `demo`.
 //!
-//! One loop: what the daemon tells is folded, then told on; what waits for a person is asked; Ctrl-C detaches and stops nothing.
+//! One loop: it folds updates and prints the changes, asks the person about open items, and on Ctrl-C detaches without stopping
+//! anything.
 
 mod ask;
 mod end;
+mod printer;
 mod progress;
-mod teller;
 
 use crate::{
     connection::{self, Daemon},
@@ -33,55 +34,55 @@ use abide_client::{
     view::{Change, Connection, ConversationView, Entry},
 };
 pub(crate) use end::{FollowEnd, is_stuck};
+use printer::Printer;
 use progress::Progress;
 use std::{collections::HashSet, time::Duration};
-use teller::Teller;
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
-/// How often the live line counts on.
+/// How often the live line's times are updated.
 const TICK: Duration = Duration::from_secs(1);
-/// After this long without a word, all that was recorded of an ended task has come.
+/// If nothing comes for this long, all records of an ended task have come.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// What is followed, and for whom.
-pub(crate) struct What {
+/// The conversation to follow, and how to print it.
+pub(crate) struct Target {
     pub(crate) conversation: ConversationId,
-    /// Until this task ends; `None`: as long as one likes.
+    /// The task whose end ends the following; `None`: it goes on until Ctrl-C.
     pub(crate) task: Option<TaskId>,
-    /// It had ended before.
+    /// The task had ended before.
     pub(crate) is_over: bool,
     pub(crate) since: Option<Seq>,
-    /// The person's own messages too; who typed them just now knows them.
+    /// Print the person's own messages too. A person who has just typed them does not need that.
     pub(crate) with_prompts: bool,
-    /// How much of what calls put out is shown.
+    /// How much of a call's output is printed.
     pub(crate) extent: Extent,
     pub(crate) json: bool,
-    pub(crate) who: Who,
+    pub(crate) answerer: Answerer,
     pub(crate) interrupt: Interrupt,
 }
 
-/// What Ctrl-C does to the task that is followed.
+/// What Ctrl-C does to the followed task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Nothing: the person leaves.
+    /// Nothing; this program ends.
     Detaches,
-    /// It is stopped, and its end awaited; a second Ctrl-C leaves.
+    /// Stops it and waits for its end; a second Ctrl-C ends this program.
     Stops,
 }
 
-/// Who answers what the task asks.
-pub(crate) enum Who {
+/// Who answers questions and approvals.
+pub(crate) enum Answerer {
     Person(Terminal),
-    /// The program itself, saying so: nobody is there, and it is only a demonstration.
+    /// This program, which says so: the demonstration, without a terminal.
     Itself,
-    /// Nobody: say how to answer, and leave.
+    /// Nobody: prints how to answer, and ends.
     Nobody,
-    /// Nobody: say how to answer, and go on looking.
+    /// Nobody: prints how to answer, and goes on following.
     Onlooker,
 }
 
-impl Who {
-    /// The person at the terminal, else another; a program that reads JSON is no person.
+impl Answerer {
+    /// The person, if there is a terminal; else `other`. With `--json` there is no person.
     pub(crate) fn person_or(json: bool, other: Self) -> Self {
         Terminal::open().filter(|_| !json).map_or(other, Self::Person)
     }
@@ -89,34 +90,34 @@ impl Who {
 
 pub(crate) struct Follow<'d> {
     daemon: &'d mut Daemon,
-    what: What,
+    target: Target,
     live: Live,
     view: ConversationView,
-    /// Told when no prompt is open.
-    untold: Vec<Change>,
-    teller: Teller,
+    /// Changes to print once no prompt is open.
+    unprinted: Vec<Change>,
+    printer: Printer,
     screen: Screen,
     progress: Progress,
-    /// Questions and approvals that were dealt with here; the daemon's word on them may still be under way.
+    /// Items that were answered here; their records may not have come yet.
     settled: HashSet<PendingId>,
-    /// The record of the task's end is in the view.
+    /// The view has the record of the task's end.
     saw_end: bool,
-    /// The person has stopped the task.
+    /// This program has stopped the task.
     is_stopping: bool,
     tick: Interval,
 }
 
 impl<'d> Follow<'d> {
-    pub(crate) async fn open(daemon: &'d mut Daemon, what: What) -> Result<Self, CommandError> {
+    pub(crate) async fn open(daemon: &'d mut Daemon, target: Target) -> Result<Self, CommandError> {
         let connector = connection::connector(daemon.home());
-        let scope = Scope::Conversation(what.conversation);
-        let live = Live::open(connector, scope, what.since, LiveOptions::default()).await?;
+        let scope = Scope::Conversation(target.conversation);
+        let live = Live::open(connector, scope, target.since, LiveOptions::default()).await?;
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut follow = Self {
-            view: ConversationView::new(what.conversation),
-            untold: Vec::new(),
-            teller: Teller::new(what.task, what.with_prompts, what.extent),
+            view: ConversationView::new(target.conversation),
+            unprinted: Vec::new(),
+            printer: Printer::new(target.task, target.with_prompts, target.extent),
             screen: Screen::new(),
             progress: Progress::default(),
             settled: HashSet::new(),
@@ -125,13 +126,13 @@ impl<'d> Follow<'d> {
             tick,
             daemon,
             live,
-            what,
+            target,
         };
-        follow.look().await;
+        follow.focus().await;
         Ok(follow)
     }
 
-    /// Follows to the end, or until the person leaves.
+    /// Follows until the end, or until the person leaves.
     pub(crate) async fn run(mut self) -> Result<FollowEnd, CommandError> {
         let ending = self.follow().await;
         self.screen.close()?;
@@ -139,14 +140,14 @@ impl<'d> Follow<'d> {
         ending
     }
 
-    /// What a person saw is not unread any more. (Also at a prompt: the terminal may be closed while it is open.)
+    /// Marks what was shown as read. (Also while a prompt is open: the terminal may be closed then.)
     async fn mark_read(&mut self) {
-        let is_seen = !self.what.json && screen::is_seen();
-        // A daemon that is gone is not started for this.
+        let is_seen = !self.target.json && screen::is_seen();
+        // A daemon is not started for this.
         if is_seen && *self.view.connection() == Connection::Live {
-            let conversation_id = self.what.conversation.to_string();
+            let conversation_id = self.target.conversation.to_string();
             let params = MarkReadParams { conversation_id, seq: self.view.cursor() };
-            // Failing, it stays unread: no harm is done.
+            // If it fails, the messages stay unread, which does no harm.
             drop(self.daemon.call::<MarkRead>(params).await);
         }
     }
@@ -160,13 +161,13 @@ impl<'d> Follow<'d> {
                 if let Some(ending) = self.settle(open).await? {
                     return Ok(ending);
                 }
-                self.tell()?;
+                self.print_changes()?;
                 continue;
             }
             tokio::select! {
                 update = self.live.next() => {
                     self.take(update).await?;
-                    self.tell()?;
+                    self.print_changes()?;
                 }
                 _ = self.tick.tick() => {}
                 _ = tokio::signal::ctrl_c() => {
@@ -179,10 +180,10 @@ impl<'d> Follow<'d> {
         }
     }
 
-    /// Ctrl-C: leaves, or stops the task and waits for its end.
+    /// Handles Ctrl-C: detaches, or stops the task and waits for its end.
     async fn interrupted(&mut self) -> Result<Option<FollowEnd>, CommandError> {
         let Some(task) =
-            self.what.task.filter(|_| self.what.interrupt == Interrupt::Stops && !self.is_stopping)
+            self.target.task.filter(|_| self.target.interrupt == Interrupt::Stops && !self.is_stopping)
         else {
             return Ok(Some(self.detached()));
         };
@@ -193,7 +194,7 @@ impl<'d> Follow<'d> {
         };
         match stopped {
             Ok(_) => Ok(None),
-            // Its end was under way.
+            // The task was ending anyway.
             Err(_) if self.saw_end || self.has_ended(task) => Ok(None),
             Err(error) => {
                 self.is_stopping = false;
@@ -207,26 +208,26 @@ impl<'d> Follow<'d> {
         self.view.task(task).is_some_and(|task| task.status.has_ended())
     }
 
-    /// Folds an update in; what it changed waits to be told.
+    /// Folds an update in; the changes are printed later.
     async fn take(&mut self, update: Update) -> Result<(), CommandError> {
-        if self.what.json {
-            tell_json(&update)?;
+        if self.target.json {
+            print_json(&update)?;
         }
         let is_snapshot = matches!(update, Update::Snapshot(_));
         let is_reconnected = matches!(update, Update::Reconnected(_));
         let is_lost = matches!(update, Update::Disconnected { .. });
         let changes = self.view.apply(update);
-        if is_snapshot && self.what.since.is_none() {
-            let has_ended = self.what.task.is_some_and(|id| self.has_ended(id));
-            self.saw_end |= has_ended || self.what.is_over;
+        if is_snapshot && self.target.since.is_none() {
+            let has_ended = self.target.task.is_some_and(|id| self.has_ended(id));
+            self.saw_end |= has_ended || self.target.is_over;
         }
         self.saw_end |= changes.iter().any(|change| self.is_end(change));
-        self.untold.extend(changes);
+        self.unprinted.extend(changes);
         if is_lost {
             self.daemon.revive(self.view.daemon()).await;
         }
         if is_reconnected {
-            self.look().await;
+            self.focus().await;
         }
         Ok(())
     }
@@ -234,48 +235,48 @@ impl<'d> Follow<'d> {
     fn is_end(&self, change: &Change) -> bool {
         let Change::Added(seq) = change else { return false };
         matches!(self.view.entry(*seq), Some(Entry::Event(event))
-            if event.task_id == self.what.task && matches!(event.kind, EventKind::TaskEnded(_)))
+            if event.task_id == self.target.task && matches!(event.kind, EventKind::TaskEnded(_)))
     }
 
-    fn tell(&mut self) -> Result<(), CommandError> {
-        let changes = std::mem::take(&mut self.untold);
-        if !self.what.json {
-            self.teller.tell(&self.view, &changes, &self.settled, &mut self.screen)?;
+    fn print_changes(&mut self) -> Result<(), CommandError> {
+        let changes = std::mem::take(&mut self.unprinted);
+        if !self.target.json {
+            self.printer.print(&self.view, &changes, &self.settled, &mut self.screen)?;
         }
         Ok(())
     }
 
     fn show_progress(&mut self) -> Result<(), CommandError> {
-        if self.what.json {
+        if self.target.json {
             return Ok(());
         }
         let room = self.screen.room();
-        Ok(self.screen.live(self.progress.lines(&self.view, self.what.task, room))?)
+        Ok(self.screen.live(self.progress.lines(&self.view, self.target.task, room))?)
     }
 
-    /// Tells the daemon that a person is looking, so that it sends no notifications about this.
-    async fn look(&mut self) {
-        if matches!(self.what.who, Who::Person(_)) {
-            let params = FocusParams { conversation_id: Some(self.what.conversation) };
-            // A courtesy: without it there is one notification too many.
+    /// Tells the daemon that a person sees this conversation, so that it sends no desktop notifications about it.
+    async fn focus(&mut self) {
+        if matches!(self.target.answerer, Answerer::Person(_)) {
+            let params = FocusParams { conversation_id: Some(self.target.conversation) };
+            // If it fails, there is only a notification too many.
             drop(self.daemon.call::<Focus>(params).await);
         }
     }
 
-    /// The end of a task that had ended before has no sign of its own behind a cursor: silence is one.
+    /// A task that had ended before gets no record of its end after the cursor: its end is recognized by silence.
     async fn is_quiet(&mut self) -> Result<bool, CommandError> {
         match timeout(QUIET, self.live.next()).await {
             Err(_) => Ok(true),
             Ok(update) => {
                 self.take(update).await?;
-                self.tell()?;
+                self.print_changes()?;
                 Ok(false)
             }
         }
     }
 }
 
-fn tell_json(update: &Update) -> Result<(), CommandError> {
+fn print_json(update: &Update) -> Result<(), CommandError> {
     match update {
         Update::Snapshot(snapshot) | Update::Reconnected(snapshot) => json::snapshot(snapshot),
         Update::Notification(notification) => json::notification(notification),

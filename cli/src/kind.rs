@@ -1,4 +1,4 @@
-//! Ids of the other kind: a task's where a conversation's is wanted, and the other way round.
+//! Accepts a task's id for its conversation, and recognizes ids of the wrong kind.
 
 use crate::{connection::Daemon, error::CommandError};
 use abide_client::protocol::{
@@ -10,7 +10,7 @@ use abide_client::protocol::{
     },
 };
 
-/// The conversation of this id, or the one that the task of this id belongs to. For what only looks or goes on.
+/// The conversation with this id, or that of the task with this id. For commands that read a conversation or continue it.
 pub(crate) async fn conversation(daemon: &mut Daemon, id: &str) -> Result<ConversationId, CommandError> {
     let missing = match named(daemon, id).await {
         Ok(reply) => return Ok(reply.conversation.id),
@@ -23,7 +23,7 @@ pub(crate) async fn conversation(daemon: &mut Daemon, id: &str) -> Result<Conver
     task.map(|reply| reply.task.conversation_id).map_err(|_| missing)
 }
 
-/// Only a conversation: what changes or deletes one is not done to a conversation that nobody named.
+/// Only a conversation's id: a conversation is not changed or deleted by a task's id.
 pub(crate) async fn only_conversation(
     daemon: &mut Daemon,
     id: &str,
@@ -44,7 +44,7 @@ pub(crate) async fn only_conversation(
     }
 }
 
-/// Does something to a task of this id.
+/// Calls a method on the task with this id.
 pub(crate) async fn on_task<M: Method<Params = TaskParams>>(id: String) -> Result<M::Reply, CommandError> {
     let mut daemon = Daemon::started().await?;
     match daemon.call::<M>(TaskParams { task_id: id.clone() }).await {
@@ -53,7 +53,7 @@ pub(crate) async fn on_task<M: Method<Params = TaskParams>>(id: String) -> Resul
     }
 }
 
-/// Says so if the id for which there is no task is a conversation's.
+/// A clearer error if the id is a conversation's.
 pub(crate) async fn not_a_task(daemon: &mut Daemon, id: &str, error: CommandError) -> CommandError {
     if !error.is_not_found() {
         return error;

@@ -1,12 +1,12 @@
-//! `abide`: the command line. It holds no truth: it asks the daemon, shows what it says and carries a person's words back.
+//! `abide`: the command line. It holds no state: it sends requests to the daemon and prints replies.
 //!
-//! * what can be typed: [`args`]; what happens then: [`commands`], one file a verb
-//! * what Tab offers in a shell: [`complete`]
+//! * the command line's grammar: [`args`]; the commands: [`commands`], one file each
+//! * completion in a shell: [`complete`]
 //! * following a task live, for `run`, `chat`, `watch` and `demo`: [`follow`]
-//! * what is shown: [`output`], pure functions to text; what a person types: [`prompt`]
-//! * how it ends: [`error`] (kind, words, hints) and [`exit`] (the number)
+//! * output: [`output`], pure functions to text; input: [`prompt`]
+//! * errors: [`error`] (kind, message, hints) and exit codes: [`exit`]
 //!
-//! Everything that comes from a model, a tool or the daemon passes through [`output::text`] before a terminal sees it.
+//! Everything from a model, a tool or the daemon passes through [`output::text`] before it is written to a terminal.
 
 mod args;
 mod clock;
@@ -59,11 +59,11 @@ fn run(cli: Cli) -> Result<Exit, CommandError> {
     let outcome = runtime.block_on(async {
         tokio::select! {
             outcome = commands::dispatch(cli) => outcome,
-            // Dropping the command gives the terminal back as it was found.
+            // Dropping the command restores the terminal.
             () = exit::terminated() => Ok(Exit::Terminated),
         }
     });
-    // A read of standard input may still block a thread; nobody waits for it any more.
+    // A thread may still block in a read of standard input; it is not waited for.
     runtime.shutdown_background();
     outcome
 }

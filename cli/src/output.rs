@@ -1,6 +1,6 @@
-//! What is shown. Renderers are pure: values in, text out, with colours that [`screen`] takes out again where they do not belong.
+//! Output. Renderers are pure: values in, text out. They always add colours; [`screen`] removes those where they are not wanted.
 //!
-//! Invariant: words of models, tools and the daemon enter a rendered text through [`text`] only.
+//! Invariant: text of models, tools and the daemon is rendered only through [`text`].
 
 pub(crate) mod call;
 pub(crate) mod config;

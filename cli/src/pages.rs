@@ -1,4 +1,4 @@
-//! Lists that come in pages, whole.
+//! Reads paged lists completely.
 
 use crate::{connection::Daemon, error::CommandError};
 use abide_client::protocol::{

@@ -1,4 +1,4 @@
-//! What a person types. One reader at a time; a read that is dropped leaves the terminal as it was found.
+//! Input from a person. There is one reader at a time; dropping a read restores the terminal.
 
 #[cfg(unix)]
 mod editor;
@@ -17,17 +17,17 @@ pub(crate) use history::History;
 
 use abide_client::protocol::inbox::Question;
 
-/// What an edited line came to.
+/// The result of editing a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Edited {
     Line(String),
     /// Ctrl-C on an empty line.
     Interrupted,
-    /// Ctrl-D on an empty line, or the terminal is gone.
+    /// Ctrl-D on an empty line, or the terminal was closed.
     End,
 }
 
-/// What a key means at an approval.
+/// The meaning of a key at an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ApprovalKey {
     Once,
@@ -39,7 +39,7 @@ pub(crate) enum ApprovalKey {
 impl ApprovalKey {
     pub(crate) const LABEL: &str = "y allow once · a always · n reject · d detach: ";
 
-    /// Any other key means nothing: an approval is never given by accident.
+    /// Any other key is `None`: an approval is never given by accident.
     pub(crate) const fn of(key: u8) -> Option<Self> {
         match key {
             b'y' | b'Y' => Some(Self::Once),
@@ -54,13 +54,13 @@ impl ApprovalKey {
 /// Ctrl-D.
 pub(crate) const END_OF_INPUT: u8 = 4;
 
-/// What was typed at a question.
+/// A typed reply to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Typed {
-    /// To be sent; a number stands for the choice.
+    /// The answer to send; a number is replaced by its choice.
     Answer(String),
     Nothing,
-    /// This question takes only its choices.
+    /// Neither a choice nor allowed as text.
     NotAChoice,
 }
 

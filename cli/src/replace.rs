@@ -1,4 +1,4 @@
-//! Becoming another program of Abide, so that what it says is seen here and its exit code is ours.
+//! Replaces this process by another program of Abide, which prints here and whose exit code is this program's.
 
 use crate::{error::CommandError, exit::Exit};
 use abide_client::program;

@@ -1,4 +1,4 @@
-//! What `run`, `chat` and `demo` ask for: a task, in a conversation, with what the shell around knows.
+//! The request that `run`, `chat` and `demo` send to start a task, with the shell's folder and environment.
 
 use crate::{args::AgentArgs, connection::Daemon, error::CommandError, kind, output::measure, pages};
 use abide_client::{
@@ -15,7 +15,7 @@ use abide_client::{
 };
 use std::{collections::BTreeMap, path::Path};
 
-/// Starts it. Each request has an id of its own, so that asking again after a cut connection starts nothing twice.
+/// Starts a task. Each request has its own id, so that sending it again after a cut connection starts nothing twice.
 pub(crate) async fn start(
     daemon: &mut Daemon,
     params: StartTaskParams,
@@ -23,7 +23,7 @@ pub(crate) async fn start(
     daemon.call_again::<StartTask>(params).await
 }
 
-/// What the arguments ask for, with a message, in a conversation or (`None`) a new one in the current folder.
+/// The parameters for a message in a conversation, or (`None`) in a new one in the current folder.
 pub(crate) fn params(
     args: &AgentArgs,
     message: String,
@@ -31,7 +31,7 @@ pub(crate) fn params(
     default_mode: Option<Mode>,
 ) -> Result<StartTaskParams, CommandError> {
     check(&message)?;
-    // A conversation keeps its folder.
+    // An existing conversation keeps its folder.
     let workspace = if conversation.is_none() { Some(current_folder()?) } else { None };
     Ok(StartTaskParams {
         conversation_id: conversation,
@@ -86,7 +86,7 @@ fn current_folder() -> Result<String, CommandError> {
     })
 }
 
-/// The daemon hands on to tools what is on its list, and forgets the rest.
+/// This shell's environment. The daemon keeps only the variables on its allow-list.
 pub(crate) fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

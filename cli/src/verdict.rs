@@ -1,4 +1,4 @@
-//! The first answer or decision counts. What that means for the one that was sent.
+//! The result of answering or deciding, when another client may have been first.
 
 use crate::{
     clock,
@@ -13,10 +13,10 @@ use abide_client::protocol::{
 };
 use serde::Serialize;
 
-/// What is in force, in words.
+/// The answer or decision that counts, in words.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// It is what was asked for, whoever said it first: another person, or this program before its connection was cut.
+    /// It is the one that was asked for, even if another client sent it, or this one before its connection was cut.
     pub(crate) as_asked: bool,
     pub(crate) words: String,
 }
@@ -50,7 +50,7 @@ impl Verdict {
         let what = if reply.decision.allows() { "allowed" } else { "rejected" };
         let kind = if reply.decision.is_always() { ", always" } else { "" };
         let same = reply.decision.allows() == sent.allows();
-        // Whoever wanted it remembered did not get that; whoever did not is asked no more, and got more than they said.
+        // If `always` was sent and only `once` counts, nothing is remembered: that is not as asked.
         let as_asked = same && (reply.decision.is_always() || !sent.is_always());
         let words = match since(reply.won, reply.first_at, now) {
             None => format!("{what}{kind}"),
@@ -64,7 +64,7 @@ impl Verdict {
         Self { as_asked, words }
     }
 
-    /// Says so, and how the program ends: well if what was asked for is in force.
+    /// Prints it; the exit code is success if what counts is what was asked for.
     pub(crate) fn end(self, reply: &impl Serialize, json: bool) -> Result<Exit, CommandError> {
         if json {
             json::document(reply)?;
@@ -78,7 +78,7 @@ impl Verdict {
     }
 }
 
-/// Since when another one counts; `None` if it is this one.
+/// Since when another answer or decision counts; `None` if this one does.
 fn since(won: bool, first_at: Option<Timestamp>, now: Timestamp) -> Option<String> {
     (!won).then(|| first_at.map_or_else(String::new, |at| format!(" {}", measure::ago(at, now))))
 }
@@ -95,7 +95,7 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_000_000 + 180_000);
 
     #[test]
-    fn what_counts_is_what_was_asked_or_not() {
+    fn a_decision_counts_as_asked_or_not() {
         use Decision as D;
         let table = [
             (None, D::AllowOnce, D::AllowOnce, true, "allowed"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn so_with_answers() {
+    fn an_answer_counts_as_asked_or_not() {
         let table = [
             (None, Some("blue"), Some("blue"), true, "answered: blue"),
             (None, None, None, true, "declined"),
@@ -163,9 +163,9 @@ mod tests {
         }
     }
 
-    /// A daemon of an earlier version does not say since when.
+    /// Daemons of earlier versions do not send the time.
     #[test]
-    fn without_a_moment() {
+    fn a_reply_without_the_time_is_printed() {
         let reply = DecideApprovalReply { won: false, decision: Decision::RejectOnce, first_at: None };
         let verdict = Verdict::of_decision_at(&reply, Decision::AllowOnce, NOW);
         assert_eq!(verdict.words, "already rejected; your approval did not count");

@@ -1,36 +1,36 @@
-//! Memory goes back to the system when it is not used any more. The C library would keep most of what tasks needed while they ran, in
-//! as many arenas as there were threads: after ten thousand tasks that is several times what the daemon uses.
+//! Returns unused memory to the system. The C library would keep most of what tasks needed, in as many arenas as there were threads:
+//! after ten thousand tasks that is several times what the daemon uses.
 
 use crate::{session::Sessions, supervisor::Supervisor};
 use std::time::Duration;
 
-/// From when a conversation has left memory until what it took is given back: others may leave with it.
-const SOON: Duration = Duration::from_secs(2);
+/// The delay between a conversation's leaving memory and the trim: others may leave meanwhile.
+const TRIM_DELAY: Duration = Duration::from_secs(2);
 
-/// Keeps the number of arenas small. To be called before any other thread starts.
-pub fn bound() {
+/// Keeps the number of arenas small. Call it before any other thread starts.
+pub fn limit_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        /// One for the threads that run tasks, one for the one that writes.
+        /// One for the threads that run tasks, one for the writer thread.
         const ARENAS: libc::c_int = 2;
         #[expect(unsafe_code, reason = "there is no safe way to set up the allocator")]
-        // SAFETY: sets a number, before any other thread runs; that it may not be heeded does no harm.
+        // SAFETY: sets a number before any other thread runs; a failure is harmless.
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, ARENAS);
         }
     }
 }
 
-/// Gives back what conversations took that have left.
-pub async fn give_back(sessions: Sessions, supervisor: Supervisor) {
+/// Trims the allocator after conversations have left memory.
+pub async fn trim_after_unload(sessions: Sessions, supervisor: Supervisor) {
     loop {
         tokio::select! {
             () = supervisor.ending() => return,
-            () = sessions.one_has_left() => {}
+            () = sessions.conversation_unloaded() => {}
         }
         tokio::select! {
             () = supervisor.ending() => return,
-            () = tokio::time::sleep(SOON) => {}
+            () = tokio::time::sleep(TRIM_DELAY) => {}
         }
         let _ = tokio::task::spawn_blocking(trim).await;
     }

@@ -1,5 +1,5 @@
-//! What one configuration comes to: the models that can be asked, by configuration, environment and keys, and by what is found
-//! on loopback.
+//! The models available under one configuration: from the configuration, the environment, the keys, and the model servers found on
+//! loopback.
 
 use crate::{
     config::Config,
@@ -14,13 +14,13 @@ use abide_protocol::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Looks a variable of the daemon's environment up.
+/// Reads a variable of the daemon's environment.
 pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Model servers on loopback, each with its models.
 type Found = Vec<(ProviderConfig, Vec<String>)>;
 
-/// Never changes: another configuration is another catalog ([`Self::renewed`]). Cheap to clone.
+/// Immutable: another configuration makes another catalog ([`Self::renewed`]). Cheap to clone.
 #[derive(Clone)]
 pub struct Catalog {
     inner: Arc<Inner>,
@@ -30,9 +30,9 @@ struct Inner {
     config: Config,
     keys: Arc<ConfiguredKeys>,
     variable: Variable,
-    /// What the last look at loopback has found, the same for every configuration; `None`: nobody has looked yet.
+    /// The servers last found on loopback, shared by all configurations; `None` before the first search.
     local: Arc<Mutex<Option<Arc<Found>>>>,
-    /// Made when first needed, and anew when a look at loopback has found something else.
+    /// The models, built when first needed and again when other servers are found.
     made: Mutex<Option<Made>>,
 }
 
@@ -50,8 +50,7 @@ impl Catalog {
         Self { inner: Arc::new(inner) }
     }
 
-    /// The same with another configuration. A provider that is configured as before keeps its connections, and its count of calls
-    /// that are under way.
+    /// A catalog for another configuration. A provider with unchanged settings keeps its connections and its count of running calls.
     #[must_use]
     pub fn renewed(&self, config: Config) -> Self {
         let before = &*self.inner;
@@ -60,7 +59,7 @@ impl Catalog {
         let made = Mutex::new(lock(&before.made).clone());
         let catalog =
             Self { inner: Arc::new(Inner { config, keys, variable, local: before.local.clone(), made }) };
-        catalog.make_anew();
+        catalog.rebuild();
         catalog
     }
 
@@ -74,14 +73,14 @@ impl Catalog {
         &self.inner.keys
     }
 
-    /// Looks for what is on loopback, and says what was found.
+    /// Fetches keys, searches loopback and logs the default model.
     pub async fn warm(&self) {
         self.inner.keys.kept().fetch().await;
         let default = self.default_model().await;
         tracing::info!(default = default.model, why = default.why, "models");
     }
 
-    /// The models as they are asked.
+    /// The models, for calls.
     pub async fn models(&self) -> Arc<Models> {
         if lock(&self.inner.made).is_none() {
             self.inner.keys.kept().fetch().await;
@@ -107,7 +106,7 @@ impl Catalog {
         task: Option<&str>,
         conversation: Option<&str>,
     ) -> Result<DefaultModel, NoSuchModel> {
-        // A model that is named need not wait for a look at loopback, unless its provider may be there.
+        // A named model need not wait for the search of loopback, unless its provider may be there.
         let configured = self.providers_with(&[]);
         if (task.is_some() || conversation.is_some() || self.inner.config.model.default.is_some())
             && let Ok(choice) = configured.choose(task, conversation)
@@ -117,13 +116,13 @@ impl Catalog {
         self.providers_with(&self.local().await).choose(task, conversation)
     }
 
-    /// The model of those that name none, and why it is that one.
+    /// The model for tasks that name none, and the reason for it.
     pub async fn default_model(&self) -> DefaultModel {
         self.providers_with(&self.local().await).default
     }
 
-    /// Asks a model for a few words: the one that is named, or the default or first one of a provider. Says which was asked, and why
-    /// it does not answer.
+    /// Asks a model for a few words: the named one, or a provider's default or first one. Returns which was asked, and the error if it
+    /// failed.
     pub async fn check(&self, named: &str) -> (String, Option<ModelError>) {
         let models = self.models().await;
         let model = if named.contains('/') {
@@ -143,8 +142,8 @@ impl Catalog {
         (model, failure)
     }
 
-    /// Providers (all, or that one) with their models, and which is the default and why. Unless one is asked for, what is on loopback
-    /// is looked for again.
+    /// Providers (all, or the requested one) with their models, and the default model. Searches loopback again unless one provider is
+    /// requested.
     pub async fn list(&self, params: &ListModelsParams) -> ListModelsReply {
         let local = if params.provider.is_some() { self.local().await } else { self.look().await };
         let default = self.providers_with(&local).default;
@@ -162,7 +161,7 @@ impl Catalog {
         })
     }
 
-    fn make_anew(&self) {
+    fn rebuild(&self) {
         let mut made = lock(&self.inner.made);
         if let Some(before) = &*made {
             let models = self.make(Some(before), &before.of);
@@ -179,7 +178,7 @@ impl Catalog {
         })
     }
 
-    /// What is on loopback, as far as it is known; looks if nobody has looked yet.
+    /// The servers found on loopback; searches if none was made before.
     async fn local(&self) -> Arc<Found> {
         let known = lock(&self.inner.local).clone();
         match known {

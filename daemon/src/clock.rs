@@ -1,10 +1,10 @@
-//! Where time and entropy come from.
+//! The only source of time and entropy.
 
 use abide_engine::Mint;
 use abide_protocol::Timestamp;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now, by the system's clock.
+/// The current time of the system's clock.
 #[expect(clippy::disallowed_methods, reason = "the one source of time")]
 #[must_use]
 pub fn now() -> Timestamp {
@@ -12,7 +12,7 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// A mint of this moment. All ids of the daemon come from one.
+/// A mint of the current time. All ids of the daemon come from one.
 #[expect(clippy::disallowed_methods, reason = "the one source of entropy")]
 #[must_use]
 pub fn mint() -> Mint {

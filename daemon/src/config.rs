@@ -1,4 +1,4 @@
-//! `config.toml`: what the user has decided. A missing file is the default; what is not understood is an error that says where.
+//! `config.toml`, the user's configuration. A missing file means the defaults; an invalid one is an error that names the line.
 
 mod check;
 mod edit;
@@ -21,7 +21,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The longest file that is read, in bytes.
+/// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The whole file.
@@ -29,11 +29,11 @@ const MAX_BYTES: u64 = 1024 * 1024;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     pub model: ModelConfig,
-    /// By name; a built-in provider's name changes that one.
+    /// By name; an entry with a built-in provider's name replaces that one.
     pub providers: BTreeMap<String, Provider>,
     pub task: TaskConfig,
     pub notify: NotifyConfig,
-    /// By `provider/model`, over the built-in prices.
+    /// By `provider/model`; an entry overrides the built-in price.
     pub prices: BTreeMap<String, Price>,
     pub personas: BTreeMap<String, Persona>,
 }
@@ -45,7 +45,7 @@ pub struct ModelConfig {
     pub default: Option<String>,
 }
 
-/// Where models are.
+/// A model provider.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
@@ -55,7 +55,7 @@ pub struct Provider {
     pub base_url: Option<String>,
     /// The environment variable that holds the key.
     pub api_key_env: Option<String>,
-    /// Model calls at the same time.
+    /// The most model calls at the same time.
     pub max_parallel: Option<u32>,
     /// The file of replies, for `scripted`.
     pub script: Option<PathBuf>,
@@ -67,25 +67,25 @@ fn api<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Api, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
-/// Defaults of what a task may be given.
+/// Default limits of tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TaskConfig {
-    /// 0, here and below: no limit.
+    /// 0 means no limit, here and below.
     pub max_steps: Option<u32>,
     pub max_duration_secs: Option<u64>,
-    /// Pause before each step but the first.
+    /// The delay before each step but the first.
     pub step_delay_ms: Option<u64>,
     pub max_tokens: Option<u64>,
     /// Micro-dollars.
     pub max_cost_micros: Option<u64>,
     pub question_timeout_secs: Option<u64>,
-    /// What becomes of interrupted work when the daemon starts again.
+    /// What to do with interrupted tasks at the next start.
     pub restart: Option<RestartPolicy>,
 }
 
 impl TaskConfig {
-    /// The limits of a task that asks for none.
+    /// The limits of a task that requests none.
     #[must_use]
     pub fn limits(&self, mode: Mode) -> Limits {
         let usual = match mode {
@@ -120,12 +120,12 @@ impl Default for NotifyConfig {
 #[serde(deny_unknown_fields)]
 pub struct Persona {
     pub prompt: String,
-    /// Absent: all tools.
+    /// `None`: all tools.
     pub tools: Option<Vec<String>>,
 }
 
 impl Config {
-    /// The built-in prices, and the file's over them.
+    /// The built-in prices, overridden by the file's.
     #[must_use]
     pub fn price_table(&self) -> Prices {
         let mut prices = Prices::built_in();
@@ -135,17 +135,17 @@ impl Config {
         prices
     }
 
-    /// Reads the file's text.
+    /// Parses the file's text.
     ///
     /// # Errors
-    /// The first thing in it that is not understood or makes no sense.
+    /// The first invalid entry.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let config: Self = toml::from_str(text).map_err(|e| Problem::of_toml(text, &e))?;
         check::check(&config)?;
         Ok(config)
     }
 
-    /// Reads the file. No file is the default configuration.
+    /// Reads and parses the file; a missing one gives the defaults.
     ///
     /// # Errors
     /// It cannot be read, or [`Config::parse`] finds a problem.
@@ -173,7 +173,7 @@ impl Config {
         Ok(Some(text))
     }
 
-    /// What [`Config::read`] has read comes to.
+    /// Parses what [`Config::read`] returned.
     ///
     /// # Errors
     /// [`Config::parse`] finds a problem.

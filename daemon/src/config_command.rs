@@ -1,4 +1,4 @@
-//! `abided config`: reads the configuration beside a daemon that may run, or prints what can be in it.
+//! `abided config`: checks the configuration file, or prints the reference.
 
 use crate::{complain, say, usage};
 use abide_client::home::Home;
@@ -22,7 +22,7 @@ pub(crate) fn run(what: &str) -> ExitCode {
     }
 }
 
-/// Reads what a start reads first. An error keeps a daemon from starting.
+/// Reads the files that a starting daemon reads first. Any error here would keep it from starting.
 fn check() -> anyhow::Result<String> {
     let home = Home::from_env()?;
     let file = home.config_file();
@@ -30,5 +30,9 @@ fn check() -> anyhow::Result<String> {
     Config::of_file(&file, text.as_deref())?;
     KeyStore::open(&home.key_file())?;
     let file = file.display();
-    Ok(if text.is_some() { format!("{file} is well") } else { format!("there is no {file}: the defaults") })
+    Ok(if text.is_some() {
+        format!("{file} is valid")
+    } else {
+        format!("there is no {file}; the defaults apply")
+    })
 }

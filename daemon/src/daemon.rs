@@ -1,4 +1,4 @@
-//! From nothing to a daemon that answers, and back.
+//! Starts and ends a daemon.
 
 use crate::{
     allocator, clock,
@@ -26,14 +26,14 @@ use futures_util::future::LocalBoxFuture;
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::watch;
 
-/// Released when the disk is full, so that stops and answers can still be written; in bytes.
+/// The size of the disk reserve: deleted when the disk is full, so that stops and answers can still be committed.
 const RESERVE: u64 = 32 * 1024 * 1024;
-/// Connections that read the database.
+/// The number of connections that read the database.
 const READERS: usize = 2;
-/// How long parts may take to end once nothing runs any more.
+/// How long the daemon's parts may take to end once it has drained.
 const END: Duration = Duration::from_secs(3);
 
-/// Where and how a daemon runs.
+/// The home and the helper command of a daemon.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub home: Home,
@@ -41,7 +41,7 @@ pub struct Options {
     pub helper: Vec<OsString>,
 }
 
-/// Why a daemon does not run.
+/// Why a daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -64,7 +64,7 @@ pub enum Error {
     StoreFailed(String),
 }
 
-/// Runs a daemon until `ending` says otherwise. (It is also set from inside: by the `shutdown` method, or when the store fails.)
+/// Runs a daemon until `ending` is set: by a signal, by the `shutdown` method, or when the store fails.
 ///
 /// # Errors
 /// It could not start, or its store failed.
@@ -72,7 +72,7 @@ pub fn run(
     options: Options,
     ending: Arc<watch::Sender<Option<Ending>>>,
 ) -> LocalBoxFuture<'static, Result<(), Error>> {
-    // In a box, so that all of it is compiled here, and not once more in the program that waits for it.
+    // Boxed, so that the future is compiled in this crate and not again in the binary.
     Box::pin(serve(options, ending))
 }
 
@@ -88,7 +88,7 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
 
     let supervisor = Supervisor::default();
     let hub = Hub::default();
-    let feed = tell_desktop(settings.clone(), &hub, &supervisor);
+    let feed = start_notifier(settings.clone(), &hub, &supervisor);
     let publish = hub.clone();
     let sink = Box::new(move |committed: &abide_store::Committed| {
         publish.publish(committed);
@@ -146,24 +146,24 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
     let damaged = |e: ReadError| OpenError::Damaged { path: database.clone(), reason: e.to_string() };
     sessions.recover().await.map_err(damaged)?;
     supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
-    supervisor.spawn("integrity", look_for_damage(store.clone(), database, hub.clone(), supervisor.clone()));
+    supervisor.spawn("integrity", check_integrity(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));
-    supervisor.spawn("allocator", allocator::give_back(sessions.clone(), supervisor.clone()));
+    supervisor.spawn("allocator", allocator::trim_after_unload(sessions.clone(), supervisor.clone()));
 
     let mut endings = ending.subscribe();
-    let mut why = wait(&mut endings).await;
+    let mut why = wait_for_ending(&mut endings).await;
     hub.daemon(|state| state.shutting_down = true);
     while let Ending::Asked { drain } = why {
         tracing::info!("shutting down");
         tokio::select! {
             () = sessions.drain(drain) => break,
-            // Somebody has less time, or the store fails.
-            Ok(()) = endings.changed() => why = wait(&mut endings).await,
+            // A second signal with a shorter deadline, or a failed store.
+            Ok(()) = endings.changed() => why = wait_for_ending(&mut endings).await,
         }
     }
     if matches!(why, Ending::Asked { .. }) {
-        drained.send_replace(Some(account(&sessions, &store).await));
-        // Whoever asked for it is told before connections are closed.
+        drained.send_replace(Some(shutdown_report(&sessions, &store).await));
+        // The `shutdown` request gets its reply before connections are closed.
         let _ = tokio::time::timeout(END, drained.closed()).await;
     }
     supervisor.end(END).await;
@@ -176,15 +176,15 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
     }
 }
 
-/// What is left behind: read now that nothing is written any more.
-async fn account(sessions: &Sessions, store: &Store) -> Drained {
+/// The shutdown's report, made when nothing is written any more.
+async fn shutdown_report(sessions: &Sessions, store: &Store) -> Drained {
     let cut = sessions.cut_off();
     for CutOff { task_id, work, .. } in &cut {
         let what = match work {
             CutWork::ModelCall => "model call",
             CutWork::ToolCall(call) => &call.tool,
         };
-        tracing::warn!(task = %task_id, what, "cut off: it did not come to a boundary in time");
+        tracing::warn!(task = %task_id, what, "cut off: it did not finish within the drain deadline");
     }
     match store.counts().await {
         Ok(counts) => {
@@ -196,8 +196,8 @@ async fn account(sessions: &Sessions, store: &Store) -> Drained {
     }
 }
 
-/// Desktop notifications, while the configuration wants them.
-fn tell_desktop(settings: Settings, hub: &Hub, supervisor: &Supervisor) -> Feed {
+/// Desktop notifications, while the configuration enables them.
+fn start_notifier(settings: Settings, hub: &Hub, supervisor: &Supervisor) -> Feed {
     let (feed, told) = Feed::new();
     let notifier = Notifier::new(SystemDesktop, hub.focused());
     let ending = supervisor.clone();
@@ -214,13 +214,13 @@ fn tell_desktop(settings: Settings, hub: &Hub, supervisor: &Supervisor) -> Feed 
     feed
 }
 
-/// Until somebody says how it ends.
-async fn wait(endings: &mut watch::Receiver<Option<Ending>>) -> Ending {
+/// Waits until the daemon is asked to end.
+async fn wait_for_ending(endings: &mut watch::Receiver<Option<Ending>>) -> Ending {
     let why = endings.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
     why.unwrap_or(Ending::Asked { drain: Duration::ZERO })
 }
 
-/// Abide's own files are closed to tools; scratch workspaces, which lie beside them, are not.
+/// Closes Abide's own files to tools, but not the scratch workspaces beside them.
 fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
     let own = [
         home.config_dir.clone(),
@@ -234,8 +234,8 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
     Ok(Tools::new(ToolOptions { helper, spool_dir: home.spool_dir(), own_dirs, home: user_home })?)
 }
 
-/// A flipped bit may lie where nothing stumbles over it, and hide what it damaged.
-async fn look_for_damage(store: Store, path: PathBuf, hub: Hub, supervisor: Supervisor) {
+/// Checks the whole database, because a flipped bit may be where no query reads.
+async fn check_integrity(store: Store, path: PathBuf, hub: Hub, supervisor: Supervisor) {
     let found = tokio::select! {
         found = store.check() => found,
         () = supervisor.ending() => return,

@@ -1,6 +1,6 @@
-//! What is well and what is not, seen from outside: beside a running daemon as well as when none can start.
+//! Diagnosis and repair from outside: beside a running daemon, or when none can start.
 //!
-//! [`examine`] and [`backup`] change nothing. [`rebuild`] and [`Cut`] need the home for themselves.
+//! [`examine`] and [`backup`] change nothing. [`rebuild`] and [`TruncatedDatabase`] need the home for themselves.
 
 mod accept_loss;
 mod backup;
@@ -8,29 +8,29 @@ mod examine;
 mod models;
 mod rebuild;
 
-pub use accept_loss::{Cut, LossError};
+pub use accept_loss::{LossError, TruncatedDatabase};
 pub use backup::{BackupError, backup};
 pub use examine::examine;
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 
 use serde::Serialize;
 
-/// What was found out about one thing.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnosis {
-    /// What was looked at.
+    /// The subject of the check.
     pub about: &'static str,
     pub health: Health,
-    /// For people: what is so and, unless all is well, what to do.
+    /// For people: the state and, unless it is good, what to do.
     pub words: String,
 }
 
-/// How well something is.
+/// The severity of a diagnosis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
     Good,
-    /// It works, but a person may want to know.
+    /// It works, but the user may want to know.
     Noted,
     /// Something does not work.
     Bad,

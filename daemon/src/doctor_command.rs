@@ -1,8 +1,8 @@
-//! `abided doctor`: what its arguments mean, and what it prints.
+//! `abided doctor`: its arguments and output.
 
 use crate::{complain, runtime, say, usage};
 use abide_client::{home::Home, text::visible_line};
-use abide_daemon::doctor::{self, Cut, Diagnosis, Health};
+use abide_daemon::doctor::{self, Diagnosis, Health, TruncatedDatabase};
 use abide_store::{Existing, Loss};
 use serde_json::json;
 use std::{
@@ -12,7 +12,7 @@ use std::{
     process::ExitCode,
 };
 
-/// As of `abide`: something waits for a person, and there is no terminal.
+/// The same exit code as `abide`'s: it needs an answer, and there is no terminal.
 const NO_TERMINAL: u8 = 4;
 
 #[derive(Debug, Default)]
@@ -136,7 +136,7 @@ fn backup(home: &Home, to: &Path, existing: Existing, json: bool) -> anyhow::Res
 }
 
 fn accept_loss(home: &Home, yes: bool, json: bool) -> anyhow::Result<ExitCode> {
-    let Some(cut) = Cut::find(home)? else {
+    let Some(truncated) = TruncatedDatabase::find(home)? else {
         return Ok(say(&if json {
             json!({ "accepted": false, "lost": null }).to_string()
         } else {
@@ -145,17 +145,17 @@ fn accept_loss(home: &Home, yes: bool, json: bool) -> anyhow::Result<ExitCode> {
     };
     if !yes {
         if json || !io::stdin().is_terminal() {
-            complain(&format!("error: {cut} Nothing was changed: accept it with --yes"));
+            complain(&format!("error: {truncated} Nothing was changed: accept it with --yes"));
             return Ok(ExitCode::from(NO_TERMINAL));
         }
-        say(&cut.to_string());
+        say(&truncated.to_string());
         if !is_agreed()? {
             say("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
     }
-    let words = cut.to_string();
-    let Loss { newest, noted } = cut.accept()?;
+    let words = truncated.to_string();
+    let Loss { newest, noted } = truncated.accept()?;
     Ok(say(&if json {
         json!({ "accepted": true, "lost": { "first": newest.0 + 1, "last": noted.0 } }).to_string()
     } else if yes {

@@ -1,7 +1,7 @@
-//! What clients see, as it happens: committed records in `seq` order, then updates; deltas live.
+//! Notifications for clients: committed records in `seq` order, latest-wins updates, and live deltas.
 //!
-//! Nobody upstream ever waits for a client: a subscriber's queue is bounded, deltas in it merge, and whoever lets records pile up
-//! is cut with a cursor.
+//! Nothing upstream waits for a client. A subscriber's queue is bounded and merges deltas; a client that lets records pile up is told
+//! where to resume, and its connection is closed.
 
 mod hub;
 mod live;

@@ -1,8 +1,8 @@
-//! One daemon per home, and a way in that is for its user alone.
+//! Ensures one daemon for each home, and a socket that only its user can use.
 //!
-//! * The lock file in the data folder is held for life; what it says (pid, socket, version) leads clients to the socket.
-//! * Only its holder touches the socket's path, and only if nobody answers there.
-//! * A peer is the same user, and no descendant of a tool: a tool must not approve itself.
+//! * The lock file in the data folder is held for life; its content (pid, socket, version) leads clients to the socket.
+//! * Only the holder of the lock replaces the socket, and only if no daemon answers there.
+//! * A peer must be the same user and no descendant of a tool, because a tool must not approve its own calls.
 
 mod folder;
 mod lock;
@@ -20,7 +20,7 @@ use std::{fs::File, io, path::PathBuf};
 pub enum InstanceError {
     #[error("a daemon is running for this home already{}; `abide daemon status` asks it", running(holder.as_ref()))]
     Running {
-        /// Its pid and socket, if it has said so already.
+        /// Its pid and socket, if it has announced them.
         holder: Option<(u32, PathBuf)>,
     },
     #[error("{} belongs to another user; choose a folder of your own with ABIDE_HOME", path.display())]
@@ -52,7 +52,7 @@ impl InstanceError {
     }
 }
 
-/// This process is the daemon of its home, as long as this lives.
+/// Holds this home's lock: this process is its daemon.
 #[derive(Debug)]
 pub struct Instance {
     lock: File,
@@ -71,10 +71,10 @@ impl Instance {
         Ok(Self { lock, lock_path, socket: None })
     }
 
-    /// Opens the socket, in place of a dead daemon's, and says in the lock file where it is. Needs a tokio runtime.
+    /// Opens the socket, replacing a dead daemon's, and announces it in the lock file. Needs a tokio runtime.
     ///
     /// # Errors
-    /// Something that is not a dead daemon's socket is in its place, or it cannot be bound.
+    /// The path has something other than a dead daemon's socket, or cannot be bound.
     pub fn listen(&mut self, socket: impl Into<PathBuf>, version: &str) -> Result<Listener, InstanceError> {
         let (listener, bound) = socket::bind(socket.into())?;
         lock::announce(&self.lock, &self.lock_path, bound.path(), version)?;
@@ -84,7 +84,7 @@ impl Instance {
 }
 
 impl Drop for Instance {
-    /// While the lock is held: nobody else can have put a socket there.
+    /// The lock is still held, so no other daemon can have bound its socket there.
     fn drop(&mut self) {
         if let Some(bound) = self.socket.take() {
             bound.remove();

@@ -1,4 +1,4 @@
-//! The local socket: who may connect, how a connection is greeted, framed and written.
+//! The local socket: checks peers, limits connections, and serves each of them.
 
 mod connection;
 mod headers;
@@ -8,7 +8,7 @@ use abide_protocol::limits::MAX_CONNECTIONS;
 use interprocess::local_socket::{tokio::Listener, traits::tokio::Listener as _};
 use std::time::Duration;
 
-/// After a failed accept (out of descriptors, say).
+/// The pause after a failed accept (for example, out of descriptors).
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(200);
 
 /// Accepts connections until the daemon ends.

@@ -1,10 +1,10 @@
-//! The providers' API keys: from the environment, else as `abide key set` has kept them, in the system's keyring or, where there
-//! is none, in a file (0600).
+//! The providers' API keys: from the environment, else as stored by `abide key set`, in the system's keyring or, if there is none, in
+//! a file (0600).
 //!
 //! * A key never shows in an error, a log or `Debug`.
-//! * Looking a key up never waits: what the keyring holds is fetched ahead ([`KeyStore::fetch`]) and cached. The key file names
-//!   the providers whose keys are there, so a daemon that has none in it never talks to the keyring.
-//! * Nothing here makes a keyring ask for a password: a locked one is as good as none until it is unlocked.
+//! * Looking up a key never waits: the keyring's keys are fetched ahead ([`KeyStore::fetch`]) and cached. The key file names the
+//!   providers whose keys are in the keyring; if it names none, the daemon never contacts the keyring.
+//! * The daemon never makes a keyring ask for a password: a locked one counts as absent until it is unlocked.
 
 mod configured;
 mod file;
@@ -28,12 +28,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest key, in bytes.
 const MAX_KEY: usize = 16 * 1024;
 
-/// A key that cannot be kept, or kept keys that cannot be read.
+/// Why a key cannot be stored, or stored keys cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error("cannot {doing} {}: {source}", path.display())]
     Io { doing: &'static str, path: PathBuf, source: io::Error },
-    #[error("others can read or change {}; run `chmod 600` on it, and think of its keys as known", path.display())]
+    #[error("others can read or change {}; run `chmod 600` on it, and consider its keys exposed", path.display())]
     Exposed { path: PathBuf },
     #[error("{} is not a file of this user's own; move it away and set the keys again", path.display())]
     NotOurs { path: PathBuf },
@@ -68,31 +68,31 @@ impl fmt::Display for KeyOrigin {
     }
 }
 
-/// What became of a key that was set or removed.
+/// The result of setting or removing a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetKey {
     /// Where the provider's key is now, in words.
     pub stored_in: String,
-    /// There was one before.
+    /// There was a key before.
     pub had_key: bool,
 }
 
-/// The keys that `abide key set` has given the daemon.
+/// The keys stored by `abide key set`.
 pub struct KeyStore {
     path: PathBuf,
     kept: RwLock<BTreeMap<String, Kept>>,
     keyring: Keyring,
-    /// One change of the file at a time.
+    /// Held while the file is changed.
     writing: tokio::sync::Mutex<()>,
-    /// Somebody asked for a key that the keyring has not given yet.
+    /// Notified when a key was looked up that the keyring has not given yet.
     missed: tokio::sync::Notify,
 }
 
-/// A key that was set.
+/// A stored key.
 #[derive(Clone)]
 enum Kept {
     InFile(String),
-    /// Absent: not fetched yet.
+    /// `None`: not fetched yet.
     InKeyring(Option<String>),
 }
 
@@ -106,7 +106,7 @@ impl KeyStore {
     /// Reads the key file.
     ///
     /// # Errors
-    /// There is one that cannot be read, or that others can.
+    /// The file cannot be read, or others can read it.
     pub fn open(path: &Path) -> Result<Self, KeyError> {
         Self::open_with(path, Keyring::of_home(path))
     }
@@ -124,7 +124,7 @@ impl KeyStore {
         })
     }
 
-    /// Where the provider's key is, if there is one.
+    /// Where the provider's key is stored.
     fn origin(&self, provider: &str) -> Option<KeyOrigin> {
         self.read().get(provider).map(|kept| match kept {
             Kept::InFile(_) => KeyOrigin::File,
@@ -137,7 +137,7 @@ impl KeyStore {
         self.read().keys().cloned().collect()
     }
 
-    /// Fetches what is in the keyring and not cached yet; takes a few seconds at most, and no time if there is nothing.
+    /// Fetches the keyring's keys that are not cached yet; takes a few seconds at most, and no time if there are none.
     pub async fn fetch(&self) {
         let wanted: Vec<String> = self
             .read()
@@ -161,7 +161,7 @@ impl KeyStore {
         }
     }
 
-    /// Fetches again whenever a key was missed (the keyring was locked, say), at most every ten seconds. Runs for ever.
+    /// Fetches again after a lookup missed a key (a locked keyring, for example), at most every ten seconds. Never ends.
     pub async fn keep_fetching(&self) {
         loop {
             self.missed.notified().await;
@@ -170,7 +170,7 @@ impl KeyStore {
         }
     }
 
-    /// Keeps the provider's key, or forgets it.
+    /// Stores the provider's key, or removes it.
     async fn set(&self, provider: &str, key: Option<&str>) -> Result<SetKey, KeyError> {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if provider.is_empty() || provider.len() > 64 || !provider.chars().all(fits) {
@@ -208,7 +208,7 @@ impl KeyStore {
         self.change(provider, None)
     }
 
-    /// On disk first, in memory then.
+    /// First on disk, then in memory.
     fn change(&self, provider: &str, kept: Option<Kept>) -> Result<(), KeyError> {
         let mut all = self.read().clone();
         match kept {

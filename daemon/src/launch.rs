@@ -1,7 +1,7 @@
-//! A new task's first record, which freezes everything about the task: mode, model, prompt, tools, limits, environment, workspace.
+//! A new task's first record, which freezes mode, model, prompt, tools, limits, environment and workspace.
 //!
-//! Whoever starts a task (a client, an editor, a task that forks another) asks a [`Launcher`]. What the request leaves open is decided by
-//! its conversation, and after that by the configuration.
+//! Every new task (of a client, an editor, or a forking task) goes through a [`Launcher`]. What the request leaves open is taken from
+//! its conversation, then from the configuration.
 
 mod error;
 mod title;
@@ -23,16 +23,16 @@ use abide_protocol::{
 use abide_tools::Tools;
 use std::{collections::BTreeMap, path::PathBuf};
 
-/// Decides everything about new tasks. Cheap to clone.
+/// Prepares new tasks. Cheap to clone.
 #[derive(Clone)]
 pub struct Launcher {
     settings: Settings,
     tools: Tools,
-    /// Of the private folders of conversations that name none.
+    /// The folder for private workspaces, used by conversations without a workspace of their own.
     scratch_dir: PathBuf,
 }
 
-/// What is asked for of a new task. What is absent is decided by its conversation, else by the configuration.
+/// A request for a new task. What is `None` is taken from its conversation, else from the configuration.
 #[derive(Clone)]
 pub struct LaunchRequest {
     pub prompt: String,
@@ -40,20 +40,20 @@ pub struct LaunchRequest {
     /// `provider/model`.
     pub model: Option<String>,
     pub persona: Option<String>,
-    /// Names of the tools that it may use; absent: the persona's, else all.
+    /// Names of the tools it may use; `None`: the persona's, else all.
     pub tools: Option<Vec<String>>,
     pub limits: LimitsRequest,
     pub approvals: Approvals,
     pub restart: Option<RestartPolicy>,
     pub metadata: Option<JsonText>,
     pub client_message: Option<ClientMessage>,
-    /// The client's environment; empty: the daemon's own. Tools get the allow-listed part.
+    /// The client's environment; if empty, the daemon's. Tools get the allow-listed part of it.
     pub environment: BTreeMap<String, String>,
-    /// Who starts it.
+    /// Who starts the task.
     pub by: By,
 }
 
-/// A task about which everything is decided but its folder.
+/// A prepared task, complete except for its workspace.
 pub struct Launch {
     mode: Mode,
     model: String,
@@ -70,10 +70,10 @@ impl Launcher {
         Self { settings, tools, scratch_dir: home.scratch_dir() }
     }
 
-    /// Decides about a task, without a change to anything.
+    /// Resolves everything about a task except its workspace. Changes nothing.
     ///
     /// # Errors
-    /// Its model, persona or one of its tools is not there.
+    /// Its model, its persona or one of its tools does not exist.
     pub async fn prepare(
         &self,
         request: LaunchRequest,
@@ -99,10 +99,10 @@ impl Launcher {
         })
     }
 
-    /// The persona and the model that a conversation names are there.
+    /// Checks that a persona and a model exist.
     ///
     /// # Errors
-    /// One of them is not.
+    /// One of them does not exist.
     pub async fn check(&self, persona: Option<&str>, model: Option<&str>) -> Result<(), LaunchError> {
         let catalog = self.settings.now().await;
         check_persona(catalog.config(), persona)?;
@@ -112,7 +112,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// Chat has none. An agent has all, or those that are named; its control tools always.
+    /// A chat has no tools. An agent has the named ones, or all, and always the control tools.
     fn tools_of(&self, mode: Mode, named: Option<&[String]>) -> Result<Vec<ToolSpec>, LaunchError> {
         if mode == Mode::Chat {
             return Ok(Vec::new());
@@ -131,7 +131,7 @@ impl Launcher {
 }
 
 impl Launch {
-    /// The task's first record, for that folder.
+    /// The task's first record.
     #[must_use]
     pub fn into_head(self, workspace: &str) -> TaskStarted {
         let Self { mode, model, persona_prompt, tools, limits, restart, request } = self;
@@ -155,7 +155,7 @@ impl Launch {
     }
 }
 
-/// The task's model, else the conversation's, else the default one; it can be asked.
+/// The task's model, else the conversation's, else the default one; checked to be usable.
 ///
 /// # Errors
 /// There is no such provider, it has no key, or it does not have the model.
@@ -183,7 +183,7 @@ fn check_persona(config: &Config, name: Option<&str>) -> Result<(), LaunchError>
     }
 }
 
-/// The client's environment, or the daemon's if it sent none; never a key.
+/// The allow-listed part of the client's environment (of the daemon's, if the client sent none). Keys are never in it.
 fn environment(sent: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let all = if sent.is_empty() {
         std::env::vars_os()

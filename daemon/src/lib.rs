@@ -1,13 +1,13 @@
-//! `abided`: owns the tasks. This is the composition root; the flow is
-//! ipc → service → session → engine → store → events → ipc, and the runner acts on what the store has committed.
+//! `abided`, the daemon that owns the tasks. This crate puts the parts together. Requests flow ipc → service → session → engine →
+//! store → events → ipc; the runner acts on what the store has committed.
 //!
-//! * [`ipc`]: the socket and its connections; [`service`]: callers, their subscriptions, one handler a method
+//! * [`ipc`]: the socket and its connections; [`service`]: requests, subscriptions, one handler for each method
 //! * [`launch`]: everything that a new task's first record freezes
-//! * [`session`]: one actor a conversation; [`runner`]: model calls and tools
-//! * [`events`]: who is told what; [`notify`]: the desktop
-//! * [`config`], [`settings`]: what the user has decided; [`keys`], [`providers`], [`catalog`]: which models there are
-//! * [`doctor`]: what is well and what is not
-//! * `replace_file`: how files that hold what the user has decided are written
+//! * [`session`]: one actor for each conversation; [`runner`]: model calls and tool calls
+//! * [`events`]: notifications to clients; [`notify`]: desktop notifications
+//! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available models
+//! * [`doctor`]: diagnosis and repair
+//! * `replace_file`: writes the configuration and the key file
 //! * [`allocator`], [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
 
 pub mod allocator;

@@ -1,6 +1,6 @@
-//! The daemon's log: a file of bounded size in the state folder, and stderr in the foreground.
+//! The daemon's log: a file of bounded size in the state folder, and stderr with `--foreground`.
 //!
-//! Writing never waits: a line goes to a bounded queue, and is dropped and counted when that is full.
+//! Logging never waits: lines go to a bounded queue, and are dropped and counted when it is full.
 
 mod file;
 
@@ -10,10 +10,10 @@ use std::{io, path::PathBuf};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
-/// The variable that says what is logged, as in `abide_daemon=debug,info`.
+/// The environment variable with the log filter, such as `abide_daemon=debug,info`.
 pub const VARIABLE: &str = "ABIDE_LOG";
 const DEFAULT: &str = "info";
-/// Lines on their way to the file.
+/// The most lines that wait to be written.
 const QUEUE: usize = 8 * 1024;
 
 #[derive(Debug, thiserror::Error)]
@@ -22,11 +22,11 @@ pub enum LogError {
     File { path: PathBuf, source: io::Error },
     #[error("{VARIABLE} is not a log filter: {0}; an example is abide_daemon=debug,info")]
     Filter(String),
-    #[error("a log is being written already")]
+    #[error("this process has a log already")]
     Taken,
 }
 
-/// Keeps the log going; when it is dropped, what is queued is written.
+/// The running log; when it is dropped, queued lines are written.
 #[must_use = "the log ends when this is dropped"]
 pub struct Logging {
     dropped: ErrorCounter,
@@ -34,17 +34,17 @@ pub struct Logging {
 }
 
 impl Logging {
-    /// Lines that were dropped because the disk could not keep up.
+    /// The number of lines dropped because the disk was too slow.
     #[must_use]
     pub fn dropped(&self) -> usize {
         self.dropped.dropped_lines()
     }
 }
 
-/// Begins the log of this process. `filter` is the value of [`VARIABLE`], if it is set.
+/// Starts this process's log. `filter` is the value of [`VARIABLE`], if it is set.
 ///
 /// # Errors
-/// The file cannot be written, the filter makes no sense, or there is a log already.
+/// The file cannot be written, the filter is invalid, or there is a log already.
 pub fn init(dir: &std::path::Path, filter: Option<&str>, foreground: bool) -> Result<Logging, LogError> {
     let filter = EnvFilter::builder()
         .parse(filter.filter(|f| !f.trim().is_empty()).unwrap_or(DEFAULT))

@@ -21,16 +21,16 @@ Usage: abided [--foreground]
        abided config check | reference
 
   --foreground   log to stderr too
-  --version      say the version
-  --help         say this
+  --version      print the version
+  --help         print this help
 
 ABIDE_HOME=DIR moves everything under one folder. ABIDE_LOG=FILTER says what is logged (default: info).";
 
 /// The argument that makes this process a tool's helper.
 const TOOL_HELPER: &str = "tool-helper";
-/// How long work gets to come to a boundary after a signal.
+/// How long running attempts may take to finish after a signal.
 const DRAIN: Duration = Duration::from_secs(5);
-/// How long a thread for blocking work stays without any: each keeps a stack and memory of the allocator.
+/// How long an idle thread for blocking work stays: each keeps a stack and allocator memory.
 const IDLE_THREAD: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -65,7 +65,7 @@ fn run(foreground: bool) -> ExitCode {
 }
 
 fn try_run(foreground: bool) -> anyhow::Result<()> {
-    allocator::bound();
+    allocator::limit_arenas();
     let home = Home::from_env()?;
     private_folder(&home.state_dir)?;
     private_folder(&home.log_dir())?;
@@ -83,7 +83,7 @@ fn try_run(foreground: bool) -> anyhow::Result<()> {
         };
         anyhow::Ok(ran?)
     });
-    // What still blocks a thread (a look at a file on a dead network share, say) must not hold up the end.
+    // A blocked thread (reading from a dead network share, for example) must not delay the end.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ran
 }
@@ -97,12 +97,12 @@ fn runtime() -> std::io::Result<Runtime> {
         .build()
 }
 
-/// This very program, even if its file has been replaced by an upgrade meanwhile.
+/// This program's own file, even if an upgrade has replaced it at its path.
 fn helper_program() -> std::io::Result<std::path::PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
 }
 
-/// From now on a signal asks the daemon to end, also while it starts; the future, which passes that on, does not end.
+/// From here on a signal asks the daemon to end, even while it starts. The returned future passes signals on and never ends.
 #[cfg(unix)]
 fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -115,7 +115,7 @@ fn until_signal(ending: Arc<watch::Sender<Option<Ending>>>) -> std::io::Result<i
                 _ = int.recv() => {}
             }
             ending.send_replace(Some(Ending::Asked { drain }));
-            // Whoever says it again has no time.
+            // A second signal ends the daemon without a drain.
             drain = Duration::ZERO;
         }
     })
@@ -137,7 +137,7 @@ fn say(words: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-#[expect(clippy::print_stderr, reason = "whoever starts the daemon reads why it does not run")]
+#[expect(clippy::print_stderr, reason = "tells the user why the daemon does not run")]
 fn complain(words: &str) {
     eprintln!("{words}");
 }

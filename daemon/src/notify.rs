@@ -1,5 +1,5 @@
-//! Desktop notifications: what a person should hear of when no window shows it. Sent by the daemon, since it is there when no
-//! client is. Nothing ever depends on one: what is asked waits in the inbox.
+//! Desktop notifications of what no window shows. The daemon sends them, because it runs when no client does. Nothing depends on them:
+//! questions and approvals wait in the inbox.
 
 mod desktop;
 mod feed;
@@ -20,32 +20,32 @@ use tokio::{
     time::Instant,
 };
 
-/// How many notices may wait. One too many is dropped by the sender: it is in the inbox anyway.
+/// The most waiting notices. Further ones are dropped; they are in the inbox anyway.
 pub const QUEUE: usize = 64;
 /// How long the notification server may take.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it is left alone after it failed.
-const PAUSE: Duration = Duration::from_secs(60);
-/// Things that are remembered as told.
+const SERVER_TIME: Duration = Duration::from_secs(5);
+/// How long the server is not tried after a failure.
+const RETRY_AFTER: Duration = Duration::from_secs(60);
+/// The number of notified keys that are remembered.
 const REMEMBERED: usize = 4096;
-/// Open questions and approvals whose notification can still be taken back.
+/// The most open notifications that can still be closed.
 const OPEN: usize = 64;
 
-/// What the notifier is told.
+/// A message to the notifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum NotifierEvent {
     Notice(Box<Notice>),
-    /// It was answered, or its task has ended: its notification goes.
+    /// It was answered, or its task has ended: its notification is closed.
     Settled(Key),
 }
 
-/// Whether a person is told: once, and not of what they are looking at.
+/// A notice is shown once, and not while a client shows its conversation.
 #[must_use]
-pub fn should_notify(notice: &Notice, focused: &HashSet<ConversationId>, already: &Remembered) -> bool {
-    !focused.contains(&notice.conversation_id) && !already.contains(notice.key)
+pub fn should_notify(notice: &Notice, focused: &HashSet<ConversationId>, notified: &Remembered) -> bool {
+    !focused.contains(&notice.conversation_id) && !notified.contains(notice.key)
 }
 
-/// The last things that were told.
+/// The keys of the last notices.
 #[derive(Debug, Default)]
 pub struct Remembered {
     keys: HashSet<Key>,
@@ -73,13 +73,13 @@ impl Remembered {
 /// Shows notices, one at a time.
 pub struct Notifier<D: Desktop> {
     desktop: D,
-    /// What clients say they are looking at.
+    /// The conversations that clients show.
     focused: watch::Receiver<HashSet<ConversationId>>,
-    already: Remembered,
+    notified: Remembered,
     open: HashMap<Key, D::Shown>,
     order: VecDeque<Key>,
-    /// Set while the server is left alone.
-    until: Option<Instant>,
+    /// The server is not tried before this time.
+    paused_until: Option<Instant>,
 }
 
 impl<D: Desktop> Notifier<D> {
@@ -88,50 +88,50 @@ impl<D: Desktop> Notifier<D> {
         Self {
             desktop,
             focused,
-            already: Remembered::default(),
+            notified: Remembered::default(),
             open: HashMap::new(),
             order: VecDeque::new(),
-            until: None,
+            paused_until: None,
         }
     }
 
-    /// Runs until nobody can tell it anything any more. Shows what comes while notifications are `enabled`.
-    pub async fn run<E>(mut self, mut told: mpsc::Receiver<Told>, enabled: impl Fn() -> E)
+    /// Runs until all senders are dropped. Shows notices while `enabled` returns true.
+    pub async fn run<E>(mut self, mut told: mpsc::Receiver<NotifierEvent>, enabled: impl Fn() -> E)
     where
         E: Future<Output = bool>,
     {
         while let Some(told) = told.recv().await {
             match told {
-                Told::Notice(notice) => {
+                NotifierEvent::Notice(notice) => {
                     if enabled().await {
                         self.notice(&notice).await;
                     }
                 }
-                Told::Settled(key) => self.settled(key).await,
+                NotifierEvent::Settled(key) => self.settled(key).await,
             }
         }
     }
 
     async fn notice(&mut self, notice: &Notice) {
-        if !should_notify(notice, &self.focused.borrow(), &self.already) {
+        if !should_notify(notice, &self.focused.borrow(), &self.notified) {
             return;
         }
-        // Also if it cannot be shown: minutes later it would only be late.
-        self.already.insert(notice.key);
-        if self.until.is_some_and(|until| Instant::now() < until) {
+        // Even if it cannot be shown now: it would be too late in a minute.
+        self.notified.insert(notice.key);
+        if self.paused_until.is_some_and(|paused_until| Instant::now() < paused_until) {
             return;
         }
-        let shown = tokio::time::timeout(PATIENCE, self.desktop.show(notice)).await;
+        let shown = tokio::time::timeout(SERVER_TIME, self.desktop.show(notice)).await;
         match shown.unwrap_or_else(|_| Err("it does not answer".to_owned())) {
             Ok(shown) => {
-                self.until = None;
+                self.paused_until = None;
                 if notice.what.is_open() {
                     self.keep(notice.key, shown);
                 }
             }
             Err(why) => {
                 tracing::debug!(why, "no desktop notification was shown");
-                self.until = Some(Instant::now() + PAUSE);
+                self.paused_until = Some(Instant::now() + RETRY_AFTER);
             }
         }
     }
@@ -142,17 +142,17 @@ impl<D: Desktop> Notifier<D> {
         if self.order.len() > OPEN
             && let Some(oldest) = self.order.pop_front()
         {
-            // It stays on the screen, and that is all.
+            // It stays on the screen, and can no longer be closed.
             self.open.remove(&oldest);
         }
     }
 
     async fn settled(&mut self, key: Key) {
-        // What is settled before it was told is not told.
-        self.already.insert(key);
+        // A notice that comes after it was settled is not shown.
+        self.notified.insert(key);
         self.order.retain(|k| *k != key);
         if let Some(shown) = self.open.remove(&key) {
-            let _ = tokio::time::timeout(PATIENCE, shown.close()).await;
+            let _ = tokio::time::timeout(SERVER_TIME, shown.close()).await;
         }
     }
 }

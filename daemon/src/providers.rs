@@ -1,4 +1,4 @@
-//! Which providers there are, and which model is used if nobody names one. Pure: what is there comes in as facts.
+//! The providers and the default model. Pure: the environment comes in as [`Facts`].
 
 use crate::{config::Config, keys::KeyOrigin};
 use abide_model::{Api, Place, ProviderConfig};
@@ -12,27 +12,27 @@ const OPENAI: &str = "openai";
 const OPENAI_URL: &str = vendor_url(Api::OPENAI_CHAT);
 const OPENAI_MODEL: &str = "gpt-5.5";
 
-/// What the choice depends on.
+/// What providers and default model depend on.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
     pub config: &'a Config,
     /// `OPENAI_BASE_URL` of the daemon's environment.
     pub openai_base_url: Option<&'a str>,
-    /// Where the key of a provider comes from, if there is one.
+    /// The origin of a provider's key, if it has one.
     pub key: &'a dyn Fn(&str) -> Option<KeyOrigin>,
     /// Model servers found on loopback, each with its models.
     pub local: &'a [(ProviderConfig, Vec<String>)],
 }
 
-/// What follows from the facts.
+/// The providers and the default model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Providers {
-    /// In the order of a list: configured, built in, found.
+    /// In listing order: configured, built in, found on loopback.
     pub configs: Vec<ProviderConfig>,
     pub default: DefaultModel,
 }
 
-/// A model that cannot be used.
+/// Why a model cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchModel {
     #[error("{0:?} is not PROVIDER/MODEL; `abide models` lists what there is")]
@@ -71,7 +71,7 @@ impl Providers {
     /// The model of a task: its own, else its conversation's, else the default.
     ///
     /// # Errors
-    /// There is no such provider. (Whether it has the model, only it can say.)
+    /// There is no such provider. (Only the provider knows whether it has the model.)
     pub fn choose(
         &self,
         task: Option<&str>,
@@ -110,7 +110,10 @@ fn source(facts: Facts<'_>, name: &str) -> &'static str {
 
 fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
     let mut config = match entry.api.place() {
-        Place::File => ProviderConfig::scripted(name, entry.script.clone(), "config"),
+        Place::File => ProviderConfig {
+            api: entry.api,
+            ..ProviderConfig::scripted(name, entry.script.clone(), "config")
+        },
         Place::Address { vendor_url, .. } => {
             ProviderConfig::new(name, entry.api, entry.base_url.as_deref().unwrap_or(vendor_url), "config")
         }
@@ -125,7 +128,7 @@ fn configured(name: &str, entry: &crate::config::Provider) -> ProviderConfig {
     config
 }
 
-/// Who says nothing to anybody without a key. (A gateway at another address may need none.)
+/// Whether this is a vendor's own address, which needs a key. (A gateway at another address may not.)
 fn is_vendor(base_url: &str) -> bool {
     let base_url = base_url.trim_end_matches('/').trim_end_matches("/v1");
     [ANTHROPIC_URL, OPENAI_URL].iter().any(|url| url.trim_end_matches("/v1") == base_url)
@@ -137,7 +140,7 @@ fn default_model(facts: Facts<'_>, configs: &[ProviderConfig]) -> DefaultModel {
         let mut why = "default of [model] in config.toml".to_owned();
         let provider = model.split_once('/').map_or("", |(provider, _)| provider);
         if configs.iter().all(|config| config.name != provider) {
-            // Said, and not silently replaced: another model may cost something else, or see what it should not.
+            // Reported, not replaced: another model could cost more or get data that it should not.
             let _ = write!(why, ", but there is no provider {provider:?}");
         }
         return chosen(model.clone(), why);

@@ -1,4 +1,4 @@
-//! Files that are replaced as a whole: after a crash there is the old one or the new one.
+//! Atomic replacement of files: after a crash either the old or the new content is there.
 
 use std::{
     ffi::OsString,
@@ -7,17 +7,17 @@ use std::{
     path::Path,
 };
 
-/// Writes `text` into a file beside `path` and renames it over that. Nobody but this user can read it, unless other `permissions` are
+/// Writes `text` to a file beside `path` and renames it to `path`. The file is private to this user unless other `permissions` are
 /// given.
 ///
 /// # Errors
-/// The folder or the disk does not take it; then the old file is as it was.
+/// The file cannot be written; the old one is unchanged.
 pub(crate) fn replace_file(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut name = OsString::from(path.file_name().ok_or(io::ErrorKind::InvalidInput)?);
     name.push(".new");
     let new = folder.join(name);
-    // Left behind by a crash.
+    // Left by a crash.
     match fs::remove_file(&new) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
         _ => {}

@@ -1,4 +1,4 @@
-//! Carries out what running tasks want: model calls and tools. Outcomes go back to the conversation's actor as inputs.
+//! Runs jobs: model calls and tool calls. Outcomes go back to the conversation's actor as inputs.
 
 mod coalesce;
 mod model_call;
@@ -16,14 +16,14 @@ use std::{future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Opened when what led to the work is committed; closed unopened if that failed. Before it is open no tool does anything, and
+/// Opens when what led to the attempt is committed; the sender is dropped if the append failed. Before it opens no tool call acts, and
 /// nothing of a model call is shown.
 pub type Gate = watch::Receiver<bool>;
 
-/// Takes an outcome to its conversation.
+/// Delivers an outcome to its conversation.
 pub type Deliver = Box<dyn FnOnce(Effect, Input) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
-/// What is to be done.
+/// An attempt to run.
 pub enum Job {
     Model(Box<ModelJob>),
     Tool(Box<ToolJob>),
@@ -59,7 +59,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Begins a job; it ends with one outcome, or with none if `cancel` or the gate says so.
+    /// Starts a job. It ends with one outcome, or with none if it is cancelled or its gate is dropped.
     pub fn start(&self, job: Job, gate: Gate, cancel: CancellationToken, deliver: Deliver) {
         let runner = self.clone();
         match job {
@@ -76,7 +76,7 @@ impl Runner {
                     deliver(effect, input).await;
                 }
             }),
-            // A tool is told to stop, not dropped: its processes have to be gone before it is forgotten.
+            // A tool call is told to stop, not dropped: its processes must end first.
             Job::Tool(job) => self.supervisor.spawn("tool call", async move {
                 let (task, call, attempt) = (job.task, job.call, job.attempt);
                 let effect = Effect::Tool { task, call, attempt };

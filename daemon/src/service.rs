@@ -1,5 +1,5 @@
-//! What the daemon does for callers, whatever face they come by: a [`Line`] takes requests, gives replies, and feeds an outbox with
-//! the notifications of its subscriptions. Faces ([`crate::ipc`]) keep greeting, framing and writing.
+//! The daemon's API, independent of the transport: a [`Line`] takes one caller's requests, gives their replies, and fills an outbox
+//! with the notifications of its subscriptions. Transports such as [`crate::ipc`] do hello, framing and writing.
 
 mod caller;
 mod connections;
@@ -26,7 +26,7 @@ use abide_tools::Tools;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
 
-/// All that handlers may use. Cheap to clone.
+/// What handlers work with. Cheap to clone.
 #[derive(Clone)]
 pub struct Service {
     pub store: Store,
@@ -40,11 +40,11 @@ pub struct Service {
     pub supervisor: Supervisor,
     pub connections: Connections,
     pub started_at: Timestamp,
-    /// Set to ask the daemon to end.
+    /// Set to end the daemon.
     pub ending: Arc<watch::Sender<Option<Ending>>>,
-    /// Set when nothing runs any more.
+    /// Set once the daemon has drained.
     pub drained: Arc<watch::Sender<Option<Drained>>>,
 }
 
-/// What the daemon leaves behind, or why it cannot tell.
+/// The unfinished tasks at shutdown, or why they cannot be counted.
 pub type Drained = Result<ShutdownReply, Error>;

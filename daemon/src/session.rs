@@ -1,7 +1,7 @@
-//! One actor a conversation: the only writer of its records.
+//! One actor for each conversation; it is the only writer of its records.
 //!
-//! What an actor does when is decided by [`abide_engine::driver`], which the simulation of the engine's tests runs too. Here are the
-//! mailboxes, and the hands that carry out its orders: the store, the runner, the alarm, whoever waits for an answer.
+//! [`abide_engine::driver`] decides what an actor does; the simulation in the engine's tests runs the same driver. Here are the
+//! mailboxes and the code that carries out the driver's orders on the store, the runner and the alarm.
 
 mod actor;
 mod alarm;
@@ -34,10 +34,10 @@ use std::{
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-/// How long actors may take to go once their work is cut off.
-const CUT: Duration = Duration::from_secs(3);
+/// How long actors may take to leave after the cut-off.
+const CUT_OFF_TIME: Duration = Duration::from_secs(3);
 
-/// Why a command was not carried out.
+/// Why a command failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CommandError {
     #[error(transparent)]
@@ -64,7 +64,7 @@ impl From<Failure<Self>> for CommandError {
     }
 }
 
-/// What passes through a conversation's driver.
+/// The daemon's types that pass through the driver.
 #[derive(Debug)]
 struct Daemon;
 
@@ -91,11 +91,11 @@ struct Inner {
     alarm: Alarm,
     open: Mutex<HashMap<ConversationId, Mailbox>>,
     draining: AtomicBool,
-    /// Cancelled when work that has not come to a boundary is cut off.
+    /// Cancelled when running attempts are cut off.
     cutting: CancellationToken,
-    /// What was.
+    /// The attempts that were cut off.
     cut: Mutex<Vec<CutOff>>,
-    /// An actor has gone.
+    /// Notified when an actor has left.
     gone: Notify,
     ending: Arc<watch::Sender<Option<Ending>>>,
 }
@@ -130,13 +130,12 @@ impl Sessions {
         self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Conversations in memory.
+    /// The number of conversations in memory.
     #[must_use]
     pub fn len(&self) -> usize {
         self.open().len()
     }
 
-    /// None is in memory.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.open().is_empty()
@@ -149,7 +148,7 @@ impl Sessions {
     /// Carries out a client's command.
     ///
     /// # Errors
-    /// Refused, overloaded, or it could not be written down.
+    /// It was refused, the mailbox is full, or it could not be committed.
     pub async fn command(
         &self,
         conversation: ConversationId,
@@ -164,25 +163,25 @@ impl Sessions {
         applied.await.map_err(|_| CommandError::ShuttingDown)?
     }
 
-    /// Stops what runs and deletes the conversation's records for good. Says how many.
+    /// Stops all attempts and deletes the conversation's records for good. Returns their number.
     ///
     /// # Errors
-    /// It could not be written down.
+    /// It could not be committed.
     pub async fn delete(&self, conversation: ConversationId) -> Result<u64, CommandError> {
         let (reply, deleted) = oneshot::channel();
         self.deliver(conversation, Lane::Urgent, Message::Delete { reply }).await?;
         deleted.await.map_err(|_| CommandError::ShuttingDown)?
     }
 
-    /// A moment that a conversation waits for has come.
+    /// The alarm of a conversation has come.
     pub async fn wake(&self, conversation: ConversationId) {
         if !self.is_draining() {
-            // Only a command can be refused.
+            // Only commands can be refused.
             let _ = self.deliver(conversation, Lane::Urgent, Message::Wake).await;
         }
     }
 
-    /// Takes a message to the conversation's actor, which is started if there is none.
+    /// Delivers a message to the conversation's actor, which is started if there is none.
     async fn deliver(
         &self,
         conversation: ConversationId,
@@ -194,7 +193,7 @@ impl Sessions {
             match mailbox.put(lane, message).await {
                 Ok(()) => return Ok(()),
                 Err(mailbox::PutError::Full) => return Err(CommandError::Overloaded),
-                // That actor has just gone: the next look finds its successor.
+                // That actor has just left; the next attempt finds its successor.
                 Err(mailbox::PutError::Closed(back)) => message = *back,
             }
         }
@@ -202,7 +201,7 @@ impl Sessions {
 
     fn mailbox(&self, conversation: ConversationId) -> Mailbox {
         let mut open = self.open();
-        // An actor takes its mailbox out of here before it closes it; one that is closed and here has panicked.
+        // An actor removes its mailbox from the map before closing it; a closed one in the map belongs to an actor that panicked.
         if let Some(mailbox) = open.get(&conversation).filter(|mailbox| !mailbox.is_closed()) {
             return mailbox.clone();
         }
@@ -214,12 +213,12 @@ impl Sessions {
         mailbox
     }
 
-    /// The store has failed for good: only a new start finds out what is on disk.
+    /// The store has failed for good: only a restart tells what is on disk.
     fn store_failed(&self, reason: &str) {
         self.inner.ending.send_replace(Some(Ending::StoreFailed { reason: reason.to_owned() }));
     }
 
-    /// Resolves when work is cut off wherever it stands.
+    /// Resolves when running attempts are cut off.
     async fn cutting(&self) {
         tokio::select! {
             () = self.inner.cutting.cancelled() => {}
@@ -231,8 +230,8 @@ impl Sessions {
         self.inner.cutting.is_cancelled() || self.inner.supervisor.is_ending()
     }
 
-    /// An actor goes, and with it the work that it still had: from here on messages start its successor. What its mailbox still
-    /// holds is its own to pass on.
+    /// Removes an actor that leaves, noting its attempts that were cut off. From here on messages start its successor; the actor
+    /// passes on what is left in its mailbox.
     fn retire(&self, conversation: ConversationId, cut: Vec<CutOff>) {
         self.inner.cut.lock().unwrap_or_else(PoisonError::into_inner).extend(cut);
         self.open().remove(&conversation);
@@ -240,12 +239,12 @@ impl Sessions {
     }
 
     /// Resolves when the next conversation leaves memory.
-    pub async fn one_has_left(&self) {
+    pub async fn conversation_unloaded(&self) {
         self.inner.gone.notified().await;
     }
 
-    /// Begins nothing new and waits until what runs has come to a boundary; what has not by the deadline is cut off, and found
-    /// interrupted at the next start. Then nothing is written any more.
+    /// Starts nothing new and waits until running attempts have finished. Those that have not by the deadline are cut off, and the
+    /// next start finds them interrupted. After that nothing is written.
     pub async fn drain(&self, deadline: Duration) {
         self.inner.draining.store(true, Ordering::Release);
         for mailbox in self.open().values() {
@@ -255,12 +254,12 @@ impl Sessions {
             return;
         }
         self.inner.cutting.cancel();
-        if tokio::time::timeout(CUT, self.all_gone()).await.is_err() {
+        if tokio::time::timeout(CUT_OFF_TIME, self.all_gone()).await.is_err() {
             tracing::warn!(conversations = self.len(), "some conversations are still in memory");
         }
     }
 
-    /// What was cut off by [`Self::drain`].
+    /// The attempts that [`Self::drain`] has cut off.
     #[must_use]
     pub fn cut_off(&self) -> Vec<CutOff> {
         self.inner.cut.lock().unwrap_or_else(PoisonError::into_inner).clone()

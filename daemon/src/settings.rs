@@ -1,8 +1,8 @@
-//! The configuration in force, and what follows from it.
+//! The current configuration and its catalog.
 //!
-//! The file is read whenever something needs the configuration, and taken up when its text has changed: reading a small file
-//! costs less than a watcher, and works with every editor and file system. Whoever needs the configuration takes one
-//! [`Catalog`] and uses nothing else, so that a task's start never sees half of a change.
+//! The file is read whenever the configuration is needed, and parsed again when its text has changed: reading a small file costs less
+//! than a watcher, and works with every editor and file system. A request takes one [`Catalog`] and uses nothing else, so it never
+//! sees half of a change.
 
 use crate::{
     catalog::{Catalog, Variable},
@@ -23,11 +23,11 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// An editor that writes in place empties the file first: a change counts once two looks this far apart have found the same.
+/// An editor that writes in place empties the file first, so a change counts once two reads this far apart are equal.
 const SETTLE: Duration = Duration::from_millis(20);
-/// Looks at a file that keeps changing; then what the last one found counts.
+/// A file that keeps changing is read this often; then the last text counts.
 const MAX_LOOKS: usize = 25;
-/// For how long a look at the file is recent.
+/// For how long [`Settings::recent`] does not read the file again.
 const RECENT: Duration = Duration::from_secs(1);
 
 /// Cheap to clone.
@@ -39,7 +39,7 @@ pub struct Settings {
 struct Inner {
     path: PathBuf,
     state: Mutex<State>,
-    /// One change of the file at a time.
+    /// Held while the file is changed.
     changing: tokio::sync::Mutex<()>,
 }
 
@@ -47,19 +47,19 @@ struct State {
     catalog: Catalog,
     read_at: Timestamp,
     seen: Seen,
-    /// When the last look at the file began.
+    /// When the last read of the file began.
     looked_at: Instant,
     refused: Option<RefusedConfig>,
 }
 
-/// What the file held: its text, `None` if there is no file, or why it cannot be read.
+/// The file's text, `None` if there is no file, or why it cannot be read.
 type Seen = Result<Option<String>, String>;
 
 impl Settings {
     /// Reads the file for the first time.
     ///
     /// # Errors
-    /// It cannot be read, or something in it makes no sense.
+    /// It cannot be read or is invalid.
     pub fn open(path: &Path, keys: Arc<KeyStore>, variable: Variable) -> Result<Self, ConfigError> {
         let text = Config::read(path)?;
         let catalog = Catalog::new(Config::of_file(path, text.as_deref())?, keys, variable);
@@ -83,20 +83,20 @@ impl Settings {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The configuration in force, after a look at the file.
+    /// The current configuration, after reading the file.
     pub async fn now(&self) -> Catalog {
         self.look().await;
         self.state().catalog.clone()
     }
 
-    /// The configuration in force at most a second ago. A step of a task uses this: a look at the file for each would cost it
-    /// two hand-overs to another thread.
+    /// The current configuration, read at most a second ago. A task's steps use this: reading the file for each would cost two thread
+    /// switches.
     pub async fn recent(&self) -> Catalog {
         let is_recent = self.state().looked_at.elapsed() < RECENT;
         if is_recent { self.state().catalog.clone() } else { self.now().await }
     }
 
-    /// Where the configuration is, when it was read, and why the text that the last look has found is refused, if it is.
+    /// The file's path, when it was read, and why its newest text is refused, if it is.
     #[must_use]
     pub fn status(&self) -> ConfigStatus {
         let state = self.state();
@@ -107,16 +107,16 @@ impl Settings {
         }
     }
 
-    /// Writes a change into the file and takes it up. A file that is refused is not touched.
+    /// Writes a change into the file and applies it. An invalid file is not changed.
     ///
     /// # Errors
-    /// The file is not understood, somebody else changes it just now, or it cannot be written.
+    /// The file is invalid, another program is changing it, or it cannot be written.
     pub async fn change(&self, change: Change) -> Result<(), ChangeError> {
         let _changing = self.inner.changing.lock().await;
         let path = self.inner.path.clone();
         let written = tokio::task::spawn_blocking(move || write(&path, &change)).await;
         let text = written.map_err(|_| ChangeError::ShuttingDown)??;
-        self.take_up(Ok(Some(text)));
+        self.apply(Ok(Some(text)));
         Ok(())
     }
 
@@ -134,7 +134,7 @@ impl Settings {
             }
             found = again;
         }
-        self.take_up(found);
+        self.apply(found);
     }
 
     /// `None`: the daemon is ending.
@@ -144,10 +144,10 @@ impl Settings {
         read.await.ok()
     }
 
-    fn take_up(&self, found: Seen) {
+    fn apply(&self, found: Seen) {
         let path = &self.inner.path;
         let mut state = self.state();
-        // Somebody else may have taken it up meanwhile.
+        // Another task may have applied it meanwhile.
         if state.seen == found {
             return;
         }
@@ -177,9 +177,9 @@ impl Settings {
 /// Why a change was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
-    #[error("the configuration is not changed, since it is not understood as it is: {0}")]
+    #[error("the configuration was not changed, because the file is invalid: {0}")]
     Refused(#[from] ConfigError),
-    #[error("{} is being changed by somebody else; try again", .0.display())]
+    #[error("{} is being changed by another program; try again", .0.display())]
     Busy(PathBuf),
     #[error("cannot write {}: {source}; make it writable, or change it by hand", path.display())]
     Write { path: PathBuf, source: io::Error },
@@ -187,7 +187,7 @@ pub enum ChangeError {
     ShuttingDown,
 }
 
-/// The file's new text. A file that others can read stays so; where a link stands, what it points to is written.
+/// Writes the file's new text. Its mode stays, and a symbolic link is followed.
 fn write(path: &Path, change: &Change) -> Result<String, ChangeError> {
     let before = Config::read(path)?;
     let problem = |problem: Problem| ConfigError::Wrong { path: path.to_owned(), problem };

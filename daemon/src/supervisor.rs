@@ -1,4 +1,4 @@
-//! The only place that spawns: every task has a name, is told to end, and is waited for.
+//! The only place that spawns tasks: each has a name, is told to end, and is waited for.
 
 use futures_util::FutureExt as _;
 use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
@@ -7,13 +7,13 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 /// Why the daemon ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// Somebody asked; work gets this long to come to a boundary.
+    /// A request or a signal; running attempts may take this long to finish.
     Asked { drain: Duration },
-    /// The database cannot be written any more: what is on disk is only known after a restart.
+    /// The database can no longer be written: only a restart tells what is on disk.
     StoreFailed { reason: String },
 }
 
-/// Cheap to clone; all clones watch over the same tasks.
+/// Cheap to clone; all clones share their tasks.
 #[derive(Debug, Clone, Default)]
 pub struct Supervisor {
     tracker: TaskTracker,
@@ -21,7 +21,7 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Spawns a task. If it panics, that is logged and ends this task alone.
+    /// Spawns a task. If it panics, the panic is logged and ends this task alone.
     #[expect(clippy::disallowed_methods, reason = "the one home of spawning; the tracker waits for it")]
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
         drop(tokio::spawn(self.tracker.track_future(async move {

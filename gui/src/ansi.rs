@@ -1,5 +1,6 @@
-//! The colours that programs write (SGR, ECMA-48 and xterm's 256 and 16 million), in the quiet ones of the theme. All other escape
-//! sequences are removed. What a program writes is not trusted: other control characters are made visible, parts are counted.
+//! Colours in programs' output (SGR escape sequences, ECMA-48, and xterm's 256 and 16 million), mapped to the theme's quiet ones.
+//! Other escape sequences are removed. The output is not trusted: other control characters are made visible, and the number of
+//! styled parts is limited.
 
 use crate::{
     output::{Piece, overwritten, pieces},
@@ -10,15 +11,15 @@ use crate::{
 use abide_client::text::visible;
 use iced::{Background, Border, Color, border::rounded};
 
-/// Parts of one text in styles of their own; the rest has none.
+/// The most styled parts of one text; the rest has no style.
 const MAX_PARTS: usize = 4000;
-/// Contrast with the ground that text has at least (WCAG AA).
+/// The least contrast of text with its background (WCAG AA).
 const READABLE: f32 = 4.5;
 
-/// A colour as a program names it.
+/// A colour as the program named it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Paint {
-    /// One of the sixteen.
+    /// One of the sixteen named colours.
     Named(u8),
     Rgb(u8, u8, u8),
 }
@@ -34,13 +35,13 @@ struct Style {
     is_inverse: bool,
 }
 
-/// What a program wrote, coloured when it is first shown.
+/// A program's output, coloured when it is first shown.
 pub fn output<'a, Message>(text: &str, tokens: &'static Tokens) -> Passage<'a, Message> {
     let stamp = std::ptr::from_ref(tokens).addr() as u64;
     passage::drawn(text.to_owned(), stamp, move |text| spans(text, tokens)).style(style::muted)
 }
 
-/// The text in spans: of each line what a terminal would leave standing.
+/// The text in spans; of each line the last text that a terminal would show.
 #[must_use]
 pub fn spans(text: &str, tokens: &Tokens) -> Vec<Span> {
     let mut spans = Vec::new();
@@ -72,7 +73,7 @@ fn push(spans: &mut Vec<Span>, words: &mut String, style: Style, tokens: &Tokens
 }
 
 impl Style {
-    /// What this sequence makes of it.
+    /// The style after this sequence.
     fn after(self, sequence: &str) -> Self {
         let codes = sequence.strip_prefix("\u{1b}[").and_then(|rest| rest.strip_suffix('m'));
         let Some(codes) =
@@ -81,7 +82,7 @@ impl Style {
             return self;
         };
         let mut style = self;
-        // `38:2::r:g:b` too; an empty one is 0.
+        // The form `38:2::r:g:b` exists too; an empty code is 0.
         let codes = codes.replace("::", ":").replace(':', ";");
         let mut codes =
             codes.split(';').map(|code| code.parse().unwrap_or(if code.is_empty() { 0 } else { 1000 }));
@@ -124,7 +125,7 @@ impl Style {
             None if self.is_strong || self.is_inverse => Some(tokens.text),
             None => None,
         };
-        // The one weight of the font for code: what is faint is nearer to the ground, as far as it can be read.
+        // Code has a font of one weight, so faint text gets a colour nearer to the background, as far as it stays readable.
         let color = if self.is_faint { Some(tokens.muted) } else { color };
         let mut span = Span::new(words).underline(self.is_underlined).strikethrough(self.is_struck);
         span.color = color;
@@ -148,7 +149,7 @@ fn extended(rest: &mut impl Iterator<Item = u16>) -> Option<Paint> {
     }
 }
 
-/// Of xterm's 256: sixteen names, a cube of six, and greys.
+/// A colour of xterm's 256: sixteen named ones, a cube of six, and greys.
 fn indexed(n: u8) -> Paint {
     let step = |n: u8| if n == 0 { 0 } else { 55 + n * 40 };
     match n {
@@ -165,7 +166,7 @@ fn indexed(n: u8) -> Paint {
 }
 
 impl Paint {
-    /// Amber means that something needs a person, so yellow is far from it.
+    /// Amber is the colour of what needs a person, so yellow is far from it.
     fn color(self, t: &Tokens) -> Color {
         match self {
             Self::Named(n) => match n % 8 {
@@ -183,7 +184,7 @@ impl Paint {
     }
 }
 
-/// The colour, as near to the text's as it must be to be read.
+/// The colour, moved towards the text's colour until it is readable.
 fn readable(color: Color, tokens: &Tokens) -> Color {
     let steps = [0.0, 0.2, 0.4, 0.6, 0.8];
     let mut nearer = steps.into_iter().map(|part| mix(color, tokens.text, part));

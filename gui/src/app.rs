@@ -1,4 +1,4 @@
-//! What is open, and where a message goes.
+//! The window's state, and the dispatch of messages.
 
 mod commands;
 mod effects;
@@ -33,7 +33,12 @@ use crate::{
 };
 use abide_client::{
     Home, Update,
-    protocol::{ConversationId, Timestamp, inbox::PendingId, method::daemon::ListModelsReply},
+    protocol::{
+        ConversationId, Timestamp,
+        inbox::PendingId,
+        method::daemon::ListModelsReply,
+        task::{AgentTask, CallState},
+    },
     view::{Connection, OverviewChange, OverviewView},
 };
 use iced::{Size, Subscription, Task, Theme, event, time, window::Id};
@@ -41,11 +46,11 @@ pub use window::{WindowEvent, heard};
 
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
-/// How long what has just come stands out in the list.
+/// How long a new item is highlighted in the list.
 const FLASH: Duration = Duration::from_millis(1600);
-/// Of a new window, in logical pixels.
+/// The size of a new window, in logical pixels.
 pub const SIZE: Size = Size::new(1280.0, 800.0);
-/// A window that is lower, in logical pixels, has no room for anything beside what waits.
+/// A window below this height, in logical pixels, has room only for the card that waits.
 const LOW: f32 = 400.0;
 /// How long a draft may be unsaved.
 const DRAFT: Duration = Duration::from_millis(500);
@@ -59,7 +64,7 @@ pub struct App {
     settings: Settings,
     clock: Clock,
     now: Timestamp,
-    /// When the daemon was last there.
+    /// When the daemon was last connected.
     heard: Timestamp,
     overview: OverviewView,
     models: Option<ListModelsReply>,
@@ -70,33 +75,33 @@ pub struct App {
     open: Option<Box<Conversation>>,
     page: Page,
     over: Over,
-    /// A long text that is read on its own.
+    /// A long text that is shown on its own.
     reader: Option<Box<reader::Screen>>,
-    /// What went wrong last, in words: on the page where it did.
+    /// The last error message, shown on the page where it happened.
     notice: Option<String>,
-    /// What is at the right now, to know when that changes.
+    /// The page and conversation shown now, to notice a change.
     place: (Page, Option<ConversationId>),
     guard: Guard,
-    /// What was done last, if it can be taken back.
+    /// The last action that can be undone.
     done: Option<Done>,
-    /// What was done that needs no way back, and until when it is said.
+    /// The last action that needs no undo, and until when its message is shown.
     said: Option<(&'static str, Timestamp)>,
-    /// When the next frame is due that something only the clock changes needs.
+    /// When the next frame is needed that only the clock requires.
     due: Option<Timestamp>,
     window: Option<Id>,
-    /// Of the window, in logical pixels.
+    /// The window's size, in logical pixels.
     size: Size,
-    /// In a narrow window the list is over the page for a while.
+    /// In a narrow window the list covers the page for a while.
     list_is_over: bool,
     is_focused: bool,
     is_system_dark: bool,
     /// A draft that is not saved yet.
     is_dirty: bool,
-    /// What waits that the person has been told of.
+    /// The waiting items that the person was notified of.
     told: HashSet<PendingId>,
 }
 
-/// Something that can be taken back for a while.
+/// An action that can be undone for a while.
 #[derive(Debug, Clone, Copy)]
 struct Done {
     what: Undo,
@@ -106,11 +111,11 @@ struct Done {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Undo {
     Archived(ConversationId),
-    /// For good: it was asked before.
+    /// A deletion, which cannot be undone: it was confirmed.
     Deleted,
 }
 
-/// What is at the right.
+/// The page at the right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
     Fresh,
@@ -119,13 +124,13 @@ pub enum Page {
     Settings,
 }
 
-/// What is over the rest.
+/// What covers the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Over {
     Nothing,
     Help,
     Palette(Palette),
-    /// Closing stops nothing: said once.
+    /// Tells once that closing the window stops no task.
     Closing,
 }
 
@@ -140,17 +145,19 @@ pub enum Message {
     Fresh(fresh::Message),
     Settings(settings::Message),
     Reader(reader::Message),
-    /// A text could not be shown in the person's editor; in words.
+    /// A text could not be opened in the person's editor; the error message.
     NotOpened(String),
     Palette(palette_screen::Message),
     Key(Command),
-    /// Whether Tab was pressed in the field of the folder.
+    /// A letter that no field has taken, and the command of its key.
+    Letter(String, Command),
+    /// Tab was pressed; whether in the folder's field.
     TabPressed(bool),
     ListDragged(f32),
     ListDropped,
     Window(Id, WindowEvent),
     FileDropped(PathBuf),
-    /// What a file is that was dropped or chosen, or why it is none.
+    /// What was dropped or chosen, or why it cannot be used.
     FileSeen(Result<Dropped, String>),
     SystemTheme(bool),
     Ticked,
@@ -162,20 +169,20 @@ pub enum Message {
     CloseConfirmed,
     /// Whether a caret is drawn.
     CaretMoved(bool),
-    /// Something has stood still for long enough, or can no longer be taken back.
+    /// Something has been steady for long enough, or can no longer be undone.
     Settled,
     TakenBack,
 }
 
 impl App {
-    /// A window on the daemon of this home.
+    /// A window for the daemon of this home.
     #[must_use]
     pub fn open(home: &Home, clock: Clock) -> Self {
         let daemon = Daemon::new(home.clone());
         Self::with(home, clock, Asker::from(daemon))
     }
 
-    /// The same, whose requests go there.
+    /// The same, with requests sent to `asker`.
     #[must_use]
     pub fn with(home: &Home, clock: Clock, asker: Asker) -> Self {
         let local = LocalState::of(home);
@@ -185,6 +192,7 @@ impl App {
         let mut app = Self {
             daemon: Daemon::new(home.clone()),
             asker,
+            cards: Cards::with_written(local.written()),
             local,
             clock,
             now: clock(),
@@ -192,7 +200,6 @@ impl App {
             overview: OverviewView::default(),
             models: None,
             sidebar: sidebar::Screen::with_pinned(settings.pinned.clone()),
-            cards: Cards::default(),
             fresh,
             preferences: settings::Screen::default(),
             open: None,
@@ -260,6 +267,7 @@ impl App {
             is_live,
             is_low: self.size.height < LOW,
             tallest: (self.size.height * 0.3).min(space::EDITOR),
+            half: self.size.height / 2.0,
             said: self.said.map(|(words, _)| words),
             home: words::home(),
         }
@@ -280,19 +288,28 @@ impl App {
                 self.daemon.conversation(open.id()).map(|(id, updates)| Message::Conversation(id, updates)),
             );
         }
-        // Idle, nothing ticks and nothing is drawn.
-        if !self.is_live() {
-            // Nothing is known of what goes on.
-        } else if self.overview.tasks().any(|task| !task.status.needs_person()) {
-            all.push(time::every(Duration::from_secs(1)).map(|_| Message::Ticked));
-        } else if !self.overview.inbox().items().is_empty() {
-            // How long it waits is told in minutes.
-            all.push(time::every(Duration::from_secs(20)).map(|_| Message::Ticked));
-        }
+        all.extend(self.beat().map(|beat| time::every(beat).map(|_| Message::Ticked)));
         if self.is_dirty {
             all.push(time::every(DRAFT).map(|_| Message::DraftDue));
         }
         Subscription::batch(all)
+    }
+
+    /// How often the window is redrawn because times on it change. When idle, nothing ticks and nothing is drawn.
+    #[must_use]
+    pub fn beat(&self) -> Option<Duration> {
+        // A call may run beside one that waits for an approval.
+        let runs = |task: &AgentTask| task.active_calls.iter().any(|call| call.state == CallState::Running);
+        let is_busy = |task: &AgentTask| !task.status.needs_person() || runs(task);
+        if !self.is_live() {
+            // While disconnected, nothing is known about running tasks.
+            None
+        } else if self.overview.tasks().any(is_busy) {
+            Some(Duration::from_secs(1))
+        } else {
+            // Waiting times are shown in minutes.
+            (!self.overview.inbox().items().is_empty()).then_some(Duration::from_secs(20))
+        }
     }
 
     pub fn update(&mut self, message: Message) -> Task<Message> {
@@ -352,6 +369,7 @@ impl App {
                 Task::none()
             }
             Message::Key(command) => self.command(command),
+            Message::Letter(letter, command) => self.letter(&letter, command),
             Message::Window(id, event) => self.on_window(id, event),
             Message::FileDropped(path) => Self::look_at_file(path),
             Message::FileSeen(seen) => self.file_seen(seen),
@@ -378,6 +396,7 @@ impl App {
             }
             Message::NoticeRead => {
                 self.notice = None;
+                self.guard.disarm(self.now);
                 Task::none()
             }
             Message::StartPressed => {
@@ -396,7 +415,7 @@ impl App {
         }
     }
 
-    /// Does what a screen asks for; what cannot be undone lets hands rest.
+    /// Performs a screen's effects; a deed that cannot be undone makes keys and clicks wait.
     fn perform_deed(&mut self, deed: Option<Deed>, effects: Vec<Effect>) -> Task<Message> {
         if let Some(deed) = deed.filter(|_| effects.iter().any(|effect| matches!(effect, Effect::Ask(_)))) {
             tracing::debug!(?deed, "asked of the daemon");
@@ -405,7 +424,7 @@ impl App {
         self.perform(effects)
     }
 
-    /// Folds the open conversation.
+    /// Folds updates into the open conversation.
     fn follow_open(&mut self, id: ConversationId, updates: Vec<Update>) -> Task<Message> {
         let is_seen = self.is_focused && self.page == Page::Conversation;
         let seen = is_seen.then(|| self.unread(id));
@@ -419,7 +438,7 @@ impl App {
         self.perform(effects)
     }
 
-    /// Folds the overview.
+    /// Folds updates into the overview.
     fn follow(&mut self, updates: Vec<Update>) -> Task<Message> {
         let mut tasks = Vec::new();
         for update in updates {
@@ -428,7 +447,7 @@ impl App {
                 match change {
                     OverviewChange::Reset => {
                         if self.page == Page::Fresh && self.models.is_none() {
-                            // Until now the input took nothing.
+                            // The input accepted no text until now.
                             tasks.push(self.perform_one(Effect::Focus(field::COMPOSER)));
                         }
                         self.fresh.is_connected = true;
@@ -450,10 +469,12 @@ impl App {
         Task::batch(tasks)
     }
 
-    /// What has come to the inbox stands out, and calls if nobody is here.
+    /// Highlights new inbox items, and calls for attention if the person is elsewhere.
     fn point_out(&mut self) -> Task<Message> {
         let items = self.overview.inbox().items();
+        let written = self.cards.written().clone();
         self.cards.keep(items);
+        self.is_dirty |= written != *self.cards.written();
         let new: Vec<ConversationId> = items
             .iter()
             .filter(|item| !self.told.contains(&item.pending.id()))

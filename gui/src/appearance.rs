@@ -1,11 +1,11 @@
-//! Whether the system is dark or light, and when that changes: the desktop portal tells.
+//! Whether the system is dark or light, and its changes, from the desktop portal.
 
 #[cfg(target_os = "linux")]
 use futures_util::StreamExt as _;
 use futures_util::{Stream, stream};
 use iced::Subscription;
 
-/// `true` for dark, each time the system says so. Where there is no portal, nothing ever comes.
+/// Emits `true` for dark each time the system reports its scheme; nothing without a portal.
 pub fn changes() -> Subscription<bool> {
     Subscription::run(watch)
 }
@@ -32,7 +32,7 @@ mod portal {
     const NAMESPACE: &str = "org.freedesktop.appearance";
     const KEY: &str = "color-scheme";
 
-    /// The scheme of now, then each new one.
+    /// The current scheme, then each new one.
     pub(super) async fn open() -> zbus::Result<Pin<Box<dyn Stream<Item = bool> + Send>>> {
         let bus = Connection::session().await?;
         let rule = MatchRule::builder()
@@ -56,7 +56,7 @@ mod portal {
         Ok(Box::pin(first.chain(later)))
     }
 
-    /// 1 is dark, 2 light, 0 no preference. `Read` wraps the value once more than it says.
+    /// 1 is dark, 2 light, 0 no preference. `Read` wraps the value in one more variant than its signature says.
     fn is_dark(value: &Variant<'_>) -> Option<bool> {
         match value {
             Variant::Variant(inner) => is_dark(inner),

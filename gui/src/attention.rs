@@ -1,4 +1,4 @@
-//! What the window says where it is not seen: its title, and the urgency hint.
+//! The window's title and urgency hint, which are seen while the window is not.
 
 use iced::{
     Task,
@@ -15,12 +15,12 @@ pub fn title(waiting: usize, conversation: Option<&str>) -> String {
     }
 }
 
-/// Asks the window manager to point at the window.
+/// Sets the urgency hint.
 pub fn call<T>(window: Option<window::Id>) -> Task<T> {
     window.map_or_else(Task::none, |id| window::request_user_attention(id, Some(UserAttention::Critical)))
 }
 
-/// The person has come.
+/// Clears it: the person has come.
 pub fn calm<T>(window: Option<window::Id>) -> Task<T> {
     window.map_or_else(Task::none, |id| window::request_user_attention(id, None))
 }

@@ -1,8 +1,8 @@
-//! The one place of the window that asks what time it is.
+//! The only place of the window that reads the clock.
 
 use abide_client::protocol::Timestamp;
 
-/// Where a moment comes from; tests have their own.
+/// The source of the current time; tests have their own.
 pub type Clock = fn() -> Timestamp;
 
 /// Now.

@@ -1,7 +1,7 @@
-//! The way to the daemon: two subscriptions, and requests.
+//! The connection to the daemon: two subscriptions, and requests.
 //!
-//! A subscription never ends by itself: cut, it connects again and goes on after the last record. What comes within a frame comes
-//! together, so that live output redraws the window at most 25 times a second.
+//! A subscription never ends by itself: when cut, it reconnects and resumes after the last record. Updates within a frame are
+//! batched, so that live output redraws the window at most 25 times a second.
 
 use abide_client::{
     AtHome, CallError, Client, ConnectError, Connector, Home, Live, LiveOptions, Options, Update,
@@ -27,11 +27,11 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// What the daemon knows this client by.
+/// The name of this client.
 pub const NAME: &str = "abide-gui";
-/// Between two batches of updates. Most of what a frame costs is its pixels, and nobody reads faster.
+/// The time between two batches of updates. Most of a frame's cost is its pixels, and nobody reads faster.
 const FRAME: Duration = Duration::from_millis(40);
-/// Updates of a batch.
+/// The most updates of a batch.
 const MAX_BATCH: usize = 2048;
 
 /// The daemon of one home. Clones share their connection.
@@ -40,11 +40,11 @@ pub struct Daemon {
     home: Home,
     client: Arc<Mutex<Option<Client>>>,
     may_start: Arc<AtomicBool>,
-    /// Raised to subscribe anew after an end.
+    /// Increased to subscribe again after an end.
     attempt: u32,
 }
 
-/// Why a request was not done, in words for a person.
+/// Why a request failed, for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
@@ -58,14 +58,14 @@ impl Daemon {
         Self { home, client: Arc::default(), may_start: Arc::new(AtomicBool::new(true)), attempt: 0 }
     }
 
-    /// A person wants it back: start it, and subscribe anew.
+    /// The person wants the daemon back: starts it and subscribes again.
     pub fn again(&mut self) {
         self.attempt += 1;
         self.may_start.store(true, Ordering::Relaxed);
     }
 
-    /// Somebody wants the daemon stopped: it stays so until somebody wants it back. Known before the connection is made again,
-    /// which is before the window has seen the update.
+    /// Remembers that the daemon was told to stop, so that it is not started again until the person wants it. This is known
+    /// before the reconnection, which comes before the window sees the update.
     fn heeded(&self, update: Update) -> Update {
         let state = match &update {
             Update::Snapshot(snapshot) | Update::Reconnected(snapshot) => Some(snapshot.daemon),
@@ -78,10 +78,10 @@ impl Daemon {
         update
     }
 
-    /// Asks the daemon.
+    /// Sends a request.
     ///
     /// # Errors
-    /// What went wrong, in words.
+    /// The failure, for a person.
     pub async fn call<M: Method>(self, params: M::Params) -> Result<M::Reply, Failure> {
         let client = self.client().await?;
         Ok(client.call::<M>(params).await?)
@@ -114,7 +114,7 @@ impl Daemon {
     }
 }
 
-/// What a subscription is made of; it is another one only if the scope or the attempt is.
+/// Identifies a subscription: a new scope or attempt makes a new one.
 struct Source {
     daemon: Daemon,
     scope: Scope,
@@ -137,7 +137,7 @@ fn updates(source: &Source) -> impl Stream<Item = Vec<Update>> + use<> {
         let mut connector = daemon.connector(is_first);
         async move { connector.connect().await }
     };
-    // Made when it is first asked for an update: that is where there is a runtime.
+    // Created at the first poll, because that is inside the runtime.
     stream::once(async move { Live::eventually(connect, scope, None, LiveOptions::default()) }).flat_map(
         move |live| {
             let daemon = heeding.clone();
@@ -146,7 +146,7 @@ fn updates(source: &Source) -> impl Stream<Item = Vec<Update>> + use<> {
     )
 }
 
-/// One update, at once if the last batch is a frame ago, with all that come before the frame is over.
+/// One batch: an update, at once if the last batch is a frame ago, with all that come before the frame is over.
 async fn batch(
     daemon: Daemon,
     state: Option<(Live, Instant)>,

@@ -1,4 +1,4 @@
-//! Shows a text in the person's editor: the one that `$VISUAL` names, else what the desktop opens texts with.
+//! Opens a text in the person's editor: the one in `$VISUAL`, else the desktop's.
 
 use abide_client::home::create_private_dir;
 use std::{
@@ -9,12 +9,12 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// How long a text that was shown stays on the disk.
+/// How long the file of an opened text is kept.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// Characters of a title in the name of its file.
+/// The most characters of a title in its file's name.
 const MAX_NAME: usize = 40;
 
-/// Writes the text into a file of this folder, which nobody else reads.
+/// Writes the text to a file in this folder, readable by this user only.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -32,7 +32,7 @@ fn name(title: &str) -> String {
     format!("{}.txt", name.trim_matches('-'))
 }
 
-/// What cannot be looked at stays.
+/// Removes old files; those that cannot be examined stay.
 fn forget_old(folder: &Path) {
     #[expect(clippy::disallowed_methods, reason = "compared with what the file system wrote")]
     let now = SystemTime::now();
@@ -45,20 +45,20 @@ fn forget_old(folder: &Path) {
     }
 }
 
-/// Opens the file, and comes back when its program has ended, or why there is none.
+/// Opens the file and returns when the editor ends, or with an error.
 ///
 /// # Errors
-/// In words: which program could not be started, and what to do.
+/// For a person: which program could not be started, and what to do.
 pub async fn open(file: PathBuf) -> Result<(), String> {
     let (tell, told) = oneshot::channel();
-    // An editor may stay open for longer than the window: the window's end does not wait for this thread.
+    // The editor may run longer than the window; the window does not wait for this thread to end.
     let started = std::thread::Builder::new().name("editor".to_owned()).spawn(move || {
         let visual = std::env::var("VISUAL").ok().filter(|visual| !visual.trim().is_empty());
         // An editor that needs a terminal fails here.
         let is_shown = visual.is_some_and(|visual| run(&visual, &file).is_ok_and(|is_ok| is_ok));
         let opened = if is_shown { Ok(true) } else { run(OPENER, &file) };
         let _ = tell.send(match opened {
-            // That of Windows says that it failed whenever it handed the file on.
+            // On Windows this command reports failure even when it succeeds.
             Ok(is_ok) if is_ok || cfg!(windows) => Ok(()),
             Ok(_) => Err(format!("{OPENER} found no program for {}.", file.display())),
             Err(error) => Err(format!(
@@ -81,7 +81,7 @@ const OPENER: &str = if cfg!(target_os = "macos") {
     "xdg-open"
 };
 
-/// Whether the program, given with its arguments, ended well.
+/// Runs the program, given with its arguments; returns whether it succeeded.
 fn run(program: &str, file: &Path) -> io::Result<bool> {
     let mut words = program.split_whitespace();
     #[expect(clippy::disallowed_methods, reason = "the person's own editor, at their wish")]

@@ -1,4 +1,4 @@
-//! What follows from a message, as data: screens say it, the app does it.
+//! The effects of a message, as data: screens return them, the app performs them.
 
 use crate::{local_state::ThemeChoice, picker::Choice, request::Request};
 use abide_client::protocol::{ConversationId, Seq, task::Mode};
@@ -7,37 +7,37 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     Ask(Request),
-    /// To the clipboard.
+    /// Copies to the clipboard.
     Copy(String),
-    /// The keyboard goes to this field.
+    /// Moves the keyboard to this field.
     Focus(&'static str),
-    /// No field has the keyboard.
+    /// Takes the keyboard from every field.
     Unfocus,
     Open(ConversationId),
-    /// That conversation, at that message, in which this was looked for.
+    /// Goes to this message of that conversation; the text was searched for.
     GoTo(ConversationId, Seq, String),
-    /// A new conversation.
+    /// Goes to the page for a new conversation.
     New,
-    /// The same, with this to begin with.
+    /// The same, with this as its first content.
     Afresh(Box<Afresh>),
     Scroll(Scroll),
-    /// A long text on its own.
+    /// Opens a long text on its own.
     Read(Reading),
-    /// The same in the person's editor.
+    /// Opens it in the person's editor.
     Edit(Reading),
-    /// To offer folders that go on from this.
+    /// Looks for folders that begin with this.
     FindFolders(String),
-    /// The desktop's dialog for a file or a folder.
+    /// Opens the desktop's dialog for a file or a folder.
     Choose(Choice),
-    /// A file of the workspace in the person's editor.
+    /// Opens a file of the workspace in the person's editor.
     EditFile(PathBuf),
     /// The draft has changed.
     Draft,
     Theme(ThemeChoice),
     Scale(f32),
-    /// To the page behind this one.
+    /// Goes to the page behind this one.
     Back,
-    /// Other conversations are pinned.
+    /// Saves the pinned conversations.
     KeepPins,
 }
 
@@ -49,23 +49,23 @@ pub struct Reading {
     pub start: Start,
 }
 
-/// Which part of it is shown first.
+/// The part of it that is shown first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
     Beginning,
     End,
 }
 
-/// What a new conversation begins with.
+/// The first content of a new conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Afresh {
     pub prompt: String,
-    /// As a person types it; empty for a scratch folder.
+    /// As typed by a person; empty for a scratch folder.
     pub workspace: String,
     pub mode: Option<Mode>,
 }
 
-/// How the timeline moves.
+/// A movement of the timeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scroll {
     /// By so many logical pixels, down if positive.
@@ -81,14 +81,14 @@ pub mod field {
     pub const SEARCH: &str = "search";
     pub const REASON: &str = "reason";
     pub const TITLE: &str = "title";
-    /// The same, in the list.
+    /// The title's field in the list.
     pub const LISTED_TITLE: &str = "listed-title";
     pub const STEPS: &str = "steps";
     pub const PALETTE: &str = "palette";
     pub const READER: &str = "reader";
     pub const KEY: &str = "key";
     pub const FIND: &str = "find";
-    /// In the conversation.
+    /// The search field in the conversation.
     pub const FIND_HERE: &str = "find-here";
     pub const INBOX: &str = "inbox";
     pub const TIMELINE: &str = "timeline";

@@ -1,8 +1,8 @@
-//! Emoji on a system without a font for them: drawn as nothing, a sentence would lose a word.
+//! Replaces emoji by words on a system without an emoji font: drawn as nothing, they would leave a gap in a sentence.
 
 use std::{borrow::Cow, sync::LazyLock};
 
-/// What agents like to say, in words.
+/// Emoji that agents use often, in words.
 const NAMES: [(char, &str); 24] = [
     ('🎉', "party"),
     ('🚀', "rocket"),
@@ -30,7 +30,7 @@ const NAMES: [(char, &str); 24] = [
     ('🔴', "red"),
 ];
 
-/// The text as it can be drawn here.
+/// The text with such replacements.
 #[must_use]
 pub(crate) fn drawable(text: Cow<'_, str>) -> Cow<'_, str> {
     static HAS_FONT: LazyLock<bool> = LazyLock::new(has_font);
@@ -43,12 +43,12 @@ fn has_font() -> bool {
     faces.any(|face| face.families.iter().any(|(name, _)| name.to_lowercase().contains("emoji")))
 }
 
-/// Symbols of older blocks are in many fonts; these are in those for emoji only.
+/// Older symbols are in many fonts; these are only in emoji fonts.
 const fn is_emoji(c: char) -> bool {
     matches!(c, '\u{1f300}'..='\u{1faff}' | '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// What only changes the emoji before it: a skin, a joint, a style.
+/// Characters that only modify the emoji before them: skin tone, joiner, style.
 const fn changes_emoji(c: char) -> bool {
     matches!(c, '\u{1f3fb}'..='\u{1f3ff}' | '\u{200d}' | '\u{fe0f}' | '\u{fe0e}')
 }

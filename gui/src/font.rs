@@ -7,13 +7,13 @@ use iced::{
 };
 use std::sync::Arc;
 
-/// Prose.
+/// For prose.
 pub const PROSE: Font = Font::with_name("Inter");
-/// Titles, and what is pressed.
+/// For titles and buttons.
 pub const MEDIUM: Font = Font { weight: Weight::Medium, ..PROSE };
-/// Headings.
+/// For headings.
 pub const STRONG: Font = Font { weight: Weight::Semibold, ..PROSE };
-/// Code, commands, paths.
+/// For code, commands and paths.
 pub const CODE: Font = Font { family: Family::Name("JetBrains Mono"), ..PROSE };
 
 /// Files to load.
@@ -25,8 +25,8 @@ pub const FILES: [&[u8]; 5] = [
     include_bytes!("../fonts/JetBrainsMono-Regular.ttf"),
 ];
 
-/// The same spans in faces that are part of the program. iced's Markdown asks for weight 700, which the program has not: a system font
-/// of exactly that weight would be preferred to the program's own family.
+/// The same spans with only embedded faces. iced's Markdown uses weight 700, which the embedded font lacks; a system font of
+/// exactly that weight would be preferred to it.
 pub fn embedded_only<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[Span<'static, Link>]> {
     let is_bold = |span: &Span<'static, Link>| span.font.is_some_and(|font| font.weight == Weight::Bold);
     if !spans.iter().any(is_bold) {
@@ -39,21 +39,21 @@ pub fn embedded_only<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[Spa
     spans.iter().cloned().map(embedded).collect()
 }
 
-/// The face that stands in for this one.
+/// The embedded face that replaces this one.
 fn nearest(font: Font) -> Font {
     match (font.weight, font.style) {
         (Weight::Bold, Style::Normal) => Font { weight: Weight::Semibold, ..font },
-        // There is one italic.
+        // There is only one italic.
         (Weight::Bold, Style::Italic | Style::Oblique) => Font { weight: Weight::Normal, ..font },
         _ => font,
     }
 }
 
-/// What stands between two faces within a word. It has no width, and no line breaks at it.
+/// A character put between two faces within a word: it has no width, and no line breaks at it.
 pub const JOINER: char = '\u{2060}';
 
-/// The same spans, shaped in the faces that they ask for. cosmic-text 0.15 shapes a word of ASCII in the face of its beginning, whatever
-/// the spans in it say; a character that is not ASCII keeps it from that.
+/// The same spans, each shaped in its own face. cosmic-text 0.15 shapes a whole ASCII word in the face of its beginning; a
+/// character that is not ASCII prevents that.
 pub fn each_in_its_face<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[Span<'static, Link>]> {
     let is_within_word = |a: &Span<'static, Link>, b: &Span<'static, Link>| {
         let (last, first) = (a.text.chars().next_back(), b.text.chars().next());
@@ -66,7 +66,7 @@ pub fn each_in_its_face<Link: Clone>(spans: Arc<[Span<'static, Link>]>) -> Arc<[
     let mut joined = spans.to_vec();
     for n in 1..spans.len() {
         if is_within_word(&spans[n - 1], &spans[n]) {
-            // Outside of what has a ground.
+            // Outside of a highlighted span.
             if spans[n].highlight.is_some() {
                 joined[n - 1].text.to_mut().push(JOINER);
             } else {

@@ -1,6 +1,6 @@
-//! A trace of frames, to measure by: `ABIDE_LOG=abide_gui::frame=trace` writes a line for each view that is built and laid out
-//! and one for each frame that is drawn, with the microseconds it took. What comes after (pixels, and their way to the display)
-//! is iced's and not in them. Without the trace nothing is measured and nothing wrapped.
+//! A trace of frames for measurements: `ABIDE_LOG=abide_gui::frame=trace` logs a line for each view that is built and laid out
+//! and for each frame that is drawn, with its microseconds. Later work (pixels, and their way to the display) is iced's and not
+//! included. Without the trace nothing is measured and nothing wrapped.
 
 use crate::widget::{
     Element,
@@ -9,7 +9,7 @@ use crate::widget::{
 use iced::{Event, Rectangle, Renderer, Theme, advanced::Shell, time::Instant, window};
 use std::cell::Cell;
 
-/// What `build` builds, traced if somebody wants the trace.
+/// The built view, traced if the trace is on.
 pub fn traced<'a, Message: 'a>(build: impl FnOnce() -> Element<'a, Message>) -> Element<'a, Message> {
     if !tracing::enabled!(tracing::Level::TRACE) {
         return build();
@@ -19,9 +19,9 @@ pub fn traced<'a, Message: 'a>(build: impl FnOnce() -> Element<'a, Message>) -> 
 }
 
 struct Traced {
-    /// Until it is laid out for the first time.
+    /// When the build began, until the first layout.
     begun: Cell<Option<Instant>>,
-    /// Since when a frame is being made.
+    /// When the frame under way began.
     redraw: Cell<Option<Instant>>,
 }
 

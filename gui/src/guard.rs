@@ -1,17 +1,17 @@
-//! What may be done now that cannot be undone: decide, answer, stop, resume, archive, delete.
+//! Whether an action that cannot be undone may happen now: decide, answer, stop, resume, archive, delete.
 //!
-//! A hand is on its way before the screen changes, so nothing that has just come, moved or changed its meaning takes a key or a
-//! click: it must have stood still for [`STEADY`]. Keys go to one thing: to a field if a caret is drawn, else to the selected card,
-//! and that only while all of it is visible. No drawing and no clock: times are values.
+//! A hand may already be moving when the screen changes. So whatever has just appeared, moved or changed its meaning takes no key
+//! or click until it has been steady for [`STEADY`]. Keys go to one target: a field if a caret is drawn, else the selected card,
+//! and only while all of it is visible. This module draws nothing and reads no clock: times are arguments.
 
 use abide_client::protocol::{
     ApprovalId, ConversationId, QuestionId, TaskId, Timestamp,
     inbox::{Decision, PendingId},
 };
 
-/// How long a thing must have stood still before it can be acted upon, in milliseconds.
+/// How long a target must be steady before it can be used, in milliseconds.
 pub const STEADY: u64 = 600;
-/// How long what was armed waits for its second key, in milliseconds.
+/// How long an armed action waits for its second key, in milliseconds.
 pub const ARMED: u64 = 5000;
 
 /// Where a card is drawn, in whole logical pixels of the window.
@@ -19,47 +19,47 @@ pub const ARMED: u64 = 5000;
 pub struct Spot {
     pub top: i32,
     pub height: i32,
-    /// How high the view is in which it is drawn.
+    /// The height of the view that contains it.
     pub view: i32,
-    /// No part of it is outside of the view.
+    /// All of it is within the view.
     pub is_whole: bool,
-    /// Something in it scrolls, and hides a part of what it says.
+    /// A scrolling part of it hides some of its content.
     pub is_cut: bool,
 }
 
-/// What the buttons mean that stand at the same place all the time.
+/// The meaning of the buttons that are always at the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Footing {
     pub page: Option<ConversationId>,
     pub task: Option<TaskId>,
     pub is_inbox: bool,
-    /// What the composer is ready for.
+    /// The composer's state.
     pub stance: u8,
-    /// Whose question it answers.
+    /// The question that the composer answers.
     pub asked: Option<PendingId>,
-    /// The question whether to delete is shown.
+    /// The delete confirmation is shown.
     pub is_deleting: bool,
-    /// The same, of a conversation in the list.
+    /// The delete confirmation of a conversation in the list.
     pub deleting: Option<ConversationId>,
-    /// Something is over the page.
+    /// The page is covered.
     pub is_covered: bool,
-    /// What was just done can be taken back, by a button above the composer.
+    /// The undo button is shown above the composer.
     pub is_regretted: bool,
 }
 
-/// What a first key has prepared, for a second one to do.
+/// An action armed by a first key, for a second key to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Armed {
-    /// Enter does it.
+    /// Enter performs it.
     Approval(ApprovalId, Decision),
-    /// Enter answers with the choice that has this number, from 1.
+    /// Enter answers with the choice of this number, from 1.
     Choice(QuestionId, u8),
-    /// Escape does it.
+    /// Escape performs it.
     Stop(TaskId),
 }
 
 impl Armed {
-    /// The card on which it is armed.
+    /// The card that it belongs to.
     #[must_use]
     pub const fn card(self) -> Option<PendingId> {
         match self {
@@ -70,14 +70,14 @@ impl Armed {
     }
 }
 
-/// Something that cannot be undone.
+/// An action that cannot be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
-    /// A button of this card, or its key.
+    /// By a button of this card, or its key.
     OnCard(PendingId),
-    /// What a person has written for this card, or begun with another button of it.
+    /// Sends text written for this card, or for an action begun by one of its buttons.
     Written(PendingId),
-    /// A button that stands at the same place whatever it means.
+    /// By a button that is at the same place whatever it means.
     AtFoot,
 }
 
@@ -85,33 +85,35 @@ pub enum Deed {
 #[derive(Debug, Default)]
 pub struct Guard {
     has_caret: bool,
-    /// In the order in which they wait.
+    /// Oldest first.
     cards: Vec<Card>,
     selected: Option<PendingId>,
     footing: Footing,
     armed: Option<(Armed, Timestamp)>,
-    /// The last decision, by whomever; page, selection and caret for keys.
+    /// When the last decision was made, by anyone.
     decided: Timestamp,
+    /// When selection, caret or cover last changed, or the window got the keyboard back.
     selected_at: Timestamp,
+    /// When the footing last changed, one of its buttons was used, or the window got the keyboard back.
     stood_at: Timestamp,
-    /// The last letter that no field took.
+    /// When the last letter came that no field took.
     wrote_at: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Card {
     id: PendingId,
-    /// As long as it is not drawn, there is none.
+    /// Where and since when it is drawn; `None` before its first frame.
     seen: Option<(Spot, Timestamp)>,
 }
 
 fn is_steady(since: Timestamp, now: Timestamp) -> bool {
-    // A clock that was set back must not hold anything for hours.
+    // A clock that was set back must not block anything for hours.
     now < since || now.since(since) >= STEADY
 }
 
 impl Guard {
-    /// A caret is drawn somewhere, or is not any more.
+    /// A caret has appeared or disappeared.
     pub fn caret(&mut self, is_drawn: bool, now: Timestamp) {
         if self.has_caret != is_drawn {
             self.has_caret = is_drawn;
@@ -120,17 +122,17 @@ impl Guard {
         }
     }
 
-    /// These wait on this page, oldest first.
+    /// Sets the items that wait on this page, oldest first.
     pub fn offer(&mut self, waiting: &[PendingId], now: Timestamp) {
         if self.cards.iter().any(|card| !waiting.contains(&card.id)) {
-            // Somebody decided: the next one slides into its place.
+            // An item was decided: the next card moves into its place.
             self.decided = now;
             self.armed = None;
         }
         let known = std::mem::take(&mut self.cards);
         let card = |id: &PendingId| known.iter().find(|card| card.id == *id).copied();
         self.cards = waiting.iter().map(|id| card(id).unwrap_or(Card { id: *id, seen: None })).collect();
-        // The selected one, or of those that are left the next in order, or else the one before.
+        // Keep the selection, or else take the next item in order, or the one before.
         let at = known.iter().position(|card| Some(card.id) == self.selected).unwrap_or_default();
         let (before, after) = known.split_at(at);
         let mut nearest = after.iter().chain(before.iter().rev()).map(|card| card.id);
@@ -140,13 +142,13 @@ impl Guard {
         }
     }
 
-    /// Whether it waits on this page.
+    /// Whether this item waits on this page.
     #[must_use]
     pub fn offers(&self, id: PendingId) -> bool {
         self.cards.iter().any(|card| card.id == id)
     }
 
-    /// The card is drawn there now.
+    /// The card is drawn at this place now.
     pub fn saw(&mut self, id: PendingId, spot: Spot, now: Timestamp) {
         let Some(card) = self.cards.iter_mut().find(|card| card.id == id) else { return };
         if card.seen.is_none_or(|(known, _)| known != spot) {
@@ -155,7 +157,7 @@ impl Guard {
         }
     }
 
-    /// What the standing buttons mean now.
+    /// Sets the current meaning of the fixed buttons.
     pub fn stand(&mut self, footing: Footing, now: Timestamp) {
         if self.footing == footing {
             return;
@@ -167,7 +169,7 @@ impl Guard {
             }
         }
         if self.footing.is_covered != footing.is_covered {
-            // What was under it has just come into sight.
+            // The page was covered or uncovered.
             self.selected_at = now;
         }
         (self.footing, self.stood_at, self.armed) = (footing, now, None);
@@ -177,7 +179,7 @@ impl Guard {
         (self.selected, self.selected_at, self.armed) = (id, now, None);
     }
 
-    /// The keyboard goes to the next card, or to the one before.
+    /// Selects the next card, or the one before.
     pub fn step(&mut self, by: isize, now: Timestamp) {
         let at = self.cards.iter().position(|card| Some(card.id) == self.selected);
         let next = at.and_then(|at| at.checked_add_signed(by)).and_then(|at| self.cards.get(at));
@@ -186,7 +188,7 @@ impl Guard {
         }
     }
 
-    /// It was asked of the daemon.
+    /// The deed was requested of the daemon.
     pub fn did(&mut self, deed: Deed, now: Timestamp) {
         self.armed = None;
         match deed {
@@ -199,13 +201,13 @@ impl Guard {
         self.cards.iter().find(|card| card.id == id)?.seen
     }
 
-    /// Where the card was drawn last.
+    /// Where the card was last drawn.
     #[must_use]
     pub fn spot(&self, id: PendingId) -> Option<Spot> {
         self.seen(id).map(|(spot, _)| spot)
     }
 
-    /// Whether a click, or the second of two keys, may do this now.
+    /// Whether a click, or the second of two keys, may perform the deed now.
     #[must_use]
     pub fn allows(&self, deed: Deed, now: Timestamp) -> bool {
         match deed {
@@ -218,7 +220,7 @@ impl Guard {
         }
     }
 
-    /// The card that has the keyboard, and is drawn so.
+    /// The card that has the keyboard, and is drawn as selected.
     #[must_use]
     pub fn selected(&self) -> Option<PendingId> {
         self.selected.filter(|_| !self.has_caret && !self.footing.is_covered)
@@ -230,7 +232,7 @@ impl Guard {
         self.at_hand(now).filter(|_| !self.has_caret)
     }
 
-    /// The same for a key that writes nothing, whatever has the caret.
+    /// The same for keys that write no character, wherever the caret is.
     #[must_use]
     pub fn at_hand(&self, now: Timestamp) -> Option<PendingId> {
         let id = self.selected.filter(|_| !self.footing.is_covered)?;
@@ -239,7 +241,7 @@ impl Guard {
         (is_whole && is_known && self.allows(Deed::OnCard(id), now)).then_some(id)
     }
 
-    /// Where the selected card is, if not all of it can be seen.
+    /// The selected card and its place, if it is not wholly visible.
     #[must_use]
     pub fn out_of_sight(&self) -> Option<(PendingId, Option<Spot>)> {
         let id = self.selected()?;
@@ -247,31 +249,43 @@ impl Guard {
         (!spot.is_some_and(|spot| spot.is_whole)).then_some((id, spot))
     }
 
-    /// The window has the keyboard again: what is typed now may have been meant for another one.
+    /// The window has the keyboard again: keys may have been meant for another window.
     pub const fn came_back(&mut self, now: Timestamp) {
         (self.selected_at, self.stood_at, self.armed) = (now, now, None);
     }
 
-    /// A first key.
+    /// Arms an action by its first key.
     pub const fn arm(&mut self, armed: Armed, now: Timestamp) {
         self.armed = Some((armed, now));
     }
 
-    /// Whether there was something armed.
+    /// Cancels the armed action; returns whether there was one.
     pub fn disarm(&mut self, now: Timestamp) -> bool {
         let armed = self.armed(now).is_some();
         self.armed = None;
         armed
     }
 
-    /// A letter that no field took. Whether it follows another one so soon that somebody is writing: then it decides nothing.
+    /// Notes a letter that no field took. Returns whether it follows another so soon that the person is writing; then it decides
+    /// nothing.
     pub fn writes(&mut self, now: Timestamp) -> bool {
         let is_within = !is_steady(self.wrote_at, now);
         self.wrote_at = now;
         is_within
     }
 
-    /// What the second key would do.
+    /// Whether a letter that no field took may be typed into the composer. It may not while cards or questions take keys, within
+    /// 600 ms after a decision or a change of the page, nor within 600 ms after a letter that was dropped: only the end of a sentence
+    /// would be typed.
+    #[must_use]
+    pub fn lets_write(&self, now: Timestamp) -> bool {
+        let Footing { is_covered, is_deleting, deleting, .. } = self.footing;
+        let is_asked = is_covered || is_deleting || deleting.is_some() || !self.cards.is_empty();
+        let mut since = [self.decided, self.stood_at, self.wrote_at].into_iter();
+        !self.has_caret && !is_asked && since.all(|since| is_steady(since, now))
+    }
+
+    /// The armed action.
     #[must_use]
     pub fn armed(&self, now: Timestamp) -> Option<Armed> {
         self.armed.filter(|(_, since)| now.since(*since) < ARMED).map(|(armed, _)| armed)
@@ -282,7 +296,7 @@ impl Guard {
         self.has_caret
     }
 
-    /// When something that stands still can first be acted upon, or an armed key is forgotten: a frame must show it.
+    /// When a target becomes active or an armed action expires: then a frame must be drawn.
     #[must_use]
     pub fn next(&self, now: Timestamp) -> Option<Timestamp> {
         let has_cards = !self.cards.is_empty();
@@ -372,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Each of these within reach of a hand that is on its way.
+    /// Each change is within the time of a hand that is already moving.
     #[test]
     fn whatever_changes_the_screen_makes_keys_wait_again() {
         type Change = fn(&mut Guard, Timestamp);

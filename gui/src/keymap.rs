@@ -1,8 +1,8 @@
-//! What each key does: one table, from which the help is made too.
+//! What each key does: one table, which also makes the help.
 
 use iced::keyboard::{Key, Modifiers, key::Named};
 
-/// What a person can do by a key.
+/// A command that a key can give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     New,
@@ -11,12 +11,12 @@ pub enum Command {
     NextThatNeedsMe,
     Inbox,
     Search,
-    /// In the conversation, or in the text that is read.
+    /// Finds in the conversation, or in the text that is read.
     Find,
     FocusInput,
-    /// Close what is over the rest, or else stop the task.
+    /// Closes what covers the rest, or else stops the task.
     Escape,
-    /// Yes to what asks over the rest: close the window, delete the conversation.
+    /// Confirms the question shown over the rest: close the window, delete the conversation.
     Confirm,
     PauseOrResume,
     Stop,
@@ -27,18 +27,18 @@ pub enum Command {
     /// The choice with this number, from 1.
     Choose(u8),
     Decline,
-    /// The keyboard goes to the next thing that waits, or to the one before.
+    /// Selects the next waiting item, or the one before.
     CardDown,
     CardUp,
     ToggleDetails,
     AsText,
-    /// What is selected.
+    /// Copies the selection.
     Copy,
     CopyAll,
     Rename,
     Archive,
     Delete,
-    /// To the place above what is done, or away from it.
+    /// Pins the conversation, or unpins it.
     Pin,
     CopyId,
     PageUp,
@@ -49,33 +49,33 @@ pub enum Command {
     ZoomOut,
     ZoomReset,
     Theme,
-    /// Play the demo, on the page for a new conversation.
+    /// Plays the demo, on the page for a new conversation.
     Demo,
-    /// To the folder of a new conversation.
+    /// Goes to the folder's field of a new conversation.
     Folder,
     Settings,
-    /// The keyboard goes to the next thing that takes it, or to the one before.
+    /// Moves the keyboard to the next widget that takes it, or to the one before.
     Walk,
     WalkBack,
-    /// The list of conversations, shown or hidden.
+    /// Shows or hides the list of conversations.
     List,
     Palette,
-    /// What the next task runs with.
+    /// The mode of the next task.
     Mode,
     Model,
     Limit,
     Attach,
-    /// A new task goes on where the last one ended.
+    /// Starts a new task that goes on where the last one ended.
     Again,
-    /// The last prompt, to be changed, for a new conversation.
+    /// Begins a new conversation with the last prompt, to be changed.
     EditAgain,
     Help,
-    /// A letter that means nothing here: somebody is writing, and sees no caret.
+    /// A letter without a meaning here: the person is writing and has not seen that there is no caret.
     Typed,
 }
 
 impl Command {
-    /// Whether a key that is held down does it again and again.
+    /// Whether holding the key repeats the command.
     #[must_use]
     pub const fn repeats(self) -> bool {
         matches!(
@@ -93,7 +93,7 @@ impl Command {
         )
     }
 
-    /// Whether it is about what waits for a person.
+    /// Whether it decides about a waiting item.
     #[must_use]
     pub const fn decides(self) -> bool {
         matches!(
@@ -114,13 +114,13 @@ impl Command {
     }
 }
 
-/// What can be done, and by which key.
+/// An action and its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// As a person reads it: the names of keys with a blank between them.
+    /// The names of the keys for a person, separated by spaces.
     pub keys: &'static str,
     pub what: &'static str,
-    /// Nothing if a field does it, or a key that means something only where it is pressed.
+    /// `None` if a field performs it, or if the key has a meaning only where it is pressed.
     pub command: Option<Command>,
 }
 
@@ -132,7 +132,7 @@ const fn known(keys: &'static str, what: &'static str) -> Entry {
     Entry { keys, what, command: None }
 }
 
-/// All of it, by group: for the help and the palette.
+/// All actions by group, for the help and the palette.
 pub static MAP: [(&str, &[Entry]); 5] = [
     (
         "Conversations",
@@ -212,7 +212,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
     ),
 ];
 
-/// What a key press means that no text field has taken.
+/// The command of a key press that no text field has taken.
 #[must_use]
 pub fn command(key: &Key, modifiers: Modifiers) -> Option<Command> {
     let shift = modifiers.shift();
@@ -259,7 +259,7 @@ pub fn command(key: &Key, modifiers: Modifiers) -> Option<Command> {
     })
 }
 
-/// A key that means nothing here, and would write something in a field.
+/// A key without a meaning here that would write something in a field.
 #[must_use]
 pub fn typed(key: &Key, modifiers: Modifiers) -> Option<Command> {
     let is_plain = !modifiers.command() && !modifiers.alt() && !modifiers.logo();
@@ -348,13 +348,13 @@ mod tests {
         assert_eq!(press("t", Modifiers::CTRL | Modifiers::SHIFT), Some(Command::Theme));
     }
 
-    /// The help and the palette name the keys that do it.
+    /// The keys named in the help and the palette give these commands.
     #[test]
     fn what_the_map_says_is_so() {
         for entry in MAP.iter().flat_map(|(_, entries)| *entries) {
             let Some(expected) = entry.command else { continue };
             if expected == Command::Stop {
-                // The second Escape does it, if the first one had nothing else to do.
+                // The second Escape stops, if the first had nothing else to close.
                 assert_eq!(entry.keys, "Esc Esc");
                 continue;
             }
@@ -379,7 +379,7 @@ mod tests {
         }
     }
 
-    /// Whatever a key does can be found in the help and in the palette, apart from keys that mean something only where they are pressed.
+    /// Every command of a key is in the help and the palette, except keys with a meaning only where they are pressed.
     #[test]
     fn the_map_has_all_that_a_key_does() {
         let named = [

@@ -1,22 +1,22 @@
 //! The window: a native chat with the agents that the daemon runs. The only place that knows iced.
 //!
-//! * [`app`]: what is open, and where a message goes
+//! * [`app`]: the state, and the dispatch of messages
 //! * [`daemon`]: the two subscriptions, and requests
 //! * [`screen`]: conversation list, conversation, inbox, key map; each owns what it shows
-//! * [`local_state`]: what this window remembers on its own: drafts, scale, theme
-//! * [`guard`]: what a key or a click may do now that cannot be undone
-//! * [`output`]: what a program wrote, as a terminal would leave it standing
-//! * [`rendered`]: Markdown as it is read, its words without its marks
-//! * [`desktop`]: shows a text in the person's editor
+//! * [`local_state`]: what this window stores itself: drafts, scale, theme
+//! * [`guard`]: whether an action that cannot be undone may happen now
+//! * [`output`]: a program's output as a terminal would show it in the end
+//! * [`rendered`]: the text of Markdown without its marks
+//! * [`desktop`]: opens a text in the person's editor
 //! * [`picker`]: the desktop's dialog for files
-//! * [`undo`]: what was written in a field before
+//! * [`undo`]: earlier contents of a field
 //! * [`keymap`], [`attention`], [`appearance`], [`words`], [`clock`]: small things with one purpose each
-//! * [`frame`]: what a frame costs, for who wants to know
-//! * [`syntax`], [`ansi`]: colours of code, and those that programs write
+//! * [`frame`]: a trace of what frames cost
+//! * [`syntax`], [`ansi`]: colours of code, and of programs' output
 //! * [`theme`], [`font`], [`widget`]: the look; no colour and no size is anywhere else
 //!
-//! Invariants: the window holds no truth. Everything shown comes from `abide-client`'s fold, everything done is a request to the
-//! daemon; killed at any moment, it loses nothing but the last keystrokes of a draft.
+//! Invariants: the window holds no truth. Everything shown comes from `abide-client`'s fold, every action is a request to the
+//! daemon. Killed at any moment, it loses at most the last keystrokes of a draft.
 
 pub mod ansi;
 pub mod app;

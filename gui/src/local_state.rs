@@ -1,7 +1,7 @@
-//! What the window remembers on its own, in its folder beside the logs: drafts, scale, theme. Nothing of it is the daemon's truth,
-//! and all of it may be lost.
+//! What the window stores itself, in its folder beside the logs: drafts, scale, theme. The daemon depends on none of it, and all
+//! of it may be lost.
 
-use crate::screen::composer::Choices;
+use crate::screen::{composer::Choices, pending::Written};
 use crate::theme::space;
 use abide_client::{Home, home::create_private_dir, protocol::ConversationId};
 use serde::{Deserialize, Serialize};
@@ -21,26 +21,26 @@ pub struct LocalState {
     dir: PathBuf,
 }
 
-/// How this person likes the window.
+/// The person's preferences for the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Settings {
     pub scale: f32,
     pub theme: ThemeChoice,
-    /// It has said that closing stops nothing.
+    /// The person has been told that closing stops no task.
     pub knows_closing: bool,
-    /// What was open last.
+    /// The conversation that was open last.
     pub conversation: Option<ConversationId>,
-    /// How the next new conversation is set up.
+    /// The settings of the next new conversation.
     pub choices: Choices,
-    /// Of the list of conversations, in logical pixels.
+    /// The width of the list of conversations, in logical pixels.
     pub list_width: f32,
     pub hides_list: bool,
-    /// Conversations that stay above what is done.
+    /// Pinned conversations.
     pub pinned: BTreeSet<ConversationId>,
 }
 
-/// Which theme.
+/// The chosen theme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThemeChoice {
@@ -91,7 +91,7 @@ impl LocalState {
         Self { dir: home.state_dir.join("gui") }
     }
 
-    /// What cannot be read is as if it were not there.
+    /// The settings; the defaults if they cannot be read.
     #[must_use]
     pub fn settings(&self) -> Settings {
         let text = read(&self.settings_file(), MAX_SETTINGS);
@@ -116,14 +116,28 @@ impl LocalState {
     pub fn keep_draft(&self, conversation: Option<ConversationId>, text: &str) {
         let file = self.draft_file(conversation);
         if text.trim().is_empty() {
-            // It may never have been there.
+            // The file may not exist.
             let _ = fs::remove_file(file);
         } else {
             self.keep(&file, text);
         }
     }
 
-    /// Where texts lie that the person's editor is shown.
+    /// The unsent reasons and answers of cards.
+    #[must_use]
+    pub fn written(&self) -> Written {
+        let text = read(&self.written_file(), MAX_DRAFT);
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    pub fn keep_written(&self, written: &Written) {
+        match serde_json::to_string(written) {
+            Ok(text) => self.keep(&self.written_file(), &text),
+            Err(error) => tracing::warn!(%error, "cannot encode the unsent reasons and answers of cards"),
+        }
+    }
+
+    /// The folder of texts opened in the person's editor.
     #[must_use]
     pub fn shown(&self) -> PathBuf {
         self.dir.join("shown")
@@ -131,6 +145,10 @@ impl LocalState {
 
     fn settings_file(&self) -> PathBuf {
         self.dir.join("settings.json")
+    }
+
+    fn written_file(&self) -> PathBuf {
+        self.dir.join("written.json")
     }
 
     fn draft_file(&self, conversation: Option<ConversationId>) -> PathBuf {
@@ -144,7 +162,7 @@ impl LocalState {
         }
     }
 
-    /// Whole or not at all.
+    /// Writes the whole file or nothing.
     fn write(&self, file: &Path, text: &str) -> io::Result<()> {
         create_private_dir(&self.dir).map_err(io::Error::other)?;
         if let Some(dir) = file.parent() {

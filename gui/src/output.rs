@@ -1,12 +1,12 @@
-//! What a program wrote, as a terminal would leave it standing.
+//! A program's output as a terminal would show it in the end.
 
-/// The text as it stands at last: without colours and movements, of a line that was written over what was written last.
+/// The final text: without colours and cursor movements; of an overwritten line the last version.
 #[must_use]
 pub fn plain(text: &str) -> String {
     without_escapes(&overwritten(text))
 }
 
-/// Of each line what follows its last carriage return, as progress bars mean it. Colours that were set before it stay set.
+/// The text of each line after its last carriage return, as progress bars use it. Colours set before it stay set.
 #[must_use]
 pub fn overwritten(text: &str) -> String {
     let mut stands = String::with_capacity(text.len());
@@ -34,11 +34,11 @@ fn without_escapes(text: &str) -> String {
     words.collect()
 }
 
-/// A part of what a program wrote.
+/// A part of a program's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
     Words(&'a str),
-    /// From its `ESC` on. It may have been cut off.
+    /// An escape sequence from its `ESC` on. It may be cut off.
     Escape(&'a str),
 }
 
@@ -58,13 +58,13 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Bytes of the escape sequence (ECMA-48) that the text begins with.
+/// The length in bytes of the escape sequence (ECMA-48) at the start of the text.
 fn escape(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     let after = |(at, c): (usize, char)| at + c.len_utf8();
     let end = match chars.next() {
         Some((_, '[')) => chars.find(|(_, c)| ('\u{40}'..='\u{7e}').contains(c)).map(after),
-        // An operating system command and other strings, up to BEL or `ESC \`.
+        // An operating system command or another string, up to BEL or `ESC \`.
         Some((_, ']' | 'P' | 'X' | '^' | '_')) => {
             let mut before = ' ';
             let is_end = |(_, c): &(usize, char)| {
@@ -83,7 +83,7 @@ fn escape(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// The last `max` lines of a text, and how many there are before them.
+/// The last `max` lines of a text, and how many lines precede them.
 #[must_use]
 pub fn tail(text: &str, max: usize) -> (usize, &str) {
     let text = text.trim_end();

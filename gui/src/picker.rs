@@ -1,8 +1,8 @@
-//! The desktop's own dialog for a folder or a file. The portal shows it, as it does for sandboxed programs, so no toolkit is linked.
+//! The desktop's own dialog for a folder or a file. The portal shows it, as for sandboxed programs, so no toolkit is linked.
 
 use std::path::PathBuf;
 
-/// What is to be chosen.
+/// The kind of thing to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     Folder,
@@ -12,7 +12,7 @@ pub enum Choice {
 /// The chosen path; `None` if the person chose nothing.
 ///
 /// # Errors
-/// In words, where there is no dialog.
+/// There is no dialog; the message for a person.
 pub async fn choose(choice: Choice) -> Result<Option<PathBuf>, String> {
     chosen(choice).await
 }
@@ -49,10 +49,10 @@ mod portal {
     const PATH: &str = "/org/freedesktop/portal/desktop";
     const CHOOSER: &str = "org.freedesktop.portal.FileChooser";
     const REQUEST: &str = "org.freedesktop.portal.Request";
-    /// How long it may take until the portal has the question. The bus may be starting it.
+    /// How long the portal may take to accept the question; the bus may have to start it.
     const PATIENCE: Duration = Duration::from_secs(5);
 
-    /// The person takes as long as they like; the portal does not.
+    /// There is no time limit for the person, but one for the portal.
     pub(super) async fn choose(choice: Choice) -> Result<Option<PathBuf>, String> {
         let asked = tokio::time::timeout(PATIENCE, ask(choice)).await;
         let mut answers = match asked {
@@ -73,7 +73,7 @@ mod portal {
         outcome(code, &uris)
     }
 
-    /// What a portal's answer means: 0 is done, 1 is that the person did not want to, all else is that it could not ask.
+    /// The meaning of a portal's reply: 0 is done, 1 is that the person cancelled, any other code is an error.
     pub(super) fn outcome(code: u32, uris: &[String]) -> Result<Option<PathBuf>, String> {
         match (code, uris.first()) {
             (0, Some(uri)) => match path(uri) {
@@ -85,10 +85,10 @@ mod portal {
         }
     }
 
-    /// Where the answer comes.
+    /// Opens the dialog; returns the stream with its reply.
     async fn ask(choice: Choice) -> zbus::Result<MessageStream> {
         let bus = Connection::session().await?;
-        // The answer is a signal of an object that is named before the question, so that none is missed.
+        // The reply is a signal of an object whose name is set before the request, so that it is not missed.
         let token = format!("abide{}", request_id().replace('-', ""));
         let sender = bus.unique_name().map(|name| name.trim_start_matches(':').replace('.', "_"));
         let request = format!("{PATH}/request/{}/{token}", sender.unwrap_or_default());

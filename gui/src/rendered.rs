@@ -1,11 +1,11 @@
-//! Markdown as it is read: its words without its marks.
+//! The text of Markdown without its marks.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 const OPTIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
-/// The words of a document, a block a paragraph.
+/// The text of a document, its blocks as paragraphs.
 #[must_use]
 pub fn text(markdown: &str) -> String {
     let mut words = Words::default();
@@ -16,7 +16,7 @@ pub fn text(markdown: &str) -> String {
     words.text
 }
 
-/// The words of one of its blocks, counted from 0.
+/// The text of one of its blocks, counted from 0.
 #[must_use]
 pub fn block(markdown: &str, block: usize) -> Option<String> {
     let mut depth = 0_usize;
@@ -34,7 +34,7 @@ pub fn block(markdown: &str, block: usize) -> Option<String> {
 #[derive(Default)]
 struct Words {
     text: String,
-    /// The number of the next item of each list around, if it has numbers.
+    /// The next number of each surrounding list, if it has numbers.
     lists: Vec<Option<u64>>,
 }
 
@@ -83,7 +83,7 @@ impl Words {
         }
     }
 
-    /// A paragraph begins; the first of an item stands beside its mark.
+    /// Begins a paragraph; the first one of an item is on the line of its mark.
     fn block(&mut self) {
         let is_after_mark = !self.lists.is_empty() && self.text.ends_with(' ');
         if !is_after_mark {
@@ -91,7 +91,7 @@ impl Words {
         }
     }
 
-    /// What follows stands after so many breaks.
+    /// Sets how many line breaks precede the next text.
     fn blocks(&mut self, breaks: usize) {
         self.text.truncate(self.text.trim_end_matches('\n').len());
         if !self.text.is_empty() {

@@ -1,4 +1,4 @@
-//! What the window asks of the daemon, and what comes back: data, so that what a click does can be compared.
+//! Requests to the daemon and their replies as data, so that tests can compare what a click sends.
 
 use crate::daemon::{Daemon, Failure};
 use abide_client::protocol::{
@@ -24,13 +24,13 @@ use abide_client::protocol::{
 use futures_util::future::BoxFuture;
 use std::{fmt, sync::Arc};
 
-/// Messages of a page.
+/// Messages in a page.
 pub const PAGE: u32 = 200;
-/// On the way to a message that is sought.
+/// Messages in a page on the way to a message that is searched for.
 pub const LONG_PAGE: u32 = 1000;
-/// Messages that a search shows.
+/// The most messages that a search shows.
 const FOUND: u32 = 50;
-/// Messages of one conversation that are gone through one by one.
+/// The most messages of one conversation that a search steps through.
 const FOUND_HERE: u32 = 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,30 +44,30 @@ pub enum Request {
     Decide(ApprovalId, Decision, Option<String>),
     /// At most so many of the messages before this one.
     Older(ConversationId, Seq, u32),
-    /// All tasks of a conversation, to tell how they ended.
+    /// All tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
     Update(UpdateConversationParams),
-    /// Put aside, or brought back.
+    /// Archives it, or brings it back.
     Archive(ConversationId, bool),
     Delete(ConversationId),
     MarkRead(ConversationId, Seq),
     Focus(Option<ConversationId>),
     Models,
     Search(String),
-    /// Messages of one conversation in which this is.
+    /// Searches one conversation for this text.
     Find(ConversationId, String),
     Config,
     ChangeConfig(UpdateConfigParams),
-    /// The rules that are older than this one; the newest with `None`.
+    /// The rules older than this one; with `None` the newest.
     Rules(Option<Seq>),
     ForgetRule(String),
-    /// A provider's key, or that it is removed.
+    /// Stores a provider's key; `None` removes it.
     SetKey(String, Option<Key>),
-    /// Whether a provider answers.
+    /// Tests whether a provider answers.
     Check(String),
 }
 
-/// A provider's key: it is in no log.
+/// A provider's key; it is not shown in logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -85,10 +85,10 @@ impl fmt::Debug for Key {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The fold shows what came of it.
+    /// Done; the fold shows the result.
     Done,
     Started(StartTaskReply),
-    /// Somebody else was first.
+    /// Another client was first.
     TooLate,
     Page(ConversationId, ListMessagesReply),
     Tasks(ConversationId, Vec<AgentTask>),
@@ -99,12 +99,12 @@ pub enum Answer {
     Checked(CheckModelReply),
 }
 
-/// Where requests go.
+/// The receiver of requests.
 #[derive(Clone)]
 pub struct Asker(Arc<dyn Fn(Request) -> BoxFuture<'static, Result<Answer, Failure>> + Send + Sync>);
 
 impl Asker {
-    /// To whatever this is.
+    /// Sends requests to this function.
     pub fn new(
         ask: impl Fn(Request) -> BoxFuture<'static, Result<Answer, Failure>> + Send + Sync + 'static,
     ) -> Self {
@@ -129,10 +129,10 @@ impl fmt::Debug for Asker {
 }
 
 impl Daemon {
-    /// Does what is asked.
+    /// Sends the request.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// Why it failed, for a person.
     pub async fn ask(self, request: Request) -> Result<Answer, Failure> {
         let task = |id: TaskId| TaskParams { task_id: id.to_string() };
         match request {
@@ -191,6 +191,8 @@ impl Daemon {
             }
             Request::Find(id, query) => {
                 let conversation_id = Some(id.to_string());
+                // The missing closing quote lets the last word be a prefix.
+                let query = format!("\"{}", query.replace('"', " "));
                 let params = SearchParams { query, conversation_id, before: None, limit: Some(FOUND_HERE) };
                 Ok(Answer::Found(self.call::<Search>(params).await?))
             }
@@ -221,7 +223,7 @@ fn done<T>(_: T) -> Answer {
     Answer::Done
 }
 
-/// What was asked for is so, or something else that was said before.
+/// `Done` if what was asked for is in force, `TooLate` if another answer is.
 const fn in_force(is_so: bool) -> Answer {
     if is_so { Answer::Done } else { Answer::TooLate }
 }

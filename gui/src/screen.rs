@@ -1,4 +1,4 @@
-//! What can be on the screen; each part owns what it shows.
+//! The screens; each owns what it shows.
 
 pub mod composer;
 pub mod conversation;

@@ -1,4 +1,6 @@
-use crate::{App, Message, clock, effect::field, font, frame, theme, widget::Element};
+use crate::{
+    App, Message, clock, effect::field, font, frame, local_state::LocalState, theme, widget::Element,
+};
 use abide_client::Home;
 use iced::{Settings, Size, window};
 use std::{borrow::Cow, io::IsTerminal as _, process::ExitCode};
@@ -30,6 +32,8 @@ pub fn main() -> ExitCode {
 }
 
 fn run(home: Home) -> iced::Result {
+    // iced multiplies it by the scale; the window is equally large at each scale.
+    let size = crate::app::SIZE * (1.0 / LocalState::of(&home).settings().scale);
     let boot = move || {
         let focus = iced::widget::operation::focus(iced::widget::Id::new(field::COMPOSER));
         (App::open(&home, clock::system), focus)
@@ -41,7 +45,7 @@ fn run(home: Home) -> iced::Result {
         .subscription(App::subscription)
         .settings(settings())
         .window(window::Settings {
-            size: crate::app::SIZE,
+            size,
             min_size: Some(Size::new(480.0, 420.0)),
             exit_on_close_request: false,
             #[cfg(target_os = "linux")]
@@ -58,7 +62,7 @@ fn view(app: &App) -> Element<'_, Message> {
     frame::traced(|| app.view())
 }
 
-/// What all renderers get, those of tests too.
+/// The settings of all renderers, including those of tests.
 #[must_use]
 pub fn settings() -> Settings {
     Settings {

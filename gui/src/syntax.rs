@@ -1,7 +1,7 @@
 //! Colours of code: comments, strings, numbers and keywords, found by a small lexer.
 //!
-//! It knows what tells languages apart on this level and nothing of their grammars: what it does not know stays plain. There are no
-//! tables to load, and a screen of code costs some microseconds.
+//! It distinguishes languages at this level only and knows no grammar: whatever it does not know stays plain. There are no tables
+//! to load, and a screen of code costs some microseconds.
 
 mod languages;
 mod lexer;
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Longer code stays plain, in bytes.
 pub const MAX: usize = 32 * 1024;
 
-/// Other if the language or the theme is another: both are the same for as long as the program runs.
+/// Changes with the language and the theme: both are statics, so their addresses identify them.
 #[must_use]
 pub fn stamp(language: &'static Language, tokens: &'static Tokens) -> u64 {
     (std::ptr::from_ref(language).addr() ^ std::ptr::from_ref(tokens).addr()) as u64
@@ -28,7 +28,7 @@ pub fn spans(source: &str, language: &'static Language, tokens: &Tokens) -> Vec<
     spans_within(source, 0..source.len(), language, tokens)
 }
 
-/// These bytes of the code, coloured as parts of all of it.
+/// These bytes of the code, coloured as part of the whole.
 #[must_use]
 pub fn spans_within(
     source: &str,
@@ -59,7 +59,7 @@ pub fn spans_within(
     spans
 }
 
-/// Quiet: near to the text's own colour, so that code reads as text.
+/// Near to the text's own colour, so that code reads as text.
 #[must_use]
 pub fn ink(kind: Kind, tokens: &Tokens) -> Color {
     match kind {
@@ -72,7 +72,7 @@ pub fn ink(kind: Kind, tokens: &Tokens) -> Color {
     }
 }
 
-/// So much of the second colour in the first.
+/// Mixes `part` of the second colour into the first.
 #[must_use]
 pub fn mix(a: Color, b: Color, part: f32) -> Color {
     let of = |a: f32, b: f32| a + (b - a) * part;

@@ -1,6 +1,6 @@
-//! Colours, sizes and spaces: the only place that has any.
+//! Colours, sizes and spaces: no other file defines any.
 //!
-//! One accent for what the user does, one colour that only ever means *needs you*, red only for stop and failure.
+//! One accent for what the user does, one colour that always means *needs you*, red only for stop and failure.
 
 pub mod style;
 
@@ -21,7 +21,7 @@ pub struct Tokens {
     pub code: Color,
     pub text: Color,
     pub muted: Color,
-    /// For decoration; what must be read is `muted` or stronger.
+    /// For decoration; text that must be read is `muted` or stronger.
     pub faint: Color,
     pub accent: Color,
     pub on_accent: Color,
@@ -79,7 +79,7 @@ pub fn of(is_dark: bool) -> Theme {
     if is_dark { DARK_THEME.clone() } else { LIGHT_THEME.clone() }
 }
 
-/// The colours of a theme that [`of`] gave.
+/// The colours of a theme made by [`of`].
 #[must_use]
 pub fn tokens(theme: &Theme) -> &'static Tokens {
     if theme.extended_palette().is_dark { &DARK } else { &LIGHT }
@@ -99,7 +99,8 @@ fn theme(name: &str, tokens: &Tokens) -> Theme {
         },
         |palette| {
             let mut all = Extended::generate(palette);
-            // iced draws the lines of quotes, rules and tables of Markdown in these. What it mixes of ours has a hue of its own.
+            // iced draws the lines of Markdown's quotes, rules and tables in these. Its own mixtures of our colours have another
+            // hue.
             for pair in [&mut all.background.weak, &mut all.background.neutral, &mut all.background.strong] {
                 pair.color = line;
             }
@@ -116,11 +117,11 @@ pub mod size {
     pub const HEAD: f32 = 11.0;
     pub const CODE: f32 = 12.5;
     pub const KEY: f32 = 10.5;
-    /// The height of a button's words.
+    /// The height of a button's label.
     pub const LABEL: f32 = 18.0;
     /// How far a page key scrolls.
     pub const PAGE: f32 = 480.0;
-    /// Of each.
+    /// The line height of each size.
     pub const LINE_HEIGHT: f32 = 1.5;
 }
 
@@ -131,45 +132,45 @@ pub mod space {
     pub const M: f32 = 12.0;
     pub const L: f32 = 16.0;
     pub const XL: f32 = 24.0;
-    /// The reading column.
+    /// The width of the reading column.
     pub const COLUMN: f32 = 760.0;
-    /// The list of conversations, until it is dragged.
+    /// The initial width of the list of conversations.
     pub const SIDEBAR: f32 = 288.0;
     pub const HEADER: f32 = 62.0;
-    /// How much of the column a person's words may take.
+    /// The widest bubble of a person's message.
     pub const BUBBLE: f32 = 560.0;
-    /// Room for the button that edits a prompt, beside it.
+    /// Room for the button beside a prompt that edits it again.
     pub const AGAIN: f32 = 136.0;
-    /// The tallest live output.
+    /// The greatest height of live output, unless half of the window is higher.
     pub const OUTPUT: f32 = 320.0;
-    /// The tallest part of a card that scrolls.
+    /// The greatest height of a card's scrolling part, unless half of the window is higher.
     pub const CARD: f32 = 480.0;
-    /// Room for the button that copies a message, below it.
+    /// Room for the copy button below a message.
     pub const COPY: f32 = 18.0;
-    /// The tallest error.
+    /// The greatest height of an error.
     pub const NOTICE: f32 = 96.0;
-    /// A digit of code.
+    /// The width of a digit in code.
     pub const DIGIT: f32 = 7.6;
-    /// Of a list's state mark.
+    /// The size of a state mark in the list.
     pub const DOT: f32 = 8.0;
-    /// Of the name of a key that takes the place of another one: of one sign, of two.
+    /// The width of a key's name that may be replaced by another: of one sign, and below of two.
     pub const CAP: f32 = 20.0;
     pub const WIDE_CAP: f32 = 28.0;
     pub const SCROLLBAR: f32 = 6.0;
     pub const DIALOG: f32 = 640.0;
-    /// The composer's text: at least, at most.
+    /// The least height of the composer's text.
     pub const EDITOR_LEAST: f32 = 44.0;
-    /// At least, where it is one row with its buttons.
+    /// Its least height where it is in one row with its buttons.
     pub const EDITOR_ROW: f32 = 21.0;
     pub const EDITOR: f32 = 220.0;
-    /// Fields for a number and for a folder.
+    /// The widths of a number's field and a folder's field.
     pub const NUMBER: f32 = 44.0;
-    /// Of the names of keys in their map.
+    /// The width of key names in the help.
     pub const KEYS: f32 = 116.0;
     pub const FOLDER: f32 = 180.0;
 }
 
-/// Corners.
+/// Radii of corners.
 pub mod radius {
     pub const KEY: f32 = 4.0;
     pub const CONTROL: f32 = 8.0;
@@ -178,7 +179,7 @@ pub mod radius {
     pub const COMPOSER: f32 = 14.0;
 }
 
-/// The scales that zooming steps through.
+/// The steps of zooming.
 pub const SCALES: [f32; 9] = [0.75, 0.85, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5];
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! What was written in a field before, to go back to: iced's fields forget it.
+//! Earlier contents of a field, to go back to: iced's fields do not keep them.
 
-/// States that are kept.
+/// The most contents kept.
 const MOST: usize = 200;
-/// All of them together, in bytes.
+/// Their total size, in bytes.
 const ROOM: usize = 4 * 1024 * 1024;
 
-/// The states of one field, without the one that it has.
+/// The earlier and later contents of one field.
 #[derive(Debug, Default)]
 pub struct Undo {
     past: Vec<String>,
     future: Vec<String>,
-    /// The last change was of a word that may go on.
+    /// The last change was a letter of a word that may go on.
     is_in_word: bool,
 }
 
 impl Undo {
-    /// The field had this and has that: what is typed letter by letter is one change for each word.
+    /// Notes a change from `before` to `after`; letters typed one by one form one change for each word.
     pub fn changed(&mut self, before: &str, after: &str) {
         if before == after {
             return;
@@ -31,7 +31,7 @@ impl Undo {
         }
     }
 
-    /// What the field had before it had `now`.
+    /// The content before `now`.
     pub fn back(&mut self, now: &str) -> Option<String> {
         let before = self.past.pop()?;
         self.future.push(now.to_owned());
@@ -39,7 +39,7 @@ impl Undo {
         Some(before)
     }
 
-    /// What it had before that was taken back.
+    /// The content after `now`, if the change was undone.
     pub fn forth(&mut self, now: &str) -> Option<String> {
         let after = self.future.pop()?;
         self.past.push(now.to_owned());
@@ -48,7 +48,7 @@ impl Undo {
     }
 }
 
-/// One letter was added, wherever it stands.
+/// Whether exactly one letter was added, at any place.
 fn is_letter_more(before: &str, after: &str) -> bool {
     let is_one_more = after.chars().count() == before.chars().count() + 1;
     let mut others = before.chars();

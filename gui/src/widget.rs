@@ -1,7 +1,8 @@
-//! Small widgets, and what the rest of the window calls an element.
+//! Small widgets, and the window's own element type.
 
 pub mod calm;
 pub mod elide;
+pub mod escape;
 pub mod field;
 pub mod grip;
 pub mod list;
@@ -32,31 +33,33 @@ use std::borrow::Cow;
 
 pub type Element<'a, Message> = iced::Element<'a, Message, Theme>;
 
-/// What drawing needs to know.
+/// The context of drawing.
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
     pub tokens: &'static Tokens,
-    /// While the daemon is away, when it was last there: of what goes on since then nothing is known.
+    /// The current time; while disconnected, the time of the last contact, since nothing is known of what happened later.
     pub now: Timestamp,
     pub is_live: bool,
-    /// The window is so low that what waits needs the room of all the rest.
+    /// The window is so low that a waiting card needs all other room.
     pub is_low: bool,
     /// How high a field may grow, in logical pixels.
     pub tallest: f32,
-    /// What has just been done and needs no way back.
+    /// Half of the window's height, in logical pixels.
+    pub half: f32,
+    /// The message about the last action that needs no undo.
     pub said: Option<&'static str>,
-    /// For paths.
+    /// The home folder, for shortening paths.
     pub home: Option<&'static str>,
 }
 
 impl Look {
-    /// Room beside the column.
+    /// The margin beside the column.
     #[must_use]
     pub const fn margin(self) -> f32 {
         if self.is_low { space::S } else { space::XL }
     }
 
-    /// Room around what stands below the page.
+    /// The padding of what is below the page.
     #[must_use]
     pub fn below(self) -> Padding {
         padding::horizontal(self.margin()).bottom(if self.is_low { space::XS } else { space::L })
@@ -68,7 +71,7 @@ pub fn prose<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
     text(content).size(size::PROSE).line_height(size::LINE_HEIGHT).wrapping(text::Wrapping::WordOrGlyph)
 }
 
-/// Beside the point.
+/// Less important text.
 pub fn secondary<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
     text(content)
         .size(size::SECONDARY)
@@ -77,7 +80,7 @@ pub fn secondary<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
         .style(style::muted)
 }
 
-/// The head of a group, to be given in capitals.
+/// The title of a group, given in capitals.
 pub fn head<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
     text(content).size(size::HEAD).font(font::STRONG).style(style::muted)
 }
@@ -91,7 +94,7 @@ pub fn code<'a>(content: impl text::IntoFragment<'a>) -> Text<'a> {
         .wrapping(text::Wrapping::WordOrGlyph)
 }
 
-/// One line, cut where the room ends.
+/// One line, cut at the available width.
 pub fn one_line<'a, Message: 'a>(content: Text<'a>) -> Container<'a, Message> {
     container(content.wrapping(text::Wrapping::None)).width(Fill).clip(true)
 }
@@ -101,12 +104,12 @@ pub fn dot<'a, Message: 'a>(pick: fn(&Tokens) -> Color) -> Element<'a, Message> 
     container(gap().width(space::DOT).height(space::DOT)).style(style::dot(pick)).into()
 }
 
-/// The mark of work; still while nobody knows whether it goes on.
+/// The mark of work; it does not move while disconnected.
 pub fn working<'a, Message: 'a>(look: Look) -> Element<'a, Message> {
     if look.is_live { spinner::spinner() } else { dot(|tokens| tokens.faint) }
 }
 
-/// Nothing, at a place that is kept: iced leaves out what is empty, and all that follows would lose its state.
+/// An empty element that keeps its place: iced leaves out empty ones, and all later widgets would lose their state.
 pub fn nothing<'a, Message: 'a>() -> Element<'a, Message> {
     container(gap().width(0).height(0)).into()
 }
@@ -116,7 +119,8 @@ pub fn key<'a, Message: 'a>(name: &'a str) -> Container<'a, Message> {
     container(text(name).size(size::KEY)).padding([1.0, 5.0]).style(style::key)
 }
 
-/// The words of a button. Their height is whole: what lies below half a pixel is painted in part when what lies above it changes.
+/// A button's label. Its height is a whole number: below a fraction of a pixel, iced paints only in part when something above
+/// changes.
 pub fn label<'a>(words: impl text::IntoFragment<'a>) -> Text<'a> {
     text(words)
         .size(size::PROSE)
@@ -124,7 +128,7 @@ pub fn label<'a>(words: impl text::IntoFragment<'a>) -> Text<'a> {
         .font(font::MEDIUM)
 }
 
-/// What is pressed: its words, and the key that does the same.
+/// A button's content: its label, and its key.
 pub fn action<'a, Message: Clone + 'a>(
     words: &'a str,
     name: Option<Container<'a, Message>>,
@@ -137,7 +141,7 @@ pub fn action<'a, Message: Clone + 'a>(
     press(content.align_y(Center)).padding(style::button_padding(false))
 }
 
-/// A small quiet word that can be pressed.
+/// A small quiet button of one word.
 pub fn word<'a, Message: Clone + 'a>(
     label: impl text::IntoFragment<'a>,
     message: Message,
@@ -153,13 +157,13 @@ pub fn divider<'a, Message: 'a>(label: impl Into<Cow<'a, str>>) -> Element<'a, M
         .into()
 }
 
-/// What can be scrolled down. Its bar has room of its own.
+/// A vertical scroll area, whose bar has room of its own.
 pub fn scrolls<'a, Message: 'a>(content: impl Into<Element<'a, Message>>) -> Scrollable<'a, Message> {
     let bar = Scrollbar::new().width(space::SCROLLBAR).scroller_width(space::SCROLLBAR).spacing(space::XS);
     scrollable(content).direction(Direction::Vertical(bar)).style(style::bars)
 }
 
-/// A count of what is new.
+/// The count of new items.
 pub fn badge<'a, Message: 'a>(count: impl text::IntoFragment<'a>) -> Container<'a, Message> {
     container(text(count).size(size::HEAD).font(font::STRONG)).padding([1.0, 6.0]).style(style::badge)
 }

@@ -27,7 +27,7 @@ pub fn tokens(n: u64) -> String {
     }
 }
 
-/// `22k tokens · $0.09`; nothing if nothing was used.
+/// `22k tokens · $0.09`; `None` if nothing was used.
 #[must_use]
 pub fn usage(usage: &Usage) -> Option<String> {
     let count = usage.tokens();
@@ -47,20 +47,20 @@ pub fn step(task: &AgentTask) -> String {
     }
 }
 
-/// How long ago: `now` for less than a minute, then `3 min`, `2 h`, `4 d`. Without seconds: it stands in windows that are not drawn
-/// anew each second.
+/// An age: `now` for less than a minute, then `3 min`, `2 h`, `4 d`. Without seconds, for windows that are not redrawn every
+/// second.
 #[must_use]
 pub fn age(at: Timestamp, now: Timestamp) -> String {
     if now.since(at) < MINUTE { "now".to_owned() } else { measure::age(at, now) }
 }
 
-/// How long something has waited: `under a minute`, then as [`age`].
+/// A waiting time: `under a minute`, then as [`age`].
 #[must_use]
 pub fn waited(since: Timestamp, now: Timestamp) -> String {
     if now.since(since) < MINUTE { "under a minute".to_owned() } else { measure::age(since, now) }
 }
 
-/// What a task is doing right now, or how it ended.
+/// A task's activity, or how it ended.
 #[must_use]
 pub fn doing(task: &AgentTask) -> String {
     if let Some(words) = task.pausing() {
@@ -86,7 +86,7 @@ pub fn doing(task: &AgentTask) -> String {
     }
 }
 
-/// Which attempt comes when, and why.
+/// The next attempt, its time, and the reason.
 #[must_use]
 pub fn retrying(retry: &Retry, now: Timestamp) -> String {
     let reason = clause(&first_line(&retry.reason, 240));
@@ -97,7 +97,7 @@ pub fn retrying(retry: &Retry, now: Timestamp) -> String {
     format!("Attempt {} of {} {when}: {}", retry.attempt, retry.of, visible_line(&reason))
 }
 
-/// One line, without the seconds: it is not drawn anew as they pass.
+/// One line without seconds, so that it need not be redrawn as they pass.
 fn tries_again(retry: &Retry) -> String {
     let reason = clause(&first_line(&retry.reason, 90));
     format!("attempt {} of {} comes soon: {}", retry.attempt, retry.of, visible_line(&reason))
@@ -112,14 +112,14 @@ const fn paused(reason: PauseReason) -> &'static str {
     }
 }
 
-/// With a capital letter at its beginning.
+/// Starts it with a capital letter.
 #[must_use]
 pub fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
-/// What goes on after a colon: a sentence without its own beginning and end. A name keeps its capital letter.
+/// A sentence as it stands after a colon: without its capital letter and full stop. A name keeps its capital.
 #[must_use]
 pub fn clause(sentence: &str) -> String {
     let sentence = sentence.trim_end_matches('.');
@@ -139,7 +139,7 @@ pub fn what<'a>(tool: &str, summary: &'a str) -> &'a str {
     rest.and_then(|rest| rest.strip_prefix(' ')).unwrap_or(summary)
 }
 
-/// A conversation's title, as it is read.
+/// A conversation's title for display.
 #[must_use]
 pub fn title(title: &str) -> String {
     match title.trim() {
@@ -148,9 +148,8 @@ pub fn title(title: &str) -> String {
     }
 }
 
-/// A line without the marks of code, where words stand in one face. A mark that stands alone is no mark.
-#[must_use]
-pub fn without_marks(line: &str) -> Cow<'_, str> {
+/// A title without backticks, for text in one face. A single backtick stays.
+fn without_marks(line: &str) -> Cow<'_, str> {
     if line.matches('`').nth(1).is_some() { line.replace('`', "").into() } else { line.into() }
 }
 
@@ -164,7 +163,7 @@ pub fn first_line(text: &str, max: usize) -> String {
     }
 }
 
-/// A path of at most `max` characters: its end says more than its beginning.
+/// A path of at most `max` characters: its end is kept.
 #[must_use]
 pub fn shortened(path: &str, max: usize) -> String {
     let over = path.chars().count().saturating_sub(max);
@@ -172,7 +171,7 @@ pub fn shortened(path: &str, max: usize) -> String {
         return path.to_owned();
     }
     let rest: String = path.chars().skip(over + 1).collect();
-    // From a whole name on, if there is one.
+    // Begins with a whole name, if there is one.
     format!("…{}", rest.find('/').map_or(&*rest, |at| &rest[at..]))
 }
 
@@ -186,7 +185,7 @@ pub fn path(path: &str, home: Option<&str>) -> String {
     }
 }
 
-/// What a person types for a path, with the home folder for `~`: the inverse of [`path`].
+/// A typed path, with the home folder for `~`: the inverse of [`path`].
 #[must_use]
 pub fn expanded(path: &str, home: Option<&str>) -> String {
     let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -203,7 +202,7 @@ pub fn home() -> Option<&'static str> {
     HOME.as_deref()
 }
 
-/// A workspace: short for people; a private scratch folder has a name that says nothing.
+/// A workspace, shortened; a private scratch folder is named as such.
 #[must_use]
 pub fn place(workspace: &str, home: Option<&str>) -> String {
     if is_scratch(workspace) { "scratch folder".to_owned() } else { path(workspace, home) }

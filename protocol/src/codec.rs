@@ -32,9 +32,9 @@ pub enum DecodeError {
 /// What a client sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incoming {
-    /// To be echoed; absent in JSON for a notification, which is carried out and not answered.
+    /// Repeated in the reply. Absent in JSON for a notification, which is carried out and gets no reply.
     pub id: Option<RequestId>,
-    /// What is asked, or why it cannot be understood.
+    /// The decoded request, or the error to reply with.
     pub request: Result<Request, Error>,
 }
 
@@ -53,12 +53,12 @@ pub enum Outgoing {
         id: RequestId,
         reply: Result<Reply, Error>,
     },
-    /// An error that belongs to no request that could be made out.
+    /// An error without a request: the message's id could not be decoded.
     Error(Error),
     Notification(Notification),
 }
 
-/// What a client receives. A reply's body is decoded by the one who asked, who knows its type.
+/// What a client receives. A reply's body stays encoded until the caller, who knows its type, decodes it.
 #[expect(clippy::large_enum_variant, reason = "one lives at a time, and most are notifications")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
@@ -67,7 +67,7 @@ pub enum Received {
         body: Result<ReplyBody, Error>,
     },
     Notification(Notification),
-    /// Of a kind that this client does not know.
+    /// A message of a kind that this client does not know.
     Unknown,
     /// An error that belongs to no request.
     Error(Error),
@@ -137,7 +137,7 @@ impl Codec {
         })
     }
 
-    /// Never fails as a whole: what cannot be understood is an error to be sent back.
+    /// Never fails as a whole: a message that is not understood becomes an error for the reply.
     #[must_use]
     pub fn decode_incoming(self, bytes: &[u8]) -> Incoming {
         match self {

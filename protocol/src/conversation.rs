@@ -19,7 +19,7 @@ pub struct Conversation {
     pub model: Option<String>,
     pub persona: Option<String>,
     pub created_at: Timestamp,
-    /// When something last happened in it. Another title, workspace, mode, model or persona is not that.
+    /// When something last happened in it. A change of title, workspace, mode, model or persona does not count.
     pub updated_at: Timestamp,
     pub archived: bool,
     /// Messages that no client has marked as read.
@@ -52,7 +52,7 @@ impl LatestTask {
         }
     }
 
-    /// It has done all that it was to do.
+    /// The task ended as completed, and its reply is complete.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         matches!((self.status, self.end_reason), (Status::Completed, Some(EndReason::Completed) | None))

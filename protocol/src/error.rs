@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strum::{VariantArray, VariantNames};
 
-/// Why a request was not done.
+/// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -21,8 +21,8 @@ pub struct ErrorData {
     pub kind: ErrorKind,
     /// The same request may succeed later.
     pub retryable: bool,
-    /// The id it is about: of the running task for `task_running`, of the existing task for `conflict`; the newest `Seq` for a
-    /// subscription that wants to go on after a later one.
+    /// The id that the error is about: of the running task for `task_running`, of the existing task for `conflict`; the newest
+    /// `Seq` for a `subscribe` whose `since` is later.
     pub id: Option<String>,
     /// For `ambiguous`: what the id fits, at most [`MAX_CANDIDATES`] of them.
     #[serde(default)]
@@ -43,7 +43,7 @@ pub struct Candidate {
     pub status: String,
 }
 
-/// The closed list of what can go wrong.
+/// All kinds of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantArray, VariantNames)]
@@ -66,9 +66,9 @@ pub enum ErrorKind {
     Conflict,
     /// The conversation has a running task.
     TaskRunning,
-    /// What it is about is not in a state for this: the task has ended, say, or the configuration's file is refused.
+    /// Its subject is not in a state for this: the task has ended, say, or the configuration's file is refused.
     IllegalState,
-    /// Not this user, or a tool's own process.
+    /// The caller is another user, or a tool's process.
     Forbidden,
     /// No protocol or codec in common.
     Unsupported,
@@ -127,7 +127,7 @@ impl Error {
         }
     }
 
-    /// Says which id it is about.
+    /// Sets the id that the error is about.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "ids are small, and `about(id)` reads better")]
     pub fn about(mut self, id: impl ToString) -> Self {
@@ -135,7 +135,7 @@ impl Error {
         self
     }
 
-    /// Says what the id fits.
+    /// Sets what an ambiguous id fits.
     #[must_use]
     pub fn among(mut self, candidates: Vec<Candidate>) -> Self {
         self.data.candidates = candidates;

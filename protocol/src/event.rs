@@ -1,4 +1,4 @@
-//! What a timeline tells besides messages and calls.
+//! Events: the entries of a timeline that are neither messages nor calls.
 
 use crate::{
     Seq, TaskId, Timestamp,
@@ -13,7 +13,7 @@ use strum::VariantNames;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// Where it stands among the messages.
+    /// Position among the messages.
     pub seq: Seq,
     pub task_id: Option<TaskId>,
     pub at: Timestamp,
@@ -31,16 +31,16 @@ pub enum EventKind {
     /// A model call failed.
     ModelFailed(ModelFailedEvent),
     Paused(PauseReason),
-    /// Out of that pause.
+    /// The pause for this reason is over.
     Resumed(PauseReason),
     LimitsRaised(Limits),
-    /// So many of the oldest tool outputs are no longer sent to the model.
+    /// How many of the oldest tool outputs are no longer sent to the model.
     Compacted(u64),
     RuleRemembered(RuleEvent),
     /// The daemon found the task unfinished when it started.
     Restarted,
     TaskEnded(EndedEvent),
-    /// A model's stream held something that made no sense; the reply goes without it.
+    /// A model's stream held parts that make no sense; the reply leaves them out.
     ModelTraced(ModelTracedEvent),
     /// Decisions on this call are no longer remembered.
     RuleForgotten(Rule),
@@ -78,9 +78,9 @@ pub struct ModelFailedEvent {
 pub struct ModelTracedEvent {
     /// Counts from 1 within the step.
     pub attempt: u32,
-    /// Empty but in a task's history.
+    /// Filled only in a task's history (`getTask`).
     pub traces: Vec<Trace>,
-    /// How many there were.
+    /// How many traces there were, including those not kept.
     pub count: u64,
 }
 
@@ -88,7 +88,7 @@ pub struct ModelTracedEvent {
 #[serde(rename_all = "camelCase")]
 pub struct RuleEvent {
     pub rule: Rule,
-    /// Otherwise it denies.
+    /// Whether the rule allows or denies.
     pub allow: bool,
 }
 
@@ -101,7 +101,7 @@ pub struct EndedEvent {
 }
 
 impl Event {
-    /// The kinds of records among which events are.
+    /// The kinds of records that can be events.
     pub const RECORDS: &[&str] = &[
         "task_started",
         "model_requested",
@@ -117,8 +117,8 @@ impl Event {
         "rule_forgotten",
     ];
 
-    /// The event that this record is, if it is one. None is a message. What came in a model's stream is left out: a page holds
-    /// many events.
+    /// The record as an event, if it is one; no event is a message. Traces of a model's stream are left out: a page holds many
+    /// events.
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
         let mut event = Self::whole(record)?;
@@ -128,7 +128,7 @@ impl Event {
         Some(event)
     }
 
-    /// The same with what came in a model's stream.
+    /// The same, with the traces of a model's stream.
     #[must_use]
     pub fn whole(record: &Record) -> Option<Self> {
         let kind = EventKind::of(&record.body)?;
@@ -144,7 +144,7 @@ impl EventKind {
                 mode: started.mode,
                 model: started.model.clone(),
             }),
-            // Another attempt is the same step.
+            // A later attempt belongs to the same step.
             RecordBody::ModelRequested(requested) if requested.attempt == 1 => {
                 Self::StepBegan(StepEvent { step: requested.step, phase: requested.phase })
             }

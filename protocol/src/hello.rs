@@ -13,12 +13,12 @@ pub const MAX_HELLO: usize = 64 * 1024;
 /// The longest line or frame after it, in bytes.
 pub const MAX_FRAME: usize = 8 * 1024 * 1024;
 
-/// What a client says first.
+/// The parameters of `hello`, a client's first request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HelloParams {
     pub protocol: ProtocolRange,
-    /// What the client can speak, best first. Absent or empty: JSON.
+    /// The codecs that the client knows, best first. Absent or empty: JSON.
     #[serde(default)]
     pub codecs: Vec<String>,
     #[serde(default)]
@@ -33,7 +33,7 @@ pub struct ProtocolRange {
     pub max: u32,
 }
 
-/// Who is there.
+/// Name and version of the program at one end of a connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PeerInfo {
@@ -41,12 +41,12 @@ pub struct PeerInfo {
     pub version: String,
 }
 
-/// What the daemon answers.
+/// The daemon's reply to `hello`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HelloReply {
     pub protocol: u32,
-    /// What both sides speak from here on.
+    /// The codec of all that follows, in both directions.
     pub codec: String,
     pub daemon: PeerInfo,
     pub capabilities: Vec<String>,

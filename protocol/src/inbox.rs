@@ -61,11 +61,11 @@ pub struct Question {
     pub kind: QuestionKind,
     pub at: Timestamp,
     pub text: String,
-    /// Proposed answers, word for word; where [`QuestionKind::takes_words`] says so, any other is fine too.
+    /// Proposed answers. An answer repeats one exactly, unless [`QuestionKind::takes_words`] allows any text.
     pub choices: Vec<String>,
     /// The call that asks, or that the question is about.
     pub call_id: Option<CallId>,
-    /// When no answer is taken any more and the task is cancelled.
+    /// When the question closes and its task is cancelled.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -88,7 +88,8 @@ pub enum QuestionKind {
 }
 
 impl QuestionKind {
-    /// Whether words other than its choices are an answer. (Those to a loop are told to the agent, instead of the call.)
+    /// Whether an answer may be any text, not only one of the choices. (For `loop` the text becomes the result of the repeated
+    /// call.)
     #[must_use]
     pub const fn takes_words(self) -> bool {
         matches!(self, Self::Agent | Self::Loop | Self::Interrupted)
@@ -126,8 +127,8 @@ pub struct Preview {
     pub path: String,
     /// A unified diff, possibly cut.
     pub diff: String,
-    /// All lines that are added and removed, also those that were cut. Absent where they were not counted: in records of older
-    /// versions, and if the file is no text.
+    /// All added and removed lines, including those cut from `diff`. Absent if the file is no text, and in records of older
+    /// versions.
     #[serde(default)]
     pub changed: Option<Changed>,
 }
@@ -169,7 +170,7 @@ impl Decision {
         matches!(self, Self::AllowOnce | Self::AllowAlways)
     }
 
-    /// To be remembered.
+    /// Whether the decision is remembered as a rule.
     #[must_use]
     pub const fn is_always(self) -> bool {
         matches!(self, Self::AllowAlways | Self::RejectAlways)

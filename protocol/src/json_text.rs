@@ -4,10 +4,10 @@ use std::fmt;
 
 const NEWLINES: [char; 2] = ['\n', '\r'];
 
-/// JSON of a shape the wire does not fix: tool arguments, schemas, metadata, what a provider wants back unchanged.
+/// JSON of a shape the wire does not fix: tool arguments, schemas, metadata, provider data that is sent back unchanged.
 ///
-/// In JSON it is the value itself; in a binary codec it is its text. It is always one line, so that it fits into one: newlines
-/// between tokens become spaces, nothing else is touched (inside strings JSON allows none).
+/// A JSON codec writes the value itself, a binary codec its text. The text is always one line, as a message is: newlines between
+/// tokens become spaces (inside strings JSON allows none). Nothing else is changed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct JsonText(String);
 
@@ -36,7 +36,7 @@ impl JsonText {
         &self.0
     }
 
-    /// The value. (`Null` cannot come of a text that [`Self::parse`] took, except for nesting beyond what `serde_json` reads.)
+    /// The value; `Null` if the text is nested deeper than `serde_json` reads.
     #[must_use]
     pub fn value(&self) -> serde_json::Value {
         serde_json::from_str(&self.0).unwrap_or(serde_json::Value::Null)

@@ -1,10 +1,10 @@
 //! The words and the wire of Abide: types and pure encoding, no I/O, no clock, no logic.
 //!
-//! * what there is: [`conversation`], [`task`], [`message`], [`event`], [`inbox`], [`transcript`], [`record`]
-//! * what can be asked: [`method`] (one table), [`error`]
-//! * what is told: [`notification`]
-//! * how much of it: [`limits`]
-//! * how it travels: [`hello`], then [`codec`]
+//! * data: [`conversation`], [`task`], [`message`], [`event`], [`inbox`], [`transcript`], [`record`]
+//! * requests: [`method`] (one table), [`error`]
+//! * notifications: [`notification`]
+//! * [`limits`]
+//! * encoding: [`hello`], then [`codec`]
 //!
 //! Rules that keep both codecs honest (`tests/wire` enforces them): plain structs and externally tagged enums, variants are
 //! only ever appended, no `flatten`, `tag`, `untagged` or `skip_serializing_if`, no recursive and no zero-sized types. JSON of

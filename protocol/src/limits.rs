@@ -1,4 +1,4 @@
-//! How much a client may send, and how much may wait for it.
+//! Limits on what a client may send, and on what may wait in its queue.
 
 use crate::hello::MAX_FRAME;
 
@@ -12,20 +12,20 @@ pub const MAX_CLIENT_MESSAGE_ID: usize = 200;
 pub const HELLO_TIME_MS: u64 = 5_000;
 /// Requests of one connection under way at a time; one more is `overloaded`.
 pub const MAX_REQUESTS: usize = 16;
-/// The same, if one more stops, pauses or resumes a task, answers, decides, deletes a conversation, or shuts the daemon down.
+/// The same including urgent requests: stop, pause or resume a task, answer, decide, delete a conversation, shut the daemon down.
 pub const MAX_URGENT_REQUESTS: usize = 64;
 /// Subscriptions of one connection.
 pub const MAX_SUBSCRIPTIONS: usize = 64;
 /// Records that may wait for one connection; one more is `lagged`, and the connection is closed.
 pub const MAX_QUEUED_RECORDS: usize = 4096;
-/// The same in bytes, near enough.
+/// The same in bytes, approximately.
 pub const MAX_QUEUED_BYTES: usize = 8 * 1024 * 1024;
-/// Connections at a time; one more is closed without a word.
+/// Connections at a time; one more is closed without a reply.
 pub const MAX_CONNECTIONS: usize = 2048;
 
 const _: () =
     assert!(6 * MAX_PROMPT < MAX_FRAME, "a prompt fits into a message, also with every byte escaped");
-/// What a record keeps of a client's name, in bytes.
+/// The length that a client's name is cut to in records, in bytes.
 pub const MAX_CLIENT_NAME: usize = 64;
 /// The longest title that a person gives, in bytes.
 pub const MAX_TITLE: usize = 500;

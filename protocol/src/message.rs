@@ -7,7 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-/// A message. Exactly the records for which [`crate::record::Record::message`] answers are messages.
+/// A message: a record for which [`crate::record::Record::message`] is `Some`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
@@ -26,7 +26,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// The kinds of records among which messages are.
+    /// The kinds of records that can be messages.
     pub const RECORDS: &[&str] = &[
         "user_message",
         "notice",
@@ -56,9 +56,9 @@ pub enum Role {
 #[strum(serialize_all = "snake_case")]
 pub enum MessageKind {
     Text,
-    /// By `send_update`.
+    /// Sent by the tool `send_update`.
     Update,
-    /// What was shown of a reply when the task was stopped.
+    /// The part of a reply that was shown when the task was stopped.
     Partial,
     Question,
     Answer,

@@ -29,8 +29,8 @@ pub enum Access {
 pub enum Priority {
     /// [`MAX_REQUESTS`](crate::limits::MAX_REQUESTS)
     Ordinary,
-    /// [`MAX_URGENT_REQUESTS`](crate::limits::MAX_URGENT_REQUESTS): what ends work, or lets it go on, is not refused because other
-    /// requests take long.
+    /// [`MAX_URGENT_REQUESTS`](crate::limits::MAX_URGENT_REQUESTS): for requests that end work or let it go on, so that slow
+    /// requests do not block them.
     Urgent,
 }
 
@@ -143,15 +143,15 @@ macro_rules! methods {
 methods! {
     /// Starts a task, in a new conversation unless one is named.
     1 "startTask" Act Ordinary StartTask(task::StartTaskParams) -> task::StartTaskReply;
-    /// Ends a task at once: the model call and the tools' processes too. For good.
+    /// Ends a task at once, its model call and its tools' processes too. It cannot be resumed.
     2 "stopTask" Act Urgent StopTask(task::TaskParams) -> task::TaskReply;
     /// Lets what runs finish and begins nothing new.
     3 "pauseTask" Act Urgent PauseTask(task::TaskParams) -> task::TaskReply;
-    /// Lets a paused task go on; the answer to what the pause has asked, too.
+    /// Lets a paused task go on. If the pause asked a question, this answers it.
     4 "resumeTask" Act Urgent ResumeTask(task::TaskParams) -> task::TaskReply;
     /// A page of tasks.
     5 "listTasks" Read Ordinary ListTasks(task::ListTasksParams) -> task::ListTasksReply;
-    /// A task whole, with its prompt, scratchpad and calls.
+    /// A task with its prompt, scratchpad and calls.
     6 "getTask" Read Ordinary GetTask(task::GetTaskParams) -> task::GetTaskReply;
 
     /// Answers a question, or declines to.
@@ -171,38 +171,38 @@ methods! {
     41 "listConversations" Read Ordinary ListConversations(conversation::ListConversationsParams) -> conversation::ListConversationsReply;
     /// A conversation's own facts.
     42 "getConversation" Read Ordinary GetConversation(conversation::ConversationParams) -> conversation::ConversationReply;
-    /// A page of what was said, with the calls and events among it.
+    /// A page of messages, with the calls and events among them.
     43 "listMessages" Read Ordinary ListMessages(conversation::ListMessagesParams) -> conversation::ListMessagesReply;
     /// Changes title, workspace or defaults; what is absent stays as it is.
     44 "updateConversation" Act Ordinary UpdateConversation(conversation::UpdateConversationParams) -> conversation::ConversationReply;
-    /// Puts it away, or takes it out again.
+    /// Archives a conversation, or brings it back.
     45 "archiveConversation" Act Ordinary ArchiveConversation(conversation::ArchiveConversationParams) -> conversation::ConversationReply;
-    /// Deletes its records for good; a running task is stopped first.
+    /// Deletes a conversation's records for good; a running task is stopped first.
     46 "deleteConversation" Act Urgent DeleteConversation(conversation::ConversationParams) -> conversation::DeleteConversationReply;
-    /// Everything up to a seq has been read.
+    /// Marks everything up to a seq as read.
     47 "markRead" Act Ordinary MarkRead(conversation::MarkReadParams) -> conversation::ConversationReply;
-    /// What this client's person is looking at: no notification for that.
+    /// Tells which conversation this client shows: no desktop notification comes for it.
     48 "focus" Read Ordinary Focus(conversation::FocusParams) -> conversation::FocusReply;
     /// Finds words in messages and titles.
     49 "search" Read Ordinary Search(search::SearchParams) -> search::SearchReply;
 
-    /// Answers with how things stand; what happens from then on follows as notifications.
+    /// Replies with a snapshot; what happens after it follows as notifications.
     60 "subscribe" Read Ordinary Subscribe(subscription::SubscribeParams) -> subscription::SubscribeReply;
     /// Ends a subscription.
     61 "unsubscribe" Read Ordinary Unsubscribe(subscription::UnsubscribeParams) -> subscription::UnsubscribeReply;
 
     /// Providers with their models, and which model is the default and why.
     80 "listModels" Read Ordinary ListModels(daemon::ListModelsParams) -> daemon::ListModelsReply;
-    /// What runs, and how the daemon is.
+    /// The daemon's state, and how many tasks run.
     81 "status" Read Ordinary Status(daemon::StatusParams) -> daemon::StatusReply;
-    /// Lets what runs come to a boundary, cuts off what does not in time, then answers; then the daemon ends.
+    /// Ends the daemon. What runs may finish until the deadline and is then cut off; the reply comes just before the end.
     82 "shutdown" Administer Urgent Shutdown(daemon::ShutdownParams) -> daemon::ShutdownReply;
     /// Stores or removes a provider's key.
     83 "setKey" Administer Ordinary SetKey(daemon::SetKeyParams) -> daemon::SetKeyReply;
-    /// Asks a model for a few words, to see whether address, key and model work. It may cost a fraction of a cent.
+    /// Sends a model a short prompt, to test address, key and model name. It may cost a fraction of a cent.
     84 "checkModel" Administer Ordinary CheckModel(daemon::CheckModelParams) -> daemon::CheckModelReply;
-    /// What clients can change of the configuration.
+    /// The settings that clients can change.
     85 "getConfig" Read Ordinary GetConfig(config::GetConfigParams) -> config::ConfigReply;
-    /// Changes the configuration's file, unless it is one that is refused.
+    /// Changes the configuration's file, unless its text is refused as invalid.
     86 "updateConfig" Administer Ordinary UpdateConfig(config::UpdateConfigParams) -> config::ConfigReply;
 }

@@ -1,4 +1,4 @@
-//! What the daemon tells subscribers without being asked.
+//! Notifications: what the daemon sends to subscribers.
 //!
 //! `taskMessage` and `taskEvent` are sequenced: a subscription gets exactly one of them for each record. The updates are
 //! latest-wins, deltas are live only; neither is ever needed to rebuild anything.
@@ -63,17 +63,17 @@ notifications! {
     1001 "taskMessage" TaskMessage(TaskMessage);
     /// Any other record.
     1002 "taskEvent" TaskEvent(TaskEvent);
-    /// Where a task stands now.
+    /// A task's current state.
     1003 "taskUpdate" TaskUpdate(TaskUpdate);
-    /// What came to and left the inbox.
+    /// Items that were added to the inbox or removed from it.
     1004 "inboxUpdate" InboxUpdate(InboxUpdate);
-    /// How a conversation looks now.
+    /// A conversation's current state.
     1005 "conversationUpdate" ConversationUpdate(ConversationUpdate);
     /// Live output.
     1006 "taskDelta" TaskDelta(TaskDelta);
     /// The client read too slowly; the connection is cut after this.
     1007 "lagged" Lagged(Lagged);
-    /// The state of the daemon itself.
+    /// The current state of the daemon itself.
     1008 "daemonUpdate" DaemonUpdate(DaemonUpdate);
 }
 
@@ -104,7 +104,7 @@ pub struct TaskUpdate {
 pub struct InboxUpdate {
     pub added: Vec<InboxItem>,
     pub removed: Vec<PendingId>,
-    /// Open items of all tasks, after this.
+    /// Open items of all tasks after this update.
     pub count: u64,
 }
 
@@ -176,13 +176,13 @@ pub struct DaemonUpdate {
     pub shutting_down: bool,
 }
 
-/// What a subscriber gets first.
+/// The state at the start of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     /// Everything up to here is in the snapshot (or, with `since`, known to the client); every later record follows.
     pub seq: Seq,
-    /// With the scope `overview` those that are not archived, with that of a conversation this one, else none.
+    /// For the scope `overview` all that are not archived, for a conversation that one, else none.
     pub conversations: Vec<Conversation>,
     /// Tasks that have not ended; for a conversation also its newest.
     pub tasks: Vec<AgentTask>,
@@ -191,7 +191,7 @@ pub struct Snapshot {
     pub messages: Vec<Message>,
     /// The tool calls among those messages.
     pub calls: Vec<CallView>,
-    /// What else happened among those messages.
+    /// The events among those messages.
     pub events: Vec<Event>,
     /// Live output so far.
     pub partials: Vec<Partial>,

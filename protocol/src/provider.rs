@@ -1,4 +1,4 @@
-//! What `listModels` tells of providers and models.
+//! Providers and models as `listModels` returns them.
 
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
@@ -15,7 +15,7 @@ pub struct ProviderInfo {
     /// Where it comes from: `config`, `environment`, `found on loopback`, `built in`.
     pub source: String,
     pub key: KeyState,
-    /// What the provider says it has, as `provider/model`; empty if it was not asked or did not answer.
+    /// The models that the provider lists, as `provider/model`; empty if it was not asked or did not answer.
     pub models: Vec<String>,
     /// Why `models` is empty, in words.
     pub problem: Option<String>,

@@ -23,7 +23,7 @@ pub struct Record {
     pub body: RecordBody,
 }
 
-/// A record before its commit: it has no place in the order yet.
+/// A record before its commit: it has no seq yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRecord {
     pub id: RecordId,
@@ -41,7 +41,7 @@ pub enum RecordBody {
     ConversationCreated(ConversationCreated),
     ConversationUpdated(ConversationUpdated),
     ConversationArchived(ConversationArchived),
-    /// All its records are gone but this one.
+    /// The conversation was deleted: of its records only this one is left.
     ConversationDeleted(ConversationDeleted),
     TaskStarted(Box<TaskStarted>),
     UserMessage(UserMessage),
@@ -52,10 +52,10 @@ pub enum RecordBody {
     /// By `send_update`.
     Update(Update),
     ModelRequested(ModelRequested),
-    /// Withdraws its item.
+    /// Withdraws the live output of its item.
     ModelFailed(ModelFailed),
     Reply(ReplyRecord),
-    /// What was shown of a reply when the task was stopped; its call, if any, never was.
+    /// The part of a reply that was shown when the task was stopped. A call in it is dropped.
     PartialReply(PartialReply),
     /// Arguments, permission and preview of a call, before anything of it runs. (Its name in older records is `call_planned`.)
     #[serde(alias = "call_planned")]
@@ -73,14 +73,14 @@ pub enum RecordBody {
     LimitsRaised(LimitsRaised),
     /// The oldest tool outputs are no longer sent to the model.
     Compacted(Compacted),
-    /// Work of this task was interrupted: what was under way is not.
+    /// This task's work was interrupted: nothing of it is under way any more.
     Restarted(Restarted),
     TaskEnded(TaskEnded),
-    /// What an attempt's stream held that its reply goes without. It comes right before the reply or the failure.
+    /// Parts of an attempt's stream that its reply leaves out. It comes right before the reply or the failure.
     ModelTraced(ModelTraced),
     /// Decisions on this call that were remembered in this conversation no longer count.
     RuleForgotten(RuleForgotten),
-    /// Tasks beneath this one have ended, and its model is told what came of them. It is in the append of their end.
+    /// Tasks beneath this one have ended, and their results go to its model. It is in the append of their end.
     ResultsDelivered(ResultsDelivered),
 }
 
@@ -111,7 +111,7 @@ pub struct ConversationArchived {
     pub archived: bool,
 }
 
-/// The tombstone.
+/// What is left of a deleted conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationDeleted {
@@ -151,11 +151,11 @@ pub struct TaskStarted {
 #[serde(rename_all = "camelCase")]
 pub struct By {
     pub via: Via,
-    /// What the client calls itself, in at most 64 bytes. It may be empty, and anything.
+    /// The name that the client gives itself, at most 64 bytes. It is not checked, and may be empty.
     pub name: String,
 }
 
-/// The face that a client comes by.
+/// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -194,12 +194,12 @@ pub struct Notice {
 #[strum(serialize_all = "snake_case")]
 pub enum NoticeKind {
     Stopped,
-    /// The end at a step or time limit.
+    /// The task ended at a step or time limit.
     LimitReached,
     /// Most of a token or cost limit is used.
     BudgetNear,
     Error,
-    /// The end with a reply that is not whole.
+    /// The task ended with an incomplete reply.
     Incomplete,
 }
 
@@ -238,7 +238,7 @@ pub struct ModelFailed {
     pub message: String,
     /// When the next attempt begins; absent if there is none.
     pub retry_at: Option<Timestamp>,
-    /// The request left, so it is a model call like any other. (Older records do not say, and were not counted.)
+    /// The request was sent, so it counts as a model call. (Older records do not say, and were not counted.)
     #[serde(default)]
     pub sent: bool,
 }
@@ -272,7 +272,7 @@ pub enum ModelErrorKind {
     NotFound,
     /// The daemon went away, or cancelled it.
     Interrupted,
-    /// Nobody was reached at the address: connection refused, unknown host, a certificate that is not accepted.
+    /// Nothing answers at the address: connection refused, unknown host, a certificate that is not accepted.
     Unreachable,
 }
 
@@ -282,17 +282,17 @@ pub struct ModelTraced {
     pub item: RecordId,
     pub attempt: u32,
     pub traces: Vec<Trace>,
-    /// So many more came, and were not kept.
+    /// How many more there were that were not kept.
     pub left_out: u64,
 }
 
-/// A part of a model's stream that the reply goes without.
+/// A part of a model's stream that the reply leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trace {
     /// What is wrong with it, in words.
     pub what: String,
-    /// As it came, cut at a bearable length.
+    /// As it was received, cut if it is long.
     pub raw: String,
 }
 
@@ -326,7 +326,7 @@ pub struct CallAssessed {
     /// SHA-256 (hex) of tool, arguments and workspace.
     pub digest: String,
     pub permission: Permission,
-    /// What will confine its processes. (Older records do not say: nothing did.)
+    /// The sandbox that its processes will run in. (Older records do not say: there was none.)
     #[serde(default = "unconfined")]
     pub sandbox: String,
 }
@@ -347,7 +347,7 @@ pub struct EditHashes {
     pub after: String,
 }
 
-/// What looking at the file of an interrupted call says. (Between tools and engine; never on the wire.)
+/// What the file of an interrupted edit shows. (Between tools and engine; never on the wire.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditState {
     NotAnEdit,
@@ -357,7 +357,7 @@ pub enum EditState {
     Unknown,
 }
 
-/// Whether a call may run, and by whose word.
+/// Whether a call may run, and what decided it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -371,7 +371,7 @@ pub enum Permission {
     Yes,
     /// A person is asked.
     Ask,
-    /// It may not; why.
+    /// It may not run, for this reason.
     Denied(String),
 }
 
@@ -407,7 +407,7 @@ pub struct CallStarted {
     pub call_id: CallId,
     /// Counts from 1.
     pub attempt: u32,
-    /// What confines it.
+    /// The sandbox that it runs in.
     pub sandbox: String,
 }
 
@@ -462,9 +462,9 @@ pub struct Compacted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Restarted {
-    /// Daemon starts in a row that found the root task and all beneath it without progress.
+    /// Starts of the daemon in a row without progress of the root task or a task beneath it.
     pub without_progress: u32,
-    /// (Older records do not say: a daemon had started.)
+    /// (Older records do not say: a restart of the daemon.)
     #[serde(default)]
     pub cause: Interruption,
 }
@@ -497,12 +497,12 @@ pub struct ResultsDelivered {
 }
 
 impl RecordBody {
-    /// Of all kinds, in the order of the variants: what the wire and the store call them.
+    /// The names of all kinds on the wire and in the store, in the order of the variants.
     pub const KINDS: &[&str] = <Self as VariantNames>::VARIANTS;
 }
 
 impl Record {
-    /// The message that this record is, if it is one.
+    /// The record as a message, if it is one.
     #[must_use]
     pub fn message(&self) -> Option<Message> {
         use MessageKind as K;

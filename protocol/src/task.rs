@@ -28,13 +28,13 @@ impl Mode {
     }
 }
 
-/// Where a task stands. Where several hold, shown is approval > question > tool > thinking.
+/// A task's status. If several apply, the first of approval, question, tool, thinking is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(IntoStaticStr, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Status {
-    /// Between two things.
+    /// It works, but no model call and no tool is under way.
     Running,
     /// A model call is under way.
     Thinking,
@@ -103,7 +103,7 @@ impl EndReason {
         self.into_str()
     }
 
-    /// For people: the status, and what it is due to.
+    /// For people: the status and its cause.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -158,7 +158,7 @@ impl Phase {
     }
 }
 
-/// What the reply that a task ended with lacks.
+/// Why the reply that a task ended with is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -166,7 +166,7 @@ impl Phase {
 pub enum Incomplete {
     /// It was cut at the model's length limit.
     Length,
-    /// It has no words and no call.
+    /// It has no text and no call.
     Empty,
 }
 
@@ -187,7 +187,7 @@ impl Incomplete {
 pub struct Retry {
     /// The attempt that comes next, from 2.
     pub attempt: u32,
-    /// The most attempts there are.
+    /// The most attempts that are made.
     pub of: u32,
     pub kind: ModelErrorKind,
     /// Why the last one failed; for people.
@@ -195,7 +195,7 @@ pub struct Retry {
     pub next_at: Timestamp,
 }
 
-/// What happens to calls that would ask a person.
+/// What happens to calls that need a person's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -203,11 +203,11 @@ pub struct Retry {
 pub enum Approvals {
     #[default]
     Ask,
-    /// Allow what would ask; never what is denied.
+    /// Allow those calls; what is denied stays denied.
     Allow,
 }
 
-/// What becomes of interrupted work when the daemon starts again.
+/// What a start of the daemon does with interrupted work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -250,7 +250,7 @@ impl Default for Limits {
     }
 }
 
-/// What a request says of limits; what is absent comes from the daemon's configuration.
+/// The limits that a request names; those absent come from the daemon's configuration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LimitsRequest {
@@ -304,10 +304,10 @@ pub struct AgentTask {
     pub limits: Limits,
     pub metadata: Option<JsonText>,
     pub children: Vec<TaskId>,
-    /// Of a task that has ended by itself.
+    /// Set if the task ended with an incomplete reply.
     #[serde(default)]
     pub incomplete: Option<Incomplete>,
-    /// While a model call waits to be tried again.
+    /// Set while a model call waits for its next attempt.
     #[serde(default)]
     pub retry: Option<Retry>,
 }
@@ -319,8 +319,7 @@ impl AgentTask {
         Self { original_prompt: String::new(), scratchpad: Vec::new(), ..self.clone() }
     }
 
-    /// For people, what it does before it pauses: it has been paused, and what is under way is finished first. Until then it can be
-    /// resumed as after that.
+    /// For people: a pause was asked for, and what is under way finishes first. The task can be resumed already.
     #[must_use]
     pub const fn pausing(&self) -> Option<&'static str> {
         match self.status {
@@ -351,10 +350,10 @@ pub struct ActiveCall {
 #[derive(VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum CallState {
-    /// Its turn has not come.
+    /// Its turn has not come: earlier calls come first.
     Queued,
     WaitingApproval,
-    /// The call is a question.
+    /// It waits for an answer: the call is a question.
     WaitingUser,
     Running,
     Finished,

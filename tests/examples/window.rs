@@ -1,7 +1,8 @@
-//! What the window costs: its start, its memory, its frames, its idleness, each beside a plain iced window with 1,000 rows.
+//! Measures the window: start, memory, frames, idle cost, each beside a plain iced window with 1,000 rows.
 //!
 //! `cargo build --release --workspace --bins --examples && target/release/examples/window`, on a machine with Xvfb and the rest
-//! that `abide_tests::screen` names; with some of `floor 0 1000 100000 streaming` only that. Figures, not promises: nothing fails here.
+//! that `abide_tests::screen` names. Arguments out of `floor 0 1000 100000 streaming` select single measurements. Nothing fails
+//! for being slow.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "it prints figures, and fails as tests do")]
 
@@ -29,7 +30,7 @@ const IDLE: Duration = Duration::from_secs(10);
 const TOKENS: usize = 2000;
 const A_TOKEN: Duration = Duration::from_millis(5);
 const RUNS: usize = 5;
-/// Clicks of it.
+/// Clicks of the wheel.
 const WHEEL: usize = 300;
 
 #[tokio::main]
@@ -67,7 +68,7 @@ fn trace(daemon: &mut TestDaemon) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "it plays the daemon, and has no mint")]
-/// A conversation with so many messages, as the daemon would have stored it, and a window that had it open last.
+/// A conversation with so many messages, as the daemon would have stored it, and a window's state that shows it.
 async fn fill(daemon: &TestDaemon, messages: u64) {
     let home = daemon.home();
     let path = home.database();
@@ -107,7 +108,7 @@ async fn fill(daemon: &TestDaemon, messages: u64) {
     fs::write(folder.join("settings.json"), settings).expect("the window's settings");
 }
 
-/// Start, memory, idleness and scrolling of a window.
+/// Measures start, memory, idle cost and scrolling of a window.
 async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon) {
     println!("== {what}");
     let mut starts = Vec::new();
@@ -120,7 +121,7 @@ async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon
     }
     show("from start to the first frame", &mut starts);
     let window = screen.launch(program, daemon).window().await;
-    // Until nothing more is drawn: what comes is there.
+    // Wait until nothing more is drawn: everything has arrived.
     settled(&window).await;
     println!("  memory: {:.1} MiB PSS", pss(window.pid()));
     let (frames, processor) = (window.logged("drawn"), ticks(window.pid()));
@@ -141,13 +142,13 @@ async fn measure(screen: &Screen, what: &str, program: &str, daemon: &TestDaemon
     window.kill().await;
 }
 
-/// From the Enter behind a search to the frame that shows what was found, far back.
+/// Measures the time from the Enter in the search to the frame that shows the message, far back.
 async fn find(screen: &Screen, daemon: &TestDaemon, messages: u64) {
     let window = screen.open(daemon).await;
     window.press(&["ctrl+k"]).await;
     settled_view(&window).await;
     window.type_text(&format!("src {}", messages / 100 + 1)).await;
-    // The first search of all makes the index.
+    // The first search builds the index.
     settled_view(&window).await;
     let begun = Instant::now();
     window.press(&["Return"]).await;
@@ -157,7 +158,7 @@ async fn find(screen: &Screen, daemon: &TestDaemon, messages: u64) {
     window.kill().await;
 }
 
-/// Until no view has been built for three seconds; when the last one was.
+/// Waits until no view has been built for three seconds; returns when the last one was.
 async fn settled_view(window: &Window<'_>) -> Instant {
     let (mut views, mut last) = (window.logged("built"), Instant::now());
     while last.elapsed() < Duration::from_secs(3) {
@@ -215,7 +216,7 @@ async fn first_frame(launched: &Launched<'_>) {
     within("the first frame", drawn).await;
 }
 
-/// Until nothing is drawn for a second.
+/// Waits until nothing is drawn for a second.
 async fn settled(window: &Window<'_>) {
     loop {
         let frames = window.logged("drawn");
@@ -226,7 +227,7 @@ async fn settled(window: &Window<'_>) {
     }
 }
 
-/// Of the frames that were drawn since the log was so long.
+/// Prints the frames drawn since the log had this length.
 fn frames_since(window: &Window<'_>, from: usize, processor: u64, what: &str) {
     let log = window.log();
     let mut frames = Vec::new();

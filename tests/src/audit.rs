@@ -1,4 +1,4 @@
-//! Whether a database keeps every promise, held against what witnesses outside of it know.
+//! Checks a database against every promise, using what witnesses outside of it recorded.
 
 use crate::{crowd::Ack, ledger::Line, model_server::ModelServer, witness::Witness};
 use abide_client::protocol::{
@@ -14,10 +14,10 @@ use std::{
     fmt,
 };
 
-/// What the model reads of a call that a death has cut short.
-const TOLD: &str = "Interrupted: the daemon went away";
+/// The text that the model gets as the result of a call interrupted by a crash.
+const INTERRUPTED: &str = "Interrupted: the daemon went away";
 
-/// What was found, in numbers.
+/// What was checked, in numbers.
 #[derive(Debug, Default)]
 pub struct Account {
     pub records: usize,
@@ -149,7 +149,7 @@ impl Books {
         }
     }
 
-    /// What commands left behind: each mark once, none without a start on disk, none missing of a call that succeeded.
+    /// The marks of commands: each at most once, none before the call's start was on disk, none missing if the call succeeded.
     fn marks(&self, witness: &Witness, account: &mut Account) {
         let marks = witness.marks();
         let mut once = BTreeSet::new();
@@ -174,7 +174,7 @@ impl Books {
         assert!(once.is_empty(), "marks of calls that no record knows: {once:?}");
     }
 
-    /// Every task ends once; what was cut short was told to the model.
+    /// Every task ends once, and the model got the result of every interrupted call.
     fn tasks_and_model(&self, model: &ModelServer) {
         for (id, task) in &self.tasks {
             assert_eq!(task.ended.len(), 1, "task {id} ended {:?}", task.ended);
@@ -196,7 +196,7 @@ impl Books {
                 .and_then(|k| k.strip_prefix("k:"))
                 .expect("a key");
             let last = model.last_request(key).expect("a completed task has asked the model").text();
-            let told = last.matches(TOLD).count();
+            let told = last.matches(INTERRUPTED).count();
             assert!(
                 told >= cut_short,
                 "{key}: {cut_short} calls were cut short, the model was told of {told}: {last}"
@@ -204,7 +204,7 @@ impl Books {
         }
     }
 
-    /// Whatever a client was told is so.
+    /// Everything that the daemon acknowledged is in the database.
     fn acknowledged(&self, acks: &[Ack]) {
         for ack in acks {
             match ack {

@@ -1,4 +1,4 @@
-//! A private D-Bus session with a notification server on it that writes down what it is told.
+//! A private D-Bus session with a notification server that records all notifications.
 
 mod portal;
 
@@ -22,7 +22,7 @@ pub struct Bus {
     _daemon: Child,
 }
 
-/// A notification as the server got it.
+/// A notification as the server received it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Popup {
     pub id: u32,
@@ -30,7 +30,7 @@ pub struct Popup {
     pub summary: String,
     pub body: String,
     pub actions: Vec<String>,
-    /// The application took it back.
+    /// The application has closed it.
     pub is_closed: bool,
 }
 
@@ -72,7 +72,7 @@ impl Bus {
         Some(Self { address, told, _server: server, _daemon: daemon })
     }
 
-    /// A desktop portal on it, which says that the system is dark or light.
+    /// A desktop portal on the bus, which reports a dark or light system.
     ///
     /// # Panics
     /// There is one already.
@@ -92,10 +92,10 @@ impl Bus {
         self.told.popups.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until the notifications are as `is_so` says.
+    /// Waits until the notifications satisfy `is_so`.
     ///
     /// # Panics
-    /// They are not in time.
+    /// They do not in time.
     pub async fn wait(&self, what: &str, is_so: impl Fn(&[Popup]) -> bool) -> Vec<Popup> {
         let mut changes = self.told.changes.subscribe();
         wait::within(what, async {

@@ -1,6 +1,6 @@
-//! Many tasks at once, and the people who start, answer, stop and resume them, whatever happens to the daemon.
+//! Many tasks at once, and people who start, answer, stop and resume them, through all crashes of the daemon.
 //!
-//! Everything the daemon acknowledged is kept, to be looked for in its database later.
+//! Everything that the daemon acknowledged is kept, to be compared with its database later.
 
 mod keeper;
 mod people;
@@ -25,7 +25,7 @@ use std::{
 };
 use tokio::task::JoinSet;
 
-/// Something that the daemon said it had done.
+/// An acknowledgement by the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ack {
     /// The client's own id of the request, and what it started.
@@ -33,7 +33,7 @@ pub enum Ack {
         key: String,
         reply: StartTaskReply,
     },
-    /// `counts` is the response that the daemon says holds.
+    /// `counts` is the response that counts, according to the daemon.
     Answered {
         question: QuestionId,
         said: Option<String>,
@@ -49,7 +49,7 @@ pub enum Ack {
     Stopped(TaskId),
 }
 
-/// Where the crowd works.
+/// What the crowd works with.
 pub struct Ground {
     pub home: Home,
     pub model: Arc<ModelServer>,
@@ -65,7 +65,7 @@ struct Shared {
     is_closing: AtomicBool,
 }
 
-/// The crowd. Dropped, everybody goes.
+/// The crowd. Dropping it ends all its tasks.
 pub struct Crowd {
     shared: Arc<Shared>,
     keeper: JoinSet<()>,
@@ -73,9 +73,9 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// So many tasks from now on: one that ends is followed by another. Two people look after them.
+    /// Keeps so many tasks running: one that ends is replaced. Two people look after them.
     #[must_use]
-    pub fn gather(ground: Ground, tasks: usize) -> Self {
+    pub fn start(ground: Ground, tasks: usize) -> Self {
         let shared = Arc::new(Shared { ground, acks: Mutex::default(), is_closing: AtomicBool::new(false) });
         let (mut keeper, mut people) = (JoinSet::new(), JoinSet::new());
         keeper.spawn(keeper::keep(Arc::clone(&shared), tasks));
@@ -85,11 +85,11 @@ impl Crowd {
         Self { shared, keeper, people }
     }
 
-    /// No more tasks are begun; waits until all have ended.
+    /// Starts no more tasks and waits until all have ended.
     ///
     /// # Panics
     /// They do not end, or somebody in the crowd has failed.
-    pub async fn go_home(&mut self) {
+    pub async fn finish(&mut self) {
         self.shared.is_closing.store(true, Ordering::Release);
         crate::wait::within("the last tasks to end", self.keeper.join_next())
             .await
@@ -99,7 +99,7 @@ impl Crowd {
 
     /// # Panics
     /// Somebody in the crowd has failed.
-    pub fn assert_well(&mut self) {
+    pub fn assert_running(&mut self) {
         for part in [&mut self.keeper, &mut self.people] {
             if let Some(ended) = part.try_join_next() {
                 ended.expect("nobody in the crowd fails");
@@ -108,7 +108,7 @@ impl Crowd {
         }
     }
 
-    /// What was acknowledged so far.
+    /// The acknowledgements so far.
     #[must_use]
     pub fn acks(&self) -> Vec<Ack> {
         self.shared.acks.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -125,7 +125,7 @@ impl Shared {
     }
 }
 
-/// A person's way to the daemon: what got no answer is asked again.
+/// A person's connection to the daemon: a request without a reply is sent again.
 struct Way {
     home: Home,
     client: Option<Client>,
@@ -136,7 +136,7 @@ impl Way {
         Self { home, client: None }
     }
 
-    /// The daemon's answer, or its refusal.
+    /// The daemon's reply or refusal.
     async fn ask<M: Method>(&mut self, params: M::Params) -> Result<M::Reply, CallError>
     where
         M::Params: Clone,

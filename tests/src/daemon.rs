@@ -22,14 +22,14 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// How long the daemon's tools may survive it.
+/// How long tools may outlive the daemon.
 const SURVIVORS_GONE: Duration = Duration::from_secs(5);
-/// What of the daemon's output is shown when a test fails, in bytes.
+/// How much of the daemon's output a failed test prints, in bytes.
 const SHOWN_LOG: usize = 16 * 1024;
 
 /// A daemon under test: its home, and its process while it runs.
 pub struct TestDaemon {
-    /// Short, since a socket's path must be.
+    /// Its path is short, because a socket's path must be.
     root: TempDir,
     environment: BTreeMap<String, String>,
     once: BTreeMap<String, String>,
@@ -64,17 +64,17 @@ impl TestDaemon {
         daemon
     }
 
-    /// Adds to the environment of the daemon, and of the CLI, from their next start on.
+    /// Sets a variable for the next starts of daemon and CLI.
     pub fn set_env(&mut self, name: &str, value: &str) {
         self.environment.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Its next start has this in its environment, the ones after it have not.
+    /// Sets a variable for the next start only.
     pub fn set_env_once(&mut self, name: &str, value: &str) {
         self.once.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The umask that it starts with, in octal.
+    /// The umask of the next starts, in octal.
     pub fn set_umask(&mut self, umask: &str) {
         self.umask = Some(umask.to_owned());
     }
@@ -87,7 +87,7 @@ impl TestDaemon {
         fs::write(self.home().config_file(), config.to_toml()).expect("the configuration can be written");
     }
 
-    /// Where the daemon keeps everything.
+    /// The folders of this daemon.
     #[must_use]
     pub fn home(&self) -> Home {
         Home::at(self.abide_home())
@@ -149,7 +149,7 @@ impl TestDaemon {
         self.child = Some(command.spawn().expect("abided can be started"));
     }
 
-    /// One more daemon for the same home, which does not know of the first; dropped, it is killed.
+    /// Starts a second daemon in the same home; dropping it kills it.
     ///
     /// # Panics
     /// It cannot be started.
@@ -173,7 +173,7 @@ impl TestDaemon {
         .await
     }
 
-    /// Waits until the daemon answers, or has ended before that; tells whether it answers.
+    /// Waits until the daemon answers or ends; returns whether it answers.
     ///
     /// # Panics
     /// Neither happens.
@@ -188,7 +188,7 @@ impl TestDaemon {
         .await
     }
 
-    /// Whether it was started and not seen to end.
+    /// Whether it was started, and its end was not observed.
     #[must_use]
     pub const fn is_up(&self) -> bool {
         self.child.is_some()
@@ -218,7 +218,7 @@ impl TestDaemon {
         status
     }
 
-    /// SIGKILL: what a crash, the OOM killer and a power cut look like.
+    /// Sends SIGKILL, as the OOM killer does; a crash or power cut looks the same.
     ///
     /// # Panics
     /// It does not run.
@@ -234,7 +234,7 @@ impl TestDaemon {
         self.up().await;
     }
 
-    /// SIGTERM, and waits for the end.
+    /// Sends SIGTERM and waits for the end.
     ///
     /// # Panics
     /// It does not end.
@@ -259,7 +259,7 @@ impl TestDaemon {
         Client::connect(&self.home(), options()).await.expect("the daemon takes connections")
     }
 
-    /// A connection, if there is one to be had.
+    /// A connection, or `None`.
     pub async fn try_client(&self) -> Option<Client> {
         Client::connect(&self.home(), options()).await.ok()
     }
@@ -287,7 +287,7 @@ impl TestDaemon {
         Cli::new(self.variables(), self.workspace())
     }
 
-    /// The environment that daemon, CLI and tools get: no keys, no session bus, nothing of the machine but PATH.
+    /// The environment of daemon, CLI and tools: no keys, no session bus, of the machine's variables only PATH.
     #[must_use]
     pub fn variables(&self) -> BTreeMap<String, String> {
         let path = |p: PathBuf| p.display().to_string();
@@ -298,20 +298,20 @@ impl TestDaemon {
             ("ABIDE_HOME".to_owned(), path(self.abide_home())),
             ("ABIDE_DAEMON".to_owned(), path(process::built("abided"))),
         ]);
-        // To look at a failing test more closely.
+        // For debugging a failed test.
         variables.extend(std::env::var("ABIDE_LOG").ok().map(|filter| ("ABIDE_LOG".to_owned(), filter)));
         variables.extend(self.environment.clone());
         variables
     }
 
-    /// Processes that belong to this test and are not the daemon: tools, mostly.
+    /// Other processes of this test than the daemon, mostly tools.
     #[must_use]
     pub fn offspring(&self) -> Vec<Found> {
         let daemon = self.child.as_ref().map(Child::id);
         process::belonging_to(self.root.path()).into_iter().filter(|p| Some(p.pid) != daemon).collect()
     }
 
-    /// What the daemon wrote to stdout and stderr, in all its lives.
+    /// The daemon's stdout and stderr, of all its runs.
     #[must_use]
     pub fn output(&self) -> String {
         fs::read(self.output_file()).map(|b| String::from_utf8_lossy(&b).into_owned()).unwrap_or_default()

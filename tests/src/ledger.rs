@@ -1,4 +1,4 @@
-//! What the database holds, read from outside: never through the daemon, and also while it is dead.
+//! The content of the database, read from outside: never through the daemon, and also while it does not run.
 
 use abide_client::{
     Home,
@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A record's place, and what kind it is.
+/// A record's seq and kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub seq: Seq,
@@ -56,7 +56,7 @@ pub fn between(path: &Path, from: Seq, to: Seq) -> Vec<Line> {
     lines.expect("the records can be read").map(|line| line.expect("a record can be read")).collect()
 }
 
-/// The conversations that were at work: a model was asked, a tool ran, or something was about to.
+/// The conversations with work under way: a model call, a tool, or a task about to start one.
 ///
 /// # Panics
 /// The database cannot be read.
@@ -70,7 +70,7 @@ pub fn at_work(path: &Path) -> BTreeSet<ConversationId> {
     found.expect("the tasks can be read").map(|id| id.expect("a task can be read")).collect()
 }
 
-/// The conversations of which a task was found unfinished by a daemon that started after that record.
+/// The conversations with a task that a daemon, started after that record, found unfinished.
 ///
 /// # Panics
 /// The database cannot be read.
@@ -84,7 +84,7 @@ pub fn restarted(path: &Path, after: Seq) -> BTreeSet<ConversationId> {
     found.expect("the records can be read").map(|id| id.expect("a record can be read")).collect()
 }
 
-/// The number of the last record; 0 if there is none.
+/// The seq of the last record; 0 if there is none.
 ///
 /// # Panics
 /// The database cannot be read.
@@ -95,7 +95,7 @@ pub fn last(path: &Path) -> Seq {
     Seq(last.expect("the records can be counted").unsigned_abs())
 }
 
-/// A copy of a dead daemon's database, log included: looking at the database itself would begin its recovery.
+/// A copy of a stopped daemon's database with its WAL: opening the database itself would begin its recovery.
 ///
 /// # Panics
 /// It cannot be copied.
@@ -113,10 +113,10 @@ pub fn copy(home: &Home, folder: &Path) -> PathBuf {
 }
 
 impl Line {
-    /// What the record says.
+    /// The decoded record.
     ///
     /// # Panics
-    /// It is none.
+    /// It cannot be decoded.
     #[must_use]
     pub fn record(&self) -> RecordBody {
         serde_json::from_str(&format!(r#"{{"{}":{}}}"#, self.kind, self.body)).expect("a record's body")

@@ -1,25 +1,25 @@
-//! The harness of the scenarios: everything around the real binaries that a test can hold, script, kill and look at.
+//! The harness of the scenarios: the real binaries and everything around them that a test controls and checks.
 //!
-//! * [`model_server`]: a model behind real HTTP that answers by script and refuses what a strict provider would refuse
-//! * [`daemon`]: the real `abided` in a home of its own, to start, kill and start again; the real `abide` against it
-//! * [`world`]: the two together, and the steps that most scenarios begin with
+//! * [`model_server`]: a model over real HTTP that replies by script and refuses what a strict provider would refuse
+//! * [`daemon`]: the real `abided` in a home of its own, to start, kill and restart; the real `abide` with it
+//! * [`world`]: both together, and the steps that most scenarios begin with
 //! * [`wait`]: waits that name what they wait for
-//! * [`witness`]: knows from outside how often a tool ran
-//! * [`watcher`]: a client that keeps every record it saw
-//! * [`ledger`]: what the database holds, read from outside
-//! * [`tap`]: the same off the wire, over all lives of the daemon
+//! * [`witness`]: records outside of the daemon how often a tool ran
+//! * [`watcher`]: a client that keeps every record it got
+//! * [`ledger`]: the content of the database, read from outside
+//! * [`tap`]: every sequenced notification, over all lives of the daemon
 //! * [`crowd`]: many tasks, and the people who look after them
-//! * [`audit`]: whether a database keeps every promise
-//! * [`seed`]: chance that can be had again
-//! * [`vitals`]: what a process costs
-//! * [`peer`]: models, proxies and clients that nobody here wrote
-//! * [`skip`]: what is not run, and why (a crate of its own: tests of other crates have a place in the list too)
-//! * [`process`]: programs of the machine, none of which may take for ever
+//! * [`audit`]: checks a database against every promise
+//! * [`seed`]: reproducible random numbers
+//! * [`vitals`]: the cost of a process
+//! * [`peer`]: models, proxies and clients of other projects
+//! * [`skip`]: records skipped tests and why (a crate of its own, since tests of other crates use it too)
+//! * [`process`]: programs of the machine, run with a time limit
 //! * [`terminal`]: a real terminal, in tmux
 //! * [`screen`]: a real X display with a window manager, and the real window on it
 //! * [`bus`]: a private D-Bus session with a notification server
 //!
-//! Nothing here retries, and nothing sleeps for luck: a wait ends when what it names has happened, or it fails by that name.
+//! Nothing here retries, and no fixed sleep is used to wait: a wait ends when its condition holds, or fails and names it.
 
 #![expect(
     clippy::expect_used,

@@ -1,8 +1,8 @@
-//! A model behind real HTTP on the loopback that answers by script, and is as strict as the strictest provider.
+//! A model server on the loopback that replies by script and is as strict as the strictest provider.
 //!
-//! It speaks OpenAI Chat Completions and Anthropic Messages. Which turn of a script answers follows from the replies in the
-//! request, so it does not matter how often the daemon died in between. Whatever a strict provider would refuse is refused with
-//! a 400 and kept as a violation; a server that is dropped with violations that nobody took fails its test.
+//! It speaks OpenAI Chat Completions and Anthropic Messages. The number of replies in the request determines the turn of the
+//! script, so crashes of the daemon do not matter. A request that a strict provider would refuse gets a 400 and is kept as a
+//! violation. Dropping a server whose violations were not taken fails its test.
 
 mod anthropic;
 mod check;
@@ -62,12 +62,12 @@ impl ModelServer {
         format!("http://{}", self.address)
     }
 
-    /// Answers the conversations whose first user message carries `[k:KEY]`.
+    /// Sets the script of conversations whose first user message contains `[k:KEY]`.
     pub fn script(&self, key: &str, script: impl Into<Script>) {
         self.exchange.set_script(key, script.into());
     }
 
-    /// Answers all conversations that have no script of their own.
+    /// Sets the script of all conversations that have none of their own.
     pub fn script_for_all(&self, script: impl Into<Script>) {
         self.exchange.set_script("", script.into());
     }
@@ -84,7 +84,7 @@ impl ModelServer {
         self.exchange.seen(|all| all.iter().rfind(|r| r.key == key).cloned())
     }
 
-    /// Waits until the requests of a conversation are as `is_so` says.
+    /// Waits until the requests of a conversation satisfy `is_so`.
     ///
     /// # Panics
     /// They do not become so in time.
@@ -108,14 +108,14 @@ impl ModelServer {
         .await
     }
 
-    /// What was refused so far, in words; a test that provoked it takes it.
+    /// Takes the violations so far; for tests that provoke them.
     #[must_use]
     pub fn take_violations(&self) -> Vec<String> {
         self.exchange.take_violations()
     }
 
     /// # Panics
-    /// A request was not as a strict provider wants it.
+    /// A request violated a strict provider's rules.
     pub fn assert_no_violations(&self) {
         let violations = self.take_violations();
         assert!(violations.is_empty(), "a strict provider would have refused:\n{}", violations.join("\n"));
@@ -129,7 +129,7 @@ impl Drop for ModelServer {
             return;
         }
         let words = format!("a strict provider would have refused:\n{}", violations.join("\n"));
-        // A second panic would hide the first.
+        // A second panic would abort and hide the first.
         assert!(thread::panicking(), "{words}");
         eprintln!("{words}");
     }
@@ -138,7 +138,7 @@ impl Drop for ModelServer {
 async fn listen(listener: TcpListener, exchange: Arc<Exchange>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        // Without this the kernel may join what the script wants apart.
+        // Without this the kernel may join pieces that the script keeps apart.
         stream.set_nodelay(true).expect("a fresh stream takes options");
         connections.spawn(http::serve(TokioIo::new(stream), Arc::clone(&exchange)));
     }

@@ -1,7 +1,7 @@
-//! Software that nobody here wrote, so that Abide is not only tested against its own idea of a model and of a client.
+//! Software of other projects, so that Abide is not tested only against its own idea of a model and a client.
 //!
-//! It comes from PyPI (`tests/requirements.txt`); the test command puts it into `target/test-venv`. LiteLLM is too big for that, and
-//! is for the nightly run.
+//! It comes from PyPI (`tests/requirements.txt`); `tests/run` installs it into `target/test-venv`. LiteLLM is too large for that
+//! and is used in the nightly run only.
 
 mod litellm;
 
@@ -44,7 +44,7 @@ impl Server {
     async fn start(script: &str) -> Option<Self> {
         let log = process::Log::new();
         let mut child = program(script)?
-            // It ends when this pipe does, also if the test is killed.
+            // It ends when this pipe is closed, also if the test is killed.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log.pipe())

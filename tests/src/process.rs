@@ -205,6 +205,21 @@ fn found(proc: &Path, folder: &Path, marker: &[u8]) -> Option<Found> {
     })
 }
 
+/// Whether a process of that session runs, zombies left out.
+pub(crate) fn has_session(session: u32) -> bool {
+    let is_of_it = |stat: String| {
+        // proc_pid_stat(5): state, parent, group and session follow the name, which may have spaces and parentheses in it.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let mut fields = fields.split_whitespace();
+        let is_zombie = fields.next()? == "Z";
+        Some(!is_zombie && fields.nth(2)?.parse() == Ok(session))
+    };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok())
+        .any(|stat| is_of_it(stat) == Some(true))
+}
+
 /// Waits, where nothing can be awaited, until `is_so` or until `limit` is over; tells which.
 pub(crate) fn settles(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let end = std::time::Instant::now() + limit;

@@ -1,4 +1,4 @@
-//! A real X display of a test's own: Xvfb, openbox, and a person's hands on keyboard and pointer.
+//! A real X display for a test: Xvfb, openbox, and simulated keyboard and pointer.
 
 mod picture;
 mod window;
@@ -20,7 +20,7 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit},
 };
 
-/// What a screen is made of, and the Debian package of each.
+/// The programs of a screen, and the Debian package of each.
 const PROGRAMS: [(&str, &str); 6] = [
     ("Xvfb", "xvfb"),
     ("openbox", "openbox"),
@@ -30,13 +30,13 @@ const PROGRAMS: [(&str, &str); 6] = [
     ("xclip", "xclip"),
 ];
 
-/// How long a display may take to go.
+/// How long a display may take to end.
 const GONE: Duration = Duration::from_secs(5);
 
-/// One at a time: a window that is drawn without a GPU takes much of a small machine.
+/// One screen at a time: a window drawn without a GPU takes much of a small machine.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// The display; it ends when it is dropped, and must be dropped before the daemon whose windows it shows.
+/// The display. It ends when it is dropped; drop it before the daemon whose windows it shows.
 pub struct Screen {
     display: String,
     server: Child,
@@ -45,10 +45,10 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Starts it, for this scenario; where the machine lacks something, that is said, and there is none.
+    /// Starts it for this scenario; if the machine lacks a program, the scenario is skipped.
     ///
     /// # Panics
-    /// All is there, and it does not start.
+    /// It does not start, although no program is missing.
     pub async fn start(scenario: &str) -> Option<Self> {
         let path = env::var_os("PATH").unwrap_or_default();
         let missing = PROGRAMS
@@ -85,7 +85,7 @@ impl Screen {
         Some(screen)
     }
 
-    /// Starts a program that was built beside the tests, with the daemon's environment, and does not wait for its window.
+    /// Starts a program that was built with the tests, with the daemon's environment; does not wait for its window.
     ///
     /// # Panics
     /// It cannot be started.
@@ -94,7 +94,7 @@ impl Screen {
         Launched::new(self, program, daemon)
     }
 
-    /// The real `abide-gui` on this daemon's home, 1280 by 800, until it has the keyboard and is connected.
+    /// Opens the real `abide-gui` on this daemon's home, 1280 by 800, and waits until it has the keyboard and is connected.
     ///
     /// # Panics
     /// It does not come so far.
@@ -104,7 +104,7 @@ impl Screen {
         window
     }
 
-    /// Another program's window, which takes the keyboard.
+    /// Opens another program's window, which takes the keyboard.
     ///
     /// # Panics
     /// It does not open.
@@ -119,8 +119,8 @@ impl Screen {
         other
     }
 
-    /// Waits until the window manager has let go of a window that was killed: the display gives its id to the next window at once, and
-    /// the manager would take that for the dead one and never show it.
+    /// Waits until the window manager has forgotten a window that was killed. The display gives its id to the next window at
+    /// once, which the manager would take for the dead one and never show.
     async fn cleared(&self, window: &str) {
         let id: u32 = window.parse().expect("a window's id");
         let id = format!("0x{id:x}");
@@ -143,13 +143,13 @@ impl Screen {
         output.unwrap_or_else(|e| panic!("{program} cannot be run: {e}"))
     }
 
-    /// What a program says, if it ends well.
+    /// A program's output, if it succeeds.
     async fn ask(&self, program: &str, arguments: &[&str]) -> Option<String> {
         let output = self.run(program, arguments).await;
         output.status.success().then(|| said(&output.stdout))
     }
 
-    /// [`Self::run`] where it must end well.
+    /// [`Self::run`], which must succeed.
     async fn must(&self, program: &str, arguments: &[&str]) -> Vec<u8> {
         let output = self.run(program, arguments).await;
         let words = || format!("`{program} {}` failed: {}", arguments.join(" "), said(&output.stderr));
@@ -172,7 +172,7 @@ fn said(output: &[u8]) -> String {
     String::from_utf8_lossy(output).trim_end_matches('\n').to_owned()
 }
 
-/// Where pictures of windows are kept: `ABIDE_TEST_PICTURES`, or `pictures` in the target folder.
+/// The folder for pictures of windows: `ABIDE_TEST_PICTURES`, or `pictures` in the target folder.
 fn pictures() -> PathBuf {
     let asked: Option<OsString> = env::var_os("ABIDE_TEST_PICTURES");
     asked.map_or_else(
@@ -185,11 +185,11 @@ fn pictures() -> PathBuf {
 }
 
 impl Drop for Screen {
-    /// It takes its lock and its socket with it only if it ends by itself.
+    /// Xvfb removes its lock and its socket only if it ends by itself.
     fn drop(&mut self) {
         let pid = self.server.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         if let Some(pid) = pid {
-            // It may have gone by itself.
+            // It may have ended already.
             let _ = kill_process(pid, Signal::TERM);
         }
         let server = std::cell::RefCell::new(&mut self.server);

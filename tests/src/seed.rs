@@ -1,16 +1,16 @@
-//! Chance that can be had again: every test that draws lots prints the seed it drew them from.
+//! Reproducible random numbers: a test that uses them prints its seed.
 
 use std::{
     env,
     hash::{BuildHasher as _, Hasher as _, RandomState},
 };
 
-/// A stream of random numbers (SplitMix64). A clone repeats what is still to come.
+/// A stream of random numbers (SplitMix64). A clone repeats the rest of the stream.
 #[derive(Debug, Clone)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// `ABIDE_TEST_SEED`, or a new one. Prints how to get it again.
+    /// The seed from `ABIDE_TEST_SEED`, or a new one. Prints how to repeat it.
     #[must_use]
     pub fn drawn(test: &str) -> Self {
         let given = env::var("ABIDE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
@@ -19,10 +19,10 @@ impl Seed {
         Self(seed)
     }
 
-    /// A stream of its own, the same for the same name: what one part draws does not shift the others.
+    /// A stream for this name. Drawing from it does not change other streams.
     #[must_use]
     pub fn of(&self, name: &str) -> Self {
-        // FNV-1a: the same on every machine and in every version.
+        // FNV-1a, which is the same on every machine and in every version.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
         });
@@ -43,19 +43,19 @@ impl Seed {
         usize::try_from(self.number() % end as u64).expect("it is below a usize")
     }
 
-    /// True so often in a hundred times.
+    /// True in so many cases of a hundred.
     pub fn in_a_hundred(&mut self, times: usize) -> bool {
         self.below(100) < times
     }
 }
 
-/// How often something is done: so many times in a bounded run, or as often as the variable says.
+/// How often to do something: the variable's number, or `bounded` without it.
 #[must_use]
 pub fn times(variable: &str, bounded: usize) -> usize {
     env::var(variable).ok().map_or(bounded, |times| times.parse().expect("a number of times"))
 }
 
-/// Where the middle, the slowest hundredth and the slowest of some durations lie, in ms.
+/// The median, the 99th percentile and the maximum of some durations, in ms.
 #[must_use]
 pub fn spread(mut durations: Vec<std::time::Duration>) -> String {
     durations.sort_unstable();

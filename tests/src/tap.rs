@@ -1,6 +1,6 @@
-//! A client that writes down every sequenced notification as it comes off the wire, over all lives of the daemon.
+//! A client that records every sequenced notification as received, over all lives of the daemon.
 //!
-//! It does without [`abide_client::Live`], which would drop a repeat before anybody could see it.
+//! It does not use [`abide_client::Live`], which would drop a repeated one.
 
 use crate::{ledger, wait};
 use abide_client::{
@@ -17,16 +17,16 @@ use abide_client::{
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinSet;
 
-/// What one client saw. It goes on until it is dropped.
+/// What one client received. It runs until it is dropped.
 pub struct Tap {
     seen: Arc<Mutex<Vec<(Seq, RecordId)>>>,
-    /// How much of it was found on disk.
+    /// How many of them were found on disk.
     found: usize,
     _task: JoinSet<()>,
 }
 
 impl Tap {
-    /// Everything of all conversations, from the beginning.
+    /// Records everything of all conversations, from the beginning.
     #[must_use]
     pub fn open(home: Home) -> Self {
         let seen = Arc::default();
@@ -35,7 +35,7 @@ impl Tap {
         Self { seen, found: 0, _task: task }
     }
 
-    /// How many records it has seen.
+    /// How many records it has received.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
@@ -46,18 +46,18 @@ impl Tap {
         self.len() == 0
     }
 
-    /// The last it saw.
+    /// The seq of the last one.
     #[must_use]
     pub fn cursor(&self) -> Seq {
         self.lock().last().map_or(Seq(0), |(seq, _)| *seq)
     }
 
-    /// What it saw since the last time is what the database at `path` holds there: nothing that was shown is missing, nothing was
-    /// left out, nothing came twice, all in order. Says how many records that were.
+    /// Compares the records received since the last call with the database at `path`: nothing is missing, nothing comes twice,
+    /// all in order. Returns how many there were.
     ///
     /// # Panics
-    /// It is not.
-    pub fn agree(&mut self, path: &std::path::Path) -> usize {
+    /// They differ.
+    pub fn assert_matches(&mut self, path: &std::path::Path) -> usize {
         let seen = self.lock()[self.found..].to_vec();
         let Some((last, _)) = seen.last() else { return 0 };
         let before = if self.found == 0 { Seq(0) } else { self.lock()[self.found - 1].0 };
@@ -105,7 +105,7 @@ async fn follow(home: Home, seen: Arc<Mutex<Vec<(Seq, RecordId)>>>) {
     }
 }
 
-/// A connection to the daemon of this home, as soon as there is one to be had.
+/// Connects to the daemon of this home as soon as it answers.
 pub async fn connected(home: &Home) -> Client {
     let options =
         Options { call_timeout: wait::limit(), ..Options::new("abide-tests", env!("CARGO_PKG_VERSION")) };

@@ -17,9 +17,12 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 /// Tells terminals apart.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// The terminal; it ends when it is dropped.
+/// The terminal. When it is dropped it ends, and what runs in it: a client that outlived it could start a daemon again that the test
+/// has killed.
 pub struct Terminal {
     socket: PathBuf,
+    /// The process id of its shell, which is the id of its session.
+    session: Option<u32>,
 }
 
 impl Terminal {
@@ -39,7 +42,7 @@ impl Terminal {
     pub async fn sized(daemon: &TestDaemon, command: &str, columns: u16, rows: u16) -> Self {
         // A server of its own: one that is just going would take the new one's place.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let terminal = Self { socket: daemon.root().join(format!("tmux-{number}")) };
+        let mut terminal = Self { socket: daemon.root().join(format!("tmux-{number}")), session: None };
         // tmux's own word on a program's end may never come; and a program's last words are to stay on the screen.
         // Ctrl-C is for the program, not for the shell around it.
         let command = format!("trap : INT; {command}; printf '\\n{ENDED}%s]\\n' $?; exec cat");
@@ -58,6 +61,8 @@ impl Terminal {
             .current_dir(daemon.workspace());
         let output = process::finished(&mut tmux).await.expect("tmux can be started");
         assert!(output.status.success(), "tmux: {}", String::from_utf8_lossy(&output.stderr));
+        let shell = terminal.ask(&["display-message", "-p", "#{pane_pid}"]).await;
+        terminal.session = Some(shell.trim().parse().expect("a process id"));
         terminal
     }
 
@@ -142,6 +147,11 @@ impl Drop for Terminal {
         tmux.arg("-S").arg(&self.socket).arg("kill-server").stdin(Stdio::null());
         if let Err(words) = process::finished_blocking(&mut tmux, LAST_WORDS) {
             eprintln!("the terminal is left behind: {words}");
+        }
+        if let Some(session) = self.session
+            && !process::settles(LAST_WORDS, || !process::has_session(session))
+        {
+            eprintln!("something that ran in the terminal outlived it");
         }
     }
 }

@@ -1,23 +1,23 @@
-//! What a process costs, as the kernel tells.
+//! The cost of a process, from the kernel.
 
 use std::fs;
 
-/// At one moment.
+/// The cost at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vitals {
-    /// Memory that is its own, and its part of what it shares, in KiB.
+    /// Its own memory, and its share of shared memory, in KiB.
     pub pss_kib: u64,
     pub descriptors: usize,
     pub threads: usize,
     /// Time on a CPU so far, in ticks (a hundredth of a second).
     pub cpu_ticks: u64,
-    /// Bytes it has caused to be written to a disk so far.
+    /// Bytes that it has caused to be written to disk so far.
     pub written: u64,
 }
 
 impl Vitals {
     /// # Panics
-    /// There is no such process, or it is not ours to look at.
+    /// There is no such process, or another user's.
     #[must_use]
     pub fn of(pid: u32) -> Self {
         let read =
@@ -29,7 +29,7 @@ impl Vitals {
             line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).unwrap_or_default()
         };
         let stat = read("stat");
-        // The name, in brackets, may have spaces in it.
+        // The name, in parentheses, may contain spaces.
         let (_, fields) = stat.rsplit_once(')').expect("a stat line");
         let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
         Self {

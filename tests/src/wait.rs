@@ -3,7 +3,7 @@
 use std::{env, time::Duration};
 use tokio::time::{sleep, timeout};
 
-/// Between two looks at something that cannot be awaited.
+/// The interval at which a condition is checked that cannot be awaited.
 const LOOK_AGAIN: Duration = Duration::from_millis(15);
 
 /// How long anything may take: `ABIDE_TEST_TIMEOUT_SECS`, or a minute.
@@ -13,10 +13,10 @@ pub fn limit() -> Duration {
     Duration::from_secs(secs)
 }
 
-/// What `future` comes to.
+/// Awaits `future`, with the limit.
 ///
 /// # Panics
-/// It does not come to anything in time.
+/// It does not complete in time.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     match timeout(limit(), future).await {
         Ok(value) => value,
@@ -24,7 +24,7 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Waits until `look` finds something, for what does not tell by itself: files, processes, screens.
+/// Calls `look` until it returns something: for files, processes and screens, which do not notify.
 ///
 /// # Panics
 /// It does not happen in time.
@@ -32,7 +32,7 @@ pub async fn wait_for<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> T 
     within(what, found(look)).await
 }
 
-/// [`wait_for`], where a look that finds nothing says what there is instead: the last of that is in the failure.
+/// [`wait_for`], where `look` describes what it found instead; the failure message has the last description.
 ///
 /// # Panics
 /// It does not happen in time.
@@ -45,13 +45,13 @@ pub async fn wait_seeing<T>(what: &str, mut look: impl AsyncFnMut() -> Result<T,
     }
 }
 
-/// [`wait_for`], for a test that has more to say than that it waited in vain.
+/// [`wait_for`], for a test that adds to the failure message.
 pub async fn within_or<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> Option<T> {
     let found = timeout(limit(), found(look)).await;
     found.inspect_err(|_| eprintln!("waited {} s in vain for: {what}", limit().as_secs())).ok()
 }
 
-/// Looks again and again; whoever awaits it bounds it, and with it a look that hangs.
+/// Calls `look` repeatedly; the caller limits the time, also of a call that hangs.
 async fn found<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     loop {
         if let Some(found) = look().await {
@@ -61,7 +61,7 @@ async fn found<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     }
 }
 
-/// A moment later: for a look of one's own, where [`wait_for`] cannot be had.
+/// Waits for the interval of [`wait_for`], for loops of one's own.
 pub async fn look_again() {
     sleep(LOOK_AGAIN).await;
 }

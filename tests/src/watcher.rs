@@ -1,4 +1,4 @@
-//! A client that keeps every record it saw.
+//! A client that keeps every record it got.
 
 use crate::{daemon::TestDaemon, ledger, wait};
 use abide_client::{
@@ -12,16 +12,16 @@ use abide_client::{
     },
 };
 
-/// A live subscription, and what came through it.
+/// A live subscription, and the records that came through it.
 pub struct Watcher {
     live: Live,
     seen: Vec<(Seq, RecordId)>,
     since: Seq,
-    /// What was said and printed live, in the order it came.
-    heard: String,
+    /// The live text and output, in order.
+    output: String,
 }
 
-/// Something sequenced.
+/// A sequenced notification.
 #[derive(Debug, Clone)]
 pub enum Fact {
     Message(Message),
@@ -29,7 +29,7 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// What the record says, if it is not a message.
+    /// The record's body, if it is not a message.
     #[must_use]
     pub fn body(&self) -> Option<&RecordBody> {
         if let Self::Record(record) = self { Some(&record.body) } else { None }
@@ -49,7 +49,7 @@ impl Watcher {
         let Update::Snapshot(snapshot) = wait::within("the snapshot", live.next()).await else {
             panic!("a subscription begins with its snapshot");
         };
-        Self { live, seen: Vec::new(), since: since.unwrap_or(snapshot.seq), heard: live_so_far(&snapshot) }
+        Self { live, seen: Vec::new(), since: since.unwrap_or(snapshot.seq), output: live_so_far(&snapshot) }
     }
 
     /// The next update; a fact is kept.
@@ -61,11 +61,11 @@ impl Watcher {
         match &update {
             Update::Notification(Notification::TaskMessage(m)) => self.seen.push((m.seq, m.message.id)),
             Update::Notification(Notification::TaskEvent(e)) => self.seen.push((e.seq, e.record.id)),
-            // What a command prints stands in its arguments too.
+            // A command's output often repeats words of its arguments, so those are left out.
             Update::Notification(Notification::TaskDelta(d)) if d.kind != DeltaKind::Arguments => {
-                self.heard.push_str(&d.text);
+                self.output.push_str(&d.text);
             }
-            Update::Reconnected(snapshot) => self.heard.push_str(&live_so_far(snapshot)),
+            Update::Reconnected(snapshot) => self.output.push_str(&live_so_far(snapshot)),
             Update::Ended { reason } => panic!("the subscription ended: {reason}"),
             _ => {}
         }
@@ -86,7 +86,7 @@ impl Watcher {
         }
     }
 
-    /// Facts up to and including the first that is as `is_it` says.
+    /// Facts up to and including the first that satisfies `is_it`.
     ///
     /// # Panics
     /// None is in time.
@@ -105,13 +105,13 @@ impl Watcher {
         .await
     }
 
-    /// Waits until what was said and printed live contains `text`.
+    /// Waits until the live text and output contain `text`.
     ///
     /// # Panics
     /// They do not in time.
-    pub async fn hears(&mut self, text: &str) {
+    pub async fn wait_output(&mut self, text: &str) {
         wait::within(&format!("live output with {text:?} in it"), async {
-            while !self.heard.contains(text) {
+            while !self.output.contains(text) {
                 self.next().await;
             }
         })
@@ -133,23 +133,23 @@ impl Watcher {
         .await
     }
 
-    /// All records so far, in the order they came.
+    /// All records so far, in the order of their arrival.
     #[must_use]
     pub fn seen(&self) -> &[(Seq, RecordId)] {
         &self.seen
     }
 
-    /// What to resume after.
+    /// The cursor to resume from.
     #[must_use]
     pub fn cursor(&self) -> Seq {
         self.seen.last().map_or(self.since, |(seq, _)| *seq)
     }
 
-    /// What it saw is what the database holds from where it began to the last thing it saw: nothing missing, nothing twice,
-    /// nothing that is not on disk, in order.
+    /// Compares its records with those of the database in the same range: nothing missing, nothing twice, nothing that is not on
+    /// disk, all in order.
     ///
     /// # Panics
-    /// It is not.
+    /// They differ.
     pub fn assert_agrees_with(&self, daemon: &TestDaemon, is_ours: impl Fn(&ledger::Line) -> bool) {
         let (from, to) = (self.since, self.cursor());
         let on_disk: Vec<_> = ledger::read(&daemon.home())

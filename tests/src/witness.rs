@@ -1,8 +1,8 @@
-//! A file that tools append to: an account of what really ran that neither the daemon nor its database can touch up.
+//! A file that tools append to: it shows what really ran, independently of the daemon and its database.
 
 use std::{fs, path::PathBuf};
 
-/// The file. It lies in the workspace, where tools may write.
+/// The file. It is in the workspace, where tools may write.
 #[derive(Debug, Clone)]
 pub struct Witness {
     path: PathBuf,
@@ -14,21 +14,21 @@ impl Witness {
         Self { path: path.into() }
     }
 
-    /// A shell command that appends `mark`, durably: after a power cut the line would still be there.
+    /// A shell command that appends `mark` and syncs it, so that the line survives a power cut.
     #[must_use]
     pub fn command(&self, mark: &str) -> String {
         let path = self.path.display();
         format!("printf '%s\\n' '{mark}' >> '{path}' && sync '{path}'")
     }
 
-    /// [`Self::command`], then some output, then a tree of processes that would run for ten minutes, one of them in a
-    /// session of its own.
+    /// [`Self::command`], then some output, then a tree of processes that runs for ten minutes, one of them in a session of its
+    /// own.
     #[must_use]
     pub fn command_that_hangs(&self, mark: &str) -> String {
         format!("{} && echo 'output of {mark}' && (setsid sleep 600 & sleep 600)", self.command(mark))
     }
 
-    /// The mark that a call with these arguments leaves, if it is one of ours.
+    /// The mark that a call with these arguments leaves, if it is such a command.
     #[must_use]
     pub fn mark_of(arguments: &str) -> Option<String> {
         let arguments: serde_json::Value = serde_json::from_str(arguments).ok()?;

@@ -1,4 +1,4 @@
-//! A scripted model, a daemon that asks it, a client of the daemon: what most scenarios begin with.
+//! A scripted model, a daemon that uses it, and a client of the daemon.
 
 use crate::{
     daemon::{Config, TestDaemon},
@@ -39,26 +39,26 @@ impl World {
         Self::configured(model, &config).await
     }
 
-    /// With a configuration of its own.
+    /// With this configuration.
     pub async fn configured(model: ModelServer, config: &Config) -> Self {
         Self::of(model, TestDaemon::new(config)).await
     }
 
-    /// With a daemon that does not run yet.
+    /// With a daemon that is not started yet.
     pub async fn of(model: ModelServer, mut daemon: TestDaemon) -> Self {
         daemon.up().await;
         let client = daemon.client().await;
         Self { client, daemon, model }
     }
 
-    /// Tasks wait so many ms between their steps.
+    /// Tasks wait this many ms between steps.
     pub async fn with_step_delay(ms: u64) -> Self {
         let model = ModelServer::start().await;
         let config = Config::with(&model).task(&format!("step_delay_ms = {ms}"));
         Self::configured(model, &config).await
     }
 
-    /// SIGKILL and a new start, and a new connection.
+    /// Kills the daemon with SIGKILL, starts another and connects again.
     pub async fn crash_and_restart(&mut self) {
         self.daemon.crash_and_restart().await;
         self.client = self.daemon.client().await;
@@ -91,16 +91,16 @@ impl World {
         self.begin(self.task(key)).await
     }
 
-    /// [`Self::run`], but calls that would ask a person do.
+    /// [`Self::run`], but calls that need approval ask.
     pub async fn run_asking(&self, key: &str, script: impl Into<Script>) -> StartTaskReply {
         self.model.script(key, script);
         self.begin(StartTaskParams { approvals: Approvals::Ask, ..self.task(key) }).await
     }
 
-    /// Waits until somebody else has started a task that says this; the newest such.
+    /// Waits until another client has started a task with this prompt; returns the newest one.
     ///
     /// # Panics
-    /// Nobody does in time.
+    /// No client does in time.
     pub async fn begun(&self, prompt: &str) -> StartTaskReply {
         wait::wait_for(&format!("a task that says {prompt:?}"), async || {
             let all = ListTasksParams { all: true, limit: Some(1000), ..ListTasksParams::default() };
@@ -117,7 +117,7 @@ impl World {
         .await
     }
 
-    /// The task whole.
+    /// The task with its calls.
     ///
     /// # Panics
     /// There is no such task.
@@ -125,7 +125,7 @@ impl World {
         self.client.call::<method::GetTask>(named(task).into()).await.expect("the task is there")
     }
 
-    /// Waits until the task is as `is_so` says.
+    /// Waits until the task satisfies `is_so`.
     ///
     /// # Panics
     /// It is not in time.
@@ -149,7 +149,7 @@ impl World {
         .await
     }
 
-    /// Waits until the task shows this status.
+    /// Waits until the task has this status.
     pub async fn wait_status(&self, task: StartTaskReply, status: Status) -> AgentTask {
         self.wait(&format!("a task that is {}", status.name()), task, |t| t.status == status).await
     }
@@ -182,7 +182,7 @@ impl World {
         self.client.call::<method::ResumeTask>(named(task)).await.expect("a resume is legal").task
     }
 
-    /// Answers the task's one open question; whether this answer was the first.
+    /// Answers the task's one open question; returns whether this answer was the first.
     ///
     /// # Panics
     /// The daemon refuses it.
@@ -195,7 +195,7 @@ impl World {
         self.client.call::<method::UserResponse>(params).await.expect("the question is open").won
     }
 
-    /// Decides the task's one open approval; whether this decision was the first.
+    /// Decides the task's one open approval; returns whether this decision was the first.
     ///
     /// # Panics
     /// The daemon refuses it.
@@ -212,7 +212,7 @@ impl World {
         self.client.call::<method::Inbox>(InboxParams::default()).await.expect("the inbox").items
     }
 
-    /// What the task waits for.
+    /// The open items of the task.
     pub async fn pending(&self, task: StartTaskReply) -> Vec<Pending> {
         self.get(task).await.task.pending
     }
@@ -240,7 +240,7 @@ impl World {
     }
 }
 
-/// The task, as methods name it.
+/// The task as a method's parameter.
 #[must_use]
 pub fn named(task: StartTaskReply) -> TaskParams {
     TaskParams { task_id: task.task_id.to_string() }

@@ -1,4 +1,4 @@
-//! The scenarios: real binaries against a scripted (or a real) model. One folder an area, one file a promise.
+//! The scenarios: real binaries with a scripted or a real model. One folder for each area, one file for each promise.
 
 #![expect(
     clippy::expect_used,
@@ -129,9 +129,9 @@ mod cli {
     mod tasks;
 }
 
-/// A file that no module names would never run.
+/// A file without its `mod` line would never run.
 #[test]
-fn no_scenario_is_forgotten() {
+fn every_scenario_file_is_a_module() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let contents = std::fs::read_to_string(folder.join("main.rs")).unwrap();
     for area in std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
-    /// Do not ask the providers what they have
+    /// Do not ask the providers for their models
     #[arg(long)]
     pub(crate) offline: bool,
     /// Send this model one short request, to see whether its address, key and name work. Of a provider, its default or first model
@@ -62,7 +62,7 @@ Examples:
     },
 }
 
-/// What clients can change of the configuration, by its key in the file.
+/// The settings that clients can change, by their keys in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Setting {
     #[value(name = "model.default")]

@@ -1,6 +1,6 @@
 //! A time as it is typed: `90s`, `10m`, `2h`, `1d`.
 
-/// Its seconds. A number alone would leave open what it counts; only 0 says nothing else.
+/// The duration in seconds. A number needs a unit, except 0.
 pub(super) fn seconds(typed: &str) -> Result<u64, String> {
     let wrong = || format!("{typed:?} is not a time; write 90s, 10m, 2h or 1d, or 0 for none");
     if typed == "0" {

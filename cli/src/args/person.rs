@@ -28,7 +28,7 @@ pub(crate) struct DecideArgs {
     /// Remember it: the same call in the same folder does not ask again
     #[arg(long)]
     pub(crate) always: bool,
-    /// A word to the agent
+    /// A note to the agent
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
 }

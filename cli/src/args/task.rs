@@ -46,7 +46,7 @@ impl OutputArgs {
     }
 }
 
-/// Which conversation, and how the agent works in it.
+/// The conversation, and the settings of its tasks.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AgentArgs {
     /// Go on with this conversation
@@ -190,7 +190,7 @@ pub(crate) struct WatchArgs {
     /// A task's or a conversation's id
     #[arg(value_name = "TASK|CONVERSATION", value_parser = word, add = Kind::TaskOrConversation.completer())]
     pub(crate) id: String,
-    /// Only what was recorded after this number
+    /// Only records after this sequence number
     #[arg(long, value_name = "SEQ")]
     pub(crate) since: Option<u64>,
     #[command(flatten)]

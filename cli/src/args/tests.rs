@@ -73,7 +73,7 @@ fn every_command_is_understood() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_command_lines_are_refused() {
     for line in [
         "abide",
         "abide frobnicate",

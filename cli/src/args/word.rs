@@ -1,11 +1,11 @@
-//! Names and ids as they are typed: refused here, in words, if they cannot name anything.
+//! Parses names and ids; refuses those that cannot name anything.
 
 use abide_client::text::visible;
 
-/// The longest id, title or model name that is taken, in bytes. No name in use comes near it.
+/// The longest id, title or model name accepted, in bytes: far above any in use.
 const MAX: usize = 4096;
 
-/// A value parser: not empty, one line, no control characters. What stands around it is cut off.
+/// A value parser: not empty, one line, no control characters. Surrounding white space is removed.
 pub(super) fn word(typed: &str) -> Result<String, String> {
     let word = typed.trim();
     if word.is_empty() {
@@ -28,7 +28,7 @@ mod tests {
     use super::word;
 
     #[test]
-    fn what_cannot_name_anything_is_refused() {
+    fn words_that_cannot_be_names_are_refused() {
         assert_eq!(word(" 5f2c81d0 ").as_deref(), Ok("5f2c81d0"));
         assert_eq!(word("ein Titel: größer").as_deref(), Ok("ein Titel: größer"));
         for bad in ["", "  \t", "a\nb", "a\u{1b}[2Jb", "a\u{0}", &"x".repeat(4097)] {

@@ -21,7 +21,7 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-/// A longer answer belongs into a file.
+/// The longest answer from a pipe; a longer text belongs in a file.
 const MAX_ANSWER: u64 = 1024 * 1024;
 const LABEL: &str = "answer: ";
 
@@ -35,7 +35,7 @@ pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, Command
             response: if args.decline { None } else { Some(words(question, &args.text).await?) },
         },
         None if args.text.is_empty() && !args.decline => return Err(not_open(&args.id)),
-        // It may be answered already: the daemon says with what, and since when.
+        // It may be answered already: the daemon replies with that answer and its time.
         None => UserResponseParams {
             task_id: args.id.clone(),
             question_id: None,
@@ -48,7 +48,7 @@ pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, Command
     Verdict::of_answer(&reply, response.as_deref()).end(&reply, json)
 }
 
-/// The open question of that id, or the only one of the task of that id; `None`: none is open.
+/// The open question with that id, or the only one of the task with that id; `None`: no such question is open.
 fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<Option<(&'a InboxItem, &'a Question)>, CommandError> {
     let questions = items.iter().filter_map(|item| match &item.pending {
         Pending::Question(q) => Some((item, q)),
@@ -78,7 +78,7 @@ fn not_open(id: &str) -> CommandError {
         .hinted("`abide inbox` lists what waits; an approval takes `abide approve` or `abide reject`")
 }
 
-/// Any beginning or end of an id names it.
+/// Whether `given` is a beginning or end of `id`.
 pub(crate) fn fits(id: &str, given: &str) -> bool {
     let plain = |s: &str| s.replace('-', "").to_ascii_lowercase();
     let (id, given) = (plain(id), plain(given));

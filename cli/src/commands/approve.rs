@@ -36,7 +36,7 @@ pub(crate) async fn decide(
     Verdict::of_decision(&reply, decision).end(&reply, json)
 }
 
-/// The open approval that the daemon will take this id for, if it is plain which.
+/// The open approval that the daemon will decide for this id, if there is exactly one.
 async fn open(daemon: &mut Daemon, id: &str) -> Result<Option<Approval>, CommandError> {
     let items = daemon.call::<Inbox>(InboxParams::default()).await?.items;
     let mut fitting = items.into_iter().filter_map(|item| match item.pending {

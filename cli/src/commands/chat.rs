@@ -8,7 +8,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Follow, FollowEnd, Interrupt, What, Who},
+    follow::{Answerer, Follow, FollowEnd, Interrupt, Target},
     output::{call::Extent, screen, text},
     request,
 };
@@ -44,14 +44,14 @@ pub(crate) async fn chat(args: ChatArgs, json: bool) -> Result<Exit, CommandErro
 
 struct Chat {
     daemon: Daemon,
-    /// What the next message asks for.
+    /// The settings of the next message's task.
     agent: AgentArgs,
-    /// `None`: the next message begins one.
+    /// `None`: the next message begins a new conversation.
     conversation: Option<ConversationId>,
     json: bool,
 }
 
-/// Whether to ask for another message.
+/// Whether the chat goes on.
 enum Next {
     Message,
     Leave,
@@ -77,7 +77,7 @@ impl Chat {
             match next {
                 Ok(Next::Message) => {}
                 Ok(Next::Leave) => break,
-                // A person can do something about it and say it again.
+                // The person can correct it and send the message again.
                 Err(error) => error.show(),
             }
         }
@@ -87,7 +87,7 @@ impl Chat {
         Ok(Exit::Done)
     }
 
-    /// Each line is a message. The first that does not go well ends it.
+    /// Each line is a message. The first one that fails ends the chat.
     async fn with_pipe(&mut self) -> Result<Exit, CommandError> {
         while let Some(line) = source::piped().await? {
             match line.trim() {
@@ -112,7 +112,7 @@ impl Chat {
         let params = request::params(&self.agent, message, self.conversation, self.default_mode())?;
         let started = request::start(&mut self.daemon, params).await?;
         self.conversation = Some(started.conversation_id);
-        let what = What {
+        let target = Target {
             conversation: started.conversation_id,
             task: Some(started.task_id),
             is_over: false,
@@ -120,23 +120,23 @@ impl Chat {
             with_prompts: false,
             extent: Extent::Tail,
             json: self.json,
-            who: Who::person_or(self.json, Who::Nobody),
+            answerer: Answerer::person_or(self.json, Answerer::Nobody),
             interrupt,
         };
-        let ending = Follow::open(&mut self.daemon, what).await?.run().await?;
+        let ending = Follow::open(&mut self.daemon, target).await?.run().await?;
         if matches!(ending, FollowEnd::Deleted) {
             self.conversation = None;
         }
-        let exit = told(&ending, started.conversation_id, self.json)?;
+        let exit = report(&ending, started.conversation_id, self.json)?;
         Ok((ending, exit))
     }
 
     async fn command(&mut self, command: Command) -> Result<Next, CommandError> {
         match command {
             Command::Help => screen::note(&slash::help(text::terminal_width().unwrap_or(80)))?,
-            Command::Model(None) => self.say_model().await?,
+            Command::Model(None) => self.print_model().await?,
             Command::Model(Some(model)) => self.change_model(model).await?,
-            Command::Mode(None) => self.say_mode().await?,
+            Command::Mode(None) => self.print_mode().await?,
             Command::Mode(Some(mode)) => self.change_mode(mode).await?,
             Command::Stop => self.stop().await?,
             Command::New => {
@@ -152,7 +152,7 @@ impl Chat {
         Ok(Next::Message)
     }
 
-    async fn say_model(&mut self) -> Result<(), CommandError> {
+    async fn print_model(&mut self) -> Result<(), CommandError> {
         let of_conversation = self.current().await?.and_then(|conversation| conversation.model);
         let (model, why) = match self.agent.model.clone().or(of_conversation) {
             Some(model) => (model, String::new()),
@@ -169,10 +169,10 @@ impl Chat {
         let change = |params: &mut UpdateConversationParams| params.model = Some(model.clone());
         self.update(change).await?;
         self.agent.model = Some(model);
-        self.say_model().await
+        self.print_model().await
     }
 
-    async fn say_mode(&mut self) -> Result<(), CommandError> {
+    async fn print_mode(&mut self) -> Result<(), CommandError> {
         let mode = self.mode().await?;
         Ok(screen::note(&format!("mode: {}", mode.name()))?)
     }
@@ -180,10 +180,10 @@ impl Chat {
     async fn change_mode(&mut self, mode: Mode) -> Result<(), CommandError> {
         self.update(|params| params.mode = Some(mode)).await?;
         self.agent.mode = Some(mode);
-        self.say_mode().await
+        self.print_mode().await
     }
 
-    /// Changes the conversation, if it has begun; else its first message says what it is to be.
+    /// Changes the conversation. If it has not begun, the settings are kept for its first message.
     async fn update(
         &mut self,
         change: impl FnOnce(&mut UpdateConversationParams),
@@ -202,7 +202,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Stops what runs in the conversation, whoever started it.
+    /// Stops the conversation's running task, whoever started it.
     async fn stop(&mut self) -> Result<(), CommandError> {
         let latest = self.current().await?.and_then(|conversation| conversation.task);
         match latest.filter(|task| !task.status.has_ended()) {
@@ -216,16 +216,16 @@ impl Chat {
         Ok(screen::note(&format!("task {} is stopped", id.short()))?)
     }
 
-    /// How the next message is worked on.
+    /// The mode of the next message's task.
     async fn mode(&mut self) -> Result<Mode, CommandError> {
         if let Some(mode) = self.agent.mode.or(self.default_mode()) {
             return Ok(mode);
         }
-        // A conversation that names none works as the daemon does by default.
+        // A conversation without a mode uses the daemon's default.
         Ok(self.current().await?.and_then(|conversation| conversation.mode).unwrap_or(Mode::Agent))
     }
 
-    /// A new conversation only talks unless told otherwise; one that goes on keeps its mode.
+    /// A new conversation uses `chat` unless another mode was chosen; one that goes on keeps its mode.
     const fn default_mode(&self) -> Option<Mode> {
         if self.conversation.is_none() { Some(Mode::Chat) } else { None }
     }
@@ -237,12 +237,12 @@ impl Chat {
     }
 }
 
-/// In a talk, only what went otherwise than it should is worth a word.
-fn told(ending: &FollowEnd, conversation: ConversationId, json: bool) -> Result<Exit, CommandError> {
+/// Prints how a task ended, unless it simply completed; returns the exit code.
+fn report(ending: &FollowEnd, conversation: ConversationId, json: bool) -> Result<Exit, CommandError> {
     if let FollowEnd::Ended(task) = ending
         && Exit::of_task(task) == Some(Exit::Done)
     {
         return Ok(Exit::Done);
     }
-    ending.tell(&conversation.short(), json)
+    ending.print(&conversation.short(), json)
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 const PROGRAM: &str = "abide";
 
-/// The script calls this program for what can be typed next, so that it also knows ids and models.
+/// Prints a script that runs this program for completions, so that ids and models are completed too.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<Exit, CommandError> {
     let shells = Shells::builtins();
     let name = args.shell.to_string();

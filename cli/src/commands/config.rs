@@ -17,12 +17,12 @@ use std::ffi::OsStr;
 
 pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, CommandError> {
     match command {
-        // The daemon's program knows these, and no daemon needs to run.
+        // The daemon's program does these without a running daemon.
         ConfigCommand::Check => become_daemon(&[OsStr::new("config"), OsStr::new("check")]),
         ConfigCommand::Reference => become_daemon(&[OsStr::new("config"), OsStr::new("reference")]),
         ConfigCommand::Show => {
             let reply = Daemon::started().await?.call::<GetConfig>(GetConfigParams::default()).await?;
-            tell(&reply, json)
+            print_settings(&reply, json)
         }
         ConfigCommand::Set { setting, value } => {
             let params = change(setting, &value)?;
@@ -31,12 +31,12 @@ pub(crate) async fn config(command: ConfigCommand, json: bool) -> Result<Exit, C
                 true => e.hinted("`abide config check` says whether the file is well"),
                 false => e,
             })?;
-            tell(&reply, json)
+            print_settings(&reply, json)
         }
     }
 }
 
-fn tell(reply: &ConfigReply, json: bool) -> Result<Exit, CommandError> {
+fn print_settings(reply: &ConfigReply, json: bool) -> Result<Exit, CommandError> {
     if json {
         json::document(reply)?;
     } else {

@@ -60,7 +60,7 @@ async fn rename(conversation_id: String, title: String, json: bool) -> Result<Ex
         persona: None,
     };
     let reply = daemon.call::<UpdateConversation>(params).await?;
-    tell(&reply, "renamed", json)
+    print_conversation(&reply, "renamed", json)
 }
 
 async fn archive(conversation_id: String, archived: bool, json: bool) -> Result<Exit, CommandError> {
@@ -68,7 +68,7 @@ async fn archive(conversation_id: String, archived: bool, json: bool) -> Result<
     let named = kind::only_conversation(&mut daemon, &conversation_id).await?.conversation;
     let params = ArchiveConversationParams { conversation_id: named.id.to_string(), archived };
     let reply = daemon.call::<ArchiveConversation>(params).await?;
-    tell(&reply, if archived { "archived" } else { "brought back" }, json)
+    print_conversation(&reply, if archived { "archived" } else { "brought back" }, json)
 }
 
 async fn delete(conversation: String, yes: bool, json: bool) -> Result<Exit, CommandError> {
@@ -110,7 +110,7 @@ async fn confirmed(conversation: &Conversation) -> Result<bool, CommandError> {
     Ok(key.eq_ignore_ascii_case(&b'y'))
 }
 
-fn tell(reply: &ConversationReply, done: &str, json: bool) -> Result<Exit, CommandError> {
+fn print_conversation(reply: &ConversationReply, done: &str, json: bool) -> Result<Exit, CommandError> {
     if json {
         json::document(&reply.conversation)?;
     } else {

@@ -17,11 +17,11 @@ use abide_client::{
 use std::time::Duration;
 use tokio::time::{Instant, interval};
 
-/// How long tasks get to come to a boundary, in ms.
+/// How long running work may go on before it is cut off, in ms.
 const PATIENCE_MS: u64 = 5_000;
-/// How long the process may take to end once nothing runs any more.
+/// How long the process may take to end after its work has ended.
 const STOP_DEADLINE: Duration = Duration::from_secs(15);
-/// The lock can only be looked at, nobody tells when it is let go.
+/// The lock has to be polled: its release is not notified.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, CommandError> {
@@ -30,7 +30,7 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
             if !json && home::is_held(&Home::from_env()?) {
                 screen::note("it is running already")?;
             }
-            tell(&mut Daemon::started().await?, json).await
+            print_status(&mut Daemon::started().await?, json).await
         }
         DaemonCommand::Stop => {
             let stopped = stop_if_running(json).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
         }
         DaemonCommand::Restart => {
             let home = Home::from_env()?;
-            // A daemon that would not start again is not stopped.
+            // If a new daemon could not start, the running one is not stopped.
             if let Err(error) = autostart::check(&home, &Start::default()).await {
                 let error = CommandError::failed(error.to_string());
                 let is_running = home::is_held(&home);
@@ -58,14 +58,14 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
             {
                 screen::note(status::stopped(&left).trim_end())?;
             }
-            tell(&mut Daemon::started().await?, json).await
+            print_status(&mut Daemon::started().await?, json).await
         }
-        DaemonCommand::Status => tell(&mut Daemon::running().await?, json).await,
+        DaemonCommand::Status => print_status(&mut Daemon::running().await?, json).await,
         DaemonCommand::Logs(args) => super::logs::logs(&args, json).await,
     }
 }
 
-/// `None`: there was nothing to stop.
+/// `None`: no daemon ran.
 async fn stop_if_running(json: bool) -> Result<Option<ShutdownReply>, CommandError> {
     let home = Home::from_env()?;
     let mut daemon = match Daemon::running().await {
@@ -89,7 +89,7 @@ async fn stop_if_running(json: bool) -> Result<Option<ShutdownReply>, CommandErr
     stop(&mut daemon).await.map(Some)
 }
 
-async fn tell(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandError> {
+async fn print_status(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandError> {
     let status = daemon.call::<Status>(StatusParams::default()).await?;
     if json {
         json::document(&status)?;
@@ -99,7 +99,7 @@ async fn tell(daemon: &mut Daemon, json: bool) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Returns when the daemon is gone, so that another can begin at once.
+/// Returns when the process has ended, so that another can start at once.
 async fn stop(daemon: &mut Daemon) -> Result<ShutdownReply, CommandError> {
     let reply = daemon.call::<Shutdown>(ShutdownParams { deadline_ms: Some(PATIENCE_MS) }).await?;
     let deadline = Instant::now() + STOP_DEADLINE;

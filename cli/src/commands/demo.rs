@@ -2,7 +2,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Follow, Interrupt, What, Who},
+    follow::{Answerer, Follow, Interrupt, Target},
     output::{call::Extent, screen},
     request,
 };
@@ -25,8 +25,8 @@ pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
     if !json {
         screen::note(WORDS)?;
     }
-    let who = Who::person_or(json, Who::Itself);
-    if matches!(who, Who::Itself) && !json {
+    let answerer = Answerer::person_or(json, Answerer::Itself);
+    if matches!(answerer, Answerer::Itself) && !json {
         screen::note("There is no terminal here: this program will answer and approve by itself.\n")?;
     }
     let mut daemon = Daemon::started().await?;
@@ -39,7 +39,7 @@ pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
         ..StartTaskParams::default()
     };
     let started = request::start(&mut daemon, params).await?;
-    let what = What {
+    let target = Target {
         conversation: started.conversation_id,
         task: Some(started.task_id),
         is_over: false,
@@ -47,9 +47,9 @@ pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
         with_prompts: true,
         extent: Extent::Tail,
         json,
-        who,
+        answerer,
         interrupt: Interrupt::Detaches,
     };
-    let ending = Follow::open(&mut daemon, what).await?.run().await?;
-    ending.tell(&started.task_id.short(), json)
+    let ending = Follow::open(&mut daemon, target).await?.run().await?;
+    ending.print(&started.task_id.short(), json)
 }

@@ -1,7 +1,7 @@
 use crate::{args::DoctorArgs, error::CommandError, exit::Exit, replace::become_daemon};
 use std::ffi::OsStr;
 
-/// The daemon's program looks at its home itself, also when it cannot run.
+/// Runs the daemon's program, which checks its home also when no daemon can start.
 pub(crate) fn doctor(args: &DoctorArgs, json: bool) -> Result<Exit, CommandError> {
     let mut arguments = vec![OsStr::new("doctor")];
     let flags = [

@@ -9,7 +9,7 @@ use crate::{
 use abide_client::protocol::method::{SetKey, daemon::SetKeyParams};
 use std::io::{self, Read as _};
 
-/// No provider's key is as long; what is, is a mistake.
+/// The longest key accepted, far above any provider's.
 const MAX_KEY: u64 = 16 * 1024;
 
 pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, CommandError> {
@@ -37,7 +37,7 @@ pub(crate) async fn key(command: KeyCommand, json: bool) -> Result<Exit, Command
     Ok(Exit::Done)
 }
 
-/// Without echo at a terminal, else all of standard input. Never from the command line, which others can see.
+/// Reads the key without echo at a terminal, else from standard input. Never from the command line, which other users can see.
 async fn read(provider: &str) -> Result<String, CommandError> {
     let typed = if let Some(terminal) = Terminal::open() {
         let mut screen = screen::Screen::new();

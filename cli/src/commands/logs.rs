@@ -1,4 +1,4 @@
-//! `abide daemon logs`: the newest file of the daemon's log. Needs no daemon: a crash is when one wants to read it.
+//! `abide daemon logs`: the newest log file. It needs no daemon, since the log is wanted after a crash.
 
 use crate::{
     args::LogsArgs,
@@ -16,9 +16,9 @@ use std::{
 };
 use tokio::time::interval;
 
-/// Files do not say when they grow.
+/// The file has to be polled: its growth is not notified.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Of a file's end that is looked through for lines; also the most that is read at a time.
+/// How much of a file's end is searched for lines; also the most read at a time.
 const MAX_TAIL: u64 = 4 * 1024 * 1024;
 
 pub(crate) async fn logs(args: &LogsArgs, json: bool) -> Result<Exit, CommandError> {
@@ -39,7 +39,7 @@ pub(crate) async fn logs(args: &LogsArgs, json: bool) -> Result<Exit, CommandErr
             _ = tokio::signal::ctrl_c() => return Ok(Exit::Done),
         }
         print(&log.lines()?, json)?;
-        // A new file was begun: what the old one still got has just been read.
+        // A new file was begun; the rest of the old one has just been read.
         if let Some(newer) = newest(&home.log_dir())?.filter(|newer| *newer != log.path) {
             log = Tail::open(newer)?;
             print(&log.lines()?, json)?;
@@ -47,7 +47,7 @@ pub(crate) async fn logs(args: &LogsArgs, json: bool) -> Result<Exit, CommandErr
     }
 }
 
-/// The file that was written to last.
+/// The file with the latest change.
 fn newest(dir: &Path) -> io::Result<Option<PathBuf>> {
     let entries = match fs::read_dir(dir) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -66,11 +66,11 @@ fn newest(dir: &Path) -> io::Result<Option<PathBuf>> {
     Ok(newest.map(|(_, path)| path))
 }
 
-/// A file that grows, read from near its end.
+/// A growing file, read from near its end.
 struct Tail {
     path: PathBuf,
     file: File,
-    /// The beginning of a line whose end is not written yet.
+    /// The last line, as long as it has no end.
     rest: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ impl Tail {
         file.seek(SeekFrom::Start(skipped))?;
         let mut tail = Self { path, file, rest: Vec::new() };
         if skipped > 0 {
-            // It begins in the middle of a line.
+            // The first read begins within a line.
             tail.read()?;
             let end = tail.rest.iter().position(|b| *b == b'\n').map_or(0, |end| end + 1);
             tail.rest.drain(..end);
@@ -94,7 +94,7 @@ impl Tail {
         Ok(())
     }
 
-    /// The whole lines that came since the last time.
+    /// The complete lines since the last call.
     fn lines(&mut self) -> io::Result<Vec<String>> {
         self.read()?;
         let end = self.rest.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
@@ -142,7 +142,7 @@ mod tests {
     use std::io::Write as _;
 
     #[test]
-    fn only_whole_lines_are_told_each_once() {
+    fn only_complete_lines_are_returned_once() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(newest(&dir.path().join("none")).unwrap(), None);
         assert_eq!(newest(dir.path()).unwrap(), None);

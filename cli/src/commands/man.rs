@@ -5,7 +5,7 @@ use crate::{
 };
 use clap::CommandFactory as _;
 
-/// A page for each command, made from the command line's own definition.
+/// Writes a page for each command from clap's definitions.
 pub(crate) fn man(args: &ManArgs) -> Result<Exit, CommandError> {
     std::fs::create_dir_all(&args.folder)?;
     clap_mangen::generate_to(Cli::command(), &args.folder)?;
@@ -25,7 +25,7 @@ mod tests {
     }
 
     #[test]
-    fn each_command_has_a_page_that_says_what_its_help_says() {
+    fn each_command_has_a_page_with_its_help() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("man");
         man(&ManArgs { folder: folder.clone() }).unwrap();

@@ -28,7 +28,7 @@ pub(crate) async fn models(args: ModelsArgs, json: bool) -> Result<Exit, Command
         known.providers.iter().try_for_each(|provider| screen::print(&models::provider(provider)))?;
         return Ok(Exit::Done);
     }
-    // Each is shown when it has answered: one that is slow or away keeps nobody waiting for the others.
+    // Each provider is shown when it has answered, so a slow one does not delay the others.
     let mut asked = JoinSet::new();
     for provider in known.providers {
         let params = ListModelsParams { offline: false, provider: Some(provider.name) };

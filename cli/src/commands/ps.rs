@@ -24,7 +24,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 struct Choice {
     all: bool,
-    /// Empty: any.
+    /// Empty: all.
     statuses: Vec<Status>,
 }
 
@@ -75,7 +75,7 @@ async fn tasks(daemon: &mut Daemon, choice: &Choice) -> Result<Vec<AgentTask>, C
     }
 }
 
-/// One page of conversations has them nearly always; the few others are asked for one by one.
+/// One page of conversations usually has all titles; missing ones are requested singly.
 async fn titles(
     daemon: &mut Daemon,
     tasks: &[AgentTask],
@@ -87,7 +87,7 @@ async fn titles(
     let unknown: HashSet<_> = mentioned.filter(|id| !titles.contains_key(id)).collect();
     for id in unknown {
         let params = ConversationParams { conversation_id: id.to_string() };
-        // Deleted a moment ago: then it has no title.
+        // If it was deleted meanwhile, it has no title.
         if let Ok(reply) = daemon.call::<GetConversation>(params).await {
             titles.insert(id, reply.conversation.title);
         }

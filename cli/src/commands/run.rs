@@ -3,7 +3,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Follow, Interrupt, What, Who},
+    follow::{Answerer, Follow, Interrupt, Target},
     output::{json, screen},
     request,
 };
@@ -27,7 +27,7 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
         }
         return Ok(Exit::Done);
     }
-    let what = What {
+    let target = Target {
         conversation: started.conversation_id,
         task: Some(started.task_id),
         is_over: false,
@@ -35,14 +35,14 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
         with_prompts: false,
         extent: args.output.extent(),
         json,
-        who: Who::person_or(json, Who::Nobody),
+        answerer: Answerer::person_or(json, Answerer::Nobody),
         interrupt: Interrupt::Detaches,
     };
-    let ending = Follow::open(&mut daemon, what).await?.run().await?;
-    ending.tell(&started.task_id.short(), json)
+    let ending = Follow::open(&mut daemon, target).await?.run().await?;
+    ending.print(&started.task_id.short(), json)
 }
 
-/// The words, then what is piped in.
+/// The words of the command line, then the piped text.
 fn prompt(words: &[String]) -> Result<String, CommandError> {
     let mut piped = String::new();
     let stdin = io::stdin();
@@ -71,7 +71,7 @@ mod tests {
     use super::join;
 
     #[test]
-    fn what_is_piped_comes_after_the_words() {
+    fn piped_text_is_appended_to_the_words() {
         assert_eq!(join("explain", "a\nb\n").as_deref(), Some("explain\n\na\nb"));
         assert_eq!(join("explain", " \n").as_deref(), Some("explain"));
         assert_eq!(join("", "a\n").as_deref(), Some("a"));

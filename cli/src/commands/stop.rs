@@ -3,11 +3,11 @@ use abide_client::protocol::method::{StopTask, task::TaskReply};
 
 pub(crate) async fn stop(args: LiveTaskArgs, json: bool) -> Result<Exit, CommandError> {
     let reply = kind::on_task::<StopTask>(args.task).await?;
-    tell(&reply, json)
+    print_task(&reply, json)
 }
 
-/// Where a task stands after a command: the last word of `stop`, `pause` and `resume`.
-pub(crate) fn tell(reply: &TaskReply, json: bool) -> Result<Exit, CommandError> {
+/// Prints the task's state after `stop`, `pause` or `resume`.
+pub(crate) fn print_task(reply: &TaskReply, json: bool) -> Result<Exit, CommandError> {
     if json {
         crate::output::json::document(&reply.task)?;
     } else {

@@ -17,7 +17,7 @@ use abide_client::{
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// When nobody sets a limit: longer than any terminal lives.
+/// Stands for no limit.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 pub(crate) async fn wait(args: WaitArgs, json: bool) -> Result<Exit, CommandError> {
@@ -35,7 +35,7 @@ pub(crate) async fn wait(args: WaitArgs, json: bool) -> Result<Exit, CommandErro
         tokio::select! {
             seen = overview.next(&daemon) => seen?,
             () = sleep_until(deadline) => return wait.timed_out(),
-            // Whoever waits here wants to do something afterwards: that must not look like success.
+            // A wait that was interrupted must not look like success to a script.
             _ = tokio::signal::ctrl_c() => return Ok(Exit::Cancelled),
         }
         if matches!(overview.view.connection(), Connection::Live) {
@@ -48,26 +48,26 @@ pub(crate) async fn wait(args: WaitArgs, json: bool) -> Result<Exit, CommandErro
 }
 
 struct Wait {
-    /// In the order in which they were named, each once.
+    /// In the order of the command line, without repeats.
     tasks: Vec<Waited>,
     or_waiting: bool,
     json: bool,
 }
 
 struct Waited {
-    /// As it was when it was looked at last.
+    /// As last seen.
     task: AgentTask,
-    /// What its end means, or that it waits for a person.
+    /// Set once the task has ended, or waits for a person.
     exit: Option<Exit>,
 }
 
 impl Wait {
-    /// Looks at all that have not ended.
+    /// Updates all tasks that have not ended.
     async fn look(&mut self, view: &OverviewView, daemon: &mut Daemon) -> Result<(), CommandError> {
         for waited in self.tasks.iter_mut().filter(|waited| waited.exit.is_none()) {
             match view.task(waited.task.id) {
                 Some(task) => waited.task = task.clone(),
-                // It is over: the task itself says how.
+                // It has ended; the task itself says how.
                 None => waited.task = last_word(daemon, &waited.task).await?,
             }
             waited.exit = exit(&waited.task, self.or_waiting);
@@ -93,7 +93,7 @@ impl Wait {
     }
 }
 
-/// The task as it stands; one that was deleted has ended as deleted.
+/// The task from the daemon; a deleted one has ended as deleted.
 async fn last_word(daemon: &mut Daemon, known: &AgentTask) -> Result<AgentTask, CommandError> {
     match daemon.call::<GetTask>(TaskParams { task_id: known.id.to_string() }.into()).await {
         Ok(reply) => Ok(reply.task),
@@ -110,7 +110,7 @@ fn exit(task: &AgentTask, or_waiting: bool) -> Option<Exit> {
     Exit::of_task(task).or(waits.then_some(Exit::NeedsPerson))
 }
 
-/// What matters most to the one who waited.
+/// The exit code of the worst end.
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
     let weight = |exit: &Exit| match exit {
         Exit::Done => 0,
@@ -129,7 +129,7 @@ mod tests {
     use abide_client::protocol::task::{PauseReason, Status};
 
     #[test]
-    fn a_task_is_waited_for_until_it_ends_or_on_demand_needs_a_person() {
+    fn wait_ends_when_the_task_ends_or_with_or_waiting_when_it_needs_a_person() {
         let status = |status| AgentTask { status, ..fixture::task() };
         let ended = AgentTask { end_reason: Some(EndReason::StepLimit), ..status(Status::Completed) };
         let stuck = AgentTask { pause_reason: Some(PauseReason::CrashLoop), ..status(Status::Paused) };

@@ -3,7 +3,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    follow::{Follow, Interrupt, What, Who},
+    follow::{Answerer, Follow, Interrupt, Target},
     output::call::Extent,
 };
 use abide_client::protocol::{
@@ -13,18 +13,18 @@ use abide_client::protocol::{
 
 pub(crate) async fn watch(args: WatchArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
-    let mut what = what(&mut daemon, &args.id).await?;
-    what.since = args.since.map(Seq);
-    what.extent = args.output.extent();
-    what.json = json;
-    what.who = Who::person_or(json, Who::Onlooker);
-    let id = what.task.map_or_else(|| what.conversation.short(), |task| task.short());
-    let ending = Follow::open(&mut daemon, what).await?.run().await?;
-    ending.tell(&id, json)
+    let mut target = target(&mut daemon, &args.id).await?;
+    target.since = args.since.map(Seq);
+    target.extent = args.output.extent();
+    target.json = json;
+    target.answerer = Answerer::person_or(json, Answerer::Onlooker);
+    let id = target.task.map_or_else(|| target.conversation.short(), |task| task.short());
+    let ending = Follow::open(&mut daemon, target).await?.run().await?;
+    ending.print(&id, json)
 }
 
-/// A task's id or a conversation's.
-async fn what(daemon: &mut Daemon, id: &str) -> Result<What, CommandError> {
+/// What to watch, by a task's or a conversation's id.
+async fn target(daemon: &mut Daemon, id: &str) -> Result<Target, CommandError> {
     let task = daemon.call::<GetTask>(GetTaskParams { task_id: id.to_owned(), history: false }).await;
     let (conversation, task) = match task {
         Ok(reply) => (reply.task.conversation_id, Some(reply.task)),
@@ -32,12 +32,12 @@ async fn what(daemon: &mut Daemon, id: &str) -> Result<What, CommandError> {
             let params = ConversationParams { conversation_id: id.to_owned() };
             match daemon.call::<GetConversation>(params).await {
                 Ok(reply) => (reply.conversation.id, None),
-                // Of the two, the word on the task says what was meant.
+                // Of the two errors, the one about the task is shown.
                 Err(_) => return Err(no_task),
             }
         }
     };
-    Ok(What {
+    Ok(Target {
         conversation,
         is_over: task.as_ref().is_some_and(|task| task.status.has_ended()),
         task: task.map(|task| task.id),
@@ -45,7 +45,7 @@ async fn what(daemon: &mut Daemon, id: &str) -> Result<What, CommandError> {
         with_prompts: true,
         extent: Extent::Tail,
         json: false,
-        who: Who::Onlooker,
+        answerer: Answerer::Onlooker,
         interrupt: Interrupt::Detaches,
     })
 }

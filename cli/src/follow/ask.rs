@@ -1,6 +1,6 @@
-//! What waits for a person: asked at the terminal, answered by the program itself, or passed on in words.
+//! Open questions and approvals: asks the person, answers for the demonstration, or prints how to answer.
 
-use super::{Follow, FollowEnd, Who};
+use super::{Answerer, Follow, FollowEnd};
 use crate::{
     error::CommandError,
     output::{
@@ -30,30 +30,30 @@ pub(super) struct Open {
     pending: Pending,
 }
 
-/// What a prompt came to.
-enum Heard<T> {
+/// The result of a prompt.
+enum PromptResult<T> {
     Typed(T),
-    /// Another client was first.
+    /// Another client answered first.
     Withdrawn,
     /// Ctrl-C.
     Interrupted,
 }
 
-/// Who dealt with an item that a person was asked about.
-enum Asked {
+/// What happened to an item that the person was asked about.
+enum SettledBy {
     Here,
-    /// Another client was first; what it said is told like any other news.
+    /// Another client answered first; its answer is printed like other changes.
     Elsewhere,
-    /// Nobody: the person leaves.
+    /// The person left without answering.
     Left,
-    /// Nobody: Ctrl-C.
+    /// Ctrl-C, without an answer.
     Interrupted,
 }
 
 #[derive(Clone, Copy)]
 enum Input<'a> {
     Key,
-    /// After this label.
+    /// A line, after this label.
     Line(&'a str),
 }
 
@@ -64,7 +64,7 @@ enum Keys {
 }
 
 impl Follow<'_> {
-    /// The oldest that is not dealt with.
+    /// The oldest open item that was not answered here.
     pub(super) fn open_item(&self) -> Option<Open> {
         let open = self.view.tasks().filter(|task| !task.status.has_ended()).flat_map(|task| {
             task.pending.iter().map(|pending| Open { task: task.id, pending: pending.clone() })
@@ -73,38 +73,38 @@ impl Follow<'_> {
             .min_by_key(|open| open.pending.asked_at())
     }
 
-    /// Deals with it; `Some` if that ends the following.
+    /// Handles the item; `Some` if that ends the following.
     pub(super) async fn settle(&mut self, open: Open) -> Result<Option<FollowEnd>, CommandError> {
         let id = open.pending.id();
-        match (&self.what.who, &open.pending) {
-            (Who::Nobody, _) => return Ok(Some(FollowEnd::Waits(Box::new(open.pending)))),
-            (Who::Onlooker, pending) => {
+        match (&self.target.answerer, &open.pending) {
+            (Answerer::Nobody, _) => return Ok(Some(FollowEnd::Waits(Box::new(open.pending)))),
+            (Answerer::Onlooker, pending) => {
                 let words = format!("{}  {}", pending::pending(pending), pending::how_to_answer(pending));
-                if !self.what.json {
+                if !self.target.json {
                     self.screen.note(&words)?;
                 }
             }
-            (Who::Itself, Pending::Question(question)) => {
+            (Answerer::Itself, Pending::Question(question)) => {
                 let response = question.choices.first().cloned().unwrap_or_else(|| "yes, go on".to_owned());
                 self.say(&pending::question(question))?;
                 self.say(&format!("no terminal: answering \"{}\" by itself", text::one_line(&response)))?;
                 self.respond(open.task, question, Some(response)).await?;
             }
-            (Who::Itself, Pending::Approval(approval)) => {
+            (Answerer::Itself, Pending::Approval(approval)) => {
                 self.say(&pending::approval(approval))?;
                 self.say("no terminal: approving by itself, since this is the demonstration")?;
                 self.decide(approval, Decision::AllowOnce, None).await?;
             }
-            (Who::Person(_), pending) => {
+            (Answerer::Person(_), pending) => {
                 let asked = match pending {
                     Pending::Question(question) => self.ask_question(open.task, question).await?,
                     Pending::Approval(approval) => self.ask_approval(approval).await?,
                 };
                 match asked {
-                    Asked::Here => {}
-                    Asked::Elsewhere => return Ok(None),
-                    Asked::Left => return Ok(Some(self.detached())),
-                    Asked::Interrupted => return self.interrupted().await,
+                    SettledBy::Here => {}
+                    SettledBy::Elsewhere => return Ok(None),
+                    SettledBy::Left => return Ok(Some(self.detached())),
+                    SettledBy::Interrupted => return self.interrupted().await,
                 }
             }
         }
@@ -113,30 +113,31 @@ impl Follow<'_> {
     }
 
     fn say(&mut self, words: &str) -> io::Result<()> {
-        if self.what.json { Ok(()) } else { self.screen.note(words) }
+        if self.target.json { Ok(()) } else { self.screen.note(words) }
     }
 
-    async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<Asked, CommandError> {
+    async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<SettledBy, CommandError> {
         let id = PendingId::Question(question.id);
         self.say(&pending::question(question))?;
         self.mark_read().await;
         let label = if question.choices.is_empty() { "answer" } else { "answer or number" };
         loop {
-            let line = match self.hear(id, Input::Line(&format!("{label} (Ctrl-D declines): "))).await? {
-                Heard::Interrupted => return Ok(Asked::Interrupted),
-                Heard::Withdrawn => return self.withdrawn(),
-                Heard::Typed(Keys::Line(line)) => line,
-                Heard::Typed(Keys::Key(_)) => continue,
+            let line = match self.read_input(id, Input::Line(&format!("{label} (Ctrl-D declines): "))).await?
+            {
+                PromptResult::Interrupted => return Ok(SettledBy::Interrupted),
+                PromptResult::Withdrawn => return self.withdrawn(),
+                PromptResult::Typed(Keys::Line(line)) => line,
+                PromptResult::Typed(Keys::Key(_)) => continue,
             };
             match line.map(|line| Typed::at(question, &line)) {
                 None => {
                     self.screen.note("")?;
                     self.respond(task, question, None).await?;
-                    return Ok(Asked::Here);
+                    return Ok(SettledBy::Here);
                 }
                 Some(Typed::Answer(answer)) => {
                     self.respond(task, question, Some(answer)).await?;
-                    return Ok(Asked::Here);
+                    return Ok(SettledBy::Here);
                 }
                 Some(Typed::Nothing) => {}
                 Some(Typed::NotAChoice) => self.say("this question takes one of its answers, or a number")?,
@@ -144,58 +145,64 @@ impl Follow<'_> {
         }
     }
 
-    async fn ask_approval(&mut self, approval: &Approval) -> Result<Asked, CommandError> {
+    async fn ask_approval(&mut self, approval: &Approval) -> Result<SettledBy, CommandError> {
         let id = PendingId::Approval(approval.id);
         self.say(&pending::approval(approval))?;
         self.mark_read().await;
-        // What was typed before this was shown is no decision about it.
-        if let Who::Person(terminal) = &self.what.who {
+        // Keys that were typed before the approval was shown do not decide it.
+        if let Answerer::Person(terminal) = &self.target.answerer {
             terminal.forget_typed()?;
         }
         self.screen.prompt(ApprovalKey::LABEL)?;
         let key = loop {
-            match self.hear(id, Input::Key).await? {
-                Heard::Interrupted => return Ok(Asked::Interrupted),
-                Heard::Withdrawn => return self.withdrawn(),
-                Heard::Typed(Keys::Key(key)) => {
+            match self.read_input(id, Input::Key).await? {
+                PromptResult::Interrupted => return Ok(SettledBy::Interrupted),
+                PromptResult::Withdrawn => return self.withdrawn(),
+                PromptResult::Typed(Keys::Key(key)) => {
                     if let Some(key) = ApprovalKey::of(key) {
                         break key;
                     }
                 }
-                Heard::Typed(Keys::Line(_)) => {}
+                PromptResult::Typed(Keys::Line(_)) => {}
             }
         };
         self.screen.note("")?;
         match key {
-            ApprovalKey::Detach => return Ok(Asked::Left),
+            ApprovalKey::Detach => return Ok(SettledBy::Left),
             ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None).await?,
             ApprovalKey::Always => self.decide(approval, Decision::AllowAlways, None).await?,
             ApprovalKey::Reject => {
-                let note = match self.hear(id, Input::Line("why? (Enter for no reason): ")).await? {
-                    Heard::Interrupted => return Ok(Asked::Interrupted),
-                    Heard::Withdrawn => return self.withdrawn(),
-                    Heard::Typed(Keys::Line(Some(reason))) => Some(reason).filter(|r| !r.trim().is_empty()),
-                    Heard::Typed(_) => None,
+                let note = match self.read_input(id, Input::Line("why? (Enter for no reason): ")).await? {
+                    PromptResult::Interrupted => return Ok(SettledBy::Interrupted),
+                    PromptResult::Withdrawn => return self.withdrawn(),
+                    PromptResult::Typed(Keys::Line(Some(reason))) => {
+                        Some(reason).filter(|r| !r.trim().is_empty())
+                    }
+                    PromptResult::Typed(_) => None,
                 };
                 self.decide(approval, Decision::RejectOnce, note).await?;
             }
         }
-        Ok(Asked::Here)
+        Ok(SettledBy::Here)
     }
 
-    /// Waits for what is typed; meanwhile what the daemon tells is folded in, and told when the prompt is gone. An item that is
-    /// settled elsewhere is withdrawn, unless the person has begun to write about it: nobody's text is taken away.
-    async fn hear(&mut self, id: PendingId, input: Input<'_>) -> Result<Heard<Keys>, CommandError> {
-        let Who::Person(terminal) = &self.what.who else { return Ok(Heard::Interrupted) };
+    /// Waits for input. Meanwhile updates are folded in, and printed after the prompt. If the item is settled elsewhere, the
+    /// prompt is withdrawn, unless the person has begun to type: no text is lost.
+    async fn read_input(
+        &mut self,
+        id: PendingId,
+        input: Input<'_>,
+    ) -> Result<PromptResult<Keys>, CommandError> {
+        let Answerer::Person(terminal) = &self.target.answerer else { return Ok(PromptResult::Interrupted) };
         let terminal = *terminal;
         let began = AtomicBool::new(false);
         let typed = async {
             match input {
-                Input::Key => terminal.key().await.map(|key| Heard::Typed(Keys::Key(key))),
+                Input::Key => terminal.key().await.map(|key| PromptResult::Typed(Keys::Key(key))),
                 Input::Line(label) => Ok(match terminal.edit(label, &began).await? {
-                    Edited::Line(line) => Heard::Typed(Keys::Line(Some(line))),
-                    Edited::End => Heard::Typed(Keys::Line(None)),
-                    Edited::Interrupted => Heard::Interrupted,
+                    Edited::Line(line) => PromptResult::Typed(Keys::Line(Some(line))),
+                    Edited::End => PromptResult::Typed(Keys::Line(None)),
+                    Edited::Interrupted => PromptResult::Interrupted,
                 }),
             }
         };
@@ -205,12 +212,12 @@ impl Follow<'_> {
         loop {
             tokio::select! {
                 typed = &mut typed => return Ok(typed?),
-                _ = tokio::signal::ctrl_c() => return Ok(Heard::Interrupted),
+                _ = tokio::signal::ctrl_c() => return Ok(PromptResult::Interrupted),
                 update = self.live.next() => self.take(update).await?,
             }
             let is_settled = self.saw_end || self.view.is_deleted() || !self.is_open(id);
             if is_settled && !began.load(Ordering::Relaxed) {
-                return Ok(Heard::Withdrawn);
+                return Ok(PromptResult::Withdrawn);
             }
         }
     }
@@ -219,13 +226,13 @@ impl Follow<'_> {
         self.view.tasks().any(|task| task.pending.iter().any(|p| p.id() == id))
     }
 
-    fn withdrawn(&mut self) -> Result<Asked, CommandError> {
-        if let Who::Person(terminal) = &self.what.who {
+    fn withdrawn(&mut self) -> Result<SettledBy, CommandError> {
+        if let Answerer::Person(terminal) = &self.target.answerer {
             terminal.forget_typed()?;
         }
         self.screen.erase_prompt()?;
         self.say(&paint(FAINT, "settled elsewhere"))?;
-        Ok(Asked::Elsewhere)
+        Ok(SettledBy::Elsewhere)
     }
 
     async fn respond(
@@ -239,7 +246,7 @@ impl Follow<'_> {
             question_id: Some(question.id.to_string()),
             response: response.clone(),
         };
-        // Refused because it is over meanwhile: that is no reason to stop following.
+        // If the item was settled meanwhile, the refusal does not end the following.
         match self.daemon.call_again::<UserResponse>(params).await {
             Ok(reply) => {
                 self.say(&paint(FAINT, &Verdict::of_answer(&reply, response.as_deref()).words))?;

@@ -1,6 +1,6 @@
-//! How following ends, and what is said then.
+//! How following ends, and the message for each end.
 
-use super::{Follow, Who};
+use super::{Answerer, Follow};
 use crate::{
     error::CommandError,
     exit::Exit,
@@ -22,30 +22,30 @@ use abide_client::{
 
 pub(crate) enum FollowEnd {
     Ended(Box<AgentTask>),
-    /// The conversation is gone, and the task with it.
+    /// The conversation was deleted, and the task with it.
     Deleted,
-    /// The person left; nothing is stopped. All up to this record was told.
+    /// The person left; the task goes on. Everything up to this record was printed.
     Detached {
         cursor: Seq,
     },
-    /// It waits for a person and none is here.
+    /// The task waits for a person, and none is here.
     Waits(Box<Pending>),
-    /// It is paused, and nobody is here to let it go on.
+    /// The task is paused, and no person is here to resume it.
     Paused(Box<AgentTask>),
 }
 
 impl FollowEnd {
-    /// Says it on standard error, and what it means to a script.
-    pub(crate) fn tell(&self, id: &str, json: bool) -> Result<Exit, CommandError> {
+    /// Prints it on standard error; returns the exit code.
+    pub(crate) fn print(&self, id: &str, json: bool) -> Result<Exit, CommandError> {
         let (words, exit) = self.said(id, json, screen::note_width());
-        // One who reads JSON has the task's end already.
+        // In JSON the task's end was printed already.
         if !json || !matches!(self, Self::Ended(_) | Self::Deleted) {
             screen::note(&words)?;
         }
         Ok(exit)
     }
 
-    /// For a terminal of so many columns, if it is one.
+    /// The message for a terminal of this width, if it is one.
     fn said(&self, id: &str, json: bool, columns: Option<usize>) -> (String, Exit) {
         match self {
             Self::Ended(task) => (ended(task, columns), Exit::of_task(task).unwrap_or(Exit::Failed)),
@@ -90,7 +90,7 @@ fn detached(id: &str, cursor: Option<Seq>, columns: Option<usize>) -> String {
     with_command(sentence, &format!("abide watch {id}{since}"), columns)
 }
 
-/// On one line, or the command on one of its own, where it can be copied.
+/// On one line; or the command on a line of its own, so that it can be copied.
 fn with_command(sentence: &str, command: &str, columns: Option<usize>) -> String {
     let line = format!("{sentence} {command}");
     match columns {
@@ -116,7 +116,7 @@ impl Follow<'_> {
         FollowEnd::Detached { cursor: self.view.cursor() }
     }
 
-    /// Whether there is anything more to come.
+    /// The end, if nothing more will come.
     pub(super) async fn ending(&mut self) -> Result<Option<FollowEnd>, CommandError> {
         if let Connection::Ended { reason } = self.view.connection() {
             return Err(CommandError::failed(format!("lost the daemon: {reason}"))
@@ -125,17 +125,17 @@ impl Follow<'_> {
         if self.view.is_deleted() {
             return Ok(Some(FollowEnd::Deleted));
         }
-        let Some(id) = self.what.task else { return Ok(None) };
-        if self.saw_end || (self.what.is_over && self.is_quiet().await?) {
+        let Some(id) = self.target.task else { return Ok(None) };
+        if self.saw_end || (self.target.is_over && self.is_quiet().await?) {
             let mut task = self.last_word(id).await?;
-            task.error_message = task.error_message.filter(|error| !self.teller.has_told(error));
-            if !self.what.json {
-                // Of a task that had ended before, the messages may be all that was told.
-                self.teller.summary(task.summary.as_deref(), &mut self.screen)?;
+            task.error_message = task.error_message.filter(|error| !self.printer.has_printed(error));
+            if !self.target.json {
+                // If the task had ended before, only its messages may have been printed.
+                self.printer.summary(task.summary.as_deref(), &mut self.screen)?;
             }
             return Ok(Some(FollowEnd::Ended(Box::new(task))));
         }
-        let alone = matches!(self.what.who, Who::Nobody | Who::Itself);
+        let alone = matches!(self.target.answerer, Answerer::Nobody | Answerer::Itself);
         Ok(self
             .view
             .task(id)
@@ -143,7 +143,7 @@ impl Follow<'_> {
             .map(|task| FollowEnd::Paused(Box::new(task.clone()))))
     }
 
-    /// The task as it ended: the live updates may have left its last numbers out.
+    /// The task after its end: the last update may lack its final numbers.
     async fn last_word(&mut self, id: TaskId) -> Result<AgentTask, CommandError> {
         match self.daemon.call::<GetTask>(GetTaskParams { task_id: id.to_string(), history: false }).await {
             Ok(reply) => Ok(reply.task),
@@ -152,7 +152,7 @@ impl Follow<'_> {
     }
 }
 
-/// Paused by something other than a person, who would also resume it; a question, if there is one, says more.
+/// Whether the task was paused by something other than a person, who would resume it. An open question says more than the pause.
 pub(crate) fn is_stuck(task: &AgentTask) -> bool {
     task.status == Status::Paused && task.pause_reason != Some(PauseReason::User) && task.pending.is_empty()
 }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn who_must_leave_is_told_how_to_answer() {
+    fn an_end_without_a_terminal_prints_how_to_answer() {
         let words = waits(&Pending::Approval(fixture::approval()));
         assert!(
             words.contains("rm -rf build")
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_by_a_person_is_waited_out() {
+    fn a_pause_by_a_person_does_not_end_the_following() {
         let paused =
             |reason| AgentTask { status: Status::Paused, pause_reason: Some(reason), ..fixture::task() };
         assert!(!is_stuck(&paused(PauseReason::User)));

@@ -1,4 +1,4 @@
-//! What goes on right now, for the lines at the bottom of a terminal.
+//! The lines at the bottom of a terminal that show what is under way.
 
 use crate::{
     clock,
@@ -21,18 +21,18 @@ use tokio::time::Instant;
 
 /// Lines of a running command's output.
 const OUTPUT_LINES: usize = 5;
-/// Of a running command's output that is looked through for those lines, in bytes.
+/// How much of a running command's output is searched for those lines, in bytes.
 const OUTPUT_BYTES: usize = 4096;
 
-/// Knows for how long the same has been going on.
+/// Remembers since when the same activity has been under way.
 #[derive(Default)]
 pub(super) struct Progress {
     shown: Option<(String, Instant)>,
 }
 
 impl Progress {
-    /// The calls that run, each with the newest lines of its output, and a line that says what goes on. Nothing when there is nothing
-    /// to wait for, or no room.
+    /// The running calls, each with the newest lines of its output, and a status line. Empty if nothing is under way, or there is
+    /// no room.
     pub(super) fn lines(&mut self, view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<String> {
         let Some(line) = self.line(view, task) else { return Vec::new() };
         let mut lines = calls(view, task, Size { rows: (room.rows / 2).saturating_sub(1), ..room });
@@ -43,7 +43,7 @@ impl Progress {
     /// `thinking 12 s · step 3 of 50 · 1,234 tokens · $0.0042`
     fn line(&mut self, view: &ConversationView, task: Option<TaskId>) -> Option<String> {
         let Now { activity, about } = now(view, task)?;
-        // A retry counts down, so it does not say for how long it has been waited for.
+        // A retry counts down, so the time already waited is left out.
         let retry = current(view, task).and_then(|task| retry::short(task, clock::now()));
         if let Some(retry) = retry.filter(|_| !about.is_empty()) {
             return Some(std::iter::once(retry).chain(about).collect::<Vec<_>>().join(" · "));
@@ -75,7 +75,7 @@ fn now(view: &ConversationView, task: Option<TaskId>) -> Option<Now> {
     current(view, task).and_then(of_task)
 }
 
-/// The task that is followed, or the newest that has not ended.
+/// The followed task, or the newest that has not ended.
 fn current(view: &ConversationView, task: Option<TaskId>) -> Option<&AgentTask> {
     match task {
         Some(id) => view.task(id),
@@ -101,7 +101,7 @@ fn of_task(task: &AgentTask) -> Option<Now> {
     }
 }
 
-/// The calls that run now.
+/// The running calls.
 fn calls(view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<String> {
     let Some(task) = current(view, task) else { return Vec::new() };
     let running: Vec<_> = task
@@ -128,7 +128,7 @@ mod tests {
     use crate::output::fixture;
 
     #[test]
-    fn the_line_says_what_goes_on_and_what_it_has_cost() {
+    fn the_status_line_has_activity_time_step_and_cost() {
         let words = |status| {
             of_task(&AgentTask { status, ..fixture::task() }).map(|now| (now.activity, now.about.join(" · ")))
         };

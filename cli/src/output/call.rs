@@ -1,4 +1,4 @@
-//! A tool call in one line (how it went, which tool, what it did, what came of it, how long it took), and what it put out.
+//! A tool call in one line (state, tool, summary, result, duration), with its output below.
 
 mod output;
 
@@ -15,23 +15,23 @@ use abide_client::protocol::{
 };
 use anstyle::Style;
 
-/// A person reads it at a glance; what the call put out stands below.
+/// The longest result in the line, in characters. The output is below it.
 const MAX_RESULT: usize = 120;
 const MAX_SUMMARY: usize = 160;
-/// Columns that a call's tool and summary have in any case.
+/// The least width of a call's tool and summary.
 const MIN_HEAD: usize = 24;
 
-/// Its doing is a message, or the end of the task, and told as that.
+/// A control call is shown as a message or as the task's end instead.
 pub(crate) fn is_control(call: &CallView) -> bool {
     matches!(&*call.tool, "ask_user" | "request_input" | "send_update" | "task_complete")
 }
 
-/// The call's line and what is shown of its output below, each line with its end. `width` is the terminal's.
-pub(crate) fn told(call: &CallView, extent: Extent, width: Option<usize>) -> String {
+/// The call's line with its output below, each line with its newline. `width` is the terminal's.
+pub(crate) fn rendered(call: &CallView, extent: Extent, width: Option<usize>) -> String {
     format!("{}\n{}", line(call, width), output::below(call, extent, width))
 }
 
-/// A call that runs, and the last lines of its output so far: at most `lines` lines, of at most `columns` columns.
+/// A running call and the last lines of its output: at most `lines` lines of at most `columns` columns.
 pub(crate) fn running(call: &CallView, output: &str, columns: usize, lines: usize) -> Vec<String> {
     let mut shown = vec![head(call, columns)];
     shown.extend(output::newest(output, columns, lines.saturating_sub(1)));
@@ -39,7 +39,7 @@ pub(crate) fn running(call: &CallView, output: &str, columns: usize, lines: usiz
     shown
 }
 
-/// How it went, which tool, what it does.
+/// State, tool and summary.
 fn head(call: &CallView, columns: usize) -> String {
     let (mark, style) = mark(call);
     let tool = text::one_line(&call.tool);
@@ -61,7 +61,7 @@ fn line(call: &CallView, width: Option<usize>) -> String {
     if let (Some(started), Some(ended)) = (call.started_at, call.ended_at) {
         rest.push_str(&format!(" ({})", measure::took(ended.since(started))));
     }
-    // What came of it counts more than what it was.
+    // If there is little room, the summary is cut before the result.
     let columns =
         width.map_or(usize::MAX, |width| width.saturating_sub(1 + text::width(&rest)).max(MIN_HEAD));
     format!("{}{}", head(call, columns), paint(FAINT, &rest))

@@ -8,7 +8,7 @@ use crate::output::{
 };
 use abide_client::protocol::method::config::{ConfigReply, ModelChoice};
 
-/// As they stand in the file, what follows from them, and the file.
+/// The settings, the default model, and the configuration's file.
 pub(crate) fn config(reply: &ConfigReply) -> String {
     let model = match &reply.model {
         ModelChoice::Automatic => format!("auto: {} ({})", reply.default.model, reply.default.why),

@@ -1,4 +1,4 @@
-//! Conversations at a glance.
+//! The list of conversations.
 
 use crate::output::{
     measure,
@@ -43,7 +43,7 @@ mod tests {
     use abide_client::protocol::{conversation::LatestTask, task::Status};
 
     #[test]
-    fn the_list_shows_who_needs_a_person() {
+    fn the_list_shows_conversations_that_need_a_person() {
         let waiting = Conversation {
             unread: 2,
             task: Some(LatestTask { status: Status::WaitingUser, ..LatestTask::from(&fixture::task()) }),

@@ -87,7 +87,7 @@ pub(crate) fn approval() -> Approval {
     }
 }
 
-/// Finished, after 12 ms.
+/// A call that finished after 12 ms.
 pub(crate) fn call() -> CallView {
     CallView {
         call_id: CallId(Uuid::from_u128(6)),

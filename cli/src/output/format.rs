@@ -4,7 +4,7 @@ use crate::{error::CommandError, output::text};
 use abide_client::protocol::task::AgentTask;
 use serde_json::Value;
 
-/// What a task has, as the wire names it.
+/// A task's fields, as the wire names them.
 const FIELDS: [&str; 24] = [
     "activeCalls",
     "children",
@@ -32,14 +32,14 @@ const FIELDS: [&str; 24] = [
     "usage",
 ];
 
-/// A line with holes.
+/// A parsed format.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Format(Vec<Part>);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// The names of a field and of fields within it.
+    /// The path of a field: its name and those of fields within it.
     Field(Vec<String>),
 }
 
@@ -59,7 +59,7 @@ impl Format {
             }
             let field = brace.strip_prefix('{').and_then(|field| field.split_once('}'));
             let Some((field, after)) = field else {
-                return Err(CommandError::usage(format!("a brace of the format has no other: {brace}"))
+                return Err(CommandError::usage(format!("the format has an unmatched brace: {brace}"))
                     .hinted("a field is {id}; for a brace itself, write {{ or }}"));
             };
             parts.push(Part::Text(std::mem::take(&mut text)));
@@ -71,7 +71,7 @@ impl Format {
         Ok(Self(parts))
     }
 
-    /// The line of a task, without its end.
+    /// The line of a task, without its newline.
     pub(crate) fn line(&self, task: &AgentTask) -> Result<String, CommandError> {
         let task = serde_json::to_value(task)?;
         let mut line = String::new();
@@ -85,7 +85,7 @@ impl Format {
     }
 }
 
-/// The parts of a field's name, of which the first is a field of a task.
+/// The path of a field whose first name is known.
 fn known(field: &str) -> Result<Vec<String>, CommandError> {
     let path: Vec<String> = field.split('.').map(str::to_owned).collect();
     match path.first() {
@@ -103,7 +103,7 @@ fn shown(task: &Value, path: &[String]) -> Result<String, CommandError> {
     let mut value = task;
     for name in path {
         value = match value {
-            // What is absent has no fields, and is no mistake.
+            // An absent object has no fields; its line has an empty text there.
             Value::Null => return Ok(String::new()),
             Value::Object(fields) => fields.get(name).ok_or_else(|| {
                 let names: Vec<&str> = fields.keys().map(String::as_str).collect();
@@ -144,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_a_mistake_that_lists_what_there_is() {
+    fn an_unknown_field_is_an_error_that_lists_the_fields() {
         for (format, words) in [
             ("{title}", "a task has no field \"title\""),
             ("{}", "a task has no field \"\""),
             ("{usage.tokens}", "a task has no field \"usage.tokens\""),
             ("{id.x}", "a task has no field \"id.x\""),
-            ("{id", "a brace of the format has no other: {id"),
-            ("id}", "a brace of the format has no other: }"),
+            ("{id", "the format has an unmatched brace: {id"),
+            ("id}", "the format has an unmatched brace: }"),
         ] {
             let error = line(format).unwrap_err();
             assert_eq!((error.exit().code(), error.to_string().as_str()), (2, words), "{format}");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn words_cannot_move_the_cursor() {
+    fn field_text_cannot_move_the_cursor() {
         let hostile = AgentTask { error_message: Some("a\u{1b}[2J\nb".into()), ..fixture::task() };
         assert_eq!(Format::parse("{errorMessage}").unwrap().line(&hostile).unwrap(), "a\\x1b[2J\\nb");
     }

@@ -1,4 +1,4 @@
-//! What happened to a task, oldest first, each entry with the time since the task began.
+//! A task's history, oldest first, each entry with the time since the task began.
 
 use crate::output::{
     call::{self, Extent},
@@ -13,7 +13,7 @@ use abide_client::protocol::{
     method::task::{GetTaskReply, TaskHistory},
 };
 
-/// Of a reply that has only the newest calls.
+/// Shown if the reply has only the newest calls.
 pub(crate) const OLDER_CALLS: &str = "… older calls are left out\n";
 
 /// `width` is the room for it.
@@ -30,11 +30,12 @@ pub(crate) fn history(
         let words = happened(event)?;
         Some((event.seq, entry(began, event.at, &words)))
     }));
-    // What is older than the rest of a cut history would stand in the wrong place.
+    // Calls older than the rest of a cut history are left out: entries between them are missing.
     let oldest = entries.iter().map(|(seq, _)| *seq).min().filter(|_| history.is_cut);
     let calls = reply.calls.iter().filter(|c| !call::is_control(c) && oldest.is_none_or(|seq| c.seq > seq));
-    entries
-        .extend(calls.map(|c| (c.seq, entry(began, at(c, began), call::told(c, extent, width).trim_end()))));
+    entries.extend(
+        calls.map(|c| (c.seq, entry(began, at(c, began), call::rendered(c, extent, width).trim_end()))),
+    );
     entries.sort_by_key(|(seq, _)| *seq);
     let cut = match (history.is_cut, reply.calls_cut) {
         (true, _) => paint(FAINT, "… what came before is left out\n"),
@@ -58,7 +59,7 @@ fn entry(began: Timestamp, at: Timestamp, words: &str) -> String {
     out
 }
 
-/// `None`: the message or the task itself says it.
+/// `None`: a message or the task itself shows it.
 fn happened(event: &Event) -> Option<String> {
     Some(match &event.kind {
         EventKind::TaskStarted(started) => {
@@ -98,7 +99,7 @@ fn happened(event: &Event) -> Option<String> {
     })
 }
 
-/// What a model sent that made no sense, as it came.
+/// The parts of a stream that the reply leaves out, as received.
 fn traced(traced: &ModelTracedEvent) -> String {
     let what = measure::counted(traced.count, "part");
     let mut words = format!("{} of what the model sent left out (attempt {}):", what, traced.attempt);
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_oldest_first_with_what_the_stream_held() {
+    fn the_history_is_oldest_first_with_traces_of_the_stream() {
         let reply = reply();
         let shown = history(&reply, reply.history.as_ref().unwrap(), Extent::Tail, None);
         let shown = anstream::adapter::strip_str(&shown).to_string();

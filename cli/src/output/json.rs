@@ -1,24 +1,24 @@
-//! For programs: a document, or a line for each thing told.
+//! Output for programs: one document, or one line for each notification.
 
 use crate::error::CommandError;
 use abide_client::protocol::notification::{Notification, Snapshot};
 use serde::Serialize;
 use std::io::Write as _;
 
-/// Why nothing is told for now, or any more.
+/// Why notifications have stopped, for now or for good.
 #[derive(Serialize)]
 pub(crate) struct Reason<'a> {
     pub(crate) reason: &'a str,
 }
 
-/// One document, for people's eyes too.
+/// Prints a document, indented so that people can read it too.
 pub(crate) fn document(value: &impl Serialize) -> Result<(), CommandError> {
     write(serde_json::to_string_pretty(value)?)
 }
 
-/// One line, as the socket's JSON codec has it: `{"method":…,"params":…}`.
+/// Prints one line as the socket's JSON codec does: `{"method":…,"params":…}`.
 pub(crate) fn line(method: &str, params: &impl Serialize) -> Result<(), CommandError> {
-    write(told(method, params)?)
+    write(rendered(method, params)?)
 }
 
 pub(crate) fn snapshot(snapshot: &Snapshot) -> Result<(), CommandError> {
@@ -39,7 +39,7 @@ pub(crate) fn notification(notification: &Notification) -> Result<(), CommandErr
     }
 }
 
-fn told(method: &str, params: &impl Serialize) -> Result<String, serde_json::Error> {
+fn rendered(method: &str, params: &impl Serialize) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
     struct Line<'a, P> {
         method: &'a str,
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_line_is_the_notification_as_the_wire_has_it() {
         assert_eq!(
-            super::told("daemonUpdate", &serde_json::json!({"storageFull": false})).unwrap(),
+            super::rendered("daemonUpdate", &serde_json::json!({"storageFull": false})).unwrap(),
             r#"{"method":"daemonUpdate","params":{"storageFull":false}}"#
         );
     }

@@ -1,11 +1,11 @@
-//! The agent's Markdown on a terminal, while it is still being written.
+//! Renders the agent's Markdown on a terminal while it streams.
 //!
-//! * [`blocks`] cuts the stream at the ends of its blocks; the lines of a code block are blocks of their own
-//! * [`render`] makes a block that is complete into lines: it is parsed by `pulldown-cmark`
+//! * [`blocks`] splits the stream into blocks; each line of a code block is a block of its own
+//! * [`render`] turns a complete block into lines, parsed by `pulldown-cmark`
 //! * [`wrap`] breaks lines between words, [`table`] lays out tables
 //!
-//! Invariants: each block is rendered once, when it has closed, so that nothing on the screen changes afterwards; every character of the
-//! text is shown, except for the marks that say how; the lines of a code block are as they were written.
+//! Invariants: a block is rendered once, when it is complete, so that lines on the screen never change; every character of the
+//! text is shown, except for marks of style; lines of code are not changed.
 
 mod blocks;
 mod render;
@@ -16,16 +16,16 @@ use blocks::{Block, Blocks};
 use render::Room;
 pub(crate) use wrap::{plain, styled};
 
-/// Columns that are comfortable to read.
+/// The width that is comfortable to read.
 const COMFORTABLE: usize = 100;
-/// A block larger than this, in bytes, is shown without its style until it has closed.
+/// A block that is being written is shown without style beyond this size, in bytes.
 const MAX_OPEN: usize = 8 * 1024;
 
 /// A text that is rendered as it comes.
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {
     blocks: Blocks,
-    /// What was rendered last; `None` before the first block.
+    /// The kind of the last block; `None` before the first.
     last: Option<Kind>,
     /// The text has a blank line here.
     is_gap: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Markdown {
 enum Kind {
     Prose,
     Heading,
-    /// Of the code that follows.
+    /// The label of the code that follows.
     Label,
     Code,
 }
@@ -49,13 +49,13 @@ pub(crate) fn whole(text: &str, width: usize) -> String {
 }
 
 impl Markdown {
-    /// Adds a piece of the text; the lines that are complete by it, for a terminal of `width` columns.
+    /// Adds a piece of the text; returns the lines that it completes, for a terminal of `width` columns.
     pub(crate) fn push(&mut self, piece: &str, width: usize) -> String {
         let blocks = self.blocks.push(piece);
         self.render(&blocks, width)
     }
 
-    /// The text is over: what was still open.
+    /// Ends the text; returns the open block's lines.
     pub(crate) fn finish(&mut self, width: usize) -> String {
         let blocks = self.blocks.finish();
         let rendered = self.render(&blocks, width);
@@ -63,7 +63,7 @@ impl Markdown {
         rendered
     }
 
-    /// Something else is to be shown now, and the text goes on after it: what was still open.
+    /// Something else will be printed before the text goes on; returns the open block's lines.
     pub(crate) fn interrupt(&mut self, width: usize) -> String {
         let blocks = self.blocks.interrupt();
         let rendered = self.render(&blocks, width);
@@ -71,7 +71,7 @@ impl Markdown {
         rendered
     }
 
-    /// The block that is being written, as far as it is; no line is wider than `width`.
+    /// The lines of the open block so far; none is wider than `width`.
     pub(crate) fn open(&self, width: usize) -> Vec<String> {
         let open = self.blocks.open();
         let mut lines = match &open {
@@ -102,7 +102,7 @@ impl Markdown {
             let kind = kind(block);
             let lines = rendered(block, Room::of(width));
             if lines.is_empty() {
-                // Code without a label begins apart from other code all the same.
+                // Code without a label is separated from preceding code, too.
                 self.is_gap |= kind == Kind::Label;
                 continue;
             }

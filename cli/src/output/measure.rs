@@ -11,7 +11,7 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
-/// `1,234 tokens · $0.0042`; nothing where the provider does not tell.
+/// `1,234 tokens · $0.0042`; `None` if the provider reports no tokens.
 pub(crate) fn spent(usage: &Usage) -> Option<String> {
     let tokens = Some(usage.tokens()).filter(|tokens| *tokens > 0).map(|tokens| counted(tokens, "token"));
     let cost = usage.cost_micros.map(money);
@@ -24,7 +24,7 @@ pub(crate) fn usage(usage: &Usage) -> String {
     let cost = usage.cost_micros.map(|c| format!(" · {}", money(c))).unwrap_or_default();
     let calls = counted(usage.model_calls, "model call");
     match usage.tokens() {
-        // Not every provider tells.
+        // Not every provider reports tokens.
         0 => format!("{calls}{cost}"),
         tokens => format!("{} in {calls}{cost}", counted(tokens, "token")),
     }

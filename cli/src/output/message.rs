@@ -12,7 +12,7 @@ use abide_client::protocol::{
     message::{CallView, Message, MessageKind, Role},
 };
 
-/// How a conversation is shown.
+/// How a conversation is printed.
 pub(crate) struct Look {
     pub(crate) extent: Extent,
     /// For ages.
@@ -23,7 +23,7 @@ pub(crate) struct Look {
     pub(crate) is_rich: bool,
 }
 
-/// Messages, calls and what came of tasks, in the order in which they came.
+/// Messages, calls and the summaries of tasks, in order.
 pub(crate) fn conversation(
     messages: &[Message],
     calls: &[CallView],
@@ -51,12 +51,12 @@ pub(crate) fn conversation(
     let mut after_call = false;
     let mut last_words = "";
     for (_, item) in items {
-        // The agent may have said it already.
+        // The agent's last message may have said the same.
         if matches!(item, Item::Summary(_, words) if words.is_empty() || words == last_words) {
             continue;
         }
         let is_call = matches!(item, Item::Call(_));
-        // Calls in a row stand together.
+        // No blank line between consecutive calls.
         let is_apart = !(is_call && after_call);
         if is_apart && !out.is_empty() {
             out.push('\n');
@@ -69,7 +69,7 @@ pub(crate) fn conversation(
             Item::Summary(at, words) => {
                 out.push_str(&paragraph(&paint(BUSY, "agent"), at, &of_agent(words, look), look));
             }
-            Item::Call(c) => out.push_str(&call::told(c, look.extent, look.width)),
+            Item::Call(c) => out.push_str(&call::rendered(c, look.extent, look.width)),
         }
         after_call = is_call;
     }
@@ -106,7 +106,7 @@ fn paragraph(who: &str, at: Timestamp, words: &str, look: &Look) -> String {
     format!("{who} {at}\n{}\n", words.trim_end())
 }
 
-/// A message other than the agent's words, as `run` and `watch` tell it beside them.
+/// A message other than the agent's text, as `run` and `watch` print it on standard error.
 pub(crate) fn aside(message: &Message) -> String {
     let words = text::block(&message.text);
     let (mark, style) = match (message.role, message.kind) {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_of_a_task_is_said_once() {
+    fn a_summary_is_printed_once() {
         let ended = |seq, summary: &str| Event {
             seq: Seq(seq),
             task_id: None,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_message_says_cannot_move_the_cursor() {
+    fn message_text_cannot_move_the_cursor() {
         let hostile = said(1, Role::Agent, MessageKind::Update, "a\u{1b}[2J\rb");
         for shown in [aside(&hostile), conversation(&[hostile], &[], &[], &look(0))] {
             let shown = anstream::adapter::strip_str(&shown).to_string();

@@ -1,4 +1,4 @@
-//! Providers, their models, and which one is used if nobody names one.
+//! Providers, their models, and the default model.
 
 use crate::output::{
     measure,
@@ -11,10 +11,10 @@ use abide_client::protocol::{
 };
 use std::fmt::Write as _;
 
-/// A provider may have hundreds; `--json` has them all.
+/// Some providers list hundreds; `--json` prints them all.
 const MAX_MODELS: usize = 12;
 
-/// Which model is used if nobody names one.
+/// The default model, and why.
 pub(crate) fn default(default: &DefaultModel) -> String {
     format!(
         "Default: {} {}\n",
@@ -23,7 +23,7 @@ pub(crate) fn default(default: &DefaultModel) -> String {
     )
 }
 
-/// A model that was asked whether it is there.
+/// The result of checking a model.
 pub(crate) fn answers(reply: &CheckModelReply) -> String {
     let model = text::one_line(&reply.model);
     format!(
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_comes_first_and_a_missing_key_has_a_way_out() {
+    fn the_default_comes_first_and_a_missing_key_has_a_hint() {
         let chosen = DefaultModel { model: "demo/demo".into(), why: "nothing else is there".into() };
         let asked = ProviderInfo {
             name: "anthropic".into(),

@@ -1,4 +1,4 @@
-//! What waits for a person: shown whole, so that the decision is about exactly what is seen.
+//! Open questions and approvals, printed completely, so that the person sees exactly what is decided.
 
 use crate::output::{
     measure,
@@ -20,7 +20,7 @@ pub(crate) fn short(id: PendingId) -> String {
     }
 }
 
-/// The item, as a prompt or `show` has it.
+/// The item as a prompt or `show` prints it.
 pub(crate) fn pending(pending: &Pending) -> String {
     match pending {
         Pending::Question(q) => question(q),
@@ -81,7 +81,7 @@ fn rule_place(approval: &Approval) -> String {
     text::one_line(&approval.rule.workspace)
 }
 
-/// What `--always` saves, in one line.
+/// What `--always` would remember, in one line.
 pub(crate) fn rule(approval: &Approval) -> String {
     format!(
         "{} with {} in {}",
@@ -98,8 +98,7 @@ fn sandbox(sandbox: &str) -> String {
     }
 }
 
-/// Each argument under its name. With a preview of the edit, long texts are left to that; what the summary is, word for word, is not
-/// shown again.
+/// The arguments by name. Long texts are left out if a diff shows them, and so is an argument that equals the summary.
 fn arguments(approval: &Approval) -> String {
     let (arguments, has_preview) = (&approval.arguments, approval.preview.is_some());
     let is_summary = |text: &str| text == approval.summary && text == text::one_line(text);
@@ -142,7 +141,7 @@ fn diff(preview: &Preview) -> String {
     out
 }
 
-/// How to answer from elsewhere.
+/// The commands that answer it.
 pub(crate) fn how_to_answer(pending: &Pending) -> String {
     let id = short(pending.id());
     match pending {
@@ -200,9 +199,9 @@ mod tests {
         );
     }
 
-    /// Blanks that the summary's line does not show may matter to the shell.
+    /// White space that the summary's line does not show may matter to the shell.
     #[test]
-    fn a_command_that_its_summary_does_not_show_letter_by_letter_is_shown_itself() {
+    fn a_command_that_differs_from_its_summary_is_shown_too() {
         for command in ["echo 'a  b'", "echo a\necho b", " ls"] {
             let mut approval = fixture::approval();
             approval.arguments = JsonText::from(serde_json::json!({ "command": command }));

@@ -1,4 +1,4 @@
-//! Tasks at a glance.
+//! The list of tasks.
 
 use crate::output::{
     measure, retry,
@@ -13,7 +13,7 @@ use abide_client::protocol::{
 use anstyle::Style;
 use std::collections::HashMap;
 
-/// `abide ps`; `titles` may lack some.
+/// `abide ps`. Some titles may be missing in `titles`.
 pub(crate) fn tasks(
     tasks: &[AgentTask],
     titles: &HashMap<ConversationId, String>,
@@ -37,7 +37,7 @@ pub(crate) fn tasks(
     table(["TASK", "STATUS", "STEPS", "AGE", "CONVERSATION"], &rows, width)
 }
 
-/// What to do when there is nothing to show.
+/// Shown if there are no tasks: what to do.
 pub(crate) fn nothing(all: bool) -> &'static str {
     if all {
         "No tasks yet. Begin one:\n  abide run WHAT TO DO    in the current folder\n  abide demo              see how it goes, no key needed\n"
@@ -53,7 +53,7 @@ fn steps(task: &AgentTask) -> String {
     }
 }
 
-/// A task's status in words, with what matters to a person first.
+/// A task's status in words; what needs a person comes first.
 pub(crate) fn status(task: &AgentTask) -> (String, Style) {
     let words = |words: &str, style| (words.to_owned(), style);
     if let Some(pausing) = task.pausing() {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_waits_for_what_is_under_way_is_said() {
+    fn a_pause_that_waits_for_running_work_says_so() {
         let words = |status| {
             let paused = AgentTask { status, pause_reason: Some(PauseReason::User), ..fixture::task() };
             super::status(&paused).0
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_with_less_than_a_reply_is_not_just_completed() {
+    fn an_incomplete_reply_is_shown_in_the_status() {
         let ended = |incomplete| AgentTask {
             status: Status::Completed,
             end_reason: Some(EndReason::Completed),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_teaches() {
+    fn an_empty_list_shows_commands() {
         assert!(nothing(false).contains("abide run") && nothing(false).contains("--all"));
         assert!(nothing(true).contains("abide demo"));
     }

@@ -1,4 +1,4 @@
-//! A model call that failed and is tried again: which attempt comes, when, and why the last one failed.
+//! A model call that waits for its next attempt: which attempt, when, and why the last one failed.
 
 use crate::output::{measure, text};
 use abide_client::protocol::{
@@ -7,18 +7,18 @@ use abide_client::protocol::{
     task::{AgentTask, Retry},
 };
 
-/// `attempt 3 of 12 in 4 s: overloaded`; `None` if nothing is tried again.
+/// `attempt 3 of 12 in 4 s: overloaded`; `None` if no attempt is pending.
 pub(crate) fn short(task: &AgentTask, now: Timestamp) -> Option<String> {
     task.retry.as_ref().map(|retry| format!("{}: {}", when(retry, now), kind(retry.kind)))
 }
 
-/// The same with the failure's own words.
+/// The same with the error message.
 pub(crate) fn whole(task: &AgentTask, now: Timestamp) -> Option<String> {
     task.retry.as_ref().map(|retry| format!("{}: {}", when(retry, now), text::one_line(&retry.reason)))
 }
 
 fn when(retry: &Retry, now: Timestamp) -> String {
-    // Whole seconds, and none left only when it is time.
+    // Rounded up to whole seconds.
     let ms = retry.next_at.since(now).next_multiple_of(1000);
     let soon = if ms == 0 { "now".to_owned() } else { format!("in {}", measure::duration(ms)) };
     format!("attempt {} of {} {soon}", retry.attempt, retry.of)
@@ -48,7 +48,7 @@ mod tests {
     use crate::output::fixture;
 
     #[test]
-    fn it_says_which_attempt_comes_when_and_why() {
+    fn a_retry_shows_attempt_time_and_reason() {
         let retry = Retry {
             attempt: 3,
             of: 12,

@@ -1,4 +1,4 @@
-//! Decisions that are remembered.
+//! Remembered decisions.
 
 use crate::output::{
     measure,
@@ -38,7 +38,7 @@ pub(crate) fn about(rule: &RememberedRule) -> String {
     rule.origin.as_ref().map_or_else(|| GONE.to_owned(), |origin| call(&origin.rule))
 }
 
-/// A command is what it runs; of any other call the arguments are shown as they are.
+/// A shell call as its command; any other call with its arguments.
 fn call(rule: &Rule) -> String {
     let arguments = rule.arguments.as_str();
     let command = serde_json::from_str::<serde_json::Value>(arguments).ok();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_says_what_is_decided_since_when_where_and_about_what() {
+    fn a_rule_is_listed_with_decision_age_folder_and_call() {
         let deleted = RememberedRule { origin: None, ..rule(false, "{}") };
         let all = [
             rule(true, r#"{"command":"make\u001b[2J"}"#),

@@ -1,5 +1,5 @@
-//! Where it goes: words of the agent to standard output, all else to standard error. Where both are one terminal, they are one screen:
-//! the agent's Markdown is rendered, and what goes on is shown below until it is over.
+//! Writes the agent's text to standard output and everything else to standard error. If both are one terminal, it is one screen:
+//! the agent's Markdown is rendered, and the status lines are kept below it.
 
 mod plain;
 mod terminal;
@@ -12,7 +12,7 @@ use std::{
 };
 use terminal::Terminal;
 
-/// The two streams, as a person sees them.
+/// Standard output and standard error, as one screen or as two streams.
 pub(crate) struct Screen(Face);
 
 enum Face {
@@ -30,8 +30,8 @@ impl Screen {
         }
     }
 
-    /// Whether words of a reply that is not recorded yet may be shown. A person at a terminal reads that an attempt failed and what
-    /// replaces it; a file or a program would keep both, so it gets words only once they are recorded.
+    /// Whether live text of a reply may be printed before it is recorded. A person at a terminal sees that an attempt failed and
+    /// what replaces it; a file or a program would keep both, so it gets only recorded text.
     pub(crate) const fn shows_drafts(&self) -> bool {
         match &self.0 {
             Face::Plain(plain) => plain.shows_drafts(),
@@ -39,7 +39,7 @@ impl Screen {
         }
     }
 
-    /// Columns of the terminal that a line beside the words goes to; `None` where it is none.
+    /// The width of standard error's terminal; `None` without one.
     pub(crate) fn width(&self) -> Option<usize> {
         match &self.0 {
             Face::Plain(_) => stderr_size().map(|size| size.columns),
@@ -47,7 +47,7 @@ impl Screen {
         }
     }
 
-    /// The room for lines that are replaced; none where that cannot be.
+    /// The room for lines that are replaced; zero if lines cannot be replaced.
     pub(crate) fn room(&self) -> Size {
         match &self.0 {
             Face::Plain(_) => Size { columns: 0, rows: 0 },
@@ -55,7 +55,7 @@ impl Screen {
         }
     }
 
-    /// A piece of the agent's words, as they are.
+    /// Prints a piece of the agent's text, unescaped.
     pub(crate) fn words(&mut self, raw: &str) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(plain) => plain.words(&text::block(raw)),
@@ -63,7 +63,7 @@ impl Screen {
         }
     }
 
-    /// What the agent says next stands apart from what it said before.
+    /// A blank line precedes the agent's next text.
     pub(crate) fn paragraph(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(plain) => plain.paragraph(),
@@ -71,7 +71,7 @@ impl Screen {
         }
     }
 
-    /// The agent has said what it had to say.
+    /// The agent's text is complete.
     pub(crate) fn end_words(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(plain) => plain.end_line(),
@@ -79,7 +79,7 @@ impl Screen {
         }
     }
 
-    /// Lines beside the agent's words.
+    /// Prints lines beside the agent's text.
     pub(crate) fn note(&mut self, lines: &str) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(plain) => plain.note(lines),
@@ -87,7 +87,7 @@ impl Screen {
         }
     }
 
-    /// The same without a line end: what is typed comes after it.
+    /// The same without a newline, for input on the same line.
     pub(crate) fn prompt(&mut self, label: &str) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(plain) => plain.prompt(label),
@@ -95,8 +95,7 @@ impl Screen {
         }
     }
 
-    /// What goes on, below all that was said; it stays there until there are other lines, or none. Not shown where it could not be
-    /// replaced.
+    /// Sets the status lines at the bottom, until they are set again. Nothing is printed where lines cannot be replaced.
     pub(crate) fn live(&mut self, lines: Vec<String>) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(_) => Ok(()),
@@ -104,7 +103,7 @@ impl Screen {
         }
     }
 
-    /// All is said; what comes after it on standard error stands apart.
+    /// Removes the status lines; later output on standard error follows after a blank line.
     pub(crate) fn close(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(plain) => plain.end_line(),
@@ -133,24 +132,24 @@ fn stderr_size() -> Option<Size> {
     Some(Size { columns: usize::from(columns.0), rows: usize::from(rows.0) })
 }
 
-/// Columns of the terminal that standard error goes to; `None` where it is none.
+/// The width of standard error's terminal; `None` without one.
 pub(crate) fn note_width() -> Option<usize> {
     stderr_size().map(|size| size.columns)
 }
 
-/// A person sees what is written to standard output.
+/// Whether standard output is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Standard output is a terminal that takes styles, and nobody said that it shall have none.
+/// Whether standard output is a terminal that takes styles, and styles are not disabled.
 pub(crate) fn is_rich() -> bool {
     let stdout = io::stdout();
     let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
     stdout.is_terminal() && !is_dumb && anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never
 }
 
-/// Standard output and standard error are the same terminal.
+/// Whether standard output and standard error are the same terminal.
 #[cfg(unix)]
 fn is_one_terminal() -> bool {
     let device = |fd| rustix::fs::fstat(fd).ok().map(|stat| stat.st_rdev);
@@ -162,14 +161,14 @@ fn is_one_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// A rendered text, whole, on standard output.
+/// Prints a rendered text to standard output.
 pub(crate) fn print(rendered: &str) -> io::Result<()> {
     let mut out = anstream::stdout();
     out.write_all(rendered.as_bytes())?;
     out.flush()
 }
 
-/// A line on standard error, for a person, beside what was asked for.
+/// Prints a line for a person to standard error.
 pub(crate) fn note(line: &str) -> io::Result<()> {
     writeln!(anstream::stderr(), "{}", line.trim_end_matches('\n'))
 }

@@ -1,4 +1,4 @@
-//! What was found, a line each, with the words that were looked for.
+//! Search results, one line each, with the matches marked.
 
 use crate::output::{
     measure,
@@ -53,7 +53,7 @@ fn message(hit: &MessageHit, now: Timestamp) -> String {
     format!("  {said} {}\n", marked(&hit.line))
 }
 
-/// With what fits painted. Marks that make no sense are left out.
+/// The line with its matches painted. Invalid marks are left out.
 fn marked(excerpt: &Excerpt) -> String {
     let mut out = String::new();
     let mut rest = 0;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_stand_under_their_conversation() {
+    fn messages_are_grouped_by_conversation() {
         let title = TitleHit {
             conversation_id: ConversationId(Uuid::from_u128(1)),
             archived: true,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_in_words() {
+    fn an_empty_result_has_a_sentence() {
         let reply = SearchReply { titles: vec![], messages: vec![], before: None, searched_to: Seq(9) };
         assert_eq!(found(&reply, fixture::START), "Nothing is found.\n");
     }

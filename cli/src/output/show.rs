@@ -1,4 +1,4 @@
-//! All about one task.
+//! One task with everything known about it.
 
 use crate::output::{
     call::{self, Extent},
@@ -13,7 +13,7 @@ use abide_client::protocol::{
     task::{AgentTask, Limits},
 };
 
-/// Of what stands under a title, in columns.
+/// The indentation below a title, in columns.
 const INDENT: usize = 2;
 
 /// `width` is the terminal's; `None` where there is none.
@@ -28,13 +28,13 @@ pub(crate) fn task(reply: &GetTaskReply, extent: Extent, now: Timestamp, width: 
     section(&mut out, "Prompt", &text::indented(&task.original_prompt, 2));
     let room = width.map(|width| width.saturating_sub(INDENT));
     match &reply.history {
-        // The calls stand among what else happened.
+        // The history contains the calls.
         Some(happened) => {
             section(&mut out, "History", &indent(&history::history(reply, happened, extent, room)));
         }
         None => {
             let older = if reply.calls_cut { history::OLDER_CALLS } else { "" };
-            let calls: String = reply.calls.iter().map(|c| call::told(c, extent, room)).collect();
+            let calls: String = reply.calls.iter().map(|c| call::rendered(c, extent, room)).collect();
             section(&mut out, "Calls", &indent(&(paint(FAINT, older) + &calls)));
         }
     }

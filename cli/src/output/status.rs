@@ -1,4 +1,4 @@
-//! The daemon, in words.
+//! The daemon's status in words.
 
 use crate::output::{
     measure,
@@ -60,7 +60,7 @@ fn config(status: &StatusReply) -> String {
     }
 }
 
-/// What a daemon that has stopped leaves behind.
+/// The unfinished tasks of a daemon that was stopped.
 pub(crate) fn stopped(left: &ShutdownReply) -> String {
     let mut out = "stopped".to_owned();
     let TaskCounts { running, waiting, paused } = left.tasks;
@@ -87,7 +87,7 @@ pub(crate) fn stopped(left: &ShutdownReply) -> String {
     out
 }
 
-/// What it was, and what becomes of it.
+/// The work, and what the next start does with it.
 fn cut_off(work: &CutWork) -> (String, &'static str) {
     let CutWork::ToolCall(call) = work else {
         return ("a model call".to_owned(), "the model is asked again at the next start");
@@ -102,13 +102,13 @@ fn cut_off(work: &CutWork) -> (String, &'static str) {
     (format!("{} {}", text::one_line(&call.tool), text::one_line(&call.summary)), then)
 }
 
-/// What is wrong with the configuration, and what holds meanwhile.
+/// What is wrong with the configuration's file, and which configuration is in force.
 pub(crate) fn refused_config(refused: &RefusedConfig) -> String {
     let message = text::one_line(&refused.message);
     format!("the configuration is refused: {message}. Until then what was read before stays in force")
 }
 
-/// What the shell knows and the daemon does not, with the way out.
+/// A key that the shell has and the daemon lacks, and the command that stores it.
 pub(crate) fn missing_key(variable: &str, provider: &str) -> String {
     format!(
         "this shell has {variable}, the daemon has no such key; to give it to the daemon:\n  printenv {variable} | abide key set {}",
@@ -127,7 +127,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn what_was_cut_off_is_named_with_what_becomes_of_it() {
+    fn work_cut_off_is_named_with_what_the_next_start_does() {
         let cut = |work| CutOff {
             conversation_id: ConversationId(Uuid::from_u128(1)),
             title: "Tidy up".into(),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn status_names_what_a_person_asks_for() {
+    fn the_status_has_tasks_inbox_and_configuration() {
         let status = StatusReply {
             version: "0.1.0".into(),
             pid: 42,

@@ -1,4 +1,4 @@
-//! The few colours there are, by meaning.
+//! Colours by meaning.
 
 use anstyle::{AnsiColor, Style};
 

@@ -1,22 +1,22 @@
-//! Columns, aligned by display width; the last one takes what is left and is cut where the terminal ends.
+//! Columns, aligned by display width; the last column is cut at the terminal's width.
 
 use crate::output::{style::paint, text};
 use anstyle::Style;
 
 const GAP: &str = "  ";
 
-/// A cell: text without colours (they have no width), and how to paint it.
+/// A cell: text without styles (they would count as width), and its style.
 pub(crate) struct Cell {
     text: String,
     style: Style,
 }
 
-/// `raw` may come from anywhere.
+/// `raw` may be any text; it is made safe.
 pub(crate) fn cell(style: Style, raw: &str) -> Cell {
     Cell { text: text::one_line(raw), style }
 }
 
-/// A line for the header (if there is one) and each row. `width` is the terminal's; `None` cuts nothing.
+/// A line for the header (unless empty) and for each row. `width` is the terminal's; `None` cuts nothing.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[Cell; N]], width: Option<usize>) -> String {
     let header = header.map(|title| cell(super::style::FAINT, title));
     let has_header = header.iter().any(|c| !c.text.is_empty());
@@ -53,7 +53,7 @@ mod tests {
     use crate::output::style::PLAIN;
 
     #[test]
-    fn columns_line_up_by_what_is_seen_and_the_last_is_cut() {
+    fn columns_align_by_display_width_and_the_last_is_cut() {
         let rows =
             [[cell(PLAIN, "日本"), cell(PLAIN, "ab")], [cell(PLAIN, "x"), cell(PLAIN, "a long last column")]];
         assert_eq!(

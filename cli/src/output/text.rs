@@ -1,20 +1,20 @@
-//! The gate between words from elsewhere and the terminal: no control character passes, widths are those of the screen.
+//! Makes foreign text safe for the terminal: no control character passes. Measures display widths.
 
 use abide_client::text::{visible, visible_line};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Words of several lines: line ends and tabs stay, every other control character becomes visible.
+/// Text of several lines: newlines and tabs stay, other control characters are escaped.
 pub(crate) fn block(raw: &str) -> Cow<'_, str> {
     visible(raw)
 }
 
-/// Words that must stay on one line.
+/// Text on one line, with runs of white space as single spaces.
 pub(crate) fn one_line(raw: &str) -> String {
     visible(raw).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Words in a line, with the spaces between them as they are; what would end the line is made visible.
+/// Text on one line, with its spaces as they are; newlines are escaped.
 pub(crate) fn one_row(raw: &str) -> String {
     visible_line(raw).into_owned()
 }
@@ -22,7 +22,7 @@ pub(crate) fn one_row(raw: &str) -> String {
 /// Columns from one tab stop to the next.
 const TAB: usize = 8;
 
-/// A line of a command's output as a terminal would leave it on one row: without what a carriage return overwrote, tabs as spaces.
+/// A line of a command's output as a terminal would show it: without text overwritten after a carriage return, tabs as spaces.
 pub(crate) fn row(line: &str) -> String {
     let last = line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default();
     let mut row = String::with_capacity(last.len());
@@ -36,17 +36,17 @@ pub(crate) fn row(line: &str) -> String {
     row
 }
 
-/// The first line that says something.
+/// The first line that is not blank.
 pub(crate) fn first_line(raw: &str) -> String {
     raw.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// Columns on a screen.
+/// The display width.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Cuts to at most `room` columns; what is cut ends in `…`.
+/// Cuts to at most `room` columns; cut text ends in `…`.
 pub(crate) fn fit(text: &str, room: usize) -> Cow<'_, str> {
     if text.width() <= room {
         return Cow::Borrowed(text);
@@ -62,7 +62,7 @@ pub(crate) fn fit(text: &str, room: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..end]))
 }
 
-/// Words of several lines, each moved to the right.
+/// Text of several lines, indented.
 pub(crate) fn indented(raw: &str, by: usize) -> String {
     let margin = " ".repeat(by);
     let mut out = String::new();
@@ -74,7 +74,7 @@ pub(crate) fn indented(raw: &str, by: usize) -> String {
     out
 }
 
-/// Columns of the terminal; `None` where standard output is none.
+/// The terminal's width; `None` if standard output is no terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(w, _)| usize::from(w.0))
 }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_become_one_or_keep_their_ends() {
+    fn lines_are_joined_or_keep_their_newlines() {
         assert_eq!(one_line("a\n  b\tc\n"), "a b c");
         assert_eq!(first_line("\n \nb c\nd"), "b c");
         assert_eq!(block("a\n\tb"), "a\n\tb");

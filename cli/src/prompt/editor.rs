@@ -1,5 +1,4 @@
-//! A line that is edited with arrow keys, history, completion and pasted texts. `rustyline` does the editing, on a thread of its own,
-//! since it blocks.
+//! Edits a line with arrow keys, history, completion and pasting. `rustyline` does it on a thread of its own, since it blocks.
 
 use super::{
     Edited, Terminal,
@@ -26,12 +25,13 @@ use tokio::signal::unix::{SignalKind, signal};
 
 type Reader = rustyline::Editor<Dialect, MemHistory>;
 
-/// The editor of a dialogue: what is typed between two of its lines is kept for the next one.
+/// An editor for several lines: text typed between two of them is kept for the next one.
 pub(crate) struct Editor {
     terminal: Terminal,
-    /// `None` where the terminal cannot move its cursor: the kernel's own editing has to do. Also while the thread has it.
+    /// `None` if the terminal cannot move its cursor; then the kernel's line editing is used. Also `None` while the thread has
+    /// it.
     reader: Option<Reader>,
-    /// What is typed while no line is read does not mix with what is written.
+    /// While no line is read, typed keys are not echoed into the output.
     mode: Option<InputMode>,
 }
 
@@ -45,8 +45,8 @@ impl Editor {
         Ok(Self { terminal, reader: Some(reader(lines).map_err(failed)?), mode })
     }
 
-    /// A line, or several: Alt-Enter, Ctrl-J or a backslash at the end make another. Arrow up and Ctrl-R offer `history`, oldest
-    /// first. Dropped, it leaves a thread that reads the terminal.
+    /// Reads a line, or several: Alt-Enter, Ctrl-J or a backslash at the end continue it. Arrow up and Ctrl-R offer `history`,
+    /// oldest first. If dropped, a thread keeps reading the terminal.
     pub(crate) async fn line(&mut self, label: &str, history: &[String]) -> io::Result<Edited> {
         let Some(mut reader) = self.reader.take() else { return plain(self.terminal, label).await };
         remember(&mut reader, history).map_err(failed)?;
@@ -60,13 +60,14 @@ impl Editor {
 }
 
 impl Terminal {
-    /// One edited line. It can be dropped without a trace until `began` is set, with the first key: reading cannot be called off.
+    /// Reads one edited line. It can be dropped without effect until the first key sets `began`; after that, reading cannot be
+    /// cancelled.
     pub(crate) async fn edit(&self, label: &str, began: &AtomicBool) -> io::Result<Edited> {
         if is_dumb() {
             return plain(*self, label).await;
         }
         let _mode = InputMode::of_editor()?;
-        // Only now: who sees it may type, and no key is to be taken in the old mode.
+        // The label is shown only now: a person who sees it may type, and no key may be read in the old mode.
         show(label)?;
         readable().await?;
         began.store(true, Ordering::Relaxed);
@@ -93,14 +94,14 @@ fn show(label: &str) -> io::Result<()> {
 }
 
 async fn read(mut reader: Reader, label: String) -> io::Result<(Reader, io::Result<Edited>)> {
-    // The runtime's handler comes before the reader's own, which puts back the one that it found.
+    // tokio's handler must be installed before rustyline's, which restores the handler that it found.
     drop(signal(SignalKind::interrupt())?);
     let reading = tokio::task::spawn_blocking(move || {
         let edited = match reader.readline(&(label.as_str(), paint(STRONG, &label))) {
             Ok(line) => Ok(Edited::Line(line)),
             Err(ReadlineError::Eof) => Ok(Edited::End),
             Err(ReadlineError::Interrupted) => Ok(Edited::Interrupted),
-            // Bytes that are no UTF-8 were typed: there is no line, but the terminal is well.
+            // Invalid UTF-8 was typed: there is no line, but the terminal works.
             Err(ReadlineError::Io(e)) if e.kind() == io::ErrorKind::InvalidData => {
                 Ok(Edited::Line(String::new()))
             }
@@ -119,7 +120,7 @@ fn remember(reader: &mut Reader, entries: &[String]) -> Result<(), ReadlineError
 }
 
 fn reader(lines: Vec<String>) -> Result<Reader, ReadlineError> {
-    // Standard output may be a file while there is a terminal.
+    // Standard output may be a file.
     let behavior = if io::stdout().is_terminal() { Behavior::Stdio } else { Behavior::PreferTerm };
     let color = match anstream::AutoStream::choice(&io::stderr()) {
         anstream::ColorChoice::Never => ColorMode::Disabled,
@@ -151,11 +152,11 @@ fn failed(error: ReadlineError) -> io::Error {
     }
 }
 
-/// Keys that mean something else depending on the line.
+/// Keys whose effect depends on the line.
 enum Binding {
-    /// After a backslash at the end of the text: another line instead of the end.
+    /// After a backslash at the end of the text: begins another line.
     Enter,
-    /// With some text: clears it (Ctrl-Y brings it back) instead of interrupting.
+    /// If there is text: clears it (Ctrl-Y brings it back) instead of interrupting.
     CtrlC,
 }
 
@@ -163,7 +164,7 @@ impl ConditionalEventHandler for Binding {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         let (line, position) = (context.line(), context.pos());
         match self {
-            // `Cmd::Replace` would leave the cursor before what it inserts.
+            // `Cmd::Replace` would leave the cursor before the inserted text.
             Self::Enter if is_continued(line, position) => Some(Cmd::Complete),
             Self::CtrlC if !line.is_empty() => Some(Cmd::Kill(Movement::WholeBuffer)),
             Self::Enter | Self::CtrlC => None,
@@ -171,14 +172,14 @@ impl ConditionalEventHandler for Binding {
     }
 }
 
-/// A backslash before the cursor, at the end of the text, stands for a line end.
+/// A backslash before the cursor, at the end of the text, stands for a newline.
 fn is_continued(line: &str, position: usize) -> bool {
     position == line.len() && line.ends_with('\\')
 }
 
-/// What is special about our lines: how they complete, and that the prompt is coloured.
+/// Completion, and a coloured prompt.
 struct Dialect {
-    /// The lines that can be completed to.
+    /// The lines that Tab completes to.
     lines: Vec<String>,
 }
 
@@ -200,7 +201,7 @@ impl Completer for Dialect {
     }
 }
 
-/// What `typed` can be completed to, up to the end of a word.
+/// The completions of `typed`, up to the end of a word.
 fn candidates(typed: &str, lines: &[String]) -> Vec<Pair> {
     let mut found: Vec<Pair> = Vec::new();
     for line in lines {
@@ -219,7 +220,7 @@ fn candidates(typed: &str, lines: &[String]) -> Vec<Pair> {
 }
 
 impl Highlighter for Dialect {
-    /// The coloured prompt is given beside the plain one; while the history is searched there is only a plain one.
+    /// The coloured prompt replaces the plain one, except while the history is searched.
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
         Cow::Borrowed(prompt)
     }

@@ -1,6 +1,6 @@
-//! The messages that were typed in `abide chat` before, for the arrow keys and Ctrl-R.
+//! Earlier messages of `abide chat`, for the arrow keys and Ctrl-R.
 //!
-//! On disk each entry is a JSON string on a line of its own, oldest first, in a file that only this user can read.
+//! The file has one JSON string on each line, oldest first; only this user can read it.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -8,11 +8,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Entries that are kept.
+/// How many entries are kept.
 const MAX_ENTRIES: usize = 1000;
-/// The longest entry, in bytes; a longer text was pasted and is not worth keeping.
+/// The longest entry kept, in bytes; a longer text was pasted.
 const MAX_ENTRY: usize = 16 * 1024;
-/// The part of the file that is read, in bytes, from its end.
+/// How much of the file's end is read, in bytes.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 
 pub(crate) struct History {
@@ -23,7 +23,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// A history that is forgotten when the program ends.
+    /// A history that is not saved.
     pub(crate) const fn in_memory() -> Self {
         Self { file: None, entries: Vec::new() }
     }
@@ -41,7 +41,7 @@ impl History {
                 history.insert(&entry);
             }
         }
-        // The file is only appended to, so it also holds entries that were repeated or dropped since.
+        // The file is only appended to, so it keeps entries that were repeated or dropped since.
         if stored > 2 * MAX_ENTRIES {
             history.rewrite()?;
         }
@@ -53,10 +53,10 @@ impl History {
         &self.entries
     }
 
-    /// Adds an entry; an equal older one goes. A text that begins with a space is not kept, as in a shell.
+    /// Adds an entry and removes an equal older one. A text that begins with a space is not kept, as in a shell.
     ///
     /// # Errors
-    /// It cannot be written; it is kept in memory nevertheless.
+    /// The file cannot be written; the entry is kept in memory.
     pub(crate) fn add(&mut self, entry: &str) -> io::Result<()> {
         let entry = entry.trim_end();
         if entry.is_empty() || entry.starts_with(' ') || self.entries.last().is_some_and(|last| last == entry)
@@ -102,18 +102,18 @@ fn lines(path: &Path) -> io::Result<Vec<String>> {
     let mut bytes = Vec::new();
     file.take(MAX_FILE).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    // The first line of a part of a file is a part of a line.
+    // If only the end of the file is read, its first line is incomplete.
     Ok(text.lines().skip(usize::from(skipped > 0)).map(str::to_owned).collect())
 }
 
 fn append(path: &Path, entry: &str) -> io::Result<()> {
     let line = format!("{}\n", serde_json::to_string(entry)?);
     let mut file = private().append(true).open(path)?;
-    // One write: several chats may append at once.
+    // One write, since several chats may append at once.
     file.write_all(line.as_bytes())
 }
 
-/// Creates what is not there, for this user only.
+/// Creates a missing file, for this user only.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.create(true);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_lines_and_overlong_entries_cost_no_other_entry() {
+    fn damaged_lines_and_overlong_entries_do_not_affect_others() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(file(&dir), b"\"one\"\n\xff\xfe\nnot json\n[1]\n\"two\"\n\"cut").unwrap();
         let mut history = History::open(file(&dir)).unwrap();

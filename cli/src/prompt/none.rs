@@ -1,4 +1,4 @@
-//! No terminal input on this platform yet: commands say how to answer from elsewhere instead.
+//! No terminal input on this platform yet: commands print how to answer from elsewhere.
 
 use std::{io, sync::atomic::AtomicBool};
 

@@ -6,10 +6,10 @@ use rustix::{
 };
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// More than the kernel hands out at once of a line.
+/// More than the kernel returns of a line at once.
 const CHUNK: usize = 8192;
 
-/// A terminal with a person: standard input and standard error are one.
+/// A person's terminal: standard input and standard error are terminals.
 #[derive(Clone, Copy)]
 pub(crate) struct Terminal(());
 
@@ -18,14 +18,14 @@ impl Terminal {
         (io::stdin().is_terminal() && io::stderr().is_terminal()).then_some(Self(()))
     }
 
-    /// A line without its end, edited with what the terminal itself offers; `None` for Ctrl-D.
+    /// A line without its newline, with the kernel's line editing; `None` for Ctrl-D.
     pub(crate) async fn line(&self) -> io::Result<Option<String>> {
         let mut line = Vec::new();
         loop {
             let chunk = chunk().await?;
             let is_end = chunk.is_empty();
             line.extend(chunk);
-            // Ctrl-D after some words hands them out without a line end: they are not lost, nor is the line over.
+            // Ctrl-D after some text returns it without a newline: the text is kept and the line goes on.
             if line.ends_with(b"\n") {
                 line.pop();
                 return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
@@ -36,7 +36,7 @@ impl Terminal {
         }
     }
 
-    /// A line that is not shown.
+    /// A line without echo.
     pub(crate) async fn secret(&self) -> io::Result<Option<String>> {
         let _mode = InputMode::without(LocalModes::ECHO)?;
         self.line().await
@@ -49,21 +49,21 @@ impl Terminal {
         match keys[..] {
             [] => Ok(super::END_OF_INPUT),
             [key] => Ok(key),
-            // An arrow, a pasted text: no key of ours.
+            // Several bytes: an arrow key or pasted text, not a single key.
             _ => Ok(0),
         }
     }
 
-    /// Drops what was typed before it was asked for, so that it cannot decide anything.
+    /// Drops keys typed before the prompt, so that they cannot decide anything.
     pub(crate) fn forget_typed(&self) -> io::Result<()> {
         Ok(tcflush(io::stdin(), QueueSelector::IFlush)?)
     }
 }
 
-/// Another mode of the terminal's input; the one before is restored when this is dropped, also by a panic or a signal.
+/// Changes the mode of terminal input; the old mode is restored on drop, also by a panic or a signal.
 pub(super) struct InputMode {
     before: Termios,
-    /// The terminal was told to mark where a pasted text begins and ends.
+    /// Pasted text is marked with its begin and end.
     marks_pastes: bool,
 }
 
@@ -80,13 +80,13 @@ impl InputMode {
         Ok(Self { before, marks_pastes: false })
     }
 
-    /// Keys are kept for the editor as they come; Ctrl-C still interrupts until the editor has begun.
+    /// Keys wait for the editor; Ctrl-C still interrupts until the editor begins.
     pub(super) fn of_editor() -> io::Result<Self> {
         let mut mode = Self::changed(|modes| {
             modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
-            // Ctrl-C would take what was typed and what is not shown yet with it.
+            // Otherwise Ctrl-C would flush keys that are typed but not shown yet.
             modes.local_modes.insert(LocalModes::NOFLSH);
-            // Enter is a carriage return, and so differs from Ctrl-J.
+            // Enter sends a carriage return, so that it differs from Ctrl-J.
             modes.input_modes.remove(InputModes::ICRNL);
         })?;
         mode.marks_pastes = true;
@@ -94,7 +94,7 @@ impl InputMode {
         Ok(mode)
     }
 
-    /// Once more, after an edited line has ended it.
+    /// Turns the marks on again: each edited line turns them off.
     pub(super) fn mark_pastes(&self) -> io::Result<()> {
         io::stderr().write_all(b"\x1b[?2004h")
     }
@@ -102,7 +102,7 @@ impl InputMode {
 
 impl Drop for InputMode {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing back.
+        // A closed terminal cannot be restored.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
         if self.marks_pastes {
             let _ = io::stderr().write_all(b"\x1b[?2004l");
@@ -110,15 +110,15 @@ impl Drop for InputMode {
     }
 }
 
-/// What the terminal has, once it has something; empty at the end. Dropped, it takes nothing from the terminal.
+/// The next input from the terminal; empty at its end. Cancel-safe: a dropped read takes nothing.
 async fn chunk() -> io::Result<Vec<u8>> {
     readable().await?;
     read_now()
 }
 
-/// Waits until the terminal has something to read, or has ended.
+/// Waits until the terminal can be read, or is closed.
 pub(super) async fn readable() -> io::Result<()> {
-    // Dropping the sender ends the wait of the thread: a plain read could not be called off.
+    // Dropping the sender ends the thread's wait; a plain read could not be cancelled.
     let (called_off, _sender) = io::pipe()?;
     let wait = tokio::task::spawn_blocking(move || {
         let stdin = io::stdin();
@@ -134,7 +134,7 @@ pub(super) async fn readable() -> io::Result<()> {
     wait.await.map_err(io::Error::other)?
 }
 
-/// Not through `std::io::stdin`'s buffer, which would hide from `poll` what it holds.
+/// Reads without `std::io::stdin`'s buffer, whose content `poll` does not see.
 fn read_now() -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; CHUNK];
     let n = rustix::io::retry_on_intr(|| rustix::io::read(rustix::stdio::stdin(), &mut bytes[..]))?;

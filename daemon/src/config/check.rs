@@ -1,4 +1,4 @@
-//! What a type cannot say.
+//! Checks that the types do not express.
 
 use super::{Config, Problem, Provider};
 use abide_model::Place;
@@ -51,16 +51,22 @@ fn check_provider(name: &str, provider: &Provider) -> Result<(), Problem> {
     let is_vendor = matches!(name, "openai" | "anthropic");
     match provider.api.place() {
         Place::File if provider.base_url.is_some() => {
-            return Err(Problem::new(key("base_url"), "a scripted provider has no address", "remove it"));
+            return Err(Problem::new(
+                key("base_url"),
+                "a provider that plays a file has no address",
+                "remove it",
+            ));
         }
         Place::File if provider.script.is_none() => {
             return Err(Problem::new(key("script"), "is missing", "name the file of replies"));
         }
         Place::Address { .. } if provider.script.is_some() => {
-            return Err(Problem::new(key("script"), "is for `api = \"scripted\"` only", "remove it"));
+            let problem =
+                format!("is not for `api = {:?}`, whose providers have an address", provider.api.name());
+            return Err(Problem::new(key("script"), problem, "remove it"));
         }
-        Place::Address { is_imitated: true, .. } if provider.base_url.is_none() && !is_vendor => {
-            let advice = "name the address that `/chat/completions` is appended to";
+        Place::Address { is_imitated: true, base_url, .. } if provider.base_url.is_none() && !is_vendor => {
+            let advice = format!("give its address. {base_url}");
             return Err(Problem::new(key("base_url"), "is missing", advice));
         }
         Place::File | Place::Address { .. } => {}
@@ -77,7 +83,7 @@ fn check_provider(name: &str, provider: &Provider) -> Result<(), Problem> {
         return Err(Problem::new(key("stall_timeout_secs"), "0 would give up at once", advice));
     }
     if provider.api_key_env.as_ref().is_some_and(|env| !variable_name(env)) {
-        // Its value is not shown: the key itself is what people put here by mistake.
+        // The value is not shown: it may be a key that was put here by mistake.
         let advice =
             "give the variable's name, as in \"LOCAL_API_KEY\"; a key itself is kept by `abide key set`";
         return Err(Problem::new(key("api_key_env"), "is not the name of an environment variable", advice));
@@ -90,7 +96,7 @@ fn variable_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// `http` or `https`, and without a user's name and password, which would end up in logs.
+/// `http` or `https`, without a user name and password, which would appear in logs.
 fn web_address(key: &str, url: &str) -> Result<(), Problem> {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     let Some(authority) = rest.map(|r| r.split(['/', '?', '#']).next().unwrap_or_default()) else {

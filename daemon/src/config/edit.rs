@@ -1,10 +1,10 @@
-//! Changes of the file's text that leave comments, order and everything else as they are.
+//! Edits the file's text; comments, order and everything else stay.
 
 use super::{Config, Problem};
 use abide_protocol::method::config::ModelChoice;
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
-/// What a client changes. What is absent stays as it is.
+/// A client's change of the configuration. `None` leaves a setting as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
     /// `[model] default`.
@@ -14,10 +14,10 @@ pub struct Change {
 }
 
 impl Change {
-    /// The text with this change in it.
+    /// The text with this change applied.
     ///
     /// # Errors
-    /// The text is not understood, before or after.
+    /// The text is invalid, before or after the change.
     pub fn apply(&self, text: &str) -> Result<String, Problem> {
         Config::parse(text)?;
         let mut document: DocumentMut =
@@ -40,10 +40,10 @@ impl Change {
     }
 }
 
-/// What stands around the old value (a comment, say) stands around the new one.
+/// Comments around the old value stay around the new one.
 fn set(document: &mut DocumentMut, table: &str, key: &str, mut value: Value) {
     let table = document.entry(table).or_insert_with(|| Item::Table(Table::new()));
-    // `Config::parse` takes nothing but a table here.
+    // `Config::parse` accepts only a table here.
     let Some(table) = table.as_table_like_mut() else { return };
     if let Some(before) = table.get(key).and_then(Item::as_value) {
         *value.decor_mut() = before.decor().clone();
@@ -85,7 +85,7 @@ max_steps = 7
 ";
 
     #[test]
-    fn a_value_is_changed_and_all_around_it_stays() {
+    fn only_the_value_is_changed() {
         assert_eq!(model("a/small").apply(FILE).unwrap(), FILE.replace("a/big", "a/small"));
         assert_eq!(model("a/big").apply(FILE).unwrap(), FILE);
         assert_eq!(Change::default().apply(FILE).unwrap(), FILE);
@@ -93,14 +93,14 @@ max_steps = 7
     }
 
     #[test]
-    fn what_is_not_there_is_added_and_what_is_taken_away_goes() {
+    fn missing_entries_are_added_and_automatic_removes_the_default() {
         assert_eq!(model("a/b").apply("").unwrap(), "[model]\ndefault = \"a/b\"\n");
         assert_eq!(automatic().apply("[model]\ndefault = \"a/b\"\n").unwrap(), "[model]\n");
         assert_eq!(automatic().apply("").unwrap(), "");
     }
 
     #[test]
-    fn every_way_to_write_a_table_is_understood() {
+    fn every_table_syntax_can_be_edited() {
         for (before, after) in [
             ("model.default = \"a/b\"\n", "model.default = \"c/d\"\n"),
             ("model = { default = \"a/b\" }\n", "model = { default = \"c/d\" }\n"),
@@ -111,7 +111,7 @@ max_steps = 7
     }
 
     #[test]
-    fn a_text_that_is_not_understood_is_not_changed() {
+    fn an_invalid_text_is_not_changed() {
         let problem = quiet().apply("[task]\nmax_stepps = 3\n").unwrap_err();
         assert_eq!((problem.line, problem.key.as_deref()), (Some(2), Some("task.max_stepps")));
         let problem = model("no slash").apply("").unwrap_err();

@@ -1,18 +1,18 @@
 use std::{fmt, io, ops::Range, path::PathBuf};
 
-/// A configuration that the daemon does not start with.
+/// Why a configuration is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("cannot read {}: {source}; make it readable, or move it away to start with the defaults", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("{} is larger than 1 MiB: that is no configuration; move it away to start with the defaults", path.display())]
+    #[error("{} is larger than 1 MiB: it is not a configuration file; move it away to start with the defaults", path.display())]
     TooLarge { path: PathBuf },
     #[error("{}, {problem}", path.display())]
     Wrong { path: PathBuf, problem: Problem },
 }
 
 impl ConfigError {
-    /// What is wrong in the text, if it is the text.
+    /// The problem in the text, if it is one.
     #[must_use]
     pub const fn problem(&self) -> Option<&Problem> {
         match self {
@@ -22,12 +22,12 @@ impl ConfigError {
     }
 }
 
-/// What is wrong in the file's text. Never quotes a value of an unknown key: it may be a secret.
+/// A problem in the file's text. Never quotes the value of an unknown key, which may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Counts from 1; absent where the key is not known to a line.
+    /// From 1; `None` if the line is unknown.
     pub line: Option<usize>,
-    /// Dotted, as far as it is known.
+    /// Dotted; `None` if unknown.
     pub key: Option<String>,
     /// What is wrong with it.
     pub what: String,
@@ -79,7 +79,7 @@ fn line_of(text: &str, span: &Range<usize>) -> usize {
     text.bytes().take(span.start).filter(|b| *b == b'\n').count() + 1
 }
 
-/// The dotted key on that line, with the table it stands in.
+/// The dotted key on this line, with its table.
 fn key_in(text: &str, line: usize) -> Option<String> {
     let header = |l: &str| {
         let l = l.trim();

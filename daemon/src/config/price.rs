@@ -1,6 +1,6 @@
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-/// What a model costs, in micro-dollars per million tokens. (The file says dollars per million tokens.)
+/// A model's price in micro-dollars per million tokens. (The file has dollars per million tokens.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -8,10 +8,10 @@ pub struct Price {
     pub input: u64,
     #[serde(deserialize_with = "dollars")]
     pub output: u64,
-    /// Absent: as `input`.
+    /// `None`: as `input`.
     #[serde(default, deserialize_with = "maybe_dollars")]
     pub cache_read: Option<u64>,
-    /// Absent: as `input`.
+    /// `None`: as `input`.
     #[serde(default, deserialize_with = "maybe_dollars")]
     pub cache_write: Option<u64>,
 }
@@ -27,7 +27,7 @@ impl From<Price> for abide_model::Price {
     }
 }
 
-/// More than any model costs, and far from what a float holds exactly.
+/// More than any model costs, and small enough for a float to be exact.
 const MAX_DOLLARS: f64 = 1_000_000.0;
 
 fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {

@@ -1,13 +1,13 @@
-//! The reference of the file: every key with its type, default and meaning. A test holds it against what the parser accepts.
+//! The reference of `config.toml`: every key with type, default and meaning. A test compares it with what the parser accepts.
 
 use std::fmt::Write as _;
 
 /// A table of the file.
 struct Table {
-    /// As it is written, with a name of the user's own in capitals.
+    /// The header in the file, with placeholders in capitals.
     header: &'static str,
     meaning: &'static str,
-    /// When a change is there.
+    /// When a change takes effect.
     applies: &'static str,
     keys: &'static [Key],
 }
@@ -17,9 +17,9 @@ struct Key {
     name: &'static str,
     /// Type and unit.
     kind: &'static str,
-    /// As it is written, where it is a value.
+    /// In TOML, where it is a value.
     default: &'static str,
-    /// As it is written.
+    /// In TOML.
     example: &'static str,
     meaning: &'static str,
 }
@@ -30,20 +30,21 @@ const NEXT_CALL: &str = "within a second, also for the model calls of tasks that
 const TABLES: &[Table] = &[
     Table {
         header: "model",
-        meaning: "Which model is asked.",
+        meaning: "The default model.",
         applies: NEXT_TASK,
         keys: &[Key {
             name: "default",
             kind: "text, PROVIDER/MODEL",
             default: "none",
             example: "\"local/smollm2\"",
-            meaning: "The model of tasks and conversations that name none. Without it, the first that is there: Anthropic \
-                or OpenAI if the daemon has a key, an Ollama or llama-server on this machine, the scripted `demo`.",
+            meaning: "The model of tasks and conversations that name none. Without it, the first available \
+                one: Anthropic or OpenAI if the daemon has a key, an Ollama or llama-server on this \
+                machine, otherwise the scripted `demo`.",
         }],
     },
     Table {
         header: "providers.NAME",
-        meaning: "Where models are. NAME is the part of PROVIDER/MODEL before the slash, of the characters `a-z A-Z 0-9 - _ .`; \
+        meaning: "A model provider. NAME is the part of PROVIDER/MODEL before the slash, of the characters `a-z A-Z 0-9 - _ .`; \
             `openai`, `anthropic`, `ollama`, `llama-server` and `demo` replace the built-in ones.",
         applies: NEXT_CALL,
         keys: &[
@@ -52,8 +53,8 @@ const TABLES: &[Table] = &[
                 kind: "`\"openai-chat\"`, `\"anthropic\"` or `\"scripted\"`",
                 default: "required",
                 example: "\"openai-chat\"",
-                meaning: "What it speaks: OpenAI Chat Completions, which most servers do; Anthropic Messages; or a file of \
-                    replies.",
+                meaning: "The provider's API: OpenAI Chat Completions (most servers have it), Anthropic \
+                    Messages, or a file of replies.",
             },
             Key {
                 name: "base_url",
@@ -68,9 +69,10 @@ const TABLES: &[Table] = &[
                 kind: "text, the name of a variable",
                 default: "none",
                 example: "\"LOCAL_API_KEY\"",
-                meaning: "The variable of the daemon's environment that holds the key; it goes before one that \
-                    `abide key set NAME` has stored. The daemon's environment is that of the shell that started it: a \
-                    variable that is set later is not there before `abide daemon restart` in that shell.",
+                meaning: "The variable of the daemon's environment that holds the key; it takes precedence \
+                    over one that `abide key set NAME` has stored. The daemon's environment is that of the \
+                    shell that started it: a variable that is set later is not there before `abide daemon \
+                    restart` in that shell.",
             },
             Key {
                 name: "max_parallel",
@@ -92,13 +94,13 @@ const TABLES: &[Table] = &[
                 kind: "whole number of seconds, 1 or more",
                 default: "180",
                 example: "600",
-                meaning: "How long nothing may come before an attempt counts as stalled.",
+                meaning: "An attempt that receives nothing for this long counts as stalled.",
             },
         ],
     },
     Table {
         header: "task",
-        meaning: "What a task is given if the request says nothing else. 0 means no limit.",
+        meaning: "The defaults of tasks; a request can override them. 0 means no limit.",
         applies: NEXT_TASK,
         keys: &[
             Key {
@@ -127,15 +129,15 @@ const TABLES: &[Table] = &[
                 kind: "whole number of tokens",
                 default: "0",
                 example: "2000000",
-                meaning: "Of all model calls together, in and out. At four fifths you are told, at the limit the task pauses \
-                    and asks.",
+                meaning: "The tokens of all model calls, input and output. At 80 % you are alerted; at the \
+                    limit the task pauses and asks.",
             },
             Key {
                 name: "max_cost_micros",
                 kind: "whole number of micro-dollars",
                 default: "0",
                 example: "5000000",
-                meaning: "The same in money; 1000000 is one dollar. Counts what has a price, see `[prices]`.",
+                meaning: "The same for the cost; 1000000 is one dollar. Only models with a price count, see `[prices]`.",
             },
             Key {
                 name: "question_timeout_secs",
@@ -149,7 +151,7 @@ const TABLES: &[Table] = &[
                 kind: "`\"resume\"`, `\"ask\"` or `\"pause\"`",
                 default: "\"resume\"",
                 example: "\"ask\"",
-                meaning: "What becomes of a task that was at work when the daemon ended, at its next start.",
+                meaning: "What a starting daemon does with a task that was at work when the last daemon ended.",
             },
         ],
     },
@@ -176,28 +178,28 @@ const TABLES: &[Table] = &[
                 kind: "dollars per million tokens",
                 default: "required",
                 example: "0.15",
-                meaning: "What is sent, but for what a cache has.",
+                meaning: "Input tokens that are not read from a cache.",
             },
             Key {
                 name: "output",
                 kind: "dollars per million tokens",
                 default: "required",
                 example: "0.6",
-                meaning: "What comes back, reasoning included.",
+                meaning: "Output tokens, reasoning included.",
             },
             Key {
                 name: "cache_read",
                 kind: "dollars per million tokens",
                 default: "as `input`",
                 example: "0.075",
-                meaning: "What the provider has read from its cache.",
+                meaning: "Input tokens that the provider reads from its cache.",
             },
             Key {
                 name: "cache_write",
                 kind: "dollars per million tokens",
                 default: "as `input`",
                 example: "0.15",
-                meaning: "What the provider has put into its cache.",
+                meaning: "Input tokens that the provider writes to its cache.",
             },
         ],
     },
@@ -212,14 +214,15 @@ const TABLES: &[Table] = &[
                 kind: "text, not empty",
                 default: "required",
                 example: "\"You review code and change nothing.\"",
-                meaning: "Goes before the daemon's own instructions.",
+                meaning: "Comes before the daemon's own instructions.",
             },
             Key {
                 name: "tools",
                 kind: "list of tool names",
                 default: "all tools",
                 example: "[\"read\", \"list\"]",
-                meaning: "The tools that it may use; those that end a task or ask you are always among them.",
+                meaning: "The tools that it may use; `task_complete`, `ask_user` and `send_update` are \
+                    always included.",
             },
         ],
     },
@@ -231,14 +234,14 @@ const INTRODUCTION: &str = "\
 `~/.config/abide/config.toml`, or `$ABIDE_HOME/config/config.toml`; `abide daemon status` shows which. It is
 [TOML](https://toml.io/), every key is optional unless it says otherwise, and no file is the same as an empty one.
 
-The daemon reads it again when it has changed: no restart is needed. A file that is not understood is refused with its line and
-key, and what was read before stays in force; `abide daemon status`, `abide doctor`, `abide models` and `abide run` say so.
-`abide config check` reads it without the daemon. API keys do not belong here: `abide key set PROVIDER` keeps them.
+The daemon reads it again when it has changed: no restart is needed. An invalid file is refused with its line and key, and the
+previous configuration stays in force; `abide daemon status`, `abide doctor`, `abide models` and `abide run` report it.
+`abide config check` checks it without a daemon. API keys do not belong here: `abide key set PROVIDER` stores them.
 
 This page is what `abide config reference` prints.
 ";
 
-/// The page, as Markdown.
+/// The reference page in Markdown.
 #[must_use]
 pub fn reference() -> String {
     let mut page = INTRODUCTION.to_owned();
@@ -259,11 +262,11 @@ pub fn reference() -> String {
     page
 }
 
-/// A file with every key in it.
+/// An example file with every key.
 fn example() -> String {
     let mut file = String::new();
     for table in TABLES {
-        // One provider is either at an address or a script.
+        // A provider has either an address or a script, so the example has one of each.
         for scripted in [false, true] {
             let is_script = |key: &&Key| key.name == "script";
             if scripted && !table.keys.iter().any(|key| is_script(&key)) {

@@ -5,7 +5,7 @@ fn problem(text: &str) -> Problem {
 }
 
 #[test]
-fn nothing_is_the_default() {
+fn an_empty_file_is_the_default() {
     let config = Config::parse("").unwrap();
     assert_eq!(config, Config::default());
     assert!(config.notify.enabled);
@@ -134,7 +134,7 @@ fn a_key_in_the_file_is_refused_and_never_quoted() {
 }
 
 #[test]
-fn a_missing_file_is_the_default_and_a_wrong_one_is_named() {
+fn a_missing_file_is_the_default_and_an_invalid_one_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.toml");
     assert_eq!(Config::load(&path).unwrap(), Config::default());

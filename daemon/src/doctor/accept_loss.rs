@@ -3,15 +3,15 @@ use abide_client::home::Home;
 use abide_store::{Loss, OpenError, Store};
 use std::fmt;
 
-/// A database that has lost its newest records. No daemon is running, and none starts as long as this lives.
+/// A database that has lost its newest records. While this value exists, no daemon can run.
 #[derive(Debug)]
-pub struct Cut {
+pub struct TruncatedDatabase {
     home: Home,
     loss: Loss,
     _instance: Instance,
 }
 
-/// Why a loss was not looked at or not accepted. Nothing was changed.
+/// Why a loss was not found or not accepted. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum LossError {
     #[error("{0}; stop it first: abide daemon stop")]
@@ -20,8 +20,8 @@ pub enum LossError {
     Open(#[from] OpenError),
 }
 
-impl Cut {
-    /// Looks for it; `None`: nothing is missing. Blocks.
+impl TruncatedDatabase {
+    /// Checks for a loss; `None` if no record is missing. Blocks.
     ///
     /// # Errors
     /// See [`LossError`].
@@ -36,7 +36,7 @@ impl Cut {
         self.loss
     }
 
-    /// Lets the next start go on from the records that are left. Blocks.
+    /// Accepts the loss: the next start goes on from the records that are left. Blocks.
     ///
     /// # Errors
     /// See [`LossError`].
@@ -46,8 +46,8 @@ impl Cut {
     }
 }
 
-impl fmt::Display for Cut {
-    /// What is lost, and what follows from going on without it.
+impl fmt::Display for TruncatedDatabase {
+    /// The lost records, and the consequences of going on without them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Loss { newest, noted } = self.loss;
         let (database, first) = (self.home.database(), newest.0 + 1);

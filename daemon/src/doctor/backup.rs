@@ -1,4 +1,4 @@
-//! A copy of the database in a place that a person names.
+//! Copies the database to a place chosen by the user.
 
 use abide_client::home::Home;
 use abide_store::{CopyError, Existing, Store};
@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why there is no copy. No file was changed.
+/// Why no copy was made. No file was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     #[error("{} is part of Abide's own files in {}; nothing was written: choose a place outside", path.display(), folder.display())]
@@ -18,7 +18,7 @@ pub enum BackupError {
     NotAFile { path: PathBuf, found: &'static str },
     #[error("cannot write {}: there is no such folder as {}; create it, or choose another place", path.display(), folder.display())]
     NoFolder { path: PathBuf, folder: PathBuf },
-    #[error("cannot look at {}: {source}; nothing was written: choose another place", path.display())]
+    #[error("cannot read {}: {source}; nothing was written: choose another place", path.display())]
     Inaccessible { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Copy(CopyError),
@@ -27,15 +27,15 @@ pub enum BackupError {
 impl From<CopyError> for BackupError {
     fn from(error: CopyError) -> Self {
         match error {
-            // It has come there since it was looked for.
+            // It was created since the check.
             CopyError::Exists { path } => Self::Exists { path },
             error => Self::Copy(error),
         }
     }
 }
 
-/// Writes a copy of the home's database, also beside a running daemon. Blocks. Nothing in a folder of the home can be the target,
-/// nor any other name of a file there; an existing file is replaced only if `existing` says so.
+/// Writes a copy of the home's database, even beside a running daemon. Blocks. The target cannot be in a folder of the home, nor be
+/// another name of a file there; an existing file is replaced only if `existing` allows it.
 ///
 /// # Errors
 /// See [`BackupError`].
@@ -48,11 +48,11 @@ pub fn backup(home: &Home, to: &Path, existing: Existing) -> Result<(), BackupEr
     Ok(Store::copy(&home.database(), &target.path, existing)?)
 }
 
-/// Where a path leads.
+/// The target of a backup.
 struct Target {
-    /// Without symbolic links and `..`.
+    /// Resolved, without symbolic links and `..`.
     path: PathBuf,
-    /// What is there already.
+    /// The existing file, if there is one.
     found: Option<fs::Metadata>,
 }
 
@@ -102,18 +102,18 @@ impl Target {
     }
 }
 
-/// The home's folders, without symbolic links; those that exist.
+/// The home's existing folders, resolved.
 fn own_folders(home: &Home) -> impl Iterator<Item = PathBuf> {
     [&home.data_dir, &home.config_dir, &home.state_dir, &home.run_dir]
         .into_iter()
         .filter_map(|folder| fs::canonicalize(folder).ok())
 }
 
-/// Whether one of the names in that folder, at any depth, is a name of the same file.
+/// Whether the folder, at any depth, has a name of this file.
 #[cfg(unix)]
 fn has_file(folder: &Path, file: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    // One with a single name has been found by its path.
+    // A file with one name was found by its path already.
     if !file.is_file() || file.nlink() < 2 {
         return false;
     }

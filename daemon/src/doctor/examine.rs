@@ -18,12 +18,12 @@ use futures_util::future::LocalBoxFuture;
 use std::{path::Path, sync::Arc};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Free bytes below which a person may want to know.
+/// With less free space than this, the user is told.
 const LITTLE_ROOM: u64 = 256 * 1024 * 1024;
 
-/// Looks at everything that a daemon of this home needs. Changes nothing and starts nothing; reads the whole database.
+/// Checks everything that a daemon of this home needs, reading the whole database. Changes and starts nothing.
 pub fn examine(home: &Home) -> LocalBoxFuture<'_, Vec<Diagnosis>> {
-    // In a box, as [`crate::daemon::run`] is.
+    // Boxed, like [`crate::daemon::run`].
     Box::pin(look(home))
 }
 
@@ -67,18 +67,18 @@ fn folder_trouble(folder: &Path) -> Option<Diagnosis> {
         // The first start creates it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
         Err(error) => {
-            return Some(Diagnosis::bad("home", format!("cannot look at {}: {error}", folder.display())));
+            return Some(Diagnosis::bad("home", format!("cannot read {}: {error}", folder.display())));
         }
     };
     if !found.is_dir() {
-        let words = format!("{} is in the way: Abide needs a folder there; move it away", folder.display());
+        let words = format!("{} is not a folder, and Abide needs one there: move it away", folder.display());
         return Some(Diagnosis::bad("home", words));
     }
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
         if found.mode() & 0o077 != 0 {
-            let words = format!("others can look into {}: the next start closes it", folder.display());
+            let words = format!("other users can read {}: the next start makes it private", folder.display());
             return Some(Diagnosis::noted("home", words));
         }
         if found.uid() != rustix::process::getuid().as_raw() {
@@ -94,27 +94,27 @@ fn folder_trouble(folder: &Path) -> Option<Diagnosis> {
     None
 }
 
-/// The daemon of this home.
+/// The state of this home's daemon.
 enum Daemon {
-    /// What it says of itself.
+    /// It answers; its own status.
     Answers(Client, Box<StatusReply>),
-    /// It holds its lock and does not listen.
-    Between,
-    Away,
-    Troubled(String),
+    /// It holds its lock but does not listen.
+    NotListening,
+    NotRunning,
+    Failing(String),
 }
 
 impl Daemon {
     async fn of(home: &Home) -> Self {
         let client = match Client::connect(home, abide_client::Options::new("abided-doctor", VERSION)).await {
             Ok(client) => client,
-            Err(ConnectError::NotRunning { .. }) if home::is_held(home) => return Self::Between,
-            Err(ConnectError::NotRunning { .. }) => return Self::Away,
-            Err(error) => return Self::Troubled(error.to_string()),
+            Err(ConnectError::NotRunning { .. }) if home::is_held(home) => return Self::NotListening,
+            Err(ConnectError::NotRunning { .. }) => return Self::NotRunning,
+            Err(error) => return Self::Failing(error.to_string()),
         };
         match client.call::<Status>(StatusParams::default()).await {
             Ok(status) => Self::Answers(client, Box::new(status)),
-            Err(error) => Self::Troubled(format!("it runs but does not answer: {error}")),
+            Err(error) => Self::Failing(format!("it runs but does not answer: {error}")),
         }
     }
 
@@ -122,12 +122,12 @@ impl Daemon {
         const ABOUT: &str = "daemon";
         let status = match self {
             Self::Answers(_, status) => status,
-            Self::Between => {
-                let words = "it holds its lock but does not listen: it is starting or ending; else look at `abide daemon logs`";
+            Self::NotListening => {
+                let words = "it holds its lock but does not listen: it is starting or ending; if that lasts, see `abide daemon logs`";
                 return Diagnosis::noted(ABOUT, words);
             }
-            Self::Away => return Diagnosis::good(ABOUT, "not running; it starts when it is needed"),
-            Self::Troubled(words) => return Diagnosis::bad(ABOUT, words),
+            Self::NotRunning => return Diagnosis::good(ABOUT, "not running; it starts when it is needed"),
+            Self::Failing(words) => return Diagnosis::bad(ABOUT, words),
         };
         let tasks = status.tasks;
         let words = format!(
@@ -163,12 +163,13 @@ fn socket(home: &Home) -> Option<Diagnosis> {
         use std::os::unix::fs::FileTypeExt as _;
         let found = std::fs::symlink_metadata(&path).ok()?;
         if !found.file_type().is_socket() {
-            let words = format!("{} is in the way of the socket; move it away", path.display());
+            let words =
+                format!("{} is not a socket, and the daemon needs that path: move it away", path.display());
             return Some(Diagnosis::bad(ABOUT, words));
         }
         if !home::is_held(home) {
             let words =
-                format!("{} is left of a daemon that died: the next start replaces it", path.display());
+                format!("{} was left by a daemon that died: the next start replaces it", path.display());
             return Some(Diagnosis::good(ABOUT, words));
         }
     }
@@ -189,7 +190,7 @@ async fn database(home: &Home) -> Diagnosis {
     let found = match tokio::task::spawn_blocking(look).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => return Diagnosis::bad(ABOUT, error.to_string()),
-        Err(error) => return Diagnosis::bad(ABOUT, format!("it was not looked at: {error}")),
+        Err(error) => return Diagnosis::bad(ABOUT, format!("it could not be examined: {error}")),
     };
     match found.integrity {
         Integrity::Damaged(what) => Diagnosis::bad(
@@ -236,7 +237,7 @@ fn room(_: &Home) -> Option<Diagnosis> {
     None
 }
 
-/// What the file says, and whether a daemon that runs goes by it.
+/// The file's validity, and whether a running daemon uses it.
 fn configuration(path: &Path, config: &Result<Config, ConfigError>, daemon: &Daemon) -> Diagnosis {
     const ABOUT: &str = "config";
     match config {
@@ -249,13 +250,13 @@ fn configuration(path: &Path, config: &Result<Config, ConfigError>, daemon: &Dae
     }
 }
 
-/// What each provider has, as the daemon sees it if it runs: its environment and its keys are not those of this shell.
+/// Each provider's models, as seen by the daemon if it runs: its environment and keys are not this shell's.
 async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &Daemon) -> Vec<Diagnosis> {
     if let Daemon::Answers(client, _) = daemon {
         return match client.call::<ListModels>(ListModelsParams::default()).await {
             Ok(listed) => super::models::diagnoses(&listed),
             Err(error) => {
-                vec![Diagnosis::bad("provider", format!("the daemon does not tell its models: {error}"))]
+                vec![Diagnosis::bad("provider", format!("the daemon cannot list its models: {error}"))]
             }
         };
     }
@@ -277,7 +278,7 @@ async fn notifications(wanted: bool) -> Diagnosis {
         Ok(server) => Diagnosis::good(ABOUT, server),
         Err(error) => Diagnosis::noted(
             ABOUT,
-            format!("no server shows them ({error}): `abide inbox` and the window tell what waits"),
+            format!("no notification server ({error}); `abide inbox` and the window show what waits for you"),
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Providers and the default model, judged by what each provider has answered.
+//! Diagnoses of the providers and the default model, from the providers' answers.
 
 use super::Diagnosis;
 use abide_protocol::{
@@ -42,6 +42,10 @@ fn default_model(listed: &ListModelsReply) -> Diagnosis {
     if provider.problem.is_some() {
         return Diagnosis::bad(ABOUT, format!("{words}; it does not answer, see {name} above"));
     }
+    if provider.api == "scripted" && provider.source == "config" {
+        // It was chosen on purpose, and plays its script whatever the model is called.
+        return Diagnosis::good(ABOUT, words);
+    }
     if provider.api == "scripted" {
         return Diagnosis::noted(ABOUT, format!("{words}; `abide key set PROVIDER` gives the daemon a key"));
     }
@@ -80,10 +84,14 @@ mod tests {
         let silent = ProviderInfo { problem: Some("no".to_owned()), models: vec![], ..provider.clone() };
         let keyless = ProviderInfo { key: KeyState::Missing, ..provider.clone() };
         let scripted = ProviderInfo { api: "scripted".to_owned(), ..provider.clone() };
+        let fallback = ProviderInfo { source: "built in".to_owned(), ..scripted.clone() };
         for (model, provider, expected) in [
             ("corp/m", provider.clone(), Health::Good),
             ("corp/other", provider.clone(), Health::Noted),
-            ("corp/m", scripted, Health::Noted),
+            // Somebody wants that one; the other is there since nothing else is.
+            ("corp/m", scripted.clone(), Health::Good),
+            ("corp/any", scripted, Health::Good),
+            ("corp/m", fallback, Health::Noted),
             ("corp/m", silent, Health::Bad),
             ("corp/m", keyless, Health::Bad),
             ("gone/m", provider, Health::Bad),

@@ -8,16 +8,16 @@ use abide_protocol::{
 use abide_store::{OpenError, Options, ReadError, Store, TaskProjection, WriteError};
 use serde::Serialize;
 
-/// What came of a rebuild.
+/// The result of a rebuild.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rebuilt {
     pub conversations: u64,
-    /// Those that looked different before: none, unless the database was changed by another hand or there is a defect.
+    /// Conversations whose projections differed before: none, unless another program changed the database or there is a defect.
     pub different: Vec<ConversationId>,
 }
 
-/// Why it did not come about. Each conversation is as it was, or rebuilt.
+/// Why a rebuild failed. Each conversation is either unchanged or rebuilt.
 #[derive(Debug, thiserror::Error)]
 pub enum RebuildError {
     #[error("{0}; stop it first: abide daemon stop")]
@@ -30,7 +30,7 @@ pub enum RebuildError {
     Write(#[from] WriteError),
 }
 
-/// Derives everything anew that is derived from records. No daemon may be running, and none starts meanwhile.
+/// Rebuilds all projections from the records. No daemon may run meanwhile.
 ///
 /// # Errors
 /// See [`RebuildError`].
@@ -55,7 +55,8 @@ async fn conversations(store: &Store) -> Result<Rebuilt, RebuildError> {
     Ok(rebuilt)
 }
 
-/// Each task as it stood when its last record was written: a conversation's history knows only its newest root and what is beneath it.
+/// The projection of each task after its last record. A history keeps only the newest root task and those beneath it, so earlier roots
+/// are taken before the next one starts.
 fn tasks(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
     let mut history = History::default();
     let mut tasks = Vec::new();
@@ -86,9 +87,9 @@ mod tests {
     use tempfile::TempDir;
     use uuid::Uuid;
 
-    /// Of the root before, of the newest, and of all beneath it.
+    /// For an earlier root, the newest root, and all tasks beneath them.
     #[tokio::test]
-    async fn tasks_of_all_trees_are_derived_again_as_they_were() {
+    async fn a_rebuild_gives_the_same_tasks_of_all_trees() {
         let folder = TempDir::new().unwrap();
         let options = Options { path: folder.path().join("abide.db"), reserve_bytes: 0, readers: 1 };
         let store = Store::open(options, Box::new(|_| {})).unwrap();

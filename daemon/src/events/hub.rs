@@ -1,4 +1,4 @@
-//! Who is told what.
+//! Distributes notifications to subscribers.
 
 use super::{
     live::{Delta, Live},
@@ -19,7 +19,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Records held for a subscriber that is still reading the store; beyond, it reads them there.
+/// The most records held for a subscriber that still reads the store; further ones it reads there.
 pub(super) const MAX_HELD: usize = 1024;
 
 /// All subscribers and all live output. Cheap to clone.
@@ -54,10 +54,10 @@ struct Entry {
 
 #[derive(Debug)]
 enum State {
-    /// It still reads the store: what comes meanwhile is held, in order.
+    /// It still reads the store; new records and deltas are held in order.
     Joining {
         held: Vec<Held>,
-        /// Of the held records.
+        /// The size of the held records.
         bytes: usize,
         updates: Updates,
         overflowed: bool,
@@ -138,7 +138,7 @@ impl Hub {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the store has committed. Called in `seq` order; never waits.
+    /// Publishes a commit. Called in `seq` order; never waits.
     pub fn publish(&self, committed: &Committed) {
         let mut inner = self.lock();
         let inner = &mut *inner;
@@ -148,7 +148,7 @@ impl Hub {
                 entry.record(record);
             }
         }
-        // As in snapshots.
+        // Only root tasks, as in snapshots.
         let roots = committed.tasks.iter().filter(|task| task.parent_id.is_none());
         let tasks = roots.map(|task| Notification::TaskUpdate(TaskUpdate { task: (**task).clone() }));
         let inbox = committed.inbox.iter().cloned().map(Notification::InboxUpdate);
@@ -161,7 +161,7 @@ impl Hub {
         }
     }
 
-    /// Live output.
+    /// Publishes live output.
     pub fn delta(&self, delta: &Delta) {
         if delta.text.is_empty() {
             return;
@@ -173,13 +173,13 @@ impl Hub {
         }
     }
 
-    /// What people have seen of a reply that is under way.
+    /// The text already shown of a reply that is under way.
     #[must_use]
     pub fn shown(&self, item: RecordId) -> String {
         self.lock().live.text(DeltaItem::Reply(item), DeltaKind::Text)
     }
 
-    /// Tells everybody how the daemon is.
+    /// Changes the daemon's state and publishes it.
     pub fn daemon(&self, update: impl FnOnce(&mut DaemonUpdate)) {
         let mut inner = self.lock();
         let before = inner.daemon;
@@ -197,7 +197,7 @@ impl Hub {
         self.lock().daemon
     }
 
-    /// Registers a subscriber and reads the live output of the same moment: from here on it misses nothing.
+    /// Registers a subscriber and reads the live output at the same moment, so that it misses nothing.
     #[must_use]
     pub fn join(&self, id: SubscriptionId, scope: Scope, outbox: Outbox) -> (Subscriber, Vec<Partial>) {
         let mut inner = self.lock();
@@ -214,7 +214,7 @@ impl Hub {
         (Subscriber { hub: self.clone(), key }, partials)
     }
 
-    /// Those of `partials` that have not become records meanwhile.
+    /// Those of `partials` that have no record yet.
     #[must_use]
     pub fn still_live(&self, mut partials: Vec<Partial>) -> Vec<Partial> {
         let inner = self.lock();
@@ -222,7 +222,7 @@ impl Hub {
         partials
     }
 
-    /// A client's person looks at a conversation until the returned value is dropped.
+    /// A client shows a conversation until the returned value is dropped.
     #[must_use]
     pub fn focus(&self, conversation: ConversationId) -> Focus {
         let mut inner = self.lock();
@@ -233,14 +233,14 @@ impl Hub {
         Focus { hub: self.clone(), key }
     }
 
-    /// What people look at, now and whenever it changes.
+    /// The conversations that clients show; changes are signalled.
     #[must_use]
     pub fn focused(&self) -> watch::Receiver<HashSet<ConversationId>> {
         self.lock().focused.subscribe()
     }
 }
 
-/// A place among the subscribers; leaves when dropped.
+/// A registered subscriber; removed when dropped.
 #[derive(Debug)]
 pub struct Subscriber {
     hub: Hub,
@@ -248,9 +248,9 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// Lets what was held through, but for records up to `cursor`, which were read from the store.
+    /// Sends what was held, except records up to `cursor`, which were read from the store; from here on it gets everything live.
     ///
-    /// `false`: too much was held; read the store on from `cursor` and try again.
+    /// `false`: more records came than are held; read the store from `cursor` on and try again.
     #[must_use]
     pub fn joined(&self, cursor: Seq) -> bool {
         let mut inner = self.hub.lock();
@@ -282,7 +282,7 @@ impl Drop for Subscriber {
     }
 }
 
-/// Holds a focus until dropped.
+/// A client's focus on a conversation; ends when dropped.
 #[derive(Debug)]
 pub struct Focus {
     hub: Hub,

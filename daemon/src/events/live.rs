@@ -1,4 +1,4 @@
-//! Output that is under way: what a late subscriber gets as partials, and what a stop keeps.
+//! Live output: given to new subscribers as partials, and kept by a stop.
 
 use abide_protocol::{
     ConversationId, TaskId,
@@ -7,7 +7,7 @@ use abide_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// Tool output keeps this much of its tail, in bytes; a model's reply is kept whole.
+/// How many bytes of tool output are kept; a model's reply is kept whole.
 const TAIL: usize = 64 * 1024;
 
 /// New live output of one item.
@@ -21,7 +21,7 @@ pub struct Delta {
     pub text: String,
 }
 
-/// An attempt that is under way.
+/// A running attempt.
 #[derive(Debug)]
 struct Item {
     conversation: ConversationId,
@@ -32,19 +32,19 @@ struct Item {
 
 #[derive(Debug, Default)]
 struct Text {
-    /// Where `text` begins.
+    /// The offset of `text` in the item's output.
     offset: u64,
     text: String,
 }
 
-/// All items that are under way, as the records tell: what is said of any other comes too late, and is dropped.
+/// The running attempts according to the published records. Output of any other attempt is late, and dropped.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     items: BTreeMap<DeltaItem, Item>,
 }
 
 impl Live {
-    /// What begins and ends with a record.
+    /// Starts and ends items as the records say.
     pub(super) fn record(&mut self, record: &Record) {
         match &record.body {
             RecordBody::ModelRequested(r) => self.begin(record, DeltaItem::Reply(r.item), r.attempt),
@@ -66,7 +66,7 @@ impl Live {
         self.items.insert(item, fresh);
     }
 
-    /// Adds output; says at which offset it begins. `None`: that attempt is not under way (any more).
+    /// Adds output and returns its offset. `None`: the attempt does not run.
     pub(super) fn add(&mut self, delta: &Delta) -> Option<u64> {
         let item = self.items.get_mut(&delta.item).filter(|item| item.attempt == delta.attempt)?;
         let live = item.texts.entry(delta.kind).or_default();

@@ -1,4 +1,4 @@
-//! What waits to be written to one connection.
+//! The queue of notifications and replies for one connection.
 
 use super::weight::weight;
 use abide_protocol::{
@@ -17,12 +17,12 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Replies that may wait before no more requests are read.
+/// With this many queued replies, no more requests are read.
 const MAX_REPLIES: usize = 64;
-/// Bytes of one item's merged deltas; beyond, the older half goes (the reader sees it by the offset).
+/// The most bytes of one item's merged deltas; beyond, the older half is dropped, which clients notice by the offset.
 const MAX_DELTA: usize = 256 * 1024;
 
-/// Something to be written.
+/// An entry to write to the connection.
 #[derive(Debug, Clone)]
 pub enum Parcel {
     Outgoing(Box<Outgoing>),
@@ -30,7 +30,7 @@ pub enum Parcel {
         subscription: SubscriptionId,
         record: Arc<Record>,
     },
-    /// Write what is before it, then close.
+    /// Write what comes before, then close the connection.
     Close,
 }
 
@@ -39,7 +39,7 @@ impl Parcel {
         Self::Outgoing(Box::new(Outgoing::Notification(notification)))
     }
 
-    /// As it goes over the wire; `None` for [`Self::Close`].
+    /// The message to send; `None` for [`Self::Close`].
     #[must_use]
     pub fn into_outgoing(self) -> Option<Outgoing> {
         match self {
@@ -52,7 +52,7 @@ impl Parcel {
     }
 }
 
-/// The one notification that a record yields.
+/// A record's only sequenced notification.
 fn sequenced(subscription_id: SubscriptionId, record: &Record) -> Notification {
     match record.message() {
         Some(message) => Notification::TaskMessage(TaskMessage { subscription_id, seq: record.seq, message }),
@@ -62,7 +62,7 @@ fn sequenced(subscription_id: SubscriptionId, record: &Record) -> Notification {
     }
 }
 
-/// What an update is about.
+/// The subject of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Latest {
     Task(TaskId),
@@ -86,12 +86,12 @@ impl Latest {
     }
 }
 
-/// Updates of which only the newest value of each thing counts.
+/// Updates that replace an older one of the same subject.
 #[derive(Debug, Default)]
 pub(super) struct Updates(HashMap<Latest, Notification>);
 
 impl Updates {
-    /// Adds an update to what is there; says of what it is, if there was nothing.
+    /// Adds an update; returns its subject if there was none of it yet.
     pub(super) fn add(&mut self, notification: Notification) -> Option<Latest> {
         let key = Latest::of(&notification)?;
         match self.0.entry(key) {
@@ -116,9 +116,9 @@ type DeltaKey = (SubscriptionId, DeltaItem, DeltaKind, u32);
 #[derive(Debug)]
 enum Slot {
     Parcel(Parcel),
-    /// The value is in `latest`: a newer one takes its place.
+    /// The value is in `latest`, where a newer one replaces it.
     Latest(Latest),
-    /// The text is in `deltas`: more text joins it.
+    /// The text is in `deltas`, where more text is appended.
     Delta(DeltaKey),
 }
 
@@ -128,7 +128,7 @@ struct Queue {
     latest: Updates,
     deltas: HashMap<DeltaKey, TaskDelta>,
     records: usize,
-    /// Of the records.
+    /// The size of the queued records.
     bytes: usize,
     replies: usize,
     closed: bool,
@@ -159,19 +159,19 @@ impl Outbox {
         self.filled.notify_one();
     }
 
-    /// A reply, or an error that belongs to no request. (Whoever reads requests waits for [`Self::replies_fit`] first.)
+    /// Queues a reply, or an error without a request. (Whoever reads requests waits for [`Self::replies_fit`] first.)
     pub fn send(&self, outgoing: Outgoing) {
         self.put(Parcel::Outgoing(Box::new(outgoing)));
     }
 
-    /// What is queued is still written, then the connection is closed.
+    /// Writes what is queued, then closes the connection.
     pub fn close(&self) {
         self.put(Parcel::Close);
         self.lock().closed = true;
         self.closed.notify_waiters();
     }
 
-    /// Resolves when nothing is taken any more.
+    /// Resolves when the outbox accepts nothing more.
     pub async fn closed(&self) {
         let closed = self.closed.notified();
         if !self.is_closed() {
@@ -179,7 +179,7 @@ impl Outbox {
         }
     }
 
-    /// A record. If too many wait already the client is told where to resume, and cut.
+    /// Queues a record. If too many are queued, the client is told where to resume, and its connection is closed.
     pub fn record(&self, subscription: SubscriptionId, record: Arc<Record>) {
         let mut queue = self.lock();
         if queue.closed {
@@ -197,7 +197,7 @@ impl Outbox {
         self.filled.notify_one();
     }
 
-    /// An update of which only the newest value counts.
+    /// Queues an update, which replaces an older one of the same subject.
     pub(super) fn latest(&self, notification: Notification) {
         let mut queue = self.lock();
         if queue.closed {
@@ -210,7 +210,7 @@ impl Outbox {
         self.filled.notify_one();
     }
 
-    /// Live output. It joins what waits of the same item.
+    /// Queues live output, merged with queued output of the same item.
     pub(super) fn delta(&self, delta: TaskDelta) {
         let key = (delta.subscription_id, delta.item, delta.kind, delta.attempt);
         let mut queue = self.lock();
@@ -235,7 +235,7 @@ impl Outbox {
         self.filled.notify_one();
     }
 
-    /// All that waits; waits for something if nothing does.
+    /// Takes all entries; waits until there is one.
     pub async fn take(&self) -> Vec<Parcel> {
         loop {
             let filled = self.filled.notified();
@@ -248,13 +248,13 @@ impl Outbox {
         }
     }
 
-    /// Resolves when there is room for a record that could also be read later: catching up goes at the reader's pace.
+    /// Resolves when a record read from the store may be queued, so that catching up goes at the client's pace.
     pub async fn has_room(&self) {
         self.until(|queue| queue.records < MAX_QUEUED_RECORDS / 4 && queue.bytes < MAX_QUEUED_BYTES / 4)
             .await;
     }
 
-    /// Resolves when one more request may be read: a client that reads no replies is asked for no more requests.
+    /// Resolves when another request may be read: while a client reads no replies, its requests are not read.
     pub async fn replies_fit(&self) {
         self.until(|queue| queue.replies < MAX_REPLIES).await;
     }
@@ -296,7 +296,8 @@ impl Queue {
             .collect()
     }
 
-    /// Later updates come after what is there. A reply says how things stand: a newer update must not come before it.
+    /// Fixes the place of queued updates before an entry is added. A reply contains current state, so a newer update must not overtake
+    /// it.
     fn seal(&mut self) {
         if self.latest.0.is_empty() {
             return;
@@ -310,7 +311,7 @@ impl Queue {
         }
     }
 
-    /// Drops what can be read again later; replies stay.
+    /// Drops everything but replies; the client can read it again.
     fn cut(&mut self, subscription_id: SubscriptionId, next: Seq) {
         let first = self.slots.iter().find_map(|slot| match slot {
             Slot::Parcel(Parcel::Record { subscription, record }) if *subscription == subscription_id => {
@@ -330,7 +331,7 @@ impl Queue {
     }
 }
 
-/// The newer value takes the place of the older; what came to and left the inbox adds up.
+/// The newer value replaces the older; the inbox's additions and removals are accumulated.
 fn merge(older: &mut Notification, newer: Notification) {
     match (&mut *older, newer) {
         (

@@ -97,20 +97,20 @@ async fn seqs(outbox: &Outbox) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn who_joins_gets_every_record_once_and_in_order() {
+async fn a_subscriber_gets_every_record_once_and_in_order() {
     let (hub, outbox) = (Hub::default(), Outbox::default());
     let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
     for seq in [5, 6, 7] {
         hub.publish(&said(seq));
     }
-    // The store had been read up to 6.
+    // The store was read up to seq 6.
     assert!(subscriber.joined(Seq(6)));
     hub.publish(&said(9));
     assert_eq!(seqs(&outbox).await, [7, 9]);
 }
 
 #[tokio::test]
-async fn who_joins_too_slowly_reads_on_and_has_missed_no_update() {
+async fn a_slow_subscriber_reads_on_from_the_store_and_misses_no_update() {
     let (hub, outbox) = (Hub::default(), Outbox::default());
     let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
     hub.daemon(|daemon| daemon.storage_full = true);
@@ -119,7 +119,7 @@ async fn who_joins_too_slowly_reads_on_and_has_missed_no_update() {
         hub.publish(&said(seq));
     }
     assert!(!subscriber.joined(Seq(0)), "too much was held");
-    // What was read on meanwhile reaches to here.
+    // The store was read up to here meanwhile.
     hub.publish(&said(last + 1));
     assert!(subscriber.joined(Seq(last)));
     let taken = taken(&outbox).await;
@@ -130,7 +130,7 @@ async fn who_joins_too_slowly_reads_on_and_has_missed_no_update() {
 }
 
 #[tokio::test]
-async fn live_output_is_that_of_what_the_records_say_is_under_way() {
+async fn live_output_of_attempts_that_do_not_run_is_dropped() {
     let (hub, outbox) = (Hub::default(), Outbox::default());
     let (subscriber, partials) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
     assert!(partials.is_empty() && subscriber.joined(Seq(0)));
@@ -154,7 +154,7 @@ async fn live_output_is_that_of_what_the_records_say_is_under_way() {
     assert_eq!(partials(), ["now", "out"]);
     let end = TaskEnded { reason: EndReason::Stopped, summary: None, error: None };
     hub.publish(&committed(vec![record(3, RecordBody::TaskEnded(end))]));
-    // What a stopped command still prints while it is ended.
+    // A stopped command may print until it has ended.
     hub.delta(&delta(call, 1, DeltaKind::Output, "Terminated"));
     assert!(partials().is_empty(), "nothing of it stays behind");
     let deltas = taken(&outbox).await;
@@ -163,7 +163,7 @@ async fn live_output_is_that_of_what_the_records_say_is_under_way() {
 }
 
 #[tokio::test]
-async fn an_update_never_comes_before_a_reply_that_is_older() {
+async fn an_update_never_overtakes_an_older_reply() {
     let outbox = Outbox::default();
     outbox.latest(inbox(&[], &[], 1));
     outbox.latest(inbox(&[], &[], 2));
@@ -180,7 +180,7 @@ async fn an_update_never_comes_before_a_reply_that_is_older() {
     assert_eq!(counts, [Some(2), None, Some(3)]);
 }
 
-/// As lists are, and snapshots.
+/// As in lists and snapshots.
 #[tokio::test]
 async fn updates_of_tasks_are_of_root_tasks() {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
@@ -201,11 +201,11 @@ async fn updates_of_tasks_are_of_root_tasks() {
 }
 
 #[tokio::test]
-async fn what_came_to_and_left_the_inbox_adds_up() {
+async fn inbox_additions_and_removals_are_accumulated() {
     let table: [(&[_], &[u128], &[u128]); 4] = [
-        // Came and went; the client may know it from a snapshot.
+        // Added and removed; the client may know it from a snapshot.
         (&[inbox(&[1], &[], 1), inbox(&[], &[1], 0)], &[], &[1]),
-        // It changed: the newer one alone.
+        // Changed: only the newer one is left.
         (&[inbox(&[1], &[], 1), inbox(&[1], &[], 1)], &[1], &[]),
         (&[inbox(&[], &[1], 0), inbox(&[1], &[], 1)], &[1], &[]),
         (&[inbox(&[1], &[2], 1), inbox(&[3], &[2], 2)], &[1, 3], &[2]),
@@ -224,7 +224,7 @@ async fn what_came_to_and_left_the_inbox_adds_up() {
 }
 
 #[tokio::test]
-async fn long_records_pile_up_no_higher_than_short_ones() {
+async fn the_queue_is_bounded_by_size_as_well_as_by_count() {
     let (hub, outbox) = (Hub::default(), Outbox::default());
     let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
     assert!(subscriber.joined(Seq(0)));
@@ -238,14 +238,14 @@ async fn long_records_pile_up_no_higher_than_short_ones() {
     assert_eq!(lagged.resume_from, Seq(0), "it has read none of them");
     assert!(outbox.is_closed());
 
-    // Who is still reading the store has them held for it only up to a point.
+    // The records held for a subscriber that reads the store are bounded too.
     let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, Outbox::default());
     hub.publish(&committed((21..=30).map(long).collect()));
     assert!(!subscriber.joined(Seq(20)), "it reads on in the store");
 }
 
 #[tokio::test]
-async fn a_client_that_reads_nothing_is_asked_for_nothing_more() {
+async fn no_requests_are_read_while_a_client_reads_no_replies() {
     let outbox = Outbox::default();
     let fits = || tokio::time::timeout(std::time::Duration::ZERO, outbox.replies_fit());
     let mut sent = 0;

@@ -1,4 +1,4 @@
-//! How much memory a record takes, near enough: a queue that counts records alone would hold gigabytes of long ones.
+//! The approximate size of a record in memory: a queue bounded by count alone could hold gigabytes of long records.
 
 use abide_protocol::{
     JsonText,
@@ -7,10 +7,10 @@ use abide_protocol::{
     transcript::{Block, ToolSpec},
 };
 
-/// Of a record that says little, in bytes.
+/// The size of a record without its texts.
 const LEAST: usize = 512;
 
-/// In bytes. Every kind of record is named, so that a new one is weighed as well.
+/// The record's size in bytes. Every kind is listed, so that a new one must be added here.
 pub(super) fn weight(record: &Record) -> usize {
     LEAST
         + match &record.body {
@@ -37,7 +37,7 @@ pub(super) fn weight(record: &Record) -> usize {
                 call.arguments.len() + call.summary.len() + of_preview(call.preview.as_deref())
             }
             RecordBody::ApprovalRequested(approval) => {
-                // The rule holds the arguments once more.
+                // The rule has the arguments a second time.
                 2 * approval.arguments.as_str().len()
                     + approval.summary.len()
                     + of_preview(approval.preview.as_deref())
@@ -108,7 +108,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn what_people_and_the_daemon_say_weighs_what_it_is_long() {
+    fn a_record_weighs_as_much_as_its_longest_text() {
         const LONG: usize = 100_000;
         let text = || "x".repeat(LONG);
         let call_id = CallId(Uuid::nil());

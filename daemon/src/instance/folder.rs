@@ -1,11 +1,11 @@
 use super::InstanceError;
 use std::path::Path;
 
-/// Makes the folder (0700) with what is missing above it, or makes sure that it is fit to hold private data: a folder of ours
-/// that nobody else can write to or put another in place of. One that others could only read is closed to them.
+/// Creates the folder (0700) and its missing parents, or checks that it can hold private data: it must be ours, and no other user may
+/// be able to write to it or replace it. If others could only read it, it is made private.
 ///
 /// # Errors
-/// It is not, or cannot be made.
+/// It cannot be created or is not fit.
 #[cfg(unix)]
 pub fn private_folder(path: &Path) -> Result<(), InstanceError> {
     use std::{
@@ -42,7 +42,7 @@ pub fn private_folder(path: &Path) -> Result<(), InstanceError> {
         if found.uid() != our_uid() && found.uid() != 0 {
             return Err(InstanceError::NotOurs { path: above.to_owned() });
         }
-        // In a sticky folder (/tmp) others cannot rename what is ours. Our own group is ourselves on most systems.
+        // In a sticky folder (/tmp) others cannot rename our files. Our own group has only us on most systems.
         let sticky = found.mode() & 0o1000 != 0;
         let others = found.mode() & 0o002 != 0 || (found.mode() & 0o020 != 0 && found.gid() != our_gid());
         if others && !sticky {
@@ -67,7 +67,7 @@ fn our_gid() -> u32 {
     rustix::process::getegid().as_raw()
 }
 
-/// What is there, in words.
+/// The kind of a file, in words.
 #[cfg(unix)]
 pub(super) fn kind(found: &std::fs::Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;

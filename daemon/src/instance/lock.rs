@@ -1,4 +1,4 @@
-//! The lock file. It is never removed: a lock on a removed file would exclude nobody.
+//! The lock file. It is never removed: a lock on a removed file would exclude no other process.
 
 use super::InstanceError;
 use abide_client::home::Running;
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest content that is read, in bytes.
+/// The most bytes that are read.
 const MAX_BYTES: u64 = 16 * 1024;
 
 pub(super) fn take(path: &Path) -> Result<File, InstanceError> {
@@ -18,8 +18,8 @@ pub(super) fn take(path: &Path) -> Result<File, InstanceError> {
         let holder = holder(&file).map(|said| (said.pid, said.socket));
         return Err(InstanceError::Running { holder });
     }
-    still_there(&file, path)?;
-    // A dead daemon's words.
+    check_not_replaced(&file, path)?;
+    // Removes a dead daemon's announcement.
     file.set_len(0).map_err(InstanceError::io("write", path))?;
     Ok(file)
 }
@@ -29,7 +29,7 @@ fn open(path: &Path) -> Result<File, InstanceError> {
     use super::folder::{kind, our_uid};
     use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 
-    // NONBLOCK: opening a fifo must not wait for somebody at its other end.
+    // NONBLOCK: opening a fifo must not wait for a writer.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let opened = OpenOptions::new()
         .read(true)
@@ -66,9 +66,9 @@ fn open(_: &Path) -> Result<File, InstanceError> {
     Err(InstanceError::Unsupported)
 }
 
-/// The path leads to the file that is locked, not to one that has taken its place.
+/// Checks that the path still leads to the locked file.
 #[cfg(unix)]
-fn still_there(file: &File, path: &Path) -> Result<(), InstanceError> {
+fn check_not_replaced(file: &File, path: &Path) -> Result<(), InstanceError> {
     use std::os::unix::fs::MetadataExt as _;
     let held = file.metadata().map_err(InstanceError::io("look at", path))?;
     match std::fs::symlink_metadata(path) {
@@ -78,15 +78,15 @@ fn still_there(file: &File, path: &Path) -> Result<(), InstanceError> {
 }
 
 #[cfg(not(unix))]
-fn still_there(_: &File, _: &Path) -> Result<(), InstanceError> {
+fn check_not_replaced(_: &File, _: &Path) -> Result<(), InstanceError> {
     Ok(())
 }
 
-/// How long somebody else may hold the lock before that is a daemon.
+/// A process that holds the lock longer than this is taken for a daemon.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Takes the lock, unless a daemon holds it. Two others hold it for a moment and are waited for: a client that looks whether a
-/// daemon does, and a process that a daemon which has just died was about to start, between its fork and its exec.
+/// Takes the lock, unless a daemon holds it. Two others hold it briefly and are waited for: a client that checks for a daemon, and a
+/// process that a daemon was starting when it died, between fork and exec.
 fn lock(file: &File) -> io::Result<bool> {
     let patience = Instant::now() + PATIENCE;
     loop {
@@ -99,7 +99,7 @@ fn lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Who holds the lock, as far as it has said so.
+/// The process that holds the lock, if it has announced itself.
 fn holder(mut file: &File) -> Option<Running> {
     let mut text = String::new();
     file.rewind().ok()?;
@@ -107,7 +107,7 @@ fn holder(mut file: &File) -> Option<Running> {
     serde_json::from_str(&text).ok()
 }
 
-/// Says in the file who holds it and where it listens.
+/// Writes the pid, socket and version into the file.
 pub(super) fn announce(file: &File, path: &Path, socket: &Path, version: &str) -> Result<(), InstanceError> {
     let said = Running { pid: std::process::id(), socket: socket.to_owned(), version: version.to_owned() };
     serde_json::to_vec(&said)
@@ -119,10 +119,10 @@ pub(super) fn announce(file: &File, path: &Path, socket: &Path, version: &str) -
         .map_err(InstanceError::io("write", path))
 }
 
-/// What it said holds no longer. Best effort: nobody answers there anyway.
+/// Removes the announcement. Best effort: no daemon answers there anyway.
 pub(super) fn withdraw(file: &File) {
     if let Err(e) = file.set_len(0) {
-        tracing::debug!(error = %e, "the lock file keeps what it says");
+        tracing::debug!(error = %e, "the lock file could not be cleared");
     }
 }
 

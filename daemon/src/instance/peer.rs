@@ -3,20 +3,20 @@ use interprocess::local_socket::{tokio::Stream, traits::StreamCommon as _};
 /// Why a peer is not served.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    #[error("the peer's credentials are not known: {0}")]
+    #[error("cannot read the peer's credentials: {0}")]
     Unknown(#[from] std::io::Error),
     #[error("the peer is user {0}, and only the daemon's own user is served")]
     OtherUser(u32),
     #[error("the peer (pid {0}) is a tool's process: a tool must not drive the daemon that runs it")]
     Tool(u32),
-    #[error("the peer (pid {0}) went away before it was known whose process it is")]
+    #[error("the peer (pid {0}) ended before its parents could be checked")]
     Gone(u32),
 }
 
-/// The peer may be served: it is the same user, and none of the tools' helpers (`is_helper`, by pid) is among its ancestors.
+/// Checks that the peer may be served: it is the same user and does not descend from a tool's helper (`is_helper`, by pid).
 ///
 /// # Errors
-/// It may not.
+/// It may not be served.
 pub fn peer(stream: &Stream, is_helper: impl Fn(u32) -> bool) -> Result<(), Refused> {
     let creds = stream.peer_creds()?;
     #[cfg(unix)]
@@ -28,7 +28,7 @@ pub fn peer(stream: &Stream, is_helper: impl Fn(u32) -> bool) -> Result<(), Refu
             None => return Err(Refused::Unknown(std::io::ErrorKind::Unsupported.into())),
         }
     }
-    // Where the system does not tell the pid (macOS) the sandbox alone keeps tools away from the socket.
+    // Where the system does not report the pid (macOS), only the sandbox keeps tools away from the socket.
     #[cfg(target_os = "linux")]
     {
         let pid = creds.pid().and_then(|pid| u32::try_from(pid).ok()).unwrap_or(0);
@@ -41,14 +41,14 @@ pub fn peer(stream: &Stream, is_helper: impl Fn(u32) -> bool) -> Result<(), Refu
     Ok(())
 }
 
-/// More ancestors than any process has that is not trying something.
+/// More ancestors than any process has unless it tries to escape the check.
 const MAX_ANCESTORS: u32 = 1024;
 
-/// The process or one of its ancestors is one that `is` names. A tool that detaches does not get away: its helper is the
-/// subreaper of all it leaves behind.
+/// Whether the process or one of its ancestors is one that `is` accepts. A tool that detaches is found too: its helper is the
+/// subreaper of all its descendants.
 ///
 /// # Errors
-/// The process is gone, or the way up does not end.
+/// The process has ended, or the chain of ancestors does not.
 #[cfg(target_os = "linux")]
 pub fn descends_from(pid: u32, is: impl Fn(u32) -> bool) -> Result<bool, Refused> {
     climb(pid, is, parent)
@@ -75,8 +75,8 @@ fn climb(pid: u32, is: impl Fn(u32) -> bool, parent: impl Fn(u32) -> Option<u32>
         }
         match parent(above) {
             Some(next) => (below, above) = (above, next),
-            // It has ended, and what was below it has a new parent; or it is not ours to see (/proc with hidepid), and then it
-            // is no helper, nor is anything above it.
+            // Either it has ended, and the process below has a new parent; or it is hidden (/proc with hidepid), and then neither it
+            // nor anything above it is a helper.
             None => match parent(below) {
                 Some(same) if same == above => return Ok(false),
                 Some(adopted) => above = adopted,
@@ -92,7 +92,7 @@ fn parent(pid: u32) -> Option<u32> {
     parent_in(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// `pid (name) state ppid ...`, where the name is the process's own choice and may hold anything, `)` too.
+/// Parses `pid (name) state ppid ...`; the name is the process's own choice and may contain anything, even `)`.
 #[cfg(any(target_os = "linux", test))]
 fn parent_in(stat: &[u8]) -> Option<u32> {
     let end = stat.iter().rposition(|b| *b == b')')?;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parent_is_read_whatever_the_name() {
+    fn the_parent_is_parsed_whatever_the_name() {
         for (stat, parent) in [
             (&b"7 (cat) S 6 7 7 0"[..], Some(6)),
             (b"7 (a) R 1 (b) S 6 7", Some(6)),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ancestor_that_ends_meanwhile_hides_nothing() {
+    fn an_ancestor_that_ends_during_the_check_hides_no_helper() {
         // 9's parent 8 ends during the climb; 9 is then the child of the helper, 5.
         let asked = Cell::new(0);
         let parents = |pid| match pid {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn unseen_ancestors_are_no_helpers_and_a_gone_peer_is_refused() {
+    fn hidden_ancestors_are_no_helpers_and_an_ended_peer_is_refused() {
         let parents = tree(&[(9, 8)]);
         assert!(!climb(9, |pid| pid == 5, &parents).unwrap());
         assert!(matches!(climb(3, |_| false, &parents), Err(Refused::Gone(3))));

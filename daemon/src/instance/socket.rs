@@ -2,7 +2,7 @@ use super::InstanceError;
 use interprocess::local_socket::tokio::Listener;
 use std::path::{Path, PathBuf};
 
-/// The socket's file, to be removed by the one who made it.
+/// The socket's file, which is removed by the process that bound it.
 #[derive(Debug)]
 pub(super) struct Bound {
     path: PathBuf,
@@ -16,10 +16,10 @@ impl Bound {
     }
 }
 
-// What interprocess offers for the file's life is left off, both halves of it. `try_overwrite` would displace a daemon that
-// lives (one with another data folder but the same runtime folder holds another lock). `reclaim_name` would remove whatever is
-// at the path when the listener is dropped, which may be after the lock is free and the next daemon has bound. So: the holder
-// of the lock looks, asks, removes and binds, and removes its own inode before it lets go of the lock.
+// interprocess's options for the file's lifetime are off. `try_overwrite` would replace a live daemon's socket (one with another data
+// folder but the same runtime folder holds another lock). `reclaim_name` would remove whatever is at the path when the listener is
+// dropped, perhaps after the lock is free and the next daemon has bound. So the lock's holder checks, removes and binds itself, and
+// removes its own inode before it releases the lock.
 #[cfg(unix)]
 pub(super) fn bind(path: PathBuf) -> Result<(Listener, Bound), InstanceError> {
     use interprocess::{
@@ -35,7 +35,7 @@ pub(super) fn bind(path: PathBuf) -> Result<(Listener, Bound), InstanceError> {
         Ok(ListenerOptions::new().name(name).try_overwrite(false).reclaim_name(false))
     };
     let bound = match options().and_then(|o| o.mode(0o600).create_tokio()) {
-        // Where a socket's mode cannot be chosen the folder around it (0700) does the same.
+        // Where a socket's mode cannot be set, the folder's mode (0700) protects it.
         Err(e) if e.kind() == ErrorKind::Unsupported => options().and_then(ListenerOptions::create_tokio),
         other => other,
     };
@@ -49,7 +49,7 @@ pub(super) fn bind(_: PathBuf) -> Result<(Listener, Bound), InstanceError> {
     Err(InstanceError::Unsupported)
 }
 
-/// The longest path of a socket, in bytes, without its final zero.
+/// The longest path of a socket, in bytes, without the final zero.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const MAX_PATH: usize = 107;
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
@@ -64,7 +64,7 @@ fn fits(path: &Path) -> Result<(), InstanceError> {
     Ok(())
 }
 
-/// Removes a dead daemon's socket, and nothing else.
+/// Removes a dead daemon's socket; anything else at the path is an error.
 #[cfg(unix)]
 fn clear(path: &Path) -> Result<(), InstanceError> {
     use super::folder::{kind, our_uid};
@@ -95,7 +95,7 @@ fn clear(path: &Path) -> Result<(), InstanceError> {
     fs::remove_file(path).map_err(InstanceError::io("remove the stale socket", path))
 }
 
-/// Somebody listens there. Never waits: a daemon with a full queue is there too.
+/// Whether a process listens there. Never waits: a daemon with a full queue counts as listening.
 #[cfg(unix)]
 fn answers(path: &Path) -> std::io::Result<bool> {
     use rustix::{
@@ -112,7 +112,7 @@ fn answers(path: &Path) -> std::io::Result<bool> {
 }
 
 impl Bound {
-    /// Removes the file, if it still is the one that was made.
+    /// Removes the file if it is still the one that was bound.
     pub(super) fn remove(self) {
         #[cfg(unix)]
         {
@@ -120,7 +120,7 @@ impl Bound {
             let ours = std::fs::symlink_metadata(&self.path)
                 .is_ok_and(|found| (found.dev(), found.ino()) == self.identity);
             if ours && let Err(e) = std::fs::remove_file(&self.path) {
-                tracing::debug!(error = %e, "the socket's file stays");
+                tracing::debug!(error = %e, "the socket's file could not be removed");
             }
         }
     }

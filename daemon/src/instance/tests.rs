@@ -26,7 +26,7 @@ fn home() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_folder_is_made_private_with_all_above_it() {
+fn a_folder_is_created_private_with_its_parents() {
     let home = home();
     let deep = home.path().join("a/b/c");
     private_folder(&deep).unwrap();
@@ -37,7 +37,7 @@ fn a_folder_is_made_private_with_all_above_it() {
 }
 
 #[test]
-fn a_folder_that_is_not_fit_is_refused() {
+fn an_unfit_folder_is_refused() {
     let home = home();
     let at = |name: &str| home.path().join(name);
 
@@ -62,7 +62,7 @@ fn a_folder_that_is_not_fit_is_refused() {
 }
 
 #[tokio::test]
-async fn one_holds_the_lock_and_says_where_it_listens() {
+async fn one_process_holds_the_lock_and_announces_its_socket() {
     let home = home();
     let (lock, socket) = (home.path().join("abide.lock"), home.path().join("abide.sock"));
     let mut first = Instance::take(&lock).unwrap();
@@ -89,7 +89,7 @@ async fn one_holds_the_lock_and_says_where_it_listens() {
 }
 
 #[test]
-fn clients_that_look_at_the_lock_do_not_keep_a_daemon_from_it() {
+fn clients_that_check_the_lock_do_not_block_a_daemon() {
     let home = home();
     let lock = home.path().join("abide.lock");
     drop(Instance::take(&lock).unwrap());
@@ -122,7 +122,7 @@ async fn a_dead_daemons_socket_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_live_daemons_socket_is_not() {
+async fn a_live_daemons_socket_is_not_replaced() {
     let home = home();
     let socket = home.path().join("abide.sock");
     let _other = UnixListener::bind(&socket).unwrap();
@@ -133,7 +133,7 @@ async fn a_live_daemons_socket_is_not() {
 }
 
 #[tokio::test]
-async fn what_is_planted_at_a_path_is_refused_and_stays() {
+async fn a_planted_file_is_refused_and_not_changed() {
     let home = home();
     let at = |name: &str| home.path().join(name);
     fs::write(at("precious"), "data").unwrap();
@@ -155,7 +155,7 @@ async fn what_is_planted_at_a_path_is_refused_and_stays() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_too_long_is_named() {
+async fn a_path_that_is_too_long_is_an_error() {
     let home = home();
     let mut instance = Instance::take(home.path().join("lock")).unwrap();
     let long = home.path().join("x".repeat(120));

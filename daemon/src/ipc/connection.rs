@@ -1,4 +1,4 @@
-//! One connection: hello, then frames into requests and back. A client that does not read what it asked for is asked for nothing more.
+//! One connection: hello, then requests and replies in frames. While a client does not read its replies, its requests are not read.
 
 use super::headers;
 use crate::{
@@ -22,11 +22,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Re
 use tokio_util::codec::{Encoder as _, FramedRead};
 
 const HELLO_TIME: Duration = Duration::from_millis(HELLO_TIME_MS);
-/// How long a client that is being closed may take to read what is left.
+/// How long a client may take to read what is left when its connection is closed.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
-/// How long a client that was refused may go on writing.
+/// How long a refused client may go on writing.
 const LINGER: Duration = Duration::from_millis(250);
-/// What is encoded before it is written, in bytes.
+/// How many bytes are encoded before they are written.
 const CHUNK: usize = 64 * 1024;
 
 /// Serves a connection to its end.
@@ -47,7 +47,7 @@ where
             if let Ok(Ok(refusal)) = refusal
                 && write.write_all(&refusal).await.is_ok()
             {
-                part(requests).await;
+                read_rest(requests).await;
             }
             return;
         }
@@ -64,29 +64,29 @@ where
         return;
     }
     let Some(Greeted { codec, caller }) = greeted else {
-        return part(requests).await;
+        return read_rest(requests).await;
     };
     *requests.decoder_mut() = Framing::of(codec);
     let line = Line::open(service.clone(), caller);
     // Boxed: keeps this future small until hello.
-    Box::pin(converse(requests, write, Connection { codec, line, service })).await;
+    Box::pin(serve_requests(requests, write, Connection { codec, line, service })).await;
 }
 
-/// What hello has settled.
+/// The result of a hello.
 struct Greeted {
     codec: Codec,
     caller: Caller,
 }
 
-/// Ends a connection that was refused. A client that still writes would not read why if its writing failed.
-async fn part<S: AsyncRead>(requests: FramedRead<ReadHalf<S>, Framing>) {
+/// Ends a connection that was refused. What the client still writes is read first: if its write failed, it would not read the refusal.
+async fn read_rest<S: AsyncRead>(requests: FramedRead<ReadHalf<S>, Framing>) {
     let (mut rest, mut nowhere) = (requests.into_inner().take(MAX_FRAME as u64), tokio::io::sink());
-    // The refusal is written; what the client still sends does not matter.
+    // The refusal is written already; the rest does not matter.
     let _ = tokio::time::timeout(LINGER, tokio::io::copy(&mut rest, &mut nowhere)).await;
 }
 
-/// After hello.
-async fn converse<S>(
+/// Serves a connection after hello.
+async fn serve_requests<S>(
     mut requests: FramedRead<ReadHalf<S>, Framing>,
     write: WriteHalf<S>,
     connection: Connection,
@@ -171,7 +171,7 @@ impl Connection {
     }
 
     async fn incoming(&self, frame: &BytesMut) {
-        // An empty line between requests is no request.
+        // An empty line is not a request.
         if self.codec == Codec::Json && frame.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -179,13 +179,14 @@ impl Connection {
         let outbox = self.line.outbox().clone();
         match request {
             Ok(request) => self.line.request(request, move |reply| answer(&outbox, id, reply)).await,
-            // A frame of which not even the id can be read; in JSON a notification, which is not answered.
+            // Not even the id of the frame can be read, so the error names no request. (A JSON line without id is a notification,
+            // which gets no reply.)
             Err(error) if id.is_none() && self.codec == Codec::Binary => outbox.send(Outgoing::Error(error)),
             Err(error) => answer(&outbox, id, Err(error)),
         }
     }
 
-    /// Pending replies are sent, then the connection is closed.
+    /// Sends the pending replies, then closes the connection.
     async fn end(&self) {
         self.line.end().await;
         self.line.outbox().close();
@@ -193,7 +194,7 @@ impl Connection {
     }
 }
 
-/// Answers a request, unless it was a notification.
+/// Sends the reply to a request, unless the request was a notification.
 fn answer(outbox: &Outbox, id: Option<RequestId>, reply: Result<Reply, Error>) {
     pass(Point::Acknowledge);
     if let Some(id) = id {
@@ -231,7 +232,7 @@ async fn write_out<S: AsyncWrite>(mut write: WriteHalf<S>, codec: Codec, outbox:
     }
 }
 
-/// A message that cannot be encoded is replaced by an error that says why.
+/// Encodes a message; one that cannot be encoded is replaced by an error that tells why.
 fn encode(codec: Codec, outgoing: Outgoing) -> Vec<u8> {
     codec.encode_outgoing(&outgoing).unwrap_or_else(|e| {
         tracing::error!("a message could not be sent: {e}");
@@ -251,7 +252,7 @@ mod tests {
     use abide_protocol::hello::{BINCODE, HelloParams, JSON, PROTOCOL, PeerInfo, ProtocolRange};
 
     #[test]
-    fn a_codec_is_chosen_by_exact_name_and_else_it_is_json() {
+    fn a_codec_is_chosen_by_exact_name_and_json_is_the_fallback() {
         let hello = |min, max, codecs: &[&str]| HelloParams {
             protocol: ProtocolRange { min, max },
             codecs: codecs.iter().map(|c| (*c).to_owned()).collect(),

@@ -1,4 +1,4 @@
-//! JSON-RPC libraries that frame messages by `Content-Length` headers: they are told so in a frame that they can read.
+//! Refuses JSON-RPC libraries that frame messages with `Content-Length` headers, in a frame that they can read.
 
 use abide_client::framing::Framing;
 use abide_protocol::{
@@ -9,10 +9,10 @@ use futures_util::StreamExt as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio_util::codec::FramedRead;
 
-/// Headers of one message.
+/// The most header lines of a message.
 const MAX_HEADERS: usize = 8;
 
-/// The refusal, to the request that follows the header.
+/// The refusal, framed, with the id of the request after the headers.
 pub(super) async fn refusal<R>(
     first: &[u8],
     requests: &mut FramedRead<R, Framing>,
@@ -21,7 +21,7 @@ where
     R: AsyncRead + Unpin,
 {
     let body = body(first, requests).await.unwrap_or_default();
-    // Without its id the library could not tell whose answer it is.
+    // Without the id the library could not match the reply.
     let (id, _): (RequestId, _) = json::decode_hello(&body);
     let line = json::encode_hello_reply(&id, &Err(json::no_headers()))?;
     Ok([format!("Content-Length: {}\r\n\r\n", line.len()).as_bytes(), &line].concat())
@@ -47,7 +47,7 @@ where
     Some(body)
 }
 
-/// Of the body, in bytes, if this header says it.
+/// The body's length in bytes, if this is the header that has it.
 fn length(header: &[u8]) -> Option<usize> {
     let (name, value) = std::str::from_utf8(header).ok()?.split_once(':')?;
     value.trim().parse().ok().filter(|_| name.eq_ignore_ascii_case("Content-Length"))

@@ -3,9 +3,9 @@ use crate::config::Config;
 use abide_model::{Keys, Secret};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-/// The keys of one configuration's providers: that of the environment goes before the one that is kept.
+/// The keys of one configuration's providers; a key in the environment takes precedence over a stored one.
 pub struct ConfiguredKeys {
-    /// By provider: the variable's name and, if it is set, its value.
+    /// By provider: the variable's name, and its value if it is set.
     environment: BTreeMap<String, (String, Option<Secret>)>,
     kept: Arc<KeyStore>,
 }
@@ -17,7 +17,7 @@ impl fmt::Debug for ConfiguredKeys {
 }
 
 impl ConfiguredKeys {
-    /// Takes what `variable` says of the environment, and what is kept.
+    /// Combines the environment, read through `variable`, with the stored keys.
     #[must_use]
     pub fn new(kept: Arc<KeyStore>, config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let built_in = [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")];
@@ -37,7 +37,7 @@ impl ConfiguredKeys {
         Self { environment, kept }
     }
 
-    /// The keys that are kept, which are the same in every configuration.
+    /// The stored keys, shared by all configurations.
     #[must_use]
     pub const fn kept(&self) -> &Arc<KeyStore> {
         &self.kept
@@ -62,10 +62,10 @@ impl ConfiguredKeys {
         names
     }
 
-    /// Keeps the provider's key, or forgets it.
+    /// Stores the provider's key, or removes it.
     ///
     /// # Errors
-    /// The key or the name makes no sense, or it cannot be written down.
+    /// The key or the name is invalid, or it cannot be stored.
     pub async fn set(&self, provider: &str, key: Option<&str>) -> Result<SetKey, KeyError> {
         let mut set = self.kept.set(provider, key).await?;
         if let Some((variable, Some(_))) = self.environment.get(provider) {

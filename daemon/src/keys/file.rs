@@ -1,4 +1,4 @@
-//! The key file. It also says whose keys are in the keyring.
+//! The key file. It also lists the providers whose keys are in the keyring.
 
 use super::KeyError;
 use crate::replace_file::replace_file;
@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-/// The longest file that is read, in bytes.
+/// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 #[derive(Default, PartialEq, Eq, Deserialize)]
@@ -25,7 +25,7 @@ pub(super) struct KeyFile {
 }
 
 impl KeyFile {
-    /// No file: no keys.
+    /// A missing file has no keys.
     pub(super) fn load(path: &Path) -> Result<Self, KeyError> {
         let failed = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
         match fs::symlink_metadata(path) {
@@ -38,14 +38,14 @@ impl KeyFile {
         let mut text = String::new();
         file.take(MAX_BYTES).read_to_string(&mut text).map_err(failed)?;
         toml::from_str(&text).map_err(|e| {
-            // Neither the line nor the parser's own words: they may hold a key.
+            // Neither the line nor the parser's message is shown: they may contain a key.
             let line =
                 e.span().map_or(0, |span| text.bytes().take(span.start).filter(|b| *b == b'\n').count());
             KeyError::Malformed { path: path.to_owned(), what: format!("see line {}", line + 1) }
         })
     }
 
-    /// Replaces the file as a whole: after a crash there is the old one or the new one.
+    /// Replaces the file atomically.
     pub(super) fn save(&self, path: &Path) -> Result<(), KeyError> {
         replace_file(path, &self.text(), None).map_err(|source| KeyError::Io {
             doing: "write",
@@ -65,7 +65,7 @@ impl KeyFile {
     }
 }
 
-/// A TOML string. (Every JSON string is one, but for DEL, which is in no key and no name.)
+/// A TOML string. (Every JSON string is one, except with DEL, which no key or name has.)
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

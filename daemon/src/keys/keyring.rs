@@ -1,7 +1,7 @@
-//! The system's keyring: on Linux the Secret Service (GNOME Keyring, KWallet, KeePassXC) over the session bus, with the bus
-//! library that notifications need anyway. Elsewhere there is none yet.
+//! The system's keyring: on Linux the Secret Service (GNOME Keyring, KWallet, KeePassXC) over the session bus, with the bus library
+//! that notifications need anyway. Other systems have none yet.
 
-/// A keyring that does not do it.
+/// Why the keyring failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum KeyringError {
     #[error("there is no keyring here")]
@@ -10,7 +10,7 @@ pub(super) enum KeyringError {
     Locked,
     #[error("the keyring does not answer")]
     Silent,
-    #[error("the keyring says: {0}")]
+    #[error("the keyring failed: {0}")]
     Failed(String),
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::config::Config;
 use std::{fs, sync::Arc};
 
-/// A keyring that is not there: a peer that serves nothing. (Never the session bus of who runs the tests.)
+/// A keyring on a bus that serves nothing, never the user's session bus.
 async fn no_keyring() -> Keyring {
     mock::Mock::default().keyring(false).await
 }
@@ -25,7 +25,7 @@ fn secret(key: &str) -> Option<Secret> {
 }
 
 #[tokio::test]
-async fn the_environment_goes_before_what_is_kept() {
+async fn the_environment_takes_precedence_over_a_stored_key() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys.toml");
     let env = [("ANTHROPIC_API_KEY", "sk-env"), ("OPENAI_API_KEY", " "), ("L", "sk-local")];
@@ -40,7 +40,7 @@ async fn the_environment_goes_before_what_is_kept() {
 }
 
 #[tokio::test]
-async fn without_a_keyring_a_key_is_kept_in_a_private_file() {
+async fn without_a_keyring_a_key_is_stored_in_a_private_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys.toml");
     let keys = store(&path, no_keyring().await, &[]).await.unwrap();
@@ -62,7 +62,7 @@ async fn without_a_keyring_a_key_is_kept_in_a_private_file() {
 }
 
 #[tokio::test]
-async fn whether_there_was_a_key_before_is_known() {
+async fn setting_a_key_tells_whether_there_was_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys.toml");
     let keys = store(&path, no_keyring().await, &[("ANTHROPIC_API_KEY", "sk-env")]).await.unwrap();
@@ -74,7 +74,7 @@ async fn whether_there_was_a_key_before_is_known() {
 }
 
 #[tokio::test]
-async fn what_is_no_key_or_name_is_refused() {
+async fn an_invalid_key_or_name_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys.toml");
     let keys = store(&path, no_keyring().await, &[]).await.unwrap();
@@ -86,7 +86,7 @@ async fn what_is_no_key_or_name_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_wrong_is_refused_without_its_content() {
+async fn an_invalid_file_is_refused_without_quoting_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys.toml");
     let open = || async { store(&path, no_keyring().await, &[]).await.unwrap_err() };
@@ -110,7 +110,7 @@ async fn a_file_that_is_wrong_is_refused_without_its_content() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn the_keyring_keeps_a_key_and_the_file_only_its_name() {
+async fn the_keyring_has_the_key_and_the_file_only_the_name() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys.toml");
     let mock = mock::Mock::default();
@@ -132,7 +132,7 @@ async fn the_keyring_keeps_a_key_and_the_file_only_its_name() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_locked_keyring_is_as_good_as_none_until_it_is_unlocked() {
+async fn a_locked_keyring_counts_as_absent_until_it_is_unlocked() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keys.toml");
     let mock = mock::Mock::default();

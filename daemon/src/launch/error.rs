@@ -1,7 +1,7 @@
 use abide_client::home::HomeError;
 use std::io;
 
-/// Why a task cannot be started as it was asked for.
+/// Why a task cannot be started as requested.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     #[error("{reason}")]
@@ -21,6 +21,6 @@ pub enum LaunchError {
     #[error(transparent)]
     Scratch(HomeError),
     /// The daemon ends.
-    #[error("the folder could not be looked at: the daemon is shutting down")]
+    #[error("the workspace could not be checked: the daemon is shutting down")]
     ShuttingDown,
 }

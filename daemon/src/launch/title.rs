@@ -1,4 +1,4 @@
-/// The longest title that is made of a prompt, in characters.
+/// The longest title made from a prompt, in characters.
 const MAX_TITLE: usize = 60;
 
 /// A conversation's title from its first prompt: the first line that is not blank.

@@ -1,4 +1,4 @@
-//! The folder that a conversation works in.
+//! A conversation's workspace folder.
 
 use super::{LaunchError, Launcher};
 use abide_client::home::create_private_dir;
@@ -6,10 +6,10 @@ use abide_protocol::ConversationId;
 use std::path::{Path, PathBuf};
 
 impl Launcher {
-    /// The folder that is named, which has to be there, or a private one of the conversation's own, which is made.
+    /// The named folder, which must exist, or a new private folder of the conversation.
     ///
     /// # Errors
-    /// The folder that is named cannot be used, or none can be made.
+    /// The named folder cannot be used, or the private one cannot be created.
     pub async fn workspace(&self, id: ConversationId, named: Option<&str>) -> Result<String, LaunchError> {
         let scratch = self.scratch(id);
         let named = named.map(str::to_owned);
@@ -23,10 +23,10 @@ impl Launcher {
         found.await.unwrap_or(Err(LaunchError::ShuttingDown))
     }
 
-    /// Removes the private folder of a conversation that was not created after all, while it is empty.
+    /// Removes the private folder, if it is empty, of a conversation that was not created after all.
     pub async fn remove_scratch(&self, id: ConversationId) {
         let scratch = self.scratch(id);
-        // There may be none.
+        // The folder may not exist.
         let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir(scratch)).await;
     }
 

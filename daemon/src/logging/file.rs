@@ -5,8 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// `abided.log` and, older, `abided.log.1` to `abided.log.4`. By size, not by day: a bad day must not fill the disk, and the
-/// newest has one name for ever.
+/// Writes `abided.log`; older files are `abided.log.1` to `abided.log.4`. Rotated by size, so that one busy day cannot fill the disk.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
@@ -19,9 +18,9 @@ pub struct LogFile {
 impl LogFile {
     /// The newest file's name.
     pub const NAME: &str = "abided.log";
-    /// Bytes of a file until the next is begun.
+    /// The size at which a file is rotated, in bytes.
     const MAX_SIZE: u64 = 8 * 1024 * 1024;
-    /// Files besides the newest.
+    /// The number of older files.
     const OLDER: u32 = 4;
 
     /// # Errors
@@ -59,7 +58,7 @@ impl Write for LogFile {
         if self.size >= self.max_size
             && let Err(e) = self.rotate()
         {
-            // The old file goes on; the next attempt is made when it is twice as long.
+            // Goes on in the old file; the next attempt is made when it is twice as long.
             self.max_size = self.max_size.saturating_mul(2);
             let _ = writeln!(self.file, "the log cannot begin a new file: {e}");
         }
@@ -73,7 +72,7 @@ impl Write for LogFile {
     }
 }
 
-/// For appending, for this user only, and never through a symbolic link.
+/// Opens for appending, private to this user, without following a symbolic link.
 fn open(path: &Path) -> io::Result<(File, u64)> {
     let mut options = File::options();
     options.append(true).create(true);
@@ -93,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_files_are_kept_up_to_a_number() {
+    fn four_older_files_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("abided.log");
         let mut log = LogFile::open_with(path.clone(), 10).unwrap();

@@ -2,18 +2,18 @@ use super::Notice;
 #[cfg(target_os = "linux")]
 use notify_rust::Timeout;
 
-/// Where notifications are shown.
+/// A place that shows notifications.
 pub trait Desktop: Send {
     type Shown: Shown;
 
     /// # Errors
-    /// It was not shown; why, for the log.
+    /// It was not shown; the reason, for the log.
     fn show(&self, notice: &Notice) -> impl Future<Output = Result<Self::Shown, String>> + Send;
 }
 
 /// A notification on the screen.
 pub trait Shown: Send + Sync {
-    /// Takes it back, if it is still there.
+    /// Closes the notification, if it is still shown.
     fn close(self) -> impl Future<Output = ()> + Send;
 }
 
@@ -23,7 +23,8 @@ pub struct SystemDesktop;
 
 #[cfg(target_os = "linux")]
 fn notification(notice: &Notice) -> notify_rust::Notification {
-    // What waits for a person stays on the screen until it is settled. (Not by urgency: it breaks through "do not disturb".)
+    // Questions and approvals stay on the screen until they are settled. (Without raised urgency, which would break through "do not
+    // disturb".)
     let timeout = if notice.what.is_open() { Timeout::Never } else { Timeout::Default };
     notify_rust::Notification::new()
         .appname("Abide")
@@ -40,17 +41,17 @@ impl Desktop for SystemDesktop {
     type Shown = notify_rust::NotificationHandle;
 
     async fn show(&self, notice: &Notice) -> Result<Self::Shown, String> {
-        // Never the blocking `show`: inside a runtime it panics.
+        // Never the blocking `show`: it panics in a runtime.
         notification(notice).show_async().await.map_err(|e| e.to_string())
     }
 }
 
 #[cfg(target_os = "linux")]
 impl SystemDesktop {
-    /// Who shows notifications here.
+    /// The notification server's name and version.
     ///
     /// # Errors
-    /// Nobody; why, in words.
+    /// There is no server; the reason, in words.
     pub async fn server() -> Result<String, String> {
         const NAME: &str = "org.freedesktop.Notifications";
         let ask = async {

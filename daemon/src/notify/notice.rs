@@ -5,17 +5,17 @@ use abide_protocol::{
     task::{AgentTask, EndReason, Incomplete},
 };
 
-/// Something that a person should hear of.
+/// A notice for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     pub conversation_id: ConversationId,
-    /// The conversation's.
+    /// The conversation's title.
     pub title: String,
     pub key: Key,
     pub what: What,
 }
 
-/// Names the thing that a notice is about. Of one thing there is one notice.
+/// Identifies the subject of a notice; there is one notice for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A question or an approval.
@@ -34,7 +34,7 @@ pub enum What {
     },
     Ended {
         reason: EndReason,
-        /// What its last reply lacks.
+        /// What is missing from its last reply.
         incomplete: Option<Incomplete>,
         /// Its summary or error.
         words: Option<String>,
@@ -49,8 +49,8 @@ impl What {
     }
 }
 
-/// What to tell of a record of this task. Of a task inside another one the end is its parent's business; of one that a person
-/// stopped, that person knows.
+/// The notice for a record of this task, if it needs one. None for the end of a sub-task, which concerns its parent, or of a task that
+/// a person stopped.
 #[must_use]
 pub fn notice(title: &str, record: &Record, task: &AgentTask) -> Option<Notice> {
     let (key, what) = match &record.body {

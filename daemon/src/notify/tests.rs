@@ -110,7 +110,7 @@ fn end(reason: EndReason) -> RecordBody {
 }
 
 #[test]
-fn records_that_ask_are_told() {
+fn questions_and_approvals_give_a_notice() {
     let root = task(None, vec![]);
     assert_eq!(told(RecordBody::QuestionAsked(asked()), &root), Some(question("Which?")));
     let notice = told(RecordBody::ApprovalRequested(approval()), &root).unwrap();
@@ -120,7 +120,7 @@ fn records_that_ask_are_told() {
 }
 
 #[test]
-fn the_end_of_a_root_task_is_told_unless_a_person_stopped_it() {
+fn the_end_of_a_root_task_gives_a_notice_unless_a_person_stopped_it() {
     let root = task(None, vec![]);
     for reason in [EndReason::Completed, EndReason::Error, EndReason::StepLimit, EndReason::QuestionTimeout] {
         assert_eq!(told(end(reason), &root), Some(ended(reason)), "{reason:?}");
@@ -132,7 +132,7 @@ fn the_end_of_a_root_task_is_told_unless_a_person_stopped_it() {
 }
 
 #[test]
-fn a_commit_tells_what_came_up_and_settles_what_left_the_inbox() {
+fn a_commit_sends_notices_and_settles_items_that_left_the_inbox() {
     let (feed, mut received) = Feed::new();
     let record = |body| Arc::new(record(body));
     let id = PendingId::Question(QUESTION);
@@ -145,14 +145,14 @@ fn a_commit_tells_what_came_up_and_settles_what_left_the_inbox() {
     };
     feed.committed(&committed(vec![record(RecordBody::QuestionAsked(asked()))], vec![]));
     feed.committed(&committed(vec![], vec![id]));
-    let Ok(Told::Notice(notice)) = received.try_recv() else { panic!("a notice") };
+    let Ok(NotifierEvent::Notice(notice)) = received.try_recv() else { panic!("a notice") };
     assert_eq!(notice.key, Key::Pending(id));
-    assert_eq!(received.try_recv(), Ok(Told::Settled(Key::Pending(id))));
+    assert_eq!(received.try_recv(), Ok(NotifierEvent::Settled(Key::Pending(id))));
     assert!(received.try_recv().is_err());
 }
 
 #[test]
-fn what_is_looked_at_or_told_is_not_told() {
+fn a_focused_conversation_or_a_repeated_key_gives_no_notification() {
     let notice = question("Which?");
     let mut already = Remembered::default();
     let nowhere = HashSet::new();
@@ -168,7 +168,7 @@ fn what_is_looked_at_or_told_is_not_told() {
 }
 
 #[test]
-fn words_are_cleaned_escaped_and_cut() {
+fn text_is_cleaned_escaped_and_cut() {
     let hostile = Notice {
         title: "a\u{1b}]0;x\u{7}\nb\u{202e}c".to_owned(),
         what: What::Question("<a href='x'>&\u{0}\r\n2".to_owned()),
@@ -184,7 +184,7 @@ fn words_are_cleaned_escaped_and_cut() {
     assert_eq!(words::body(&ended(EndReason::Completed)), "All &lt;b&gt;three&lt;/b&gt; files &amp; more");
 }
 
-/// A desktop that writes down what it is asked to do.
+/// A desktop that logs its calls.
 #[derive(Clone, Default)]
 struct Screen {
     log: Arc<Mutex<Vec<String>>>,
@@ -219,8 +219,8 @@ impl Shown for OnScreen {
     }
 }
 
-/// What happens on a screen that is told all this.
-async fn run(screen: &Screen, focused: &[ConversationId], all: Vec<Told>) -> Vec<String> {
+/// The log of a screen after these events.
+async fn run(screen: &Screen, focused: &[ConversationId], all: Vec<NotifierEvent>) -> Vec<String> {
     let (_focus, focused) = watch::channel(focused.iter().copied().collect());
     let (tell, told) = mpsc::channel(QUEUE);
     for told in all {
@@ -232,10 +232,10 @@ async fn run(screen: &Screen, focused: &[ConversationId], all: Vec<Told>) -> Vec
 }
 
 #[tokio::test]
-async fn one_thing_is_shown_once_and_taken_back_when_it_is_settled() {
-    let notice = Told::Notice(Box::new(question("Which?")));
-    let settled = Told::Settled(question("").key);
-    let end = Told::Notice(Box::new(ended(EndReason::Completed)));
+async fn an_item_is_shown_once_and_closed_when_it_is_settled() {
+    let notice = NotifierEvent::Notice(Box::new(question("Which?")));
+    let settled = NotifierEvent::Settled(question("").key);
+    let end = NotifierEvent::Notice(Box::new(ended(EndReason::Completed)));
     let screen = Screen::default();
     assert_eq!(
         run(
@@ -255,7 +255,7 @@ async fn one_thing_is_shown_once_and_taken_back_when_it_is_settled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_server_it_is_tried_again_a_minute_later() {
+async fn a_failed_server_is_tried_again_a_minute_later() {
     let screen = Screen::default();
     *screen.broken.lock().unwrap() = true;
     let (_focus, focused) = watch::channel(HashSet::new());
@@ -265,7 +265,7 @@ async fn without_a_server_it_is_tried_again_a_minute_later() {
     notifier.notice(&end(2)).await;
     assert_eq!(*screen.log.lock().unwrap(), ["failed Completed: Tidy up"]);
     *screen.broken.lock().unwrap() = false;
-    tokio::time::advance(PAUSE).await;
+    tokio::time::advance(RETRY_AFTER).await;
     notifier.notice(&end(1)).await;
     notifier.notice(&end(3)).await;
     assert_eq!(*screen.log.lock().unwrap(), ["failed Completed: Tidy up", "shown Completed: Tidy up"]);

@@ -1,15 +1,15 @@
-//! What a notification says. Its text comes from models and tools: it is cleaned, escaped and cut.
+//! The text of notifications. It comes from models and tools, so it is cleaned, escaped and cut.
 
 use super::{Notice, What};
 use abide_client::text::visible_line;
 use abide_protocol::task::{EndReason, Incomplete};
 
-/// Characters of a summary.
+/// The longest summary, in characters.
 const MAX_SUMMARY: usize = 120;
-/// Characters of a body, before it is escaped.
+/// The longest body, in characters before escaping.
 const MAX_BODY: usize = 400;
 
-/// The first line: what happened, and in which conversation. Servers show it as it is.
+/// The first line: what happened, and in which conversation. Servers show it without markup.
 pub(super) fn summary(notice: &Notice) -> String {
     let what = match &notice.what {
         What::Question(_) => "Question",
@@ -32,7 +32,7 @@ pub(super) fn summary(notice: &Notice) -> String {
     cut(&format!("{what}: {}", clean(&notice.title)), MAX_SUMMARY)
 }
 
-/// The rest. Servers read markup in it.
+/// The other lines. Servers interpret markup in them.
 pub(super) fn body(notice: &Notice) -> String {
     let text = match &notice.what {
         What::Question(text) => clean(text),
@@ -42,9 +42,9 @@ pub(super) fn body(notice: &Notice) -> String {
     escape(&cut(&text, MAX_BODY))
 }
 
-/// One line, with nothing in it that is not seen as it is.
+/// The text on one line, with invisible characters escaped.
 fn clean(text: &str) -> String {
-    // No more is looked at than can be shown.
+    // More than could be shown is not examined.
     let some: String = text.chars().take(4 * MAX_BODY).collect();
     let words: Vec<&str> = some.split_whitespace().collect();
     visible_line(&words.join(" ")).into_owned()

@@ -24,7 +24,7 @@ fn of(toml: &str, env: &[&str], stored: &[&str], local: Local<'_>) -> Providers 
 }
 
 #[test]
-fn the_first_that_is_there_is_the_default() {
+fn the_first_available_model_is_the_default() {
     const CONFIG: &str = "[model]\ndefault = \"ollama/qwen\"\n";
     let ollama: Local<'_> = &[("ollama", &["qwen", "llama"])];
     for (toml, env, stored, local, model, why) in [
@@ -57,7 +57,7 @@ fn the_first_that_is_there_is_the_default() {
 }
 
 #[test]
-fn a_tasks_model_goes_before_its_conversations_before_the_default() {
+fn the_tasks_model_then_the_conversations_then_the_default_is_chosen() {
     let providers = of("", &[], &[], &[]);
     let choose = |task, conversation| providers.choose(task, conversation).map(|c| c.model);
     assert_eq!(choose(Some("openai/a/b"), Some("anthropic/b")), Ok("openai/a/b".to_owned()));
@@ -72,7 +72,7 @@ fn a_tasks_model_goes_before_its_conversations_before_the_default() {
 }
 
 #[test]
-fn a_configured_provider_takes_the_built_in_ones_place() {
+fn a_configured_provider_replaces_the_built_in_one() {
     let toml = "[providers.openai]\napi = \"openai-chat\"\nmax_parallel = 3\nstall_timeout_secs = 9\n\
                 [providers.tape]\napi = \"scripted\"\nscript = \"/s.json\"\n";
     let providers = of(toml, &["anthropic"], &[], &[]);
@@ -95,7 +95,7 @@ fn a_configured_provider_takes_the_built_in_ones_place() {
 }
 
 #[test]
-fn the_environment_moves_openai() {
+fn openai_base_url_sets_the_address() {
     let config = Config::default();
     let facts =
         Facts { config: &config, openai_base_url: Some("http://proxy/v1"), key: &|_| None, local: &[] };
@@ -103,9 +103,9 @@ fn the_environment_moves_openai() {
     assert_eq!((openai.base_url.as_str(), openai.source.as_str()), ("http://proxy/v1", "environment"));
 }
 
-/// A gateway at an address of one's own may need no key, so it is asked without one.
+/// A gateway at another address may need no key, so it is asked without one.
 #[test]
-fn a_vendor_wants_a_key() {
+fn only_a_vendors_own_address_needs_a_key() {
     const CONFIG: &str = "[providers.gateway]\napi = \"openai-chat\"\nbase_url = \"https://llm.example/v1\"\n\
         [providers.named]\napi = \"openai-chat\"\nbase_url = \"https://llm.example/v1\"\napi_key_env = \"MY_KEY\"\n\
         [providers.second]\napi = \"anthropic\"\n";

@@ -1,4 +1,4 @@
-//! Live output goes out about every 30 ms, in one piece per kind.
+//! Merges live output, and publishes it about every 30 ms in one piece for each kind.
 
 use super::Gate;
 use crate::events::{Delta, Hub};
@@ -18,17 +18,17 @@ use std::{
 use tokio::sync::Notify;
 
 const INTERVAL: Duration = Duration::from_millis(30);
-/// What waits is not more than this, in bytes, however fast it comes: a command may print hundreds of MiB in a second.
+/// Above this size output is published at once: a command may print hundreds of MiB in a second.
 const MAX_PENDING: usize = 64 * 1024;
 
-/// Live output of one item. Cheap to clone.
+/// The live output of one item. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Coalescer {
     hub: Hub,
     template: Arc<Delta>,
     pending: Arc<Mutex<Vec<(DeltaKind, String)>>>,
     filled: Arc<Notify>,
-    /// The gate is: output may get out.
+    /// The gate is open, so output may be published.
     open: Arc<AtomicBool>,
 }
 
@@ -65,9 +65,9 @@ impl Coalescer {
         self.filled.notify_one();
     }
 
-    /// Does `work`, and lets its output out meanwhile and at its end; nothing gets out before the gate is open.
+    /// Runs `work` and publishes its output, once the gate is open.
     ///
-    /// `None`: the gate was closed unopened.
+    /// `None`: the gate was dropped unopened.
     pub(super) async fn drive<T>(&self, mut gate: Gate, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         let early = tokio::select! {

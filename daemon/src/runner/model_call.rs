@@ -13,7 +13,7 @@ use abide_protocol::{
 use abide_tools::Scope;
 use std::sync::Arc;
 
-/// One attempt: streams deltas, and ends with the reply and what is known of its calls, or with a failure.
+/// One attempt: publishes deltas, and ends with the reply and the assessments of its calls, or with a failure.
 pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<Input> {
     let ModelJob { conversation, task, item, attempt, head, request } = job;
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Reply(item), attempt);
@@ -43,14 +43,14 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
         }
         Err(error) => {
             tracing::info!(%task, attempt, kind = ?error.kind, "a model call failed");
-            // A provider's words may quote the prompt.
+            // A provider's message may quote the prompt.
             tracing::debug!(%task, "it failed because: {}", error.message);
             Some(Input::ModelFailed { task, item, failure: failure(error), traces })
         }
     }
 }
 
-/// Calls get their ids here; a provider's own are not unique enough.
+/// Gives calls their ids; a provider's own are not unique enough.
 fn name_calls(reply: &mut Reply) {
     let mut mint = clock::mint();
     for block in &mut reply.blocks {
@@ -93,12 +93,12 @@ fn failure(error: ModelError) -> ModelFailure {
     }
 }
 
-/// A task waits for an outcome, whatever happens.
+/// The task waits for an outcome, so a panic needs one too.
 pub(super) fn panicked(task: TaskId, item: RecordId) -> Input {
     tracing::error!("a model call panicked; this is a defect");
     let failure = ModelFailure {
         kind: ModelErrorKind::Malformed,
-        message: "The model's answer could not be taken in; this is a fault in Abide.".to_owned(),
+        message: "The model's answer could not be processed; this is a fault in Abide.".to_owned(),
         retryable: false,
         retry_after_ms: None,
         sent: true,

@@ -9,7 +9,7 @@ use abide_protocol::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Prepares a call while the record of its start is being committed, and runs it once that is on disk.
+/// Prepares a call while the record of its start is being committed, and runs it after the commit.
 pub(super) async fn run(
     runner: &Runner,
     job: ToolJob,
@@ -46,7 +46,7 @@ pub(super) async fn run(
     })
 }
 
-/// A task waits for an outcome, whatever happens.
+/// The task waits for an outcome, so a panic needs one too.
 pub(super) fn panicked(task: TaskId, call: CallId, attempt: u32) -> Input {
     tracing::error!(%task, %call, "a tool call panicked; this is a defect");
     let result =

@@ -1,9 +1,9 @@
-//! What is kept of the traces of one attempt: a stream may hold any number of them.
+//! Limits the traces kept of one attempt: a stream may have any number of them.
 
 use abide_engine::Traces;
 use abide_protocol::record::Trace;
 
-/// Each is at most [`abide_model::MAX_RAW`] bytes long, so that a record of them has 16 KiB.
+/// Each has at most [`abide_model::MAX_RAW`] bytes, so a record of them has at most 16 KiB.
 const MOST: usize = 16;
 
 pub(super) fn keep(traces: &mut Traces, trace: Trace) {

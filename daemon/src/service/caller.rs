@@ -5,25 +5,25 @@ use abide_protocol::{
     record::{By, Via},
 };
 
-/// Who sends the requests of a line.
+/// The sender of a line's requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub via: Via,
-    /// What the client calls itself. It may be empty, and anything.
+    /// The client's own name for itself; may be empty or anything.
     pub name: String,
-    /// Methods that need more are refused.
+    /// Methods that need more access are refused.
     pub may: Access,
 }
 
 impl Caller {
-    /// As a record names it.
+    /// The caller as records name it; the name is cut at a whole character.
     #[must_use]
     pub fn by(&self) -> By {
         let name = &self.name[..self.name.floor_char_boundary(MAX_CLIENT_NAME)];
         By { via: self.via, name: name.to_owned() }
     }
 
-    /// Refuses a request whose method needs more than this caller may.
+    /// Refuses a request whose method needs more access than the caller has.
     ///
     /// # Errors
     /// [`ErrorKind::Forbidden`]
@@ -50,7 +50,7 @@ mod tests {
     };
 
     #[test]
-    fn a_record_keeps_a_clients_name_up_to_a_whole_character() {
+    fn a_long_client_name_is_cut_at_a_whole_character() {
         let by = |name: String| Caller { via: Via::Socket, name, may: Access::Read }.by();
         assert_eq!(by("abide".to_owned()), By { via: Via::Socket, name: "abide".to_owned() });
         assert_eq!(by("ä".repeat(40)).name, "ä".repeat(32));

@@ -10,7 +10,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// A slot, given back when dropped; none if there are `max` already.
+    /// A slot, released when dropped; `None` if `max` are taken.
     #[must_use]
     pub fn take_slot(&self, max: usize) -> Option<ConnectionSlot> {
         let taken =

@@ -1,4 +1,4 @@
-//! One function a method; this file only dispatches.
+//! One function for each method; this file dispatches.
 
 mod candidate;
 mod config;
@@ -18,7 +18,7 @@ use abide_protocol::{
 };
 use abide_store::{Lookup, ReadError, Store};
 
-/// Carries out a request of that caller.
+/// Carries out a request.
 pub(super) async fn handle(
     service: &Service,
     caller: &Caller,
@@ -59,7 +59,7 @@ pub(super) async fn handle(
         }
         Request::MarkRead(params) => Reply::MarkRead(conversation::mark_read(service, &params).await?),
         Request::Search(params) => Reply::Search(search::search(service, params).await?),
-        // They are about the line that they come by, which carries them out.
+        // These concern the line itself and are carried out there.
         Request::Subscribe(_) | Request::Unsubscribe(_) | Request::Focus(_) | Request::Shutdown(_) => {
             let words = format!("{} was not dispatched", request.name());
             return Err(Error::new(ErrorKind::Internal, words).into());
@@ -76,8 +76,8 @@ pub(super) async fn handle(
     })
 }
 
-/// The one that an id fits; of several, `candidates` says what they are.
-async fn found<T>(
+/// The only match of an id. If several match, the error lists them as candidates.
+async fn unique<T>(
     lookup: Lookup<T>,
     what: &str,
     typed: &str,
@@ -100,15 +100,15 @@ fn not_found(what: &str, typed: &str) -> Error {
 
 async fn find_task(store: &Store, typed: &str) -> Result<TaskId, RequestError> {
     let lookup = store.find_task(typed).await?;
-    found(lookup, "task", typed, async |ids| candidate::tasks(store, &ids).await).await
+    unique(lookup, "task", typed, async |ids| candidate::tasks(store, &ids).await).await
 }
 
 async fn find_conversation(store: &Store, typed: &str) -> Result<ConversationId, RequestError> {
     let lookup = store.find_conversation(typed).await?;
-    found(lookup, "conversation", typed, async |ids| candidate::conversations(store, &ids).await).await
+    unique(lookup, "conversation", typed, async |ids| candidate::conversations(store, &ids).await).await
 }
 
-/// The conversation of that id.
+/// The conversation with this id.
 pub(super) async fn existing(store: &Store, id: ConversationId) -> Result<Conversation, RequestError> {
     let conversation = store.conversation(id).await?;
     let gone = || Error::new(ErrorKind::NotFound, format!("there is no conversation {id}")).about(id);

@@ -1,5 +1,5 @@
-//! One caller's requests in order, their replies, and its subscriptions. What takes long (asking providers, waiting for room on a full
-//! disk) does not hold up the rest.
+//! One caller's requests, their replies, and its subscriptions. Requests are handled in order; a slow one (one that asks a provider,
+//! or waits for room on a full disk) does not block those after it.
 
 use super::{
     Caller, Service, handlers,
@@ -22,26 +22,26 @@ use std::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How long a request holds up those after it.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a request may block those after it.
+const INLINE_TIME: Duration = Duration::from_millis(100);
 
-/// What a caller has while it is connected.
+/// The state of a connected caller.
 pub struct Line {
     service: Service,
     caller: Caller,
     outbox: Outbox,
-    /// Ends the tasks of this line: requests and subscriptions.
+    /// Cancels this line's requests and subscriptions.
     closing: CancellationToken,
     subscriptions: Mutex<Subscriptions>,
     focus: Mutex<Option<Focus>>,
-    /// Requests that have no reply yet.
+    /// Requests without a reply so far.
     pending: TaskTracker,
 }
 
 impl Line {
     #[must_use]
     pub fn open(service: Service, caller: Caller) -> Arc<Self> {
-        tracing::debug!(via = ?caller.via, name = ?caller.name, "a caller has come");
+        tracing::debug!(via = ?caller.via, name = ?caller.name, "a caller has connected");
         Arc::new(Self {
             service,
             caller,
@@ -53,30 +53,29 @@ impl Line {
         })
     }
 
-    /// The notifications of this line's subscriptions. A face that has one order for everything puts its replies in, too.
+    /// The notifications of this line's subscriptions. A transport with a single stream puts its replies in as well.
     #[must_use]
     pub const fn outbox(&self) -> &Outbox {
         &self.outbox
     }
 
-    /// Cancelled by the face when its peer is gone: nothing goes on for it.
+    /// The transport cancels this when its peer is gone.
     #[must_use]
     pub const fn closing(&self) -> &CancellationToken {
         &self.closing
     }
 
-    /// Carries out a request and gives its reply to `deliver`. Returns with the reply, or when the request has taken so long that those
-    /// after it are not to wait.
+    /// Carries out a request and passes its reply to `deliver`. Runs inline for 100 ms, then in a spawned task.
     pub async fn request(
         self: &Arc<Self>,
         request: Request,
         deliver: impl FnOnce(Result<Reply, Error>) + Send + 'static,
     ) {
-        if let Err(refusal) = self.caller.allowed(&request).and_then(|()| self.has_room(&request)) {
+        if let Err(refusal) = self.caller.allowed(&request).and_then(|()| self.check_capacity(&request)) {
             return deliver(Err(refusal));
         }
         let mut work = Box::pin(self.pending.track_future(self.clone().carry_out(request, deliver)));
-        if tokio::time::timeout(PATIENCE, &mut work).await.is_err() {
+        if tokio::time::timeout(INLINE_TIME, &mut work).await.is_err() {
             let closing = self.closing.clone();
             self.service.supervisor.spawn("request", async move {
                 closing.run_until_cancelled(work).await;
@@ -84,7 +83,7 @@ impl Line {
         }
     }
 
-    fn has_room(&self, request: &Request) -> Result<(), Error> {
+    fn check_capacity(&self, request: &Request) -> Result<(), Error> {
         let most = match request.priority() {
             Priority::Ordinary => MAX_REQUESTS,
             Priority::Urgent => MAX_URGENT_REQUESTS,
@@ -96,7 +95,7 @@ impl Line {
         Err(Error::new(ErrorKind::Overloaded, words))
     }
 
-    /// Requests about the line itself are carried out here, all others by their handler.
+    /// Carries out requests about the line itself; a handler carries out all others.
     async fn carry_out(self: Arc<Self>, request: Request, deliver: impl FnOnce(Result<Reply, Error>) + Send) {
         let service = &self.service;
         let reply = match request {
@@ -111,9 +110,9 @@ impl Line {
                 let was_subscribed = self.subscriptions().end(params.subscription_id);
                 Ok(Reply::Unsubscribe(UnsubscribeReply { was_subscribed }))
             }
-            Request::Focus(params) => Ok(Reply::Focus(self.look_at(params))),
+            Request::Focus(params) => Ok(Reply::Focus(self.set_focus(params))),
             Request::Shutdown(params) => {
-                // The daemon closes connections when nobody listens here any more: not before the reply is delivered.
+                // The daemon closes connections once `drained` has no receiver; this one lives until the reply is delivered.
                 let mut drained = service.drained.subscribe();
                 let reply = handlers::daemon::shut_down(service, &params, &mut drained).await;
                 return deliver(reply.map(Reply::Shutdown).map_err(Error::from));
@@ -144,8 +143,8 @@ impl Line {
         self.service.supervisor.spawn("subscription", subscription.follow(store, outbox));
     }
 
-    /// What this caller's person looks at, until it says otherwise or the line ends.
-    fn look_at(&self, FocusParams { conversation_id }: FocusParams) -> FocusReply {
+    /// Sets the conversation that this caller's person looks at, until the next call or the line's end.
+    fn set_focus(&self, FocusParams { conversation_id }: FocusParams) -> FocusReply {
         let focus = conversation_id.map(|id| self.service.hub.focus(id));
         *self.focus.lock().unwrap_or_else(PoisonError::into_inner) = focus;
         FocusReply { conversation_id }
@@ -155,7 +154,7 @@ impl Line {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No request comes any more. Returns when those under way have their replies.
+    /// Called when no more requests come. Returns when all of them have their replies.
     pub async fn end(&self) {
         self.pending.close();
         tokio::select! {

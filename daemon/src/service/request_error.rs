@@ -1,11 +1,11 @@
-//! What went wrong with a request, as its reply says it.
+//! Turns errors into error replies.
 
 use crate::{launch::LaunchError, session::CommandError};
 use abide_engine::Refusal;
 use abide_protocol::{Error, ErrorKind};
 use abide_store::{AppendError, ReadError, WriteError};
 
-/// The error of a reply. (The types that it is made of and the wire's own are other crates', so the conversions need one of this crate.)
+/// An error reply. (Needed for the conversions: both the sources and the wire's error type belong to other crates.)
 #[derive(Debug)]
 pub(super) struct RequestError(Error);
 

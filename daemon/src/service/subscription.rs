@@ -1,4 +1,4 @@
-//! A subscription begins: register first, then read the live output, then the store; so nothing is missed and nothing comes twice.
+//! Subscriptions: register with the hub, then read live output, then the store, so that nothing is missed or repeated.
 
 use super::{Service, handlers, request_error::RequestError};
 use crate::events::{Outbox, Subscriber};
@@ -12,19 +12,19 @@ use abide_store::{ReadError, Store};
 use std::{collections::HashMap, future, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
-/// Records that are read from the store at a time.
+/// The number of records read from the store at a time.
 const PAGE: u32 = 256;
 
-/// The subscriptions of a line, and how to end each.
+/// A line's subscriptions, with the token that ends each.
 #[derive(Default)]
 pub(super) struct Subscriptions {
     open: HashMap<SubscriptionId, CancellationToken>,
-    /// The last id that was given. None is given twice: what still waits to be written may be of one that has ended.
+    /// The last id given. Ids are not reused: queued notifications may still carry an ended one's.
     last: u64,
 }
 
 impl Subscriptions {
-    /// A new one, which also ends with the line: its id, and the token that ends it.
+    /// A new subscription, which also ends with the line: its id and the token that ends it.
     pub(super) fn begin(
         &mut self,
         closing: &CancellationToken,
@@ -39,18 +39,18 @@ impl Subscriptions {
         Ok((id, ended))
     }
 
-    /// `false`: there is none of that id.
+    /// `false`: there is no subscription with this id.
     pub(super) fn end(&mut self, id: SubscriptionId) -> bool {
         self.open.remove(&id).map(|ended| ended.cancel()).is_some()
     }
 }
 
-/// One that is registered with the hub. Nothing comes out of it before [`Self::follow`].
+/// A subscription registered with the hub. It sends nothing before [`Self::follow`].
 pub(super) struct Subscription {
     id: SubscriptionId,
     scope: Scope,
     subscriber: Subscriber,
-    /// The newest record that the caller knows.
+    /// The newest record that the client has.
     cursor: Seq,
     /// The store may have records after the cursor.
     is_behind: bool,
@@ -58,7 +58,7 @@ pub(super) struct Subscription {
 }
 
 impl Subscription {
-    /// Registers it, and reads how things stand.
+    /// Registers the subscription and reads the snapshot.
     pub(super) async fn open(
         service: &Service,
         outbox: &Outbox,
@@ -72,38 +72,38 @@ impl Subscription {
             handlers::existing(store, conversation).await?;
         }
         let mut snapshot = store.snapshot(scope, since).await?;
-        // A client that knows more than there is has seen another database, or made a mistake: what it would get has a gap.
+        // A client that has more records than the database has seen another one, or has a defect; its view would have a gap.
         if let Some(since) = since.filter(|since| *since > snapshot.seq) {
             let Seq(newest) = snapshot.seq;
             let words = format!("there is no record {}: the newest is {newest}", since.0);
             return Err(Error::new(ErrorKind::InvalidParams, words).about(newest).into());
         }
-        // What has been recorded between the two reads is in the snapshot, or follows.
+        // Records committed between the two reads are in the snapshot or are sent later.
         snapshot.partials = hub.still_live(partials);
         snapshot.daemon = hub.daemon_state();
         let cursor = since.unwrap_or(snapshot.seq);
         Ok((Self { id, scope, subscriber, cursor, is_behind: since.is_some(), ended }, snapshot))
     }
 
-    /// Lets every record after the cursor follow, until the subscription is ended.
+    /// Sends every record after the cursor, until the subscription ends.
     pub(super) async fn follow(mut self, store: Store, outbox: Outbox) {
         let ended = self.ended.clone();
         let following = async {
             if let Err(e) = self.catch_up(&store, &outbox).await {
-                // The reply is out; all that is left is to end the connection, which the client knows how to resume.
-                tracing::error!("a subscription could not be brought up to date: {e}");
+                // The reply is sent already, so the connection is ended; the client resumes it.
+                tracing::error!("a subscription could not catch up: {e}");
                 outbox.close();
             }
-            // The subscriber, which the hub feeds from here on, lives as long as this does.
+            // The hub feeds the subscriber as long as it lives.
             future::pending::<()>().await;
         };
         ended.run_until_cancelled(following).await;
     }
 
-    /// Sends what the store has after the cursor, at the reader's pace, until the live stream takes over.
+    /// Sends the store's records after the cursor as fast as the client reads them, until it can join the live stream.
     async fn catch_up(&mut self, store: &Store, outbox: &Outbox) -> Result<(), ReadError> {
         let conversation = match self.scope {
-            // Latest-wins only: there is nothing to catch up with.
+            // The overview has no records, so there is nothing to catch up on.
             Scope::Overview => {
                 self.is_behind = false;
                 None

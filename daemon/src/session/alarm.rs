@@ -1,4 +1,4 @@
-//! Moments that conversations wait for: retries, delayed steps, time limits. One timer for all.
+//! Wakes conversations for retries, delayed steps and time limits. One timer for all of them.
 
 use super::Sessions;
 use abide_protocol::{ConversationId, Timestamp};
@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Looks at the clock at least this often, since it may be set.
+/// The clock is read at least this often, because it may be set.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Cheap to clone.
@@ -30,7 +30,7 @@ impl Alarm {
         self.moments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets or clears the one moment that a conversation waits for.
+    /// Sets or clears a conversation's wake-up time.
     pub fn set(&self, conversation: ConversationId, at: Option<Timestamp>) {
         let mut moments = self.lock();
         if let Some(before) = moments.of.remove(&conversation) {
@@ -83,7 +83,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_conversation_has_one_moment_and_is_due_once() {
+    fn a_conversation_has_one_alarm_and_is_due_once() {
         let (a, b) = (ConversationId(Uuid::from_u128(1)), ConversationId(Uuid::from_u128(2)));
         let alarm = Alarm::default();
         alarm.set(a, Some(Timestamp(10)));

@@ -1,4 +1,4 @@
-//! A conversation's mailbox: bounded, in two lanes.
+//! A conversation's mailbox: bounded, with two lanes.
 
 use super::Daemon;
 use abide_engine::driver;
@@ -6,9 +6,9 @@ pub(super) use abide_engine::driver::Lane;
 use std::{future, sync::Arc};
 use tokio::sync::{Notify, mpsc};
 
-/// Commands that may wait; one more is refused as overloaded.
+/// The most waiting commands; a further one is refused as overloaded.
 const COMMANDS: usize = 32;
-/// Messages of the urgent lane that may wait; their senders wait for room.
+/// The most waiting messages of the urgent lane; further senders wait for room.
 const URGENT: usize = 64;
 
 pub(super) type Message = driver::Message<Daemon>;
@@ -18,7 +18,7 @@ pub(super) enum PutError {
     Closed(Box<Message>),
 }
 
-/// The way in. Cheap to clone.
+/// The sending half. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Mailbox {
     commands: mpsc::Sender<Message>,
@@ -26,7 +26,7 @@ pub(super) struct Mailbox {
     nudged: Arc<Notify>,
 }
 
-/// The way out.
+/// The receiving half.
 pub(super) struct Mail {
     commands: mpsc::Receiver<Message>,
     urgent: mpsc::Receiver<Message>,
@@ -52,25 +52,25 @@ impl Mailbox {
         }
     }
 
-    /// Nobody reads it any more.
+    /// The receiving half is gone or closed.
     pub(super) fn is_closed(&self) -> bool {
         self.urgent.is_closed()
     }
 
-    /// Messages that nobody has taken out.
+    /// The number of messages not yet received.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> usize {
         COMMANDS - self.commands.capacity() + URGENT - self.urgent.capacity()
     }
 
-    /// Makes the actor look up: something about the whole daemon has changed.
+    /// Makes the actor check the daemon's state again, for example whether it drains.
     pub(super) fn nudge(&self) {
         self.nudged.notify_one();
     }
 }
 
 impl Mail {
-    /// The next message; urgent ones first. `None`: it is closed, and the last was taken out. Nothing is lost if the future is dropped.
+    /// The next message, urgent ones first. `None`: the mailbox is closed and empty. Cancel-safe.
     pub(super) async fn next(&mut self) -> Option<Message> {
         tokio::select! {
             biased;
@@ -80,7 +80,7 @@ impl Mail {
         }
     }
 
-    /// The next message of the urgent lane. Nothing is lost if the future is dropped.
+    /// The next message of the urgent lane. Cancel-safe.
     pub(super) async fn next_urgent(&mut self) -> Message {
         match self.urgent.recv().await {
             Some(message) => message,
@@ -88,7 +88,7 @@ impl Mail {
         }
     }
 
-    /// Nothing comes in any more but from whoever is half-way through putting it in.
+    /// Accepts no more messages, except from senders that already have a place.
     pub(super) fn close(&mut self) {
         self.urgent.close();
         self.commands.close();
@@ -118,7 +118,10 @@ mod tests {
         assert!(matches!(mail.next_urgent().await, Message::Wake));
         mail.close();
         let late = mailbox.put(Lane::Urgent, stop()).await;
-        assert!(matches!(late, Err(PutError::Closed(_))), "it is given back, to be put where it is read");
+        assert!(
+            matches!(late, Err(PutError::Closed(_))),
+            "the message is returned, to be sent to the successor"
+        );
         assert!(matches!(mail.next().await, Some(Message::Command { command: Command::Stop { .. }, .. })));
         assert!(matches!(mail.next().await, Some(Message::Command { command: Command::Archive { .. }, .. })));
         assert!(mail.next().await.is_none());

@@ -1,4 +1,4 @@
-//! What a fresh start finds: work that was under way when the last daemon went.
+//! Recovery at start: work that the previous daemon left.
 
 use super::Sessions;
 use abide_engine::{Finding, History, driver::StartedCall};
@@ -6,7 +6,7 @@ use abide_protocol::{CallId, record::TaskStarted};
 use abide_tools::Tools;
 use std::{future::Future, sync::Arc};
 
-/// What became of calls that were under way.
+/// Inspects calls that were interrupted.
 pub(super) fn inspect(
     history: &History,
     calls: &[StartedCall],
@@ -33,8 +33,8 @@ fn finding(call: CallId, found: abide_tools::Inspection) -> Finding {
 }
 
 impl Sessions {
-    /// Drops what the last daemon kept of calls whose result is on disk, or whose start never was: it died before it came to that.
-    /// `kept` was listed before any call was prepared in this daemon, since nobody knows such a call either before its commit.
+    /// Drops kept output of calls whose result is committed, or whose start never was because the last daemon died before that. `kept`
+    /// must be listed before this daemon prepares a call, which the store does not know either until its commit.
     pub async fn drop_settled_output(self, kept: Vec<CallId>) {
         let (tools, store) = (self.inner.runner.tools.clone(), &self.inner.store);
         let dropped = async {
@@ -47,7 +47,7 @@ impl Sessions {
         }
     }
 
-    /// Takes up every unfinished task that was at work; the others cost nothing until somebody answers them.
+    /// Starts the actor of every conversation with a task that needs the daemon; the others cost nothing until a message comes.
     ///
     /// # Errors
     /// The store cannot be read.

@@ -1,4 +1,4 @@
-//! Actors with a real store, but without a model or a tool that ever begins.
+//! Actors with a real store, whose models and tools never start.
 
 use super::{Alarm, CommandError, Lane, Message, Sessions};
 use crate::{events::Hub, keys::KeyStore, runner::Runner, settings::Settings, supervisor::Supervisor};
@@ -18,9 +18,9 @@ use uuid::Uuid;
 
 pub(super) const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
 pub(super) const TASK: TaskId = TaskId(Uuid::from_u128(2));
-/// Much longer than anything here takes.
+/// A timeout much longer than any of these tests takes.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// No disk has room for it.
+/// A reserve too large for any disk.
 const ENDLESS: u64 = 1 << 55;
 
 pub(super) fn open(folder: &Path, reserve_bytes: u64) -> Store {
@@ -78,7 +78,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
     }
 }
 
-/// A conversation with a task that is paused.
+/// A conversation with a paused task.
 async fn paused_task(store: &Store) {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
     let start = Box::new(Start { task: TASK, conversation: Some(facts()), head: head("") });
@@ -96,7 +96,7 @@ async fn kinds(store: &Store) -> Vec<String> {
     records.iter().map(kind).collect()
 }
 
-/// A folder on a file system that never has [`ENDLESS`] room; asking for it takes all there is on others than a tmpfs.
+/// A folder on a file system without room for [`ENDLESS`]; `None` on other systems than a tmpfs, where asking would take all room.
 fn full(test: &str) -> Option<TempDir> {
     let folder = TempDir::new_in("/dev/shm").ok();
     if folder.is_none() {
@@ -106,8 +106,8 @@ fn full(test: &str) -> Option<TempDir> {
 }
 
 #[tokio::test]
-async fn a_stop_on_a_full_disk_takes_what_waits_along() {
-    let Some(folder) = full("a_stop_on_a_full_disk_takes_what_waits_along") else { return };
+async fn a_stop_on_a_full_disk_is_committed_with_the_waiting_append() {
+    let Some(folder) = full("a_stop_on_a_full_disk_is_committed_with_the_waiting_append") else { return };
     let store = open(folder.path(), 0);
     paused_task(&store).await;
     store.close().await;
@@ -119,7 +119,7 @@ async fn a_stop_on_a_full_disk_takes_what_waits_along() {
     let (reply, archived) = oneshot::channel();
     let archive = Message::Command { command: Command::Archive { archived: true }, reply };
     assert!(mailbox.put(Lane::Command, archive).await.is_ok());
-    // Once it is taken out it waits for room: only what is urgent is written.
+    // Once it is received, the append waits for room: only urgent ones are written.
     while mailbox.waiting() > 0 {
         tokio::task::yield_now().await;
     }
@@ -134,10 +134,10 @@ async fn a_stop_on_a_full_disk_takes_what_waits_along() {
     assert!(store.state().borrow().full, "it still is");
 }
 
-/// Otherwise somebody is told of an end or an answer that a crash takes back, and their own word is forgotten.
+/// Otherwise a caller could be told of an end or an answer that a crash then undoes, and its own command would be lost.
 #[tokio::test]
-async fn on_a_full_disk_a_refusal_waits_for_what_it_rests_on() {
-    let Some(folder) = full("on_a_full_disk_a_refusal_waits_for_what_it_rests_on") else { return };
+async fn on_a_full_disk_a_refusal_waits_for_the_commit_it_rests_on() {
+    let Some(folder) = full("on_a_full_disk_a_refusal_waits_for_the_commit_it_rests_on") else { return };
     let store = open(folder.path(), 0);
     paused_task(&store).await;
     store.close().await;
@@ -164,8 +164,8 @@ async fn on_a_full_disk_a_refusal_waits_for_what_it_rests_on() {
 }
 
 #[tokio::test]
-async fn a_deletion_on_a_full_disk_does_not_wait_for_room_either() {
-    let Some(folder) = full("a_deletion_on_a_full_disk_does_not_wait_for_room_either") else { return };
+async fn a_deletion_on_a_full_disk_does_not_wait_for_room() {
+    let Some(folder) = full("a_deletion_on_a_full_disk_does_not_wait_for_room") else { return };
     let store = open(folder.path(), 0);
     paused_task(&store).await;
     store.close().await;
@@ -184,7 +184,7 @@ async fn a_deletion_on_a_full_disk_does_not_wait_for_room_either() {
 }
 
 #[tokio::test]
-async fn while_the_daemon_drains_a_stop_is_written_down_and_nothing_begins() {
+async fn while_the_daemon_drains_a_stop_is_recorded_and_nothing_starts() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path(), 0);
     paused_task(&store).await;
@@ -198,10 +198,10 @@ async fn while_the_daemon_drains_a_stop_is_written_down_and_nothing_begins() {
     assert_eq!(stopped.task.unwrap().end_reason, Some(EndReason::Stopped));
 }
 
-/// Whoever waits behind an append that finds no room may ask the next daemon again.
+/// Callers behind an append without room may repeat their command at the next daemon.
 #[tokio::test]
-async fn at_the_end_of_the_daemon_callers_in_the_mailbox_hear_that_it_shuts_down() {
-    let test = "at_the_end_of_the_daemon_callers_in_the_mailbox_hear_that_it_shuts_down";
+async fn when_the_daemon_ends_waiting_callers_get_shutting_down() {
+    let test = "when_the_daemon_ends_waiting_callers_get_shutting_down";
     let Some(folder) = full(test) else { return };
     let store = open(folder.path(), 0);
     paused_task(&store).await;
@@ -217,7 +217,7 @@ async fn at_the_end_of_the_daemon_callers_in_the_mailbox_hear_that_it_shuts_down
         assert!(mailbox.put(Lane::Command, archive).await.is_ok());
         callers.push(answer);
     }
-    // One is appended and waits for room, the other is still in the mailbox.
+    // One command's append waits for room, the other command is still in the mailbox.
     while mailbox.waiting() > 1 {
         tokio::task::yield_now().await;
     }
@@ -228,7 +228,7 @@ async fn at_the_end_of_the_daemon_callers_in_the_mailbox_hear_that_it_shuts_down
     }
 }
 
-/// What is started beneath a paused task is held; it is named by its own id, and ends with the root.
+/// A sub-task of a paused task is held; it is addressed by its own id, and ends with the root.
 #[tokio::test]
 async fn a_task_beneath_another_lives_in_its_conversation() {
     let folder = TempDir::new().unwrap();
@@ -255,14 +255,14 @@ async fn a_task_beneath_another_lives_in_its_conversation() {
     assert_eq!(listed, [TASK]);
 }
 
-/// Actors come and go under many hands; every command is carried out by one of them.
+/// Actors start and leave under concurrent commands; each command is carried out by one of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_command_is_lost_between_one_actor_and_the_next() {
+async fn no_command_is_lost_when_an_actor_leaves() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path(), 0);
     paused_task(&store).await;
     let sessions = sessions(&store, folder.path());
-    // An actor goes as soon as it has nothing to do.
+    // An actor leaves as soon as it is idle.
     sessions.inner.draining.store(true, std::sync::atomic::Ordering::Release);
     let hands = (0..8).map(|_| async {
         for _ in 0..200 {

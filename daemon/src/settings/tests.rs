@@ -31,18 +31,18 @@ impl Home {
 }
 
 #[tokio::test]
-async fn a_change_of_one_byte_in_one_moment_is_seen() {
+async fn a_change_of_one_byte_at_the_same_time_is_seen() {
     let home = Home::with("[task]\nmax_steps = 1\n");
     assert_eq!(home.max_steps().await, Some(1));
     for steps in 2..9 {
-        // As long as the one before, and as good as in the same moment.
+        // The same length, and nearly the same time.
         home.write(&format!("[task]\nmax_steps = {steps}\n"));
         assert_eq!(home.max_steps().await, Some(steps));
     }
 }
 
 #[tokio::test]
-async fn a_file_that_is_replaced_removed_or_made_is_seen() {
+async fn a_replaced_removed_or_created_file_is_seen() {
     let home = Home::with("[task]\nmax_steps = 1\n");
     let (path, other) = (Home::path(&home.folder), home.folder.path().join("other"));
     fs::write(&other, "[task]\nmax_steps = 2\n").unwrap();
@@ -55,7 +55,7 @@ async fn a_file_that_is_replaced_removed_or_made_is_seen() {
 }
 
 #[tokio::test]
-async fn what_is_refused_leaves_what_was_in_force_until_it_is_mended() {
+async fn an_invalid_file_leaves_the_configuration_until_it_is_corrected() {
     let home = Home::with("[task]\nmax_steps = 1\n");
     let before = home.settings.status();
     assert_eq!(before.refused, None);
@@ -79,11 +79,11 @@ async fn what_is_refused_leaves_what_was_in_force_until_it_is_mended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_that_is_being_written_is_not_taken_for_an_empty_one() {
+async fn a_file_that_is_being_written_does_not_count_as_empty() {
     let home = Home::with("[task]\nmax_steps = 1\n");
     home.write("");
     let (looked, ()) = tokio::join!(home.max_steps(), async {
-        // The first look has found it empty.
+        // The first read found it empty.
         tokio::time::sleep(SETTLE / 4).await;
         home.write("[task]\nmax_steps = 2\n");
     });
@@ -91,7 +91,7 @@ async fn a_file_that_is_being_written_is_not_taken_for_an_empty_one() {
 }
 
 #[tokio::test]
-async fn a_provider_that_has_moved_gets_its_own_key_only() {
+async fn a_provider_with_a_new_address_gets_only_its_own_key() {
     let provider = |host: &str, variable: &str| {
         format!(
             "[providers.corp]\napi = \"openai-chat\"\nbase_url = \"http://{host}\"\napi_key_env = \"{variable}\"\n"

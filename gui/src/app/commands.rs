@@ -1,18 +1,21 @@
-//! What keys do.
+//! Performs the commands of keys.
 
 use super::{App, Message, Over, Page};
 use crate::{
-    effect::Effect,
+    effect::{Effect, field},
     guard::{Armed, Deed},
     keymap::Command,
     screen::{
         composer::{self, Stance},
-        conversation, pending, settings,
+        conversation, fresh, pending, settings,
     },
     theme::SCALES,
 };
 use abide_client::protocol::ConversationId;
-use iced::Task;
+use iced::{
+    Task,
+    widget::text_editor::{Action, Edit},
+};
 
 impl App {
     pub(super) fn command(&mut self, command: Command) -> Task<Message> {
@@ -34,7 +37,7 @@ impl App {
         if self.reader.is_some() {
             return self.on_reader(command);
         }
-        // The second of two keys; any other key forgets the first.
+        // The second key of two; any other key cancels the first.
         match (command, self.guard.armed(self.now)) {
             (Command::Confirm, Some(armed @ (Armed::Approval(..) | Armed::Choice(..)))) => {
                 return self.confirm(armed);
@@ -46,7 +49,7 @@ impl App {
             _ if self.guard.disarm(self.now) && command == Command::Escape => return Task::none(),
             _ => {}
         }
-        // Within a sentence no letter decides.
+        // While the person types a sentence, no letter decides.
         if command.writes() && (self.guard.writes(self.now) || command == Command::Typed) {
             return Task::none();
         }
@@ -72,7 +75,7 @@ impl App {
                 return Task::batch([self.tell_focus(), self.perform(effects)]);
             }
             Command::Search => return self.search(),
-            // Elsewhere there is nothing to find but conversations.
+            // On other pages only conversations can be searched.
             Command::Find if self.page != Page::Conversation => return self.search(),
             Command::Pin => return self.pin(),
             Command::Confirm if self.sidebar.deleting().is_some() => {
@@ -103,13 +106,31 @@ impl App {
             }
             Command::Escape if self.sidebar.close_menu() || self.sidebar.clear_search() => {}
             Command::Escape if self.list_is_over => self.list_is_over = false,
-            Command::Escape if self.notice.take().is_some() => {}
             command if command.decides() => return self.on_card(command),
             Command::CardUp => return self.step_card(-1),
             Command::CardDown => return self.step_card(1),
             command => return self.on_page(command),
         }
         Task::none()
+    }
+
+    /// A letter that no field has taken: typed into the composer, which gets the caret, unless the letter may be meant as a key.
+    pub(super) fn letter(&mut self, letter: &str, command: Command) -> Task<Message> {
+        let compose: fn(composer::Message) -> Message = match self.page {
+            Page::Conversation if self.open.is_some() => {
+                |message| Message::Thread(conversation::Message::Composer(message))
+            }
+            Page::Fresh => |message| Message::Fresh(fresh::Message::Composer(message)),
+            Page::Conversation | Page::Inbox | Page::Settings => return self.command(command),
+        };
+        if !self.guard.lets_write(self.now) {
+            return self.command(command);
+        }
+        self.guard.disarm(self.now);
+        let written = letter.chars().map(|letter| Action::Edit(Edit::Insert(letter)));
+        let written: Vec<Task<Message>> =
+            written.map(|action| self.handle(compose(composer::Message::Edited(action)))).collect();
+        Task::batch(written).chain(self.perform_one(Effect::Focus(field::COMPOSER)))
     }
 
     fn on_page(&mut self, command: Command) -> Task<Message> {
@@ -128,7 +149,7 @@ impl App {
         self.perform(effects.unwrap_or_default())
     }
 
-    /// The first of two keys that stop the task.
+    /// The first of the two keys that stop the task.
     fn arm_stop(&mut self) -> Task<Message> {
         let stance = self.open.as_ref().map(|open| open.stance());
         let task = match stance {
@@ -147,7 +168,7 @@ impl App {
         if self.open.is_some() { Page::Conversation } else { Page::Fresh }
     }
 
-    /// Larger, smaller, in another theme.
+    /// Changes the scale or the theme.
     pub(super) fn restyle(&mut self, command: Command) -> Task<Message> {
         match command {
             Command::ZoomIn => self.zoom(1),
@@ -167,14 +188,14 @@ impl App {
         self.scale_to(if by == 0 { 1.0 } else { SCALES.get(next).copied().unwrap_or(1.0) });
     }
 
-    /// What is drawn larger has less room.
+    /// Sets the scale. At a larger one there is less room.
     pub(super) fn scale_to(&mut self, scale: f32) {
         self.size = self.size * (self.settings.scale / scale);
         self.settings.scale = scale;
         self.local.keep_settings(&self.settings);
     }
 
-    /// The keyboard goes to what waits: here, or in the next conversation that needs the person.
+    /// Moves the keyboard to what waits here, or in the next conversation that needs the person.
     pub(super) fn go_to_what_waits(&mut self) -> Task<Message> {
         let shown = if self.waiting().is_empty() { self.next_that_needs_me() } else { Task::none() };
         Task::batch([shown, self.perform_one(Effect::Unfocus)])
@@ -198,7 +219,7 @@ impl App {
         }
     }
 
-    /// In a circle.
+    /// The next conversation that needs the person, in a circle.
     fn next_that_needs_me(&mut self) -> Task<Message> {
         let waiting: Vec<ConversationId> =
             self.sidebar.groups(&self.overview, self.look()).needs_you.iter().map(|line| line.id).collect();

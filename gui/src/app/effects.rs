@@ -1,4 +1,4 @@
-//! What screens ask for, done.
+//! Performs the effects that screens return.
 
 use super::{App, Message, Page};
 use crate::{
@@ -115,7 +115,7 @@ impl App {
         self.open_conversation(id);
         self.remember(Some(id));
         let read = self.mark_read();
-        // An approval takes keys; what else there is takes words.
+        // An approval takes keys; anything else takes text.
         let mut waiting = self.overview.inbox().items().iter().filter(|item| item.conversation_id == id);
         let asks_leave = waiting.any(|item| matches!(item.pending, Pending::Approval(_)));
         let keyboard =
@@ -123,7 +123,7 @@ impl App {
         Task::batch([self.tell_focus(), read, keyboard])
     }
 
-    /// To the page for a new conversation.
+    /// Goes to the page for a new conversation.
     pub(super) fn leave(&mut self) -> Task<Message> {
         self.keep_draft();
         self.open = None;
@@ -149,24 +149,25 @@ impl App {
                 self.settings.choices = choices;
                 self.local.keep_settings(&self.settings);
             }
+            self.local.keep_written(self.cards.written());
             if let Some(open) = &self.open {
                 self.local.keep_draft(Some(open.id()), &open.composer.draft());
             }
         }
     }
 
-    /// The daemon does not notify of what a person sees.
+    /// Tells the daemon which conversation the person sees, so that it sends no notifications about it.
     pub(super) fn tell_focus(&self) -> Task<Message> {
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && self.is_focused);
         self.ask(Request::Focus(open.map(|open| open.id())))
     }
 
-    /// Messages of a conversation that the daemon holds for unread.
+    /// The number of messages that the daemon counts as unread in a conversation.
     pub(super) fn unread(&self, id: ConversationId) -> u64 {
         self.overview.conversation(id).map_or(0, |known| known.unread)
     }
 
-    /// A person looks at the open conversation.
+    /// Marks the open conversation as read.
     pub(super) fn mark_read(&mut self) -> Task<Message> {
         let unread = self.open.as_ref().map_or(0, |open| self.unread(open.id()));
         let open = self.open.as_mut().filter(|_| self.page == Page::Conversation);

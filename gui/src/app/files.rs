@@ -13,7 +13,7 @@ use iced::Task;
 use std::path::PathBuf;
 
 impl App {
-    /// Looks at what was dropped.
+    /// Inspects a dropped file.
     pub(super) fn look_at_file(path: PathBuf) -> Task<Message> {
         Task::future(async move { Message::FileSeen(seen(path).await) })
     }
@@ -30,7 +30,7 @@ impl App {
         Task::future(chosen).then(|message| message.map_or_else(Task::none, Task::done))
     }
 
-    /// Puts it where it belongs on this page.
+    /// Uses the file or folder where it belongs on this page.
     pub(super) fn file_seen(&mut self, seen: Result<Dropped, String>) -> Task<Message> {
         let done = match (seen, self.page, &mut self.open) {
             (Err(words), ..) => Err(words),
@@ -57,7 +57,7 @@ impl App {
     }
 }
 
-/// It may be on a slow disk.
+/// Blocking work: the disk may be slow.
 async fn seen(path: PathBuf) -> Result<Dropped, String> {
     let looked = tokio::task::spawn_blocking(move || look_at(&path)).await;
     looked.unwrap_or_else(|_| Err("The file could not be looked at.".to_owned()))

@@ -1,4 +1,5 @@
-//! What a person's hands may do now: the guard is told what is shown, and asked before anything that cannot be undone.
+//! Which actions the person's keys and clicks may perform now: the guard is kept informed of what is shown, and asked before
+//! anything that cannot be undone.
 
 use super::{App, Done, Message, Over, Page, Undo};
 use crate::{
@@ -19,27 +20,28 @@ use iced::{
 };
 use std::time::Duration;
 
-/// How long something can be taken back, in milliseconds.
+/// How long an action can be undone, in milliseconds.
 const REGRET: i64 = 5000;
-/// How long it is said that something was done, in milliseconds.
+/// How long the message about an action is shown, in milliseconds.
 const SAID: i64 = 2000;
-/// Room above a card that is brought into view, if there is.
+/// The room left above a card that is scrolled into view, if there is any.
 const ABOVE: i32 = 80;
 
 impl App {
-    /// What the message does that cannot be undone.
+    /// The deed that the message performs, if it cannot be undone.
     pub(super) fn deed(&self, message: &Message) -> Option<Deed> {
         match message {
             Message::Thread(message) => message.deed(self.open.as_ref()?.stance()),
             Message::Inbox(inbox::Message::Card(message)) => message.deed(),
             Message::Sidebar(message) => message.deed(),
-            // Its button comes to where the second click of a double-click on *Stop* goes.
+            // Its button appears where the second click of a double-click on *Stop* would hit.
             Message::TakenBack => Some(Deed::AtFoot),
             _ => None,
         }
     }
 
-    /// Tells the guard what waits here and what the buttons mean, and asks for the frame in which that can be acted upon.
+    /// Informs the guard of the waiting cards and the meaning of the buttons, and schedules the frame in which they become
+    /// active.
     pub(super) fn watch(&mut self) -> Task<Message> {
         let waiting: Vec<PendingId> = self.waiting().iter().map(|item| item.pending.id()).collect();
         self.guard.offer(&waiting, self.now);
@@ -67,7 +69,7 @@ impl App {
         tracing::debug!(is_drawn, "the caret moved");
         self.guard.caret(is_drawn, self.now);
         if !is_drawn && matches!(self.over, Over::Palette(_)) {
-            // Escape has left its field.
+            // Escape leaves the field below first.
             self.over = Over::Nothing;
         }
         Task::none()
@@ -116,10 +118,10 @@ impl App {
         })
     }
 
-    /// A key that decides: of the selected card, if it can be seen and has stood still.
+    /// A key that decides the selected card, if the card is visible and steady.
     pub(super) fn on_card(&mut self, command: Command) -> Task<Message> {
         if let Some(rejecting) = self.cards.rejecting(&self.guard) {
-            // A letter that comes before the field of the reason has the keyboard decides nothing; this one leads back to it.
+            // A letter typed before the reason's field has the keyboard decides nothing; this one moves the keyboard to it.
             let is_back = matches!(command, Command::Reject | Command::RejectAlways);
             if !is_back || self.guard.selected() != Some(rejecting) {
                 return Task::none();
@@ -137,13 +139,13 @@ impl App {
         let is_grave = |pending: &Pending| matches!(pending, Pending::Approval(a) if a.risk != Risk::Low);
         let is_cut = self.guard.spot(id).is_some_and(|spot| spot.is_cut);
         let armed = match (&decided, command) {
-            // One key is for what is harmless, and done once.
+            // One key suffices for an action that is harmless and happens once.
             (pending::Message::Allowed(id, decision), _)
                 if decision.is_always() || item.is_some_and(|i| is_grave(&i.pending)) =>
             {
                 Armed::Approval(*id, *decision)
             }
-            // The choice that is meant may be one that cannot be seen.
+            // The choice may be one that is not visible.
             (pending::Message::Chosen(_, id, _), Command::Choose(number)) if is_cut => {
                 Armed::Choice(*id, number)
             }
@@ -164,13 +166,13 @@ impl App {
         decided.map_or_else(Task::none, |decided| self.card(decided))
     }
 
-    /// The keyboard goes to another card.
+    /// Selects another card.
     pub(super) fn step_card(&mut self, by: isize) -> Task<Message> {
         self.guard.step(by, self.now);
         self.bring_into_view()
     }
 
-    /// What a key is for must be seen first.
+    /// Scrolls to the selected card: a card must be seen before its keys work.
     fn bring_into_view(&mut self) -> Task<Message> {
         let Some((id, spot)) = self.guard.out_of_sight() else { return Task::none() };
         match (self.page, &mut self.open, spot) {
@@ -188,7 +190,7 @@ impl App {
         }
     }
 
-    /// The daemon has done it: for a while it can be taken back.
+    /// Notes that the daemon has done this: for a while it can be undone.
     pub(super) fn note_done(&mut self, request: &Request) {
         let what = match request {
             Request::Archive(id, true) => Some(Undo::Archived(*id)),
@@ -200,7 +202,7 @@ impl App {
         }
     }
 
-    /// Says for a moment that it was done.
+    /// Shows for a moment that it was done.
     pub(super) const fn say(&mut self, words: &'static str) {
         self.said = Some((words, Timestamp(self.now.0.saturating_add(SAID))));
     }

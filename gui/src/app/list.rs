@@ -1,4 +1,4 @@
-//! Where the list of conversations is: beside the page, over it, or put away.
+//! The placement of the list of conversations: beside the page, over it, or hidden.
 
 use super::{App, Message, Page};
 use crate::{
@@ -14,9 +14,11 @@ use iced::{
     widget::{Id, Row, container, operation, row, space as gap, text},
 };
 
-/// Windows that are narrower have no room for both, in logical pixels.
+/// A narrower window has no room for both, in logical pixels.
 const NARROW: f32 = 720.0;
-/// Of the list, in logical pixels.
+/// A narrower window has no room for the names of keys in the bar, in logical pixels.
+const TIGHT: f32 = 400.0;
+/// The least width of the list, in logical pixels.
 const LEAST: f32 = 200.0;
 const MOST: f32 = 480.0;
 
@@ -55,7 +57,7 @@ impl App {
         }
     }
 
-    /// Whether the page is covered by the list: nothing on it can be seen, so no key may act on it.
+    /// Whether the list covers the page: then no key may act on the page.
     pub(super) fn is_covered(&self) -> bool {
         matches!(self.list_placement(), ListPlacement::Over(_))
     }
@@ -70,7 +72,7 @@ impl App {
         Task::none()
     }
 
-    /// The list is there, and its search has the keyboard.
+    /// Shows the list and moves the keyboard to its search.
     pub(super) fn search(&mut self) -> Task<Message> {
         if self.list_placement() == ListPlacement::Away {
             drop(self.toggle_list());
@@ -79,14 +81,14 @@ impl App {
         Task::batch([operation::focus(Id::new(field::SEARCH)), self.perform(effects)])
     }
 
-    /// The open conversation stays above what is done, or does not any more.
+    /// Pins the open conversation, or unpins it.
     pub(super) fn pin(&mut self) -> Task<Message> {
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation).map(|open| open.id());
         let effect = open.map(|id| self.sidebar.pin(id));
         effect.map_or_else(Task::none, |effect| self.perform_one(effect))
     }
 
-    /// The line between list and page was dragged there, or let go.
+    /// The line between list and page was dragged to this place, or released.
     pub(super) fn drag_list(&mut self, to: Option<f32>) -> Task<Message> {
         match to {
             Some(x) => self.settings.list_width = x.clamp(LEAST, MOST),
@@ -95,7 +97,7 @@ impl App {
         Task::none()
     }
 
-    /// What leads to the list while it is away.
+    /// The bar that leads to the list while it is hidden.
     pub(super) fn bar(&self) -> Element<'_, Message> {
         if matches!(self.list_placement(), ListPlacement::Beside(_)) {
             return nothing();
@@ -104,7 +106,9 @@ impl App {
             press(content).padding([4.0, 8.0]).style(style::quiet).on_press(Message::Key(command))
         };
         let words = |words| text(words).size(size::SECONDARY);
-        let list = row![words("Conversations"), key("Ctrl B")].spacing(space::S).align_y(Center);
+        // The count of the inbox needs the room more.
+        let name = (self.size.width >= TIGHT).then(|| key("Ctrl B").into());
+        let list = row![words("Conversations")].extend(name).spacing(space::S).align_y(Center);
         let mut inbox = row![words("Inbox")].spacing(space::S).align_y(Center);
         let waiting = self.overview.inbox().items().len();
         if waiting > 0 {

@@ -1,4 +1,4 @@
-//! The palette over the rest, and Tab.
+//! The palette, and Tab.
 
 use super::{App, Message, Over, Page};
 use crate::{
@@ -19,12 +19,12 @@ use iced::{
 };
 
 impl App {
-    /// All actions.
+    /// Opens the palette with all actions.
     pub(super) fn open_palette(&mut self) -> Task<Message> {
         self.offer(Offer::Commands)
     }
 
-    /// The models that the next task can have, if this page can start one.
+    /// Opens the palette with the models for the next task, if this page can start one.
     pub(super) fn choose_model(&mut self) -> Task<Message> {
         let is_ready = match self.page {
             Page::Fresh => true,
@@ -44,7 +44,7 @@ impl App {
         self.perform_one(Effect::Focus(field::PALETTE))
     }
 
-    /// The daemon has told which models there are.
+    /// The daemon has listed the models.
     pub(super) fn know_models(&mut self, models: ListModelsReply) {
         if let Over::Palette(palette) = &mut self.over {
             palette.renew(Composer::offered(Some(&models)));
@@ -71,7 +71,7 @@ impl App {
         }
     }
 
-    /// The keyboard goes on; in the field of the folder, what is found there is taken first.
+    /// Moves the keyboard on; in the folder's field, the first folder found is taken instead.
     pub(super) fn walk(&self, is_back: bool) -> Task<Message> {
         let is_offered = self.page == Page::Fresh && !self.fresh.found.is_empty();
         if is_offered && !is_back {

@@ -21,7 +21,7 @@ impl App {
         Task::none()
     }
 
-    /// What keys do while a text is read; what lies beneath gets none.
+    /// Performs commands while a text is read; the page below gets none.
     pub(super) fn on_reader(&mut self, command: Command) -> Task<Message> {
         match command {
             Command::Escape | Command::AsText => self.close_reader(),
@@ -39,7 +39,7 @@ impl App {
     /// Opens a file that a task has changed.
     pub(super) fn edit_file(file: PathBuf) -> Task<Message> {
         let opened = async move {
-            // The desktop would start what such a file names, and an agent wrote it.
+            // The desktop would start the program that such a file names, and an agent wrote the file.
             if file.extension().is_some_and(|end| end == "desktop") {
                 return Err(format!("{} is a program's starter: open it yourself.", file.display()));
             }

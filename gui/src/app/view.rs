@@ -1,11 +1,13 @@
-//! The window, put together.
+//! Builds the window.
 
 use super::{App, Message, Over, Page, Undo, list::ListPlacement};
 use crate::{
     keymap::Command,
     screen::{help, inbox},
     theme::{space, style},
-    widget::{Element, action, grip::grip, key, nothing, prose, scrolls, secondary, told, word},
+    widget::{
+        Element, action, escape::escape, grip::grip, key, nothing, prose, scrolls, secondary, told, word,
+    },
     words,
 };
 use abide_client::view::Connection;
@@ -50,16 +52,16 @@ impl App {
             ListPlacement::Beside(width) => [list(width), grip(Message::ListDragged, Message::ListDropped)],
             ListPlacement::Over(_) | ListPlacement::Away => [nothing(), nothing()],
         };
-        // What is over the rest is a layer: the rest stays the same widgets, with their places and carets.
+        // Anything over the rest is a layer, so that the widgets below keep their scroll positions and carets.
         let mut whole = stack![Row::from_vec(beside.into()).push(right)];
         if let ListPlacement::Over(width) = placement {
             let rest = mouse_area(container(gap().width(Fill).height(Fill)).style(style::veil));
             let rest = rest.on_press(Message::Key(Command::List));
             whole = whole.push(opaque(row![list(width), rule::vertical(1).style(style::line), rest]));
         }
-        // The window's own ground shows through: filling it here would cost all its pixels for every part that is drawn anew.
+        // The window's background shows through: filling it here would repaint its pixels for every part that is drawn again.
         let whole = container(whole).width(Fill).height(Fill);
-        // Always a stack: what lies beneath must not lose where it is scrolled to.
+        // Always a stack, so that the widgets below keep their scroll positions.
         let reader = self.reader.as_ref().map(|reader| opaque(reader.view(look).map(Message::Reader)));
         let over = match &self.over {
             Over::Nothing => None,
@@ -71,11 +73,14 @@ impl App {
             opaque(mouse_area(center(opaque(over)).style(style::veil)).on_press(Message::OverClosed))
         });
         let whole = Stack::new().push(whole).extend(reader).extend(veil).width(Fill).height(Fill);
-        // Whether a caret is drawn, or a ring, in whatever is over the rest too.
-        told::caret(whole, self.guard.has_caret(), Message::CaretMoved)
+        // Reports whether a caret or a focus ring is drawn, also in what covers the rest.
+        let whole = told::caret(whole, self.guard.has_caret(), Message::CaretMoved);
+        // What covers the notice is closed first.
+        let is_seen = self.notice.is_some() && self.over == Over::Nothing && self.reader.is_none();
+        escape(whole, is_seen.then_some(Message::NoticeRead))
     }
 
-    /// Quiet while all is well.
+    /// Empty while all is well.
     fn banner(&self) -> Element<'_, Message> {
         let daemon = self.overview.daemon();
         let (words, button) = match self.overview.connection() {
@@ -109,7 +114,7 @@ impl App {
         container(banner).padding([above, look.margin()]).width(Fill).style(style::banner).into()
     }
 
-    /// What went wrong, until it is read.
+    /// The last error message, until it is dismissed.
     fn notice(&self) -> Element<'_, Message> {
         match &self.notice {
             None => nothing(),
@@ -117,8 +122,9 @@ impl App {
                 let look = self.look();
                 let most = space::NOTICE.min(look.tallest);
                 let words = container(scrolls(prose(words).width(Fill))).max_height(most).width(Fill);
-                let content =
-                    row![words, word("Close", Message::NoticeRead)].spacing(space::M).align_y(Center);
+                let close = word("Close", Message::NoticeRead);
+                let content = row![words, row![close, key("Esc")].align_y(Center)];
+                let content = content.spacing(space::M).align_y(Center);
                 let inner = if look.is_low { space::XS } else { space::M };
                 let card = container(content).padding(inner).width(Fill).style(style::bad_card);
                 container(card).padding(look.below()).into()
@@ -126,7 +132,7 @@ impl App {
         }
     }
 
-    /// What was just done, and the way back.
+    /// The last action and its undo button.
     fn taken_back(&self) -> Element<'_, Message> {
         let Some(done) = self.done.as_ref().filter(|done| done.until > self.now) else {
             return nothing();

@@ -1,4 +1,4 @@
-//! The window itself: focus, closing, keys.
+//! Events of the window itself: focus, closing, keys.
 
 use super::{App, Message, Over, Page};
 use crate::{
@@ -35,7 +35,8 @@ impl App {
             }
             WindowEvent::Opened(size) => {
                 self.resized(size);
-                operation::focus(Id::new(field::COMPOSER))
+                let focus = operation::focus(Id::new(field::COMPOSER));
+                Task::batch([focus, fit(id, self.size)])
             }
             WindowEvent::Focused => {
                 self.is_focused = true;
@@ -60,7 +61,7 @@ impl App {
         }
     }
 
-    /// While a person was elsewhere, the configuration may have changed: the daemon reads it when it is asked.
+    /// The configuration may have changed while the person was elsewhere: the daemon reads it when asked.
     fn look_again(&mut self) -> Task<Message> {
         if self.page == Page::Settings {
             let effects = self.preferences.opened();
@@ -75,18 +76,27 @@ impl App {
     }
 }
 
-/// Keys that no field has taken, and what happens to the window.
+/// Shrinks a window that is larger than its screen to the size of the screen: what is outside cannot be reached.
+fn fit(id: window::Id, size: Size) -> Task<Message> {
+    window::monitor_size(id).and_then(move |screen| {
+        let fitting = Size::new(size.width.min(screen.width), size.height.min(screen.height));
+        if fitting == size { Task::none() } else { window::resize(id, fitting) }
+    })
+}
+
+/// Keys that no field has taken, and events of the window.
 #[must_use]
 pub fn heard(event: Event, status: event::Status, window: window::Id) -> Option<Message> {
     match event {
-        Event::Keyboard(keyboard::Event::KeyPressed { key, modified_key, modifiers, repeat, .. })
-            if status == event::Status::Ignored =>
-        {
-            keymap::command(&key, modifiers)
+        Event::Keyboard(keyboard::Event::KeyPressed {
+            key, modified_key, modifiers, repeat, text, ..
+        }) if status == event::Status::Ignored => {
+            let command = keymap::command(&key, modifiers)
                 .or_else(|| keymap::command(&modified_key, modifiers))
                 .or_else(|| keymap::typed(&key, modifiers))
-                .filter(|command| !repeat || command.repeats())
-                .map(Message::Key)
+                .filter(|command| !repeat || command.repeats())?;
+            let letter = text.filter(|text| command.writes() && !text.contains(is_no_letter));
+            Some(letter.map_or(Message::Key(command), |letter| Message::Letter(letter.into(), command)))
         }
         Event::Window(window::Event::FileDropped(path)) => Some(Message::FileDropped(path)),
         Event::Window(event) => {
@@ -104,4 +114,9 @@ pub fn heard(event: Event, status: event::Status, window: window::Id) -> Option<
         }
         _ => None,
     }
+}
+
+/// A letter that may begin a text is none of these.
+fn is_no_letter(c: char) -> bool {
+    c.is_control() || c.is_whitespace()
 }

@@ -1,4 +1,4 @@
-//! Where a person writes: send, reply, stop, pause; and what the next task runs with.
+//! The composer: send, reply, stop, pause; and the settings of the next task.
 
 pub mod attached;
 mod view;
@@ -25,7 +25,7 @@ use iced::widget::text_editor;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// What has been written, and chosen for the next task.
+/// The written text, and the settings chosen for the next task.
 #[derive(Debug, Default)]
 pub struct Composer {
     content: text_editor::Content,
@@ -36,20 +36,20 @@ pub struct Composer {
     workspace: String,
     /// Files that go with the next prompt.
     attached: Vec<Attached>,
-    /// In a low window: what the next task runs with is shown.
+    /// In a low window: whether the settings are shown.
     shows_choices: bool,
-    /// The request that is under way or has failed: the same words again are the same request.
+    /// The request that is under way or has failed: the same text sent again repeats that request.
     sent: Option<Sent>,
 }
 
-/// What the next task of a new conversation runs with.
+/// The settings of a new conversation's next task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Choices {
-    /// As it was typed.
+    /// As typed.
     pub workspace: String,
     pub mode: Option<Mode>,
-    /// `None`: whichever is the default.
+    /// `None`: the default model.
     pub model: Option<String>,
 }
 
@@ -73,18 +73,18 @@ pub enum Message {
     ModelPicked(ModelChoice),
     StepsChanged(String),
     WorkspaceChanged(String),
-    /// By the desktop's dialog.
+    /// Chosen in the desktop's dialog.
     ChoosePressed(Choice),
     AttachedRemoved(usize),
     ChoicesToggled,
-    /// To what was written before, or to what that was taken back from.
+    /// Undo or redo of the text.
     WrittenBefore {
         is_back: bool,
     },
 }
 
 impl Message {
-    /// What it does that cannot be undone. Enter answers only a question that has been there for a moment.
+    /// Its deed, if it cannot be undone. Enter answers only a question that has been shown for a moment.
     #[must_use]
     pub fn deed(&self, stance: Stance<'_>) -> Option<Deed> {
         match self {
@@ -97,12 +97,12 @@ impl Message {
     }
 }
 
-/// What the conversation is ready for.
+/// The state of the conversation, for the composer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stance<'a> {
-    /// A new task.
+    /// A new task can be started.
     Ready,
-    /// Not yet known, or the daemon is away.
+    /// The state is unknown, or the daemon is away.
     Away,
     Working(&'a AgentTask),
     Approval(&'a AgentTask),
@@ -111,7 +111,7 @@ pub enum Stance<'a> {
 }
 
 impl Stance<'_> {
-    /// *Go on* is there instead of *Pause*: also while what runs is finished before the pause.
+    /// Whether *Go on* is shown instead of *Pause*: also while running work finishes before the pause.
     #[must_use]
     pub const fn can_go_on(self) -> bool {
         match self {
@@ -121,7 +121,7 @@ impl Stance<'_> {
         }
     }
 
-    /// Something waits for a person.
+    /// Whether an item waits for the person.
     #[must_use]
     pub const fn needs_person(self) -> bool {
         matches!(self, Self::Approval(_) | Self::Question(..))
@@ -140,7 +140,7 @@ impl fmt::Display for ModeChoice {
     }
 }
 
-/// A model, or whichever is the default.
+/// A model, or the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
     Default(Option<String>),
@@ -165,14 +165,14 @@ impl Composer {
         composer
     }
 
-    /// The same, set up like this.
+    /// A composer with these choices.
     #[must_use]
     pub fn set_up(self, choices: &Choices) -> Self {
         let Choices { workspace, mode, model } = choices.clone();
         Self { workspace, mode, model: model.map(ModelChoice::Named), ..self }
     }
 
-    /// What a person has chosen by name.
+    /// The choices that the person made by name.
     #[must_use]
     pub fn chosen(&self) -> Choices {
         let model = match &self.model {
@@ -187,13 +187,13 @@ impl Composer {
         self.content.text().trim_end().to_owned()
     }
 
-    /// The folder that was chosen, as it was typed.
+    /// The chosen folder, as typed.
     #[must_use]
     pub fn workspace(&self) -> &str {
         &self.workspace
     }
 
-    /// A field among what there is to choose is wanted.
+    /// Shows the settings, because one of their fields is wanted.
     pub const fn show_choices(&mut self) {
         self.shows_choices = true;
     }
@@ -281,19 +281,19 @@ impl Composer {
         }
     }
 
-    /// Nothing is written.
+    /// Empties the field.
     pub fn clear(&mut self) -> Effect {
         self.show("");
         Effect::Draft
     }
 
-    /// These words, with the caret at their end.
+    /// Sets this text, with the caret at its end.
     fn show(&mut self, text: &str) {
         self.content = text_editor::Content::with_text(text);
         self.content.perform(text_editor::Action::Move(text_editor::Motion::DocumentEnd));
     }
 
-    /// The models to choose from, whichever is the default first.
+    /// The models to choose from, the default first.
     #[must_use]
     pub fn offered(models: Option<&ListModelsReply>) -> Vec<ModelChoice> {
         let default = ModelChoice::Default(models.map(|models| models.default.model.clone()));
@@ -301,7 +301,7 @@ impl Composer {
         std::iter::once(default).chain(known.cloned().map(ModelChoice::Named)).collect()
     }
 
-    /// The other mode, of a conversation that has this one.
+    /// The message that switches to the other mode, for a conversation with this one.
     #[must_use]
     pub fn other_mode(&self, known: Option<Mode>) -> Message {
         Message::ModePicked(ModeChoice(match self.mode.or(known).unwrap_or(Mode::Agent) {
@@ -335,12 +335,12 @@ impl Composer {
         }
     }
 
-    /// A new task of this conversation, for these words.
+    /// Starts a new task of this conversation with this text.
     pub fn say(&mut self, words: &str, conversation: ConversationId) -> Effect {
         Effect::Ask(Request::Start(Box::new(self.task(words.to_owned(), Vec::new(), Some(conversation)))))
     }
 
-    /// For a new conversation that begins like this. What stands here comes back by Ctrl Z.
+    /// Prepares a new conversation. The text that was here comes back by Ctrl Z.
     pub fn begin(&mut self, afresh: Afresh) {
         self.undo.changed(&self.content.text(), &afresh.prompt);
         self.show(&afresh.prompt);
@@ -348,7 +348,7 @@ impl Composer {
         self.mode = afresh.mode;
     }
 
-    /// Asked twice for the same words, because the answer was lost, it starts one task.
+    /// A task for the text. Sent twice because the reply was lost, it starts only once.
     fn task(
         &mut self,
         text: String,
@@ -377,7 +377,7 @@ impl Composer {
         }
     }
 
-    /// A conversation may have a model of its own: there the default has to be named.
+    /// The model to send. A conversation may have a model of its own, so the default must be named there.
     fn model(&self, is_known: bool) -> Option<String> {
         match self.model.clone()? {
             ModelChoice::Named(model) => Some(model),
@@ -385,10 +385,10 @@ impl Composer {
         }
     }
 
-    /// Puts a file to the next prompt.
+    /// Attaches a file to the next prompt.
     ///
     /// # Errors
-    /// In words, why not.
+    /// Why it cannot be attached, for a person.
     pub fn attach(&mut self, file: Attached) -> Result<(), String> {
         if self.attached.len() >= MAX_FILES {
             return Err(format!(
@@ -402,17 +402,17 @@ impl Composer {
         Ok(())
     }
 
-    /// The daemon has it: the field is free for the next words.
+    /// The daemon has accepted the text: the field is free for the next.
     pub fn sent(&mut self) {
         if let Some(sent) = self.sent.take() {
             self.attached.retain(|file| !sent.attached.contains(file));
-            // What was written meanwhile stays.
+            // Text written meanwhile stays.
             let draft = self.draft();
             self.show(draft.strip_prefix(&sent.text).unwrap_or(&draft).trim_start());
         }
     }
 
-    /// It does not have it: the words stay.
+    /// The request failed: the text stays.
     pub fn failed(&mut self) {
         if let Some(sent) = &mut self.sent {
             sent.is_under_way = false;
@@ -420,21 +420,21 @@ impl Composer {
     }
 }
 
-/// What the conversation is, for the composer.
+/// The conversation's state, for the composer.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     pub models: Option<&'a ListModelsReply>,
     pub model: Option<&'a str>,
     pub mode: Option<Mode>,
-    /// Then its folder can be chosen.
+    /// It is new, so its folder can be chosen.
     pub is_new: bool,
-    /// The buttons have meant the same for long enough to be pressed.
+    /// The buttons have been steady for long enough to be pressed.
     pub is_steady: bool,
     /// One more Escape stops the task.
     pub stops_on_escape: bool,
 }
 
-/// The daemon hands on to tools what is on its list, and forgets the rest.
+/// This window's environment. The daemon keeps only the variables on its allow-list.
 pub fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

@@ -31,7 +31,7 @@ use crate::{
         composer::{self, Composer, Stance},
         pending,
     },
-    widget::list::{Selection, View},
+    widget::list::{self, Selection, View},
 };
 use abide_client::{
     protocol::{
@@ -45,7 +45,7 @@ use abide_client::{
 };
 use changes::Changes;
 use documents::Documents;
-use find::Find;
+use find::{Find, Found};
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
@@ -56,23 +56,23 @@ use std::{
 pub struct Conversation {
     id: ConversationId,
     view: ConversationView,
-    /// Its tasks as the daemon lists them: the fold does not know those that ended before it began.
+    /// Its tasks as the daemon lists them: the fold does not have those that ended before it began.
     earlier: Vec<AgentTask>,
     rows: Vec<Row>,
-    /// Which rows are built.
+    /// The rows that are built.
     window: Range<usize>,
     looked: Option<View<Row>>,
-    /// What the person has selected.
+    /// The selected text.
     selection: Option<Selection<Row>>,
-    /// A message that was searched for: it stands out.
-    found: Option<Seq>,
-    /// The words that were searched for, in lower case.
-    marks: Vec<String>,
-    /// What is looked for here, if something is.
+    /// The message that was searched for; it is highlighted.
+    found: Option<Found>,
+    /// How many steps to matches were made: the number of the last one.
+    went: u32,
+    /// The search within this conversation, if one is open.
     find: Option<Find>,
-    /// It has still to be brought into view.
+    /// Something that has still to be scrolled into view.
     goal: Option<Goal>,
-    /// Messages that came since the end was left.
+    /// How many messages came since the person scrolled up from the end.
     news: usize,
     history: History,
     documents: Documents,
@@ -82,21 +82,21 @@ pub struct Conversation {
     /// Replies whose reasoning is shown.
     reasoning: HashSet<Seq>,
     all_open: bool,
-    /// The row in which the person opened or closed something last, and how often that was done.
+    /// The row in which the person last opened or closed something, and a counter of such actions.
     held: (Option<Row>, u32),
     pub composer: Composer,
     menu: Menu,
 }
 
-/// What is to be brought into view.
+/// Something to scroll into view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goal {
     Row(Row),
-    /// Wherever the conversation begins.
+    /// The beginning of the conversation.
     Beginning,
 }
 
-/// Pages before what is here.
+/// The loading of older pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum History {
     /// There is a page before this message.
@@ -116,19 +116,19 @@ enum Menu {
 #[derive(Debug, Clone)]
 pub enum Message {
     Looked(View<Row>),
-    /// Text was selected, or is not any more.
+    /// The selection has changed.
     Selected(Option<Selection<Row>>),
     SelectionCopied,
     CallToggled(CallId, bool),
-    /// All details opened, or closed.
+    /// Opens or closes all details.
     DetailsToggled,
     Scrolled(Scroll),
-    /// The keyboard is to go to this field.
+    /// Moves the keyboard to this field.
     Wanted(&'static str),
     ReasoningToggled(Seq),
-    /// The files that a task changed.
+    /// Shows or hides the files that a task changed.
     ChangesToggled(TaskId),
-    /// The diffs of one of them.
+    /// Shows or hides the diffs of one of them.
     FileToggled(TaskId, String),
     FileEdited(String),
     Copied(String),
@@ -138,8 +138,10 @@ pub enum Message {
     JumpPressed,
     FindPressed,
     FindChanged(String),
-    /// To so many older messages in which it is.
+    /// Moves by so many matches, to older ones if positive.
     FoundStepped(isize),
+    /// The list is at that match.
+    FoundAt(list::Marked<Row>),
     FindClosed,
     MenuPressed,
     MenuClosed,
@@ -148,13 +150,13 @@ pub enum Message {
     TitleSubmitted,
     CopyAllPressed,
     AsTextPressed,
-    /// All that came of this call, on its own.
+    /// Opens this call's whole result.
     ResultRead(CallId),
-    /// All of what it changes.
+    /// Opens the whole of its diff.
     DiffRead(CallId),
-    /// A new task is to go on where the last one ended.
+    /// Starts a new task that goes on where the last one ended.
     AgainPressed,
-    /// This prompt is to be the first of a new conversation.
+    /// Begins a new conversation with this prompt.
     EditAgainPressed(Seq),
     ArchivePressed,
     DeletePressed,
@@ -162,7 +164,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// What it does that cannot be undone, or not by the key that did it.
+    /// Its deed, if it cannot be undone, or not by the same key.
     #[must_use]
     pub fn deed(&self, stance: Stance<'_>) -> Option<Deed> {
         match self {
@@ -186,7 +188,7 @@ impl Conversation {
             looked: None,
             selection: None,
             found: None,
-            marks: Vec::new(),
+            went: 0,
             find: None,
             goal: None,
             news: 0,
@@ -217,7 +219,7 @@ impl Conversation {
         &self.rows
     }
 
-    /// Something is moving here.
+    /// Whether something here changes with time.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.current().is_some_and(|task| !task.status.has_ended())
@@ -227,12 +229,12 @@ impl Conversation {
         self.looked.is_none_or(|view| view.at_end)
     }
 
-    /// The task that the header tells of.
+    /// The task shown in the header.
     fn current(&self) -> Option<&AgentTask> {
         projection::current_task(&self.view)
     }
 
-    /// What this conversation is ready for.
+    /// The conversation's state for the composer.
     #[must_use]
     pub fn stance(&self) -> Stance<'_> {
         if *self.view.connection() != Connection::Live {
@@ -295,13 +297,14 @@ impl Conversation {
             Message::Copied(text) | Message::Document(markdown::Message::Copied(text)) => {
                 vec![Effect::Copy(text)]
             }
-            // The window has what was begun on cards, for all pages.
+            // The window keeps what was begun on cards, for all pages.
             Message::Card(_) => Vec::new(),
             Message::Composer(message) => self.compose(message),
             Message::JumpPressed => self.jump(),
             Message::FindPressed => self.begin_to_find(),
             Message::FindChanged(query) => self.find(query),
             Message::FoundStepped(by) => self.step_to_found(by),
+            Message::FoundAt(place) => self.be_at(place),
             Message::FindClosed => self.end_to_find(),
             Message::MenuPressed => {
                 self.menu = if matches!(self.menu, Menu::Closed) { Menu::Open } else { Menu::Closed };
@@ -337,19 +340,19 @@ impl Conversation {
             Message::ArchivePressed => self.archive(),
             Message::DeletePressed => {
                 self.menu = Menu::Deleting;
-                // Enter is for this question now, not for a field.
+                // Enter now answers this question, so no field may have it.
                 vec![Effect::Unfocus]
             }
             Message::DeleteConfirmed => vec![Effect::Ask(Request::Delete(self.id)), Effect::New],
         }
     }
 
-    /// What is opened in this row opens downwards, and is seen.
+    /// Keeps this row's top in place and the opened part in view.
     fn hold(&mut self, row: Option<Row>) {
         self.held = (row, self.held.1.wrapping_add(1));
     }
 
-    /// The row that tells what a task has changed.
+    /// The row at a task's end, which lists what it changed.
     fn last_row_of(&self, task: TaskId) -> Option<Row> {
         let rows = [Row::End(task), Row::Indicator(task)];
         self.rows.iter().rev().copied().find(|row| rows.contains(row))
@@ -366,19 +369,19 @@ impl Conversation {
         effects
     }
 
-    /// The question whether to delete is shown.
+    /// Whether the delete confirmation is shown.
     #[must_use]
     pub const fn is_deleting(&self) -> bool {
         matches!(self.menu, Menu::Deleting)
     }
 
-    /// What waits here, oldest first.
+    /// The open items of this conversation, oldest first.
     #[must_use]
     pub fn waiting(&self) -> Vec<PendingId> {
         self.view.inbox().items().iter().map(|item| item.pending.id()).collect()
     }
 
-    /// Brings the card into view.
+    /// Scrolls to the card.
     pub fn go_to_card(&mut self, id: PendingId) -> Vec<Effect> {
         self.goal = Some(Goal::Row(Row::Card(id)));
         self.seek()
@@ -388,7 +391,7 @@ impl Conversation {
         self.view.conversation().is_some_and(|conversation| conversation.archived)
     }
 
-    /// Puts it aside, or brings it back.
+    /// Archives the conversation, or brings it back.
     fn archive(&mut self) -> Vec<Effect> {
         self.menu = Menu::Closed;
         if self.is_archived() {
@@ -413,7 +416,7 @@ impl Conversation {
         }
     }
 
-    /// The person scrolled.
+    /// Handles scrolling by the person.
     fn look(&mut self, view: View<Row>) -> Vec<Effect> {
         self.looked = Some(view);
         if self.goal_row().is_some_and(|goal| self.is_between(goal, view)) {
@@ -440,7 +443,7 @@ impl Conversation {
         vec![Effect::Scroll(Scroll::ToEnd)]
     }
 
-    /// A request of this conversation was answered.
+    /// Handles a reply to one of this conversation's requests.
     pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {
             (Request::Start(_) | Request::Answer(..), _) => self.composer.sent(),
@@ -463,11 +466,11 @@ impl Conversation {
         Vec::new()
     }
 
-    /// A request of this conversation was not done.
+    /// Handles a failure of one of this conversation's requests.
     pub fn failed(&mut self, request: &Request) {
         self.composer.failed();
         if matches!(request, Request::Find(id, _) if *id == self.id) {
-            // What it looks for next is asked by the next letter.
+            // The next letter repeats the search.
             drop(self.found(None));
         }
         if let (Request::Older(..), History::Loading(before)) = (request, self.history) {

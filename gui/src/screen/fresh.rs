@@ -1,4 +1,4 @@
-//! A conversation that has not begun: what this is, whether a model is there, and the composer.
+//! The page for a new conversation: an introduction, the state of models, and the composer.
 
 pub mod folders;
 
@@ -29,18 +29,18 @@ use std::collections::HashSet;
 
 /// The built-in model, which plays a script.
 const DEMO_MODEL: &str = "demo/demo";
-/// Characters of a folder that is offered.
+/// The most characters of an offered folder.
 const MAX_FOLDER: usize = 48;
 const DEMO_PROMPT: &str = "Show me what you can do.";
 
 #[derive(Debug, Default)]
 pub struct Screen {
     pub composer: Composer,
-    /// Whether the daemon is there to send to.
+    /// Whether the daemon is connected.
     pub is_connected: bool,
-    /// Folders that go on from what is typed.
+    /// Folders that begin with the typed text.
     pub found: Vec<String>,
-    /// Whether it is shown why providers cannot be used.
+    /// Whether the problems of providers are shown.
     pub shows_problems: bool,
 }
 
@@ -49,12 +49,12 @@ pub enum Message {
     Composer(composer::Message),
     DemoPressed,
     ProblemsToggled,
-    /// The keyboard is to go to this field.
+    /// Moves the keyboard to this field.
     Wanted(&'static str),
-    /// These go on from what was typed.
+    /// Folders that begin with what was typed.
     FoldersFound(String, Vec<String>),
     FolderPressed(String),
-    /// The first of those that were found is meant.
+    /// Takes the first folder found.
     FolderCompleted,
 }
 
@@ -70,7 +70,7 @@ impl Screen {
             }
             Message::Wanted(field) => vec![Effect::Focus(field)],
             Message::FoldersFound(typed, found) => {
-                // What is typed may have gone on meanwhile.
+                // The person may have typed on meanwhile.
                 if typed == self.composer.workspace() {
                     self.found = found;
                 }
@@ -82,7 +82,7 @@ impl Screen {
                 effects
             }
             Message::FolderCompleted => match self.found.first().cloned() {
-                // What is beneath it is offered next.
+                // Offers the folders beneath it next.
                 Some(folder) => self.work_in(format!("{folder}/")),
                 None => Vec::new(),
             },
@@ -97,7 +97,7 @@ impl Screen {
         }
     }
 
-    /// What a key means here; `None` if nothing.
+    /// The message for a command; `None` if it does nothing here.
     #[must_use]
     pub fn command(&self, command: Command) -> Option<Message> {
         Some(match command {
@@ -132,8 +132,10 @@ impl Screen {
     ) -> Element<'a, Message> {
         let about =
             About { models, model: None, mode: None, is_new: true, is_steady: true, stops_on_escape: false };
+        // In a low window the hint of the field says the same, and the heading would be cut.
+        let heading = text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG);
+        let heading = (!look.is_low).then(|| heading.into());
         let words = column![
-            text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG),
             prose(
                 "Say what you want done. The task belongs to the daemon: it goes on when you close this window, \
                  and it asks you when it needs to."
@@ -141,12 +143,12 @@ impl Screen {
             .style(style::muted),
             gap().height(space::XS),
             provider(models, self.composer.chosen().model, self.shows_problems),
-        ]
-        .spacing(space::S)
-        .max_width(space::COLUMN);
+        ];
+        let words = Column::new().extend(heading).push(words.spacing(space::S));
+        let words = words.spacing(space::S).max_width(space::COLUMN);
         let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
         let folders = self.folders(conversations, look);
-        // In a low window it begins with the field that one writes in.
+        // In a low window the input comes first.
         let page = if look.is_low {
             column![composer, folders, gap().height(space::S), words]
         } else {
@@ -157,7 +159,7 @@ impl Screen {
         container(page).center_y(Fill).padding(look.margin()).into()
     }
 
-    /// Where it could work, to pick.
+    /// Folders to pick from.
     fn folders<'a>(&self, conversations: &[&Conversation], look: Look) -> Element<'a, Message> {
         let typed = self.composer.workspace();
         let mut offered = self.found.clone();
@@ -175,7 +177,7 @@ impl Screen {
     }
 }
 
-/// Whether there is a model, and what to do if not.
+/// Whether a model is available, and what to do if not.
 fn provider<'a>(
     models: Option<&'a ListModelsReply>,
     chosen: Option<String>,
@@ -207,7 +209,7 @@ fn provider<'a>(
         Some(models) => {
             let problems = models.providers.iter().filter_map(|p| {
                 let problem = p.problem.as_ref()?;
-                // Most begin with the provider's name.
+                // Most problems begin with the provider's name.
                 let is_named = problem.starts_with(&format!("{}:", p.name));
                 Some(if is_named { problem.clone() } else { format!("{}: {problem}", p.name) })
             });

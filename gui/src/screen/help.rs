@@ -10,7 +10,7 @@ use iced::{
     widget::{Column, column, container, row, scrollable, text},
 };
 
-/// The page, to be laid over the rest.
+/// The page, drawn over the rest.
 #[must_use]
 pub fn view<'a, Message: 'a>() -> Element<'a, Message> {
     let group = |(group, entries): &'static (&'static str, &'static [keymap::Entry])| {

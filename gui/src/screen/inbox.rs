@@ -1,4 +1,4 @@
-//! All that waits, of every conversation, in one place.
+//! All open items of all conversations on one page.
 
 use crate::{
     effect::field,
@@ -21,13 +21,13 @@ pub enum Message {
     Opened(ConversationId),
 }
 
-/// The page; what waits is the overview's.
+/// The page; the items are the overview's.
 #[must_use]
 pub fn view<'a>(cards: &'a Cards, inbox: &'a Inbox, guard: &'a Guard, look: Look) -> Element<'a, Message> {
     responsive(move |room| page(cards, inbox, guard, look, room.height)).into()
 }
 
-/// No card is higher than the view, so that each can be seen whole.
+/// No card is higher than the view, so that each can be wholly visible.
 fn page<'a>(
     cards: &'a Cards,
     inbox: &'a Inbox,

@@ -1,4 +1,4 @@
-//! The palette: every action and its key, found by a few letters; and the models there are.
+//! The palette: every action with its key, found by a few letters; and the models to choose from.
 
 use crate::{
     effect::field,
@@ -10,10 +10,10 @@ use crate::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, column, container, row, scrollable, text_input},
+    widget::{Column, column, container, row, scrollable},
 };
 
-/// Rows that are drawn at once: the one that is picked is among them.
+/// The most rows drawn; the picked one is among them.
 const ROWS: usize = 10;
 
 /// What it offers.
@@ -28,23 +28,23 @@ pub enum Offer {
 pub struct Palette {
     offer: Offer,
     query: String,
-    /// The row that Enter takes.
+    /// The row that Enter submits.
     at: usize,
 }
 
 #[derive(Debug, Clone)]
 pub enum Message {
     QueryChanged(String),
-    /// The row that is picked, or that was clicked.
+    /// The picked row was submitted by Enter, or a row was clicked.
     Submitted,
     Pressed(Pick),
 }
 
-/// What came of it.
+/// The result of submitting a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pick {
     Command(Command),
-    /// To the card that the key of this row decides.
+    /// Goes to the card that this row's key would decide.
     Card,
     Model(ModelChoice),
 }
@@ -63,14 +63,14 @@ impl Palette {
         Self { offer, query: String::new(), at: 0 }
     }
 
-    /// If models are offered, it is these now; the row that is picked stays picked.
+    /// Replaces the models, if models are offered; the picked row stays picked.
     pub fn renew(&mut self, models: Vec<ModelChoice>) {
         let Offer::Models(known) = &mut self.offer else { return };
         *known = models;
         self.step(0);
     }
 
-    /// What was taken, if something was.
+    /// Returns what was picked, if something was.
     pub fn update(&mut self, message: Message) -> Option<Pick> {
         match message {
             Message::QueryChanged(query) => {
@@ -82,13 +82,13 @@ impl Palette {
         }
     }
 
-    /// Another row is picked.
+    /// Picks another row.
     pub fn step(&mut self, by: isize) {
         let last = self.found().len().saturating_sub(1);
         self.at = self.at.saturating_add_signed(by).min(last);
     }
 
-    /// Rows that have all words of the query. Those in which each begins a word come first.
+    /// Rows that contain all words of the query. Rows in which each word begins a word come first.
     fn found(&self) -> Vec<Item> {
         let query = self.query.to_lowercase();
         let said = |item: &Item| format!("{} {}", item.group, item.what).to_lowercase();
@@ -124,12 +124,9 @@ impl Palette {
             Offer::Commands => "What to do",
             Offer::Models(_) => "Which model the next task has",
         };
-        let input = text_input(hint, &self.query)
-            .id(field::PALETTE)
-            .size(size::PROSE)
-            .padding([9.0, 12.0])
-            .style(style::field)
-            .on_submit(Message::Submitted);
+        let input = field(hint, (size::PROSE, [9.0, 12.0]), &self.query, Message::QueryChanged, |input| {
+            input.id(field::PALETTE).on_submit(Message::Submitted)
+        });
         let found = self.found();
         let is_empty = found.is_empty();
         let first = (self.at + 1).saturating_sub(ROWS);
@@ -153,9 +150,7 @@ impl Palette {
             list = list.push(container(secondary("Nothing is called that.")).padding([6.0, 10.0]));
         }
         let content =
-            column![field(input, &self.query, Message::QueryChanged), scrollable(list).style(style::bars),]
-                .spacing(space::S)
-                .padding(space::M);
+            column![input, scrollable(list).style(style::bars),].spacing(space::S).padding(space::M);
         container(content).max_width(space::DIALOG).style(style::dialog).into()
     }
 }
@@ -164,7 +159,7 @@ fn begins_a_word(said: &str, word: &str) -> bool {
     said.match_indices(word).any(|(at, _)| !said[..at].ends_with(char::is_alphanumeric))
 }
 
-/// What can be done, and by which key. A card is decided at the card, where it can be seen.
+/// An action and its key. A card is decided at the card, where it is visible.
 fn item(group: &'static str, entry: &'static Entry) -> Option<Item> {
     let command = entry.command?;
     let (what, pick) = if command.decides() {

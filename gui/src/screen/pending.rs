@@ -1,4 +1,4 @@
-//! Cards for what waits for a person: the same in the timeline and in the inbox.
+//! Cards for open items: the same in the timeline and in the inbox.
 
 use crate::{
     effect::{Effect, Reading, Start, field},
@@ -29,8 +29,9 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, Container, Row, column, container, markdown, row, text_input},
+    widget::{Column, Container, Row, column, container, markdown, row},
 };
+use serde::{Deserialize, Serialize};
 use std::{
     borrow::Cow,
     collections::{BTreeSet, HashMap},
@@ -41,31 +42,38 @@ use super::{
     conversation::{self, diff, documents::document},
 };
 
-/// What a person has begun to say, but not sent.
+/// What a person has typed or begun on cards, but not sent.
 ///
-/// It is kept while its approval or question waits, whatever page is shown.
+/// It is kept as long as the item is open, whatever page is shown.
 #[derive(Debug, Default)]
 pub struct Cards {
     rejecting: Option<Rejecting>,
-    /// Why an approval is to be rejected, as far as it is written.
-    reasons: HashMap<ApprovalId, String>,
-    answers: HashMap<QuestionId, String>,
-    /// What is asked, parsed.
+    written: Written,
+    /// The parsed text of questions.
     asked: HashMap<QuestionId, markdown::Content>,
-    /// Sent: no second click while it is under way.
+    /// Items whose answer was sent: a second click does nothing while the request is under way.
     sent: BTreeSet<PendingId>,
 }
 
-/// Where a question is answered in words.
+/// Text written for cards and not sent; it is stored, too.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Written {
+    /// The unfinished reasons for rejections.
+    reasons: HashMap<ApprovalId, String>,
+    answers: HashMap<QuestionId, String>,
+}
+
+/// Where a question is answered in text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     /// In a field of the card.
     Here,
-    /// In the composer, where this choice is picked by its number.
+    /// In the composer, where the choice with this index is picked by its number.
     Below(Option<usize>),
 }
 
-/// The field for a reason is open.
+/// A rejection whose field for the reason is open.
 #[derive(Debug)]
 struct Rejecting {
     approval: ApprovalId,
@@ -87,15 +95,15 @@ pub enum Message {
     AnswerChanged(QuestionId, String),
     Answered(TaskId, QuestionId, String),
     Declined(TaskId, QuestionId),
-    /// All of what an edit would change, on its own.
+    /// Opens the whole of an edit's diff.
     DiffRead(Box<Reading>),
-    /// Where it is drawn.
+    /// Where the card is drawn.
     Seen(PendingId, Spot),
     Document(conversation::markdown::Message),
 }
 
 impl Message {
-    /// What it does that cannot be undone.
+    /// Its deed, if it cannot be undone.
     #[must_use]
     pub const fn deed(&self) -> Option<Deed> {
         Some(match self {
@@ -115,6 +123,16 @@ impl Message {
 }
 
 impl Cards {
+    #[must_use]
+    pub fn with_written(written: Written) -> Self {
+        Self { written, ..Self::default() }
+    }
+
+    #[must_use]
+    pub const fn written(&self) -> &Written {
+        &self.written
+    }
+
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Allowed(id, decision) => self.decide(id, decision, None),
@@ -123,8 +141,8 @@ impl Cards {
                 vec![Effect::Focus(field::REASON)]
             }
             Message::ReasonChanged(approval, reason) => {
-                self.reasons.insert(approval, reason);
-                Vec::new()
+                self.written.reasons.insert(approval, reason);
+                vec![Effect::Draft]
             }
             Message::ReasonFocused(has_caret) => {
                 if let Some(rejecting) = &mut self.rejecting {
@@ -146,8 +164,8 @@ impl Cards {
             }
             Message::Chosen(task, question, choice) => self.answer(task, question, Some(choice)),
             Message::AnswerChanged(question, answer) => {
-                self.answers.insert(question, answer);
-                Vec::new()
+                self.written.answers.insert(question, answer);
+                vec![Effect::Draft]
             }
             Message::Answered(task, question, answer) => match answer.trim() {
                 "" => Vec::new(),
@@ -156,7 +174,7 @@ impl Cards {
             Message::Declined(task, question) => self.answer(task, question, None),
             Message::DiffRead(reading) => vec![Effect::Read(*reading)],
             Message::Document(conversation::markdown::Message::Copied(text)) => vec![Effect::Copy(text)],
-            // The window's guard knows it.
+            // The window's guard handles it.
             Message::Seen(..) => Vec::new(),
         }
     }
@@ -172,7 +190,7 @@ impl Cards {
         is_new.then_some(Effect::Ask(Request::Answer(task, question, answer))).into_iter().collect()
     }
 
-    /// It failed: the person may try again.
+    /// The request failed: the person may try again.
     pub fn failed(&mut self, request: &Request) {
         match request {
             Request::Answer(_, question, _) => self.sent.remove(&PendingId::Question(*question)),
@@ -181,7 +199,7 @@ impl Cards {
         };
     }
 
-    /// The approval of this page whose field for a reason is open.
+    /// The approval on this page whose field for a reason is open.
     #[must_use]
     pub fn rejecting(&self, guard: &Guard) -> Option<PendingId> {
         let id = PendingId::Approval(self.rejecting.as_ref()?.approval);
@@ -189,14 +207,14 @@ impl Cards {
     }
 
     fn reason(&self, id: ApprovalId) -> &str {
-        self.reasons.get(&id).map_or("", String::as_str)
+        self.written.reasons.get(&id).map_or("", String::as_str)
     }
 
     fn is_sent(&self, id: PendingId) -> bool {
         self.sent.contains(&id)
     }
 
-    /// Forgets what was begun for cards that are gone: somebody else decided.
+    /// Forgets what was begun on cards whose items are closed.
     pub fn keep(&mut self, items: &[InboxItem]) {
         let waiting: Vec<PendingId> = items.iter().map(|item| item.pending.id()).collect();
         self.asked.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
@@ -207,8 +225,9 @@ impl Cards {
         }
         let is_gone = |rejecting: &Rejecting| !waiting.contains(&PendingId::Approval(rejecting.approval));
         self.rejecting.take_if(|rejecting| is_gone(rejecting));
-        self.reasons.retain(|id, _| waiting.contains(&PendingId::Approval(*id)));
-        self.answers.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
+        let Written { reasons, answers } = &mut self.written;
+        reasons.retain(|id, _| waiting.contains(&PendingId::Approval(*id)));
+        answers.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
         self.sent.retain(|id| waiting.contains(id));
     }
 
@@ -228,9 +247,9 @@ impl Cards {
             Pending::Approval(approval) => self.approval(approval, look, hand),
             Pending::Question(question) => self.question(task, question, hand, reply, look.tokens),
         };
-        // Where there is no room for all of it, the body scrolls: what it is and its buttons can always be seen.
+        // If there is no room for all of it, the body scrolls: title and buttons are always visible.
         let title = elided(title, size::SECONDARY, font::STRONG).style(style::needs_you);
-        let body = container(scrolls(body.spacing(space::S + 2.0))).max_height(space::CARD);
+        let body = container(scrolls(body.spacing(space::S + 2.0))).max_height(look.half.max(space::CARD));
         let parts = [Some(title.into()), Some(body.into()), foot];
         let (gap, padding) =
             if look.is_low { (space::XS, [6.0, 10.0]) } else { (space::S + 2.0, [space::M, 14.0]) };
@@ -292,13 +311,13 @@ impl Cards {
                 _ => "Reject",
             };
             let reason = self.reason(id);
-            let input = text_input("Why not? The agent reads it.", reason)
-                .id(field::REASON)
-                .size(size::PROSE)
-                .padding([7.0, 10.0])
-                .style(style::field)
-                .on_submit(Message::Rejected(id));
-            let input = field(input, reason, move |reason| Message::ReasonChanged(id, reason));
+            let input = field(
+                "Why not? The agent reads it.",
+                (size::PROSE, [7.0, 10.0]),
+                reason,
+                move |reason| Message::ReasonChanged(id, reason),
+                |input| input.id(field::REASON).on_submit(Message::Rejected(id)),
+            );
             let enter = key("↵").style(if rejecting.has_caret { style::key_bad } else { style::key_off });
             return row![
                 told::caret(input, rejecting.has_caret, Message::ReasonFocused),
@@ -313,7 +332,7 @@ impl Cards {
             .into();
         }
         let armed = |decision| hand.armed == Some(Armed::Approval(id, decision));
-        // As wide for each of the two keys: no button moves when the first one is pressed.
+        // Both keys' names have the same width, so that no button moves when the first one is pressed.
         let once = if armed(Decision::AllowOnce) {
             key("↵").style(style::key_on_accent)
         } else {
@@ -372,7 +391,7 @@ impl Cards {
         if self.is_sent(PendingId::Question(id)) {
             return Parts { title, body: body.push(secondary("Sent.")), foot: None };
         }
-        let typed = self.answers.get(&id).map_or("", String::as_str);
+        let typed = self.written.answers.get(&id).map_or("", String::as_str);
         let picked = match (armed, reply) {
             (Some(number), _) => usize::from(number).checked_sub(1),
             (None, Reply::Here) => picked(question, typed),
@@ -406,13 +425,11 @@ impl Cards {
             let can_reply = !typed.trim().is_empty();
             row![
                 field(
-                    text_input(ANSWER, typed)
-                        .size(size::PROSE)
-                        .padding(if hand.is_low { [3.0, 8.0] } else { [7.0, 10.0] })
-                        .style(style::field)
-                        .on_submit(answered()),
+                    ANSWER,
+                    (size::PROSE, if hand.is_low { [3.0, 8.0] } else { [7.0, 10.0] }),
                     typed,
-                    move |answer| Message::AnswerChanged(id, answer)
+                    move |answer| Message::AnswerChanged(id, answer),
+                    |input| input.on_submit(answered()),
                 ),
                 hand.action("Reply", None)
                     .style(style::primary)
@@ -427,21 +444,21 @@ impl Cards {
     }
 }
 
-/// What a card is made of.
+/// The parts of a card.
 struct Parts<'a> {
     title: Cow<'a, str>,
     body: Column<'a, Message>,
     foot: Option<Element<'a, Message>>,
 }
 
-/// What a person's hand finds at a card now, to be drawn.
+/// The state of a card's keys and buttons, for drawing.
 #[derive(Debug, Clone, Copy)]
 struct Hand {
-    /// It has the keyboard.
+    /// The card has the keyboard.
     is_selected: bool,
-    /// Its keys do something now.
+    /// Its keys have an effect now.
     takes_keys: bool,
-    /// It has stood still for long enough to be pressed.
+    /// It has been steady for long enough to be pressed.
     is_live: bool,
     /// What Enter does.
     armed: Option<Armed>,
@@ -460,7 +477,7 @@ impl Hand {
         }
     }
 
-    /// The name of a key, bright while it does something. The room for it is always there: nothing must move.
+    /// The name of a key, bright while it has an effect. Its room is always kept, so that nothing moves.
     fn key<'a>(self, name: &'a str) -> Container<'a, Message> {
         key(name).style(if self.takes_keys { style::key } else { style::key_off })
     }
@@ -479,7 +496,7 @@ impl Hand {
     }
 }
 
-/// What a key decides of this item.
+/// The message of a command that decides this item.
 #[must_use]
 pub fn decision(item: &InboxItem, command: Command) -> Option<Message> {
     Some(match (&item.pending, command) {
@@ -502,14 +519,14 @@ pub fn decision(item: &InboxItem, command: Command) -> Option<Message> {
     })
 }
 
-/// The choice that a person means by these words, as the command line reads them: its number, or a plain yes or no.
+/// The index of the choice that these words mean, as on the command line: its number, or a plain yes or no.
 #[must_use]
 pub fn picked(question: &Question, words: &str) -> Option<usize> {
     let meant = abide_client::choice(question, words)?;
     question.choices.iter().position(|choice| choice == meant)
 }
 
-/// What a person means by these words.
+/// The text of the answer that these words mean.
 #[must_use]
 pub fn meant<'a>(question: &'a Question, words: &'a str) -> &'a str {
     abide_client::choice(question, words).unwrap_or(words)
@@ -527,7 +544,7 @@ const fn who_asks(kind: QuestionKind) -> &'static str {
     }
 }
 
-/// Each argument, with all that a terminal would hide made visible. An edit's long texts are left to its diff.
+/// Each argument, with hidden characters made visible. Long texts of an edit are left to its diff.
 fn exactly(approval: &Approval) -> Element<'_, Message> {
     let serde_json::Value::Object(fields) = approval.arguments.value() else {
         return code(visible(approval.arguments.as_str()).into_owned()).into();

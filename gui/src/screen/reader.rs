@@ -1,4 +1,4 @@
-//! A long text on its own, over the rest: to read, find in, select in and copy. It is not changed here.
+//! A long text on its own, over the rest: to read, search, select and copy. It cannot be edited.
 
 mod find;
 
@@ -28,7 +28,7 @@ pub struct Screen {
     content: Content,
     query: String,
     hits: Vec<Hit>,
-    /// Which of them is selected.
+    /// The index of the selected match.
     at: usize,
 }
 
@@ -36,11 +36,11 @@ pub struct Screen {
 pub enum Message {
     Acted(Action),
     QueryChanged(String),
-    /// To the next place where it is found, or to the one before.
+    /// Goes to the next match, or to the one before.
     Stepped(isize),
     FindPressed,
     CopyPressed,
-    /// In the person's editor.
+    /// Opens it in the person's editor.
     EditorPressed,
     ClosePressed,
 }
@@ -67,7 +67,7 @@ impl Screen {
             Message::QueryChanged(query) => {
                 self.hits = hits(&self.reading.text, &query);
                 self.query = query;
-                // From where one is, in a circle.
+                // From the cursor on, in a circle.
                 let here = self.content.cursor().position;
                 let is_after = |hit: &Hit| (hit.line, hit.end) >= (here.line, here.column);
                 self.at = self.hits.iter().position(is_after).unwrap_or_default();
@@ -80,18 +80,18 @@ impl Screen {
                     self.at = (at + by).rem_euclid(count).unsigned_abs();
                     self.select();
                 }
-                // There it is seen what is selected.
+                // The selection is visible only with the focus.
                 vec![Effect::Focus(field::READER)]
             }
             Message::FindPressed => vec![Effect::Focus(field::FIND)],
             Message::CopyPressed => vec![Effect::Copy(self.reading.text.clone())],
             Message::EditorPressed => vec![Effect::Edit(self.reading.clone())],
-            // The window puts it away.
+            // The window closes it.
             Message::ClosePressed => Vec::new(),
         }
     }
 
-    /// The place that is found now, selected and in view.
+    /// Selects the current match and scrolls to it.
     fn select(&mut self) {
         if let Some(hit) = self.hits.get(self.at) {
             let start = Position { line: hit.line, column: hit.start };
@@ -159,7 +159,7 @@ fn marked(_: &(), theme: &Theme) -> Format<iced::Font> {
     Format { color: Some(tokens(theme).accent), font: None }
 }
 
-/// Enter goes to the next place where it is found, Shift and Enter to the one before; what writes does nothing.
+/// Enter goes to the next match, Shift Enter to the one before; keys that would edit do nothing.
 fn binding(press: KeyPress) -> Option<Binding<Message>> {
     match press.key.as_ref() {
         Key::Named(Named::Enter) if matches!(press.status, text_editor::Status::Focused { .. }) => {

@@ -1,5 +1,5 @@
-//! What a person sets: providers and their keys, the model, remembered rules, notifications, the look. All of it is asked of the
-//! daemon by the methods that the command line uses, except the look, which is this window's own.
+//! The settings page: providers and their keys, the model, remembered rules, notifications, the look. All but the look, which is
+//! this window's own, is requested from the daemon by the same methods as on the command line.
 
 mod view;
 
@@ -18,10 +18,10 @@ use abide_client::protocol::{
 };
 use std::{collections::HashMap, fmt};
 
-/// The screen; which providers there are the app knows.
+/// The page's state; the app has the providers.
 #[derive(Debug, Default)]
 pub struct Screen {
-    /// As the daemon told it.
+    /// As the daemon sent it.
     config: Option<ConfigReply>,
     rules: Option<Rules>,
     typing: Option<Typing>,
@@ -36,21 +36,21 @@ struct Rules {
     before: Option<Seq>,
 }
 
-/// A key that is being written for a provider.
+/// A provider's key being typed.
 struct Typing {
     provider: String,
     key: String,
     is_under_way: bool,
 }
 
-/// The key is not shown.
+/// Does not show the key.
 impl fmt::Debug for Typing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Typing").field("provider", &self.provider).finish_non_exhaustive()
     }
 }
 
-/// Whether a provider answers.
+/// The test of a provider.
 #[derive(Debug)]
 enum Check {
     Asked,
@@ -74,7 +74,7 @@ pub enum Message {
     Closed,
 }
 
-/// A key may be in it.
+/// Does not show a key.
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("settings::Message")
@@ -116,7 +116,7 @@ impl From<ModelChoice> for DefaultChoice {
 }
 
 impl Screen {
-    /// What has to be known to show it.
+    /// Requests what the page shows.
     #[must_use]
     pub fn opened(&mut self) -> Vec<Effect> {
         vec![
@@ -192,7 +192,7 @@ impl Screen {
         }
     }
 
-    /// A key is being written: Escape takes that back.
+    /// Whether a key is being typed: Escape cancels that.
     #[must_use]
     pub const fn is_typing(&self) -> bool {
         self.typing.is_some()
@@ -203,7 +203,7 @@ impl Screen {
         match (request, answer) {
             (_, Answer::Config(config)) => {
                 self.config = Some(config.clone());
-                // What runs with the default shows which it is.
+                // What starts with the default model shows the new one.
                 if matches!(request, Request::ChangeConfig(_)) {
                     return vec![Effect::Ask(Request::Models)];
                 }
@@ -223,7 +223,7 @@ impl Screen {
                 self.typing = None;
                 let mut effects = vec![Effect::Ask(Request::Models), Effect::Ask(Request::Config)];
                 if key.is_some() {
-                    // One request says whether it is the right key.
+                    // The old test says nothing about the new key.
                     self.checks.remove(provider);
                     effects.extend(self.check(provider.clone()));
                 }

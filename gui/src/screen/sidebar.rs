@@ -1,4 +1,4 @@
-//! The list of conversations: what needs you, what works, what is pinned, what is done by day, and what was put aside.
+//! The list of conversations: those that need the person, that work, that are pinned, that are done (by day), and archived ones.
 
 mod days;
 mod menu;
@@ -30,7 +30,7 @@ use abide_client::{
 use days::Day;
 use iced::{
     Center, Fill,
-    widget::{Column, column, container, mouse_area, row, rule, scrollable, space as gap, text, text_input},
+    widget::{Column, column, container, mouse_area, row, rule, scrollable, space as gap, text},
 };
 use menu::Menu;
 use search::Search;
@@ -39,18 +39,18 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-/// Rows that are drawn; a search finds the others.
+/// The most rows drawn; a search finds the others.
 const MAX_DONE: usize = 200;
-/// Characters of what it is doing, for the search.
+/// How many characters of a task's activity are searched.
 const MAX_FOUND: usize = 200;
 
-/// The list; what is in it is the overview's.
+/// The list's state; its content is the overview's.
 #[derive(Debug, Default)]
 pub struct Screen {
     search: Search,
-    /// What has just come to need the person, until it has been shown for a moment.
+    /// Conversations that have just come to need the person, highlighted for a moment.
     pub flashing: BTreeMap<ConversationId, Timestamp>,
-    /// Those that stay above what is done.
+    /// Pinned conversations.
     pub pinned: BTreeSet<ConversationId>,
     menu: Option<Menu>,
     shows_archived: bool,
@@ -67,7 +67,7 @@ pub enum Message {
     InboxPressed,
     SettingsPressed,
     HelpPressed,
-    /// The list is to be put away.
+    /// Hides the list.
     HidePressed,
     ArchivedToggled,
     Menu(ConversationId, menu::Message),
@@ -90,13 +90,13 @@ pub struct Line {
     pub id: ConversationId,
     pub title: String,
     pub doing: String,
-    /// At the right: how long it waits, its step, its age.
+    /// At the right: waiting time, step or age.
     pub aside: String,
     pub unread: u64,
     pub mark: Mark,
-    /// It is pinned, and stands in a group that does not say so.
+    /// It is pinned, and is in a group that does not show that.
     pub is_pinned: bool,
-    /// When it was changed last, as its age says.
+    /// The day of the last change.
     pub day: Day,
 }
 
@@ -111,27 +111,27 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// There is a task that has not ended.
+    /// Whether it has a task that has not ended.
     const fn is_busy(self) -> bool {
         matches!(self, Self::NeedsYou | Self::Working | Self::Paused)
     }
 }
 
-/// All of them, by what a person should look at first.
+/// All conversations, in the order of their urgency.
 #[derive(Debug, Default, PartialEq)]
 pub struct Groups {
     pub needs_you: Vec<Line>,
     pub working: Vec<Line>,
     pub paused: Vec<Line>,
     pub pinned: Vec<Line>,
-    /// The last changed first.
+    /// Last changed first.
     pub done: Vec<Line>,
-    /// Put aside; not looked through here: the daemon's search does that.
+    /// Archived ones; searched by the daemon only.
     pub archived: Vec<Line>,
 }
 
 impl Groups {
-    /// In the order in which they are shown, without those that were put aside.
+    /// In the order shown, without archived ones.
     pub fn ids(&self) -> impl Iterator<Item = ConversationId> {
         let groups = [&self.needs_you, &self.working, &self.paused, &self.pinned, &self.done];
         groups.into_iter().flatten().map(|line| line.id)
@@ -144,7 +144,7 @@ impl Screen {
         Self { pinned, ..Self::default() }
     }
 
-    /// The first that the search finds is opened by Enter.
+    /// Enter opens the first one that the search finds.
     pub fn update(&mut self, message: Message, overview: &OverviewView, look: Look) -> Vec<Effect> {
         match message {
             Message::QueryChanged(query) => self.search.set(query),
@@ -167,7 +167,7 @@ impl Screen {
         }
     }
 
-    /// The person comes back to the search.
+    /// Moves the keyboard to the search.
     pub fn search_again(&mut self) -> Vec<Effect> {
         self.search.again()
     }
@@ -177,17 +177,17 @@ impl Screen {
         self.search.forget(id);
     }
 
-    /// Whether there was a search to end.
+    /// Ends the search; returns whether there was one.
     pub fn clear_search(&mut self) -> bool {
         self.search.clear()
     }
 
-    /// The daemon has searched, or failed to.
+    /// Handles the daemon's search results, or a failure.
     pub fn searched(&mut self, reply: Option<&SearchReply>) -> Vec<Effect> {
         self.search.answered(reply)
     }
 
-    /// What is shown, given the search.
+    /// The groups, filtered by the search.
     #[must_use]
     pub fn groups(&self, overview: &OverviewView, look: Look) -> Groups {
         let mut groups = Groups::default();
@@ -225,12 +225,12 @@ impl Screen {
                 Mark::Complete | Mark::Failed | Mark::Empty => done.push(line),
             }
         }
-        // The overview has the last changed first, as the age of each says.
+        // The overview is sorted by the last change already.
         (groups.pinned, groups.done) = done.into_iter().partition(|line| self.pinned.contains(&line.id));
-        // What waits longest comes first.
+        // The longest wait comes first.
         order.sort_by_key(|(since, _)| *since);
         groups.needs_you = order.into_iter().map(|(_, line)| line).collect();
-        // A row that works must not jump with each word: by age of the conversation.
+        // Working rows are sorted by the conversation's age, so that they do not jump with each change.
         groups.working.sort_by_key(|line| Reverse(line.id));
         groups.paused.sort_by_key(|line| Reverse(line.id));
         groups
@@ -245,14 +245,14 @@ impl Screen {
         look: Look,
     ) -> Element<'a, Message> {
         let groups = self.groups(overview, look);
-        let input = text_input("Search", self.search.typed())
-            .id(field::SEARCH)
-            .size(size::PROSE)
-            .padding([7.0, 10.0])
-            .style(style::field)
-            .on_submit(Message::QuerySubmitted);
         let search = row![
-            field(input, self.search.typed(), Message::QueryChanged),
+            field(
+                "Search",
+                (size::PROSE, [7.0, 10.0]),
+                self.search.typed(),
+                Message::QueryChanged,
+                |input| { input.id(field::SEARCH).on_submit(Message::QuerySubmitted) }
+            ),
             press(text("+").size(size::PROSE).center().width(18))
                 .padding([7.0, 8.0])
                 .style(style::secondary)
@@ -298,7 +298,7 @@ impl Screen {
         container(content).width(width).height(Fill).style(style::panel).into()
     }
 
-    /// The groups that have something, one below the other.
+    /// The groups that are not empty, one below the other.
     fn list<'a>(
         &'a self,
         groups: Groups,
@@ -328,7 +328,7 @@ impl Screen {
         if is_cut {
             list = list.push(container(secondary("Older ones: search for them.")).padding([space::XS, 10.0]));
         }
-        // A search has those among what it finds.
+        // A search has archived ones among its results.
         if !groups.archived.is_empty() && self.search.query().is_empty() {
             let sign = if self.shows_archived { "−" } else { "+" };
             let words = format!("Archived, {} {sign}", groups.archived.len());
@@ -339,7 +339,7 @@ impl Screen {
         list
     }
 
-    /// A conversation, with what can be done with it while that is wanted.
+    /// A conversation, with its menu while that is open.
     fn line<'a>(&'a self, line: Line, selected: Option<ConversationId>, look: Look) -> Element<'a, Message> {
         let id = line.id;
         let is_new = self.flashing.contains_key(&id);
@@ -415,7 +415,7 @@ fn line(
         (None, None, Some(_)) => (Mark::Working, "working".to_owned(), age),
         (None, None, None) => (Mark::Empty, place, age),
     };
-    let doing = words::without_marks(&visible_line(&words::first_line(&doing, MAX_FOUND))).into_owned();
+    let doing = visible_line(&words::first_line(&doing, MAX_FOUND)).into_owned();
     let day = Day::of(conversation.updated_at, look.now);
     let unread = conversation.unread;
     Line { id: conversation.id, title, doing, aside, unread, mark, is_pinned: false, day }

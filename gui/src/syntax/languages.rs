@@ -1,21 +1,21 @@
-//! What the lexer has to know of each language.
+//! The lexer's tables of languages.
 
 /// See the module.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Language {
-    /// As a fence of Markdown calls it, and the ends of its files' names.
+    /// The names in Markdown fences, and the extensions of files.
     pub(super) names: &'static [&'static str],
     pub(super) keywords: &'static [&'static str],
-    /// What a comment begins with that goes on to the end of the line.
+    /// Prefixes of comments that end with the line.
     pub(super) line: &'static [&'static str],
     pub(super) block: Option<(&'static str, &'static str)>,
-    /// Quotes of strings that end with the line, and of those that do not.
+    /// Quotes of strings that end with the line; below, of those that do not.
     pub(super) quotes: &'static str,
     pub(super) long_quotes: &'static str,
     pub(super) shape: Shape,
 }
 
-/// Whatever else tells a language from the others.
+/// Other properties of a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Plain,
@@ -32,7 +32,7 @@ pub(super) enum Shape {
     Diff,
 }
 
-/// By the name that a fence of Markdown has.
+/// The language with this name in a Markdown fence.
 #[must_use]
 pub fn named(name: &str) -> Option<&'static Language> {
     // ```rust,no_run and ```{.python}
@@ -40,7 +40,7 @@ pub fn named(name: &str) -> Option<&'static Language> {
     ALL.iter().find(|language| language.names.contains(&&*name))
 }
 
-/// By a file's name.
+/// The language of a file, by its name.
 #[must_use]
 pub fn of_path(path: &str) -> Option<&'static Language> {
     let file = path.rsplit(['/', '\\']).next()?;

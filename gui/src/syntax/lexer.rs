@@ -2,7 +2,7 @@
 
 use super::languages::{Language, Shape};
 
-/// What a part of code is.
+/// The kind of a part of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Comment,
@@ -13,7 +13,7 @@ pub enum Kind {
     Removed,
 }
 
-/// A part of code; without a kind if there is nothing to say of it.
+/// A part of code; its kind is `None` for plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part<'a> {
     pub kind: Option<Kind>,
@@ -39,14 +39,14 @@ struct Lexer<'a> {
     source: &'a str,
     language: &'static Language,
     at: usize,
-    /// From where what was read has no kind.
+    /// The start of text without a kind.
     plain: usize,
     found: Option<Part<'a>>,
-    /// Where the line ends.
+    /// The end of the line.
     line: usize,
-    /// Nothing but room and the mark of a list stands before this on its line.
+    /// Only white space and a list mark precede this on its line.
     is_first: bool,
-    /// Quotes that are known to have no other on this line: a long line is not searched again and again.
+    /// Quotes without another one on this line, so that a long line is not searched repeatedly.
     without_end: String,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Lexer<'a> {
         (!rest.is_empty()).then_some(Part { kind: None, text: rest })
     }
 
-    /// What begins here, and its length in bytes.
+    /// The kind and length in bytes of the token that begins here.
     fn token(&mut self) -> (Option<Kind>, usize) {
         let rest = &self.source[self.at..];
         let line = self.line - self.at;
@@ -107,7 +107,7 @@ impl<'a> Lexer<'a> {
         }
         if first.is_ascii_digit() {
             let is_of = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-            // The dot of `0..9` is none of its.
+            // The dots of `0..9` do not belong to the number.
             let length = word(rest, is_of);
             let length = rest[..length].find("..").unwrap_or(length);
             return (Some(Kind::Number), length);
@@ -128,7 +128,7 @@ impl<'a> Lexer<'a> {
             .any(|known| *known == word || (is_sql && known.eq_ignore_ascii_case(word)))
     }
 
-    /// Whether what comes next is still the first of its line.
+    /// Tracks whether the next token is still the first of its line.
     fn follow(&mut self, from: usize) {
         let read = &self.source[from..self.at];
         let (is_first, read) = match read.rsplit_once('\n') {
@@ -148,12 +148,12 @@ impl<'a> Lexer<'a> {
         let is_comment = self.language.line.iter().any(|mark| rest.starts_with(mark));
         let before = self.source[..self.at].chars().next_back();
         let is_alone = before.is_none_or(char::is_whitespace);
-        // A `#` of `$#` or a `;` at the end of a value begins no comment.
+        // A `#` within `$#` or a `;` at the end of a value begins no comment.
         let needs_room = matches!(self.language.shape, Shape::Shell | Shape::Keys);
         (is_comment && (is_alone || !needs_room)).then_some(line)
     }
 
-    /// Whether it is the name of a value, and its length.
+    /// The length of a string, and whether it is a key.
     fn string(&mut self, rest: &str, line: usize) -> Option<(bool, usize)> {
         let first = rest.chars().next()?;
         let shape = self.language.shape;
@@ -201,7 +201,7 @@ fn word(text: &str, is_of: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is_of(c)).unwrap_or(text.len())
 }
 
-/// Up to the same quote, which a backslash hides.
+/// The length up to the same quote, except one after a backslash.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut is_hidden = false;
     let end = text.char_indices().skip(1).find(|(_, c)| {
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Twice the code costs about twice the time: nothing is looked at again and again.
+    /// Reading time grows linearly with the code: nothing is searched repeatedly.
     #[test]
     fn a_long_line_without_an_end_is_read_in_time() {
         for hostile in [

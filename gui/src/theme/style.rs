@@ -1,4 +1,4 @@
-//! How widgets look in a theme.
+//! Styles of widgets in a theme.
 
 use super::{radius, tokens};
 use iced::{
@@ -47,12 +47,12 @@ pub fn panel(theme: &Theme) -> container::Style {
     boxed(tokens(theme).panel, None, 0.0)
 }
 
-/// A person's words.
+/// A person's message.
 pub fn bubble(theme: &Theme) -> container::Style {
     boxed(tokens(theme).selection, None, radius::CARD)
 }
 
-/// Around a message that was searched for.
+/// Around a message found by the search.
 pub fn found(theme: &Theme) -> container::Style {
     let tokens = tokens(theme);
     container::Style {
@@ -66,19 +66,19 @@ pub fn tool(theme: &Theme) -> container::Style {
     boxed(tokens(theme).panel, Some(tokens(theme).line), radius::TOOL)
 }
 
-/// What a tool said.
+/// A tool's output.
 pub fn output(theme: &Theme) -> container::Style {
     let mut style = boxed(tokens(theme).code, None, 0.0);
     style.border.radius = border::bottom(radius::TOOL);
     style
 }
 
-/// Behind a line of a diff that is added.
+/// Behind an added line of a diff.
 pub fn added(theme: &Theme) -> container::Style {
     boxed(Color { a: 0.12, ..tokens(theme).ok }, None, 0.0)
 }
 
-/// Behind one that is removed.
+/// Behind a removed line.
 pub fn removed(theme: &Theme) -> container::Style {
     boxed(Color { a: 0.12, ..tokens(theme).bad }, None, 0.0)
 }
@@ -87,7 +87,7 @@ pub fn code(theme: &Theme) -> container::Style {
     boxed(tokens(theme).code, Some(tokens(theme).line), radius::CONTROL)
 }
 
-/// What waits for a person.
+/// A card that needs the person.
 pub fn needs_you_card(theme: &Theme) -> container::Style {
     boxed(tokens(theme).needs_you_card, Some(tokens(theme).needs_you), radius::CARD)
 }
@@ -120,7 +120,7 @@ pub fn dialog(theme: &Theme) -> container::Style {
     boxed(tokens(theme).raised, Some(tokens(theme).line), radius::COMPOSER)
 }
 
-/// What lies behind a dialog.
+/// Behind a dialog.
 pub fn veil(theme: &Theme) -> container::Style {
     boxed(Color { a: 0.6, ..tokens(theme).code }, None, 0.0)
 }
@@ -139,13 +139,13 @@ pub fn key_on_accent(theme: &Theme) -> container::Style {
     boxed(Color::TRANSPARENT, Some(tokens(theme).on_accent), radius::KEY)
 }
 
-/// Around the words of a button; in a low window there is less of it.
+/// The padding of a button's label; in a low window it is smaller.
 #[must_use]
 pub const fn button_padding(is_low: bool) -> [f32; 2] {
     if is_low { [3.0, 8.0] } else { [7.0, 14.0] }
 }
 
-/// A key that does nothing now.
+/// A key without an effect now.
 pub fn key_off(theme: &Theme) -> container::Style {
     let faint = tokens(theme).faint;
     container::Style {
@@ -167,13 +167,13 @@ pub fn key_bad(theme: &Theme) -> container::Style {
     boxed(Color::TRANSPARENT, Some(tokens(theme).bad), radius::KEY)
 }
 
-/// A count of what is new.
+/// The count of new items.
 pub fn badge(theme: &Theme) -> container::Style {
     let t = tokens(theme);
     container::Style { text_color: Some(t.on_accent), ..boxed(t.accent, None, radius::TOOL) }
 }
 
-/// A count of what waits.
+/// The count of waiting items.
 pub fn badge_needs_you(theme: &Theme) -> container::Style {
     let t = tokens(theme);
     container::Style { text_color: Some(t.background), ..boxed(t.needs_you, None, radius::TOOL) }
@@ -209,7 +209,7 @@ fn pressable(
     }
 }
 
-/// What the person most likely wants to do.
+/// The action that the person most likely wants.
 pub fn primary(theme: &Theme, status: button::Status) -> button::Style {
     let t = tokens(theme);
     pressable(Some(t.accent), Color { a: 0.88, ..t.accent }, t.on_accent, None, status)
@@ -226,7 +226,7 @@ pub fn quiet(theme: &Theme, status: button::Status) -> button::Style {
     pressable(None, t.selection, t.muted, None, status)
 }
 
-/// The one of several that holds.
+/// The chosen one of several.
 pub fn chosen(theme: &Theme, status: button::Status) -> button::Style {
     let t = tokens(theme);
     pressable(Some(t.selection), t.selection, t.text, Some(t.line), status)
@@ -310,7 +310,7 @@ pub fn field(theme: &Theme, status: text_input::Status) -> text_input::Style {
     }
 }
 
-/// The composer's text: the card around it is its box.
+/// The composer's text; the card around it is its box.
 pub fn editor(is_waiting: bool) -> impl Fn(&Theme, text_editor::Status) -> text_editor::Style {
     move |theme, _| {
         let t = tokens(theme);

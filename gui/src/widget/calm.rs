@@ -1,5 +1,5 @@
-//! A field whose cursor stops blinking when nobody has touched anything for a while. iced's fields blink for as long as they have the
-//! keyboard, which is two frames a second for a window that stands there the whole night.
+//! A field whose caret stops blinking after a while without input. iced's fields blink as long as they have the keyboard, which
+//! costs two frames a second in an idle window.
 
 use crate::widget::{
     Element,
@@ -12,10 +12,10 @@ use iced::{
     window,
 };
 
-/// As long as desktops blink (GTK's `gtk-cursor-blink-timeout`).
+/// How long carets blink on desktops (GTK's `gtk-cursor-blink-timeout`).
 const BLINKING: Duration = Duration::from_secs(10);
 
-/// A field that comes to rest.
+/// Wraps a field.
 pub fn calm<'a, Message: 'a>(field: impl Into<Element<'a, Message>>) -> Element<'a, Message> {
     wrapped(field, Calm)
 }
@@ -66,14 +66,14 @@ impl<Message> Wrap<Message> for Calm {
             return field.update(event, shell);
         }
         let wanted = shell.redraw_request();
-        // Begins to blink anew, which it does by being seen; and nothing comes of its wish for the next frame.
+        // `Focused` makes the field show its caret and restarts its blinking; its request for the next frame is dropped.
         field.update(&Event::Window(window::Event::Focused), shell);
         field.update(event, shell);
         Shell::replace_redraw_request(shell, wanted);
     }
 
-    /// On a layer of its own: iced compares the boxes of two frames by their number within the layer. A caret that comes or goes
-    /// moves all boxes that are drawn after it to other numbers, and all of them were painted anew.
+    /// Draws on a layer of its own: iced compares the boxes of two frames by their index within the layer. A caret that appears
+    /// or disappears changes the index of all later boxes, and all would be painted again.
     fn draw(
         &self,
         _: &State,

@@ -1,4 +1,4 @@
-//! One line of text that ends in an ellipsis where the room ends, or begins with one: iced cuts without a sign.
+//! One line of text that is cut with an ellipsis at its end, or its beginning: iced cuts without a sign.
 
 use crate::widget::Element;
 use iced::{
@@ -17,11 +17,11 @@ type Paragraph = <Renderer as text::Renderer>::Paragraph;
 
 const ELLIPSIS: &str = "…";
 
-/// Which part is left out.
+/// The part that is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
     End,
-    /// A path's end says more than its beginning.
+    /// Of a path the end is more useful.
     Beginning,
 }
 
@@ -34,12 +34,12 @@ pub struct Elided<'a> {
     ink: Option<fn(&Theme) -> Style>,
     cut: Cut,
     width: Length,
-    /// Parts that stand out, in bytes and in order, and by which font.
+    /// Highlighted parts, in bytes and in order; below, their font.
     marks: Vec<Range<usize>>,
     marked: Font,
 }
 
-/// Text of one line, as wide as there is room.
+/// A line of text as wide as the available room.
 pub fn elided<'a>(content: impl Into<Cow<'a, str>>, size: f32, font: Font) -> Elided<'a> {
     Elided {
         content: content.into(),
@@ -61,21 +61,21 @@ impl Elided<'_> {
         self
     }
 
-    /// For paths: what is left out is at the beginning.
+    /// Cuts at the beginning, for paths.
     #[must_use]
     pub const fn from_left(mut self) -> Self {
         self.cut = Cut::Beginning;
         self
     }
 
-    /// These parts, in bytes and in order, stand out by this font, in a text that is cut at its end.
+    /// Highlights these parts, in bytes and in order, by this font, in a text that is cut at its end.
     #[must_use]
     pub fn marking(mut self, marks: Vec<Range<usize>>, font: Font) -> Self {
         (self.marks, self.marked) = (marks, font);
         self
     }
 
-    /// No wider than its words.
+    /// No wider than its text.
     #[must_use]
     pub const fn shrinking(mut self) -> Self {
         self.width = Shrink;
@@ -85,13 +85,13 @@ impl Elided<'_> {
 
 #[derive(Default)]
 struct State {
-    /// All of it, to be measured.
+    /// The whole text, for measuring.
     whole: Line,
-    /// What finds room.
+    /// The part that fits.
     shown: Line,
 }
 
-/// What is laid out, and of what.
+/// A laid-out line and its source.
 #[derive(Default)]
 struct Line {
     content: String,
@@ -100,7 +100,7 @@ struct Line {
 }
 
 impl Line {
-    /// Whether it had to be laid out anew.
+    /// Lays the line out again if needed; returns whether it was.
     fn update(&mut self, of: &Elided<'_>, content: &str, width: f32) -> bool {
         let text = text::Text { bounds: Size::new(width, f32::INFINITY), ..of.text(()) };
         if self.content == content && self.marks == of.marks {
@@ -135,7 +135,7 @@ impl Elided<'_> {
         }
     }
 
-    /// The text, or its beginning, in the room there is.
+    /// The paragraph of the text, or of its beginning, in these bounds.
     fn paragraph(&self, content: &str, bounds: Size) -> Paragraph {
         if self.marks.is_empty() {
             return Paragraph::with_text(text::Text { bounds, ..self.text(content) });
@@ -158,12 +158,12 @@ impl Elided<'_> {
         self.paragraph(content, Size::INFINITE).min_width()
     }
 
-    /// What finds room of `content`, which does not.
+    /// The part of `content` that fits.
     fn part(&self, whole: &Paragraph, width: f32) -> String {
         let room = (width - self.width(ELLIPSIS)).max(0.0);
         let content = &*self.content;
         let y = self.size / 2.0;
-        // Where the letter begins that is over the edge.
+        // The byte of the letter at this edge.
         let edge = |x: f32| whole.hit_test(Point::new(x, y)).map_or(0, |hit| hit.cursor());
         let mut part = match self.cut {
             Cut::End => content.get(..edge(room)).unwrap_or_default().trim_end().to_owned(),
@@ -176,7 +176,7 @@ impl Elided<'_> {
             Cut::End => format!("{part}{ELLIPSIS}"),
             Cut::Beginning => format!("{ELLIPSIS}{part}"),
         };
-        // The edge is that of the nearest letter, which may be one too far.
+        // The letter nearest to the edge may be one too far.
         while !part.is_empty() && self.width(&say(&part)) > width {
             match self.cut {
                 Cut::End => drop(part.pop()),
@@ -184,7 +184,7 @@ impl Elided<'_> {
             }
         }
         if self.cut == Cut::Beginning {
-            // From a whole name on, if there is one.
+            // Begins with a whole name, if there is one.
             part = part.find('/').map(|at| part[at..].to_owned()).unwrap_or(part);
         }
         say(&part)

@@ -1,32 +1,50 @@
-//! A field of one line with what iced's lacks: Ctrl Z, and `?` for the keys while it is empty.
+//! A field of one line with what iced's lacks: Ctrl Z, and `?` for the help while it is empty.
 
 use crate::{
+    font,
     keymap::{self, Command},
+    theme::style,
     undo::Undo,
     widget::{
         Element,
         calm::calm,
+        elide::elided,
+        nothing,
         told::is_focused,
         wrap::{Inner, Wrap, wrapped},
     },
 };
 use iced::{
-    Event,
-    advanced::Shell,
+    Event, Fill, Renderer, Theme,
+    advanced::{Shell, Widget},
     keyboard::{self, Key, Modifiers},
-    widget::TextInput,
+    widget::{TextInput, container, stack, text_input},
 };
+use std::borrow::Cow;
 
-/// A field that has this `value`; `on_input` is told what it is to have.
+/// A field with this `value`; `on_input` gets a new value. While it is empty it shows `hint`, with an ellipsis if there is no room for
+/// all of it: iced cuts its own placeholder. `size` is that of the text, `room` the padding above and beside it. `finish` sets
+/// what else the field has.
 pub fn field<'a, Message: Clone + 'a>(
-    input: TextInput<'a, Message>,
+    hint: impl Into<Cow<'a, str>>,
+    (size, room): (f32, [f32; 2]),
     value: &'a str,
     on_input: impl Fn(String) -> Message + Clone + 'a,
+    finish: impl FnOnce(TextInput<'a, Message>) -> TextInput<'a, Message>,
 ) -> Element<'a, Message> {
-    wrapped(calm(input.on_input(on_input.clone())), Field { value, on_input })
+    let input = text_input("", value).size(size).padding(room).style(style::field).on_input(on_input.clone());
+    let input = finish(input);
+    let width = Widget::<Message, Theme, Renderer>::size(&input).width;
+    let hint = if value.is_empty() {
+        let hint = elided(hint, size, font::PROSE).style(style::muted);
+        container(hint).padding([0.0, room[1]]).center_y(Fill).into()
+    } else {
+        nothing()
+    };
+    stack![wrapped(calm(input), Field { value, on_input }), hint].width(width).into()
 }
 
-/// Which way a key goes through what was written; `None` for another key.
+/// Whether a key undoes (true) or redoes (false); `None` for another key.
 #[must_use]
 pub fn is_back(key: &Key, modifiers: Modifiers) -> Option<bool> {
     let Key::Character(letter) = key else { return None };
@@ -45,12 +63,12 @@ struct Field<'a, OnInput> {
 
 struct State {
     undo: Undo,
-    /// What it had when it was last looked at.
+    /// The value when last seen.
     value: String,
 }
 
 impl<OnInput> Field<'_, OnInput> {
-    /// Whether the key is for this, or for the window, and not for the field.
+    /// Whether the key is handled here or by the window, and not by the field.
     fn takes<Message>(&self, state: &mut State, event: &Event, shell: &mut Shell<'_, Message>) -> bool
     where
         OnInput: Fn(String) -> Message,
@@ -67,7 +85,7 @@ impl<OnInput> Field<'_, OnInput> {
             shell.capture_event();
             return true;
         }
-        // It is left to the window.
+        // The window handles it.
         let is_help = [key, modified_key]
             .into_iter()
             .any(|key| keymap::command(key, *modifiers) == Some(Command::Help));

@@ -1,4 +1,4 @@
-//! The line between the list and the page, to be dragged.
+//! The line between the list and the page, which can be dragged.
 
 use crate::{
     theme::{space, tokens},
@@ -13,7 +13,7 @@ use iced::{
     },
 };
 
-/// A vertical line; `drag` is told the pointer's place from the window's left edge, `drop` that it was let go.
+/// A vertical line; `drag` gets the pointer's distance from the window's left edge, `drop` the release.
 pub fn grip<'a, Message: Clone + 'a>(
     drag: impl Fn(f32) -> Message + 'a,
     drop: Message,
@@ -31,7 +31,7 @@ struct State {
     is_grabbed: bool,
 }
 
-/// It is taken a little beside the line, too.
+/// The line can be grabbed a little beside it, too.
 fn reach(line: Rectangle) -> Rectangle {
     Rectangle { x: line.x - space::XS, width: line.width + 2.0 * space::XS, ..line }
 }

@@ -1,10 +1,12 @@
-//! A list of which only a window is built: layout costs what is near the view, however long the list is.
+//! A list that builds only the rows near the view: layout costs the same however long the list is.
 //!
-//! It anchors at the row a person looks at, or at the end: rows that come, go or grow elsewhere move nothing in view.
+//! It is anchored at the row in view, or at the end: rows that come, go or grow elsewhere move nothing in view.
 
+mod mark;
 mod scroll;
 mod select;
 
+pub use mark::{Marking, Place as Marked, Wanted};
 pub use scroll::View;
 pub use select::{End, Selection, TABLE};
 
@@ -18,14 +20,15 @@ use iced::{
     },
     window,
 };
+use mark::{Marker, Sideways};
 use scroll::{Place, Scroll};
 use select::{Reader, Selecting};
 use std::{cell::Cell, collections::HashMap, hash::Hash, ops::Range};
 use uuid::Uuid;
 
-/// Rows beyond the view that should be built.
+/// How many rows beyond the view should be built.
 const MARGIN: usize = 8;
-/// Of one notch of the wheel, in logical pixels.
+/// The distance of one notch of the wheel, in logical pixels.
 const NOTCH: f32 = 60.0;
 
 /// See the module.
@@ -36,7 +39,7 @@ pub struct List<'a, Key, Message> {
     rows: Vec<Element<'a, Message>>,
     hidden: (usize, usize),
     width: f32,
-    /// Beside it, at least.
+    /// The least margin beside the rows.
     margin: f32,
     is_fitting: fn(Key) -> bool,
     showing: Option<Key>,
@@ -44,26 +47,28 @@ pub struct List<'a, Key, Message> {
     stand_in: Option<Key>,
     on_view: Box<dyn Fn(View<Key>) -> Message + 'a>,
     selected: Option<Selected<'a, Key, Message>>,
+    marking: Option<Marking<'a, Key, Message>>,
 }
 
-/// What is drawn as selected, and who is told when that should change.
+/// The selection, and the callback for changes of it.
 struct Selected<'a, Key, Message> {
     is_any: bool,
     part: Box<dyn Fn(Key) -> Option<Range<usize>> + 'a>,
     on_select: Box<dyn Fn(Option<Selection<Key>>) -> Message + 'a>,
 }
 
-/// What a list remembers from frame to frame.
+/// The list's state from frame to frame.
 struct State<Key> {
     scroll: Scroll<Key>,
     selecting: Selecting<Key>,
+    marked: mark::Marked<Key>,
     moves: Moves,
 }
 
-/// When all rows have moved, all of the list is painted anew as one part. iced's software renderer would find a part for nearly
-/// each paragraph instead, and each part costs a pass over all pixels of the window, for its mask, besides what is painted in it. It
-/// takes a layer that has other bounds than in the frame before as one part, so these get another width: there is nothing beside
-/// the column.
+/// When all rows have moved, the whole list is painted again as one part. iced's software renderer would find a part for nearly
+/// each paragraph, and each part costs a pass over all pixels of the window for its mask, besides its own painting. It takes a
+/// layer whose bounds differ from the last frame's as one part, so this layer changes its width: there is nothing beside the
+/// column.
 #[derive(Debug, Default)]
 struct Moves {
     shift: Cell<f32>,
@@ -71,10 +76,10 @@ struct Moves {
 }
 
 impl Moves {
-    /// The bounds of the layer of a list whose rows have this width and are drawn with this shift.
+    /// The bounds of the layer of a list whose rows have this width and this shift.
     fn layer(&self, bounds: Rectangle, width: f32, shift: f32) -> Rectangle {
         if self.shift.replace(shift).to_bits() != shift.to_bits() {
-            // A window may have the pixels of some frames ago.
+            // The window may still show pixels of some frames ago.
             self.count.set((self.count.get() + 1) % 5);
         }
         let width = (width + space::XL).min(bounds.width);
@@ -84,7 +89,7 @@ impl Moves {
 }
 
 impl<'a, Key, Message> List<'a, Key, Message> {
-    /// `hidden` rows before and after are not built; `on_view` is told when that should change.
+    /// `hidden` rows before and after are not built; `on_view` is called when that should change.
     pub fn new(
         id: Id,
         rows: impl IntoIterator<Item = (Key, Element<'a, Message>)>,
@@ -108,11 +113,12 @@ impl<'a, Key, Message> List<'a, Key, Message> {
             stand_in: None,
             on_view,
             selected: None,
+            marking: None,
         }
     }
 
-    /// Text in it can be selected. `part` says which bytes of a row's text are, if any row has some; `on_select` is told what the
-    /// person selects, or that nothing is selected any more.
+    /// Makes its text selectable. `part` returns the selected bytes of a row's text; it is given if any row has some. `on_select`
+    /// gets the person's selection, or `None` when there is no longer one.
     #[must_use]
     pub fn selecting(
         self,
@@ -124,38 +130,44 @@ impl<'a, Key, Message> List<'a, Key, Message> {
         Self { selected: Some(selected), ..self }
     }
 
-    /// With at least so much room on either side.
+    /// Marks matches in a row, and scrolls to one of them.
+    #[must_use]
+    pub fn marking(self, marking: Option<Marking<'a, Key, Message>>) -> Self {
+        Self { marking, ..self }
+    }
+
+    /// With at least this margin on either side.
     #[must_use]
     pub fn margin(self, margin: f32) -> Self {
         Self { margin, ..self }
     }
 
-    /// These rows are no higher than the view: each can be seen whole.
+    /// These rows are no higher than the view, so that each can be wholly visible.
     #[must_use]
     pub fn fitting(self, is_fitting: fn(Key) -> bool) -> Self {
         Self { is_fitting, ..self }
     }
 
-    /// What it lists: for another one it begins at its end, wherever it stood.
+    /// The identity of the listed thing: a list of another one starts at its end.
     #[must_use]
     pub fn of(self, of: Uuid) -> Self {
         Self { of, ..self }
     }
 
-    /// The row that stands for what is not here yet: what a person looks at stays in place when that comes.
+    /// A row that stands for rows not loaded yet: when they come, the view stays in place.
     #[must_use]
     pub fn stand_in(self, row: Key) -> Self {
         Self { stand_in: Some(row), ..self }
     }
 
-    /// Brings a row into view, once: what is said with the next layouts changes nothing until it was `None`.
+    /// Scrolls a row into view, once: later layouts with the same row do nothing, until it was `None`.
     #[must_use]
     pub fn showing(self, row: Option<Key>) -> Self {
         Self { showing: row, ..self }
     }
 
-    /// The row in which a person has just opened or closed something, and the number of that act: its top stays where it is, unless
-    /// what was opened would end below the view and there is room above the row. Each act has an effect once.
+    /// The row in which a person has just opened or closed something, and the number of that action: its top stays in place,
+    /// unless the opened part would end below the view and there is room above the row. Each action has its effect once.
     #[must_use]
     pub fn holding(self, row: Option<(Key, u32)>) -> Self {
         Self { holding: row, ..self }
@@ -171,14 +183,14 @@ fn scroller_mut<Key: 'static>(state: &mut tree::State) -> &mut Scroll<Key> {
 }
 
 impl<Key, Message> List<'_, Key, Message> {
-    /// How wide rows are in a list of this width.
+    /// The width of rows in a list of this width.
     fn column(&self, width: f32) -> f32 {
         (width - 2.0 * self.margin).min(self.width).max(0.0)
     }
 }
 
 impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
-    /// The place in a row that is nearest to a point of the window, among the rows that are seen.
+    /// The end of a selection nearest to a point of the window, among the visible rows.
     fn end_at(
         &mut self,
         tree: &mut Tree,
@@ -198,7 +210,7 @@ impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
         Some(reader.end(*self.keys.get(row)?))
     }
 
-    /// What the pointer selects, unless the event was for something in a row.
+    /// Handles the pointer's selection, unless the event was for a widget in a row.
     fn select(
         &mut self,
         tree: &mut Tree,
@@ -263,7 +275,7 @@ impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
         tree.state.downcast_mut::<State<Key>>().selecting.reach(end)
     }
 
-    /// Has each row draw what is selected of it.
+    /// Gives each row its selected part to draw.
     fn mark(&mut self, tree: &mut Tree, nodes: &[layout::Node], renderer: &Renderer) {
         let is_any = self.selected.as_ref().is_some_and(|selected| selected.is_any);
         let selecting = &mut tree.state.downcast_mut::<State<Key>>().selecting;
@@ -275,6 +287,42 @@ impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
         for (((row, state), &key), node) in rows {
             let mut reader = Reader::marking((selected.part)(key).filter(|_| is_any));
             row.as_widget_mut().operate(state, Layout::new(node), renderer, &mut reader);
+        }
+    }
+}
+
+impl<Key: Copy + Eq + Hash + 'static, Message> List<'_, Key, Message> {
+    /// Marks the matches in their row, and scrolls to the wanted one, once for each step.
+    fn mark_found(&mut self, tree: &mut Tree, nodes: &[layout::Node], renderer: &Renderer) {
+        let Self { keys, rows, marking, .. } = self;
+        let State { scroll, marked, .. } = tree.state.downcast_mut::<State<Key>>();
+        let row = marking.as_ref().map(|marking| marking.row);
+        let mut operate = |key: Key, operation: &mut dyn Operation| {
+            let at = keys.iter().position(|known| *known == key);
+            let row = at.and_then(|at| Some((rows.get_mut(at)?, tree.children.get_mut(at)?, nodes.get(at)?)));
+            if let Some((row, state, node)) = row {
+                row.as_widget_mut().operate(state, Layout::new(node), renderer, operation);
+            }
+        };
+        if let Some(before) = marked.row.filter(|before| Some(*before) != row) {
+            operate(before, &mut Marker::new(&|_| Vec::new(), None));
+        }
+        marked.row = row;
+        let Some(marking) = marking else {
+            *marked = mark::Marked::default();
+            return;
+        };
+        let mut counter = Marker::new(&*marking.find, None);
+        operate(marking.row, &mut counter);
+        let of = counter.count;
+        let Some(at) = marking.wanted.among(of) else { return };
+        let mut marker = Marker::new(&*marking.find, Some(at));
+        operate(marking.row, &mut marker);
+        marked.place = Some((mark::Place { row: marking.row, at, of }, marking.act));
+        if let Some(bounds) = marker.bounds.filter(|_| marked.act != Some(marking.act)) {
+            marked.act = Some(marking.act);
+            operate(marking.row, &mut Sideways(bounds));
+            scroll.bring(bounds.y, bounds.height);
         }
     }
 }
@@ -297,14 +345,19 @@ where
             of: self.of,
             ..Scroll::default()
         };
-        tree::State::new(State { scroll, selecting: Selecting::default(), moves: Moves::default() })
+        tree::State::new(State {
+            scroll,
+            selecting: Selecting::default(),
+            marked: mark::Marked::default(),
+            moves: Moves::default(),
+        })
     }
 
     fn children(&self) -> Vec<Tree> {
         self.rows.iter().map(Tree::new).collect()
     }
 
-    /// Each row keeps its state by its key.
+    /// Each row's state is kept by its key.
     fn diff(&self, tree: &mut Tree) {
         let scroll = scroller_mut::<Key>(&mut tree.state);
         if scroll.of != self.of {
@@ -326,7 +379,7 @@ where
                 }
             })
             .collect();
-        // Where they lie, layout says; which they are must be known to the next diff.
+        // The layout computes their places; the keys must be known to the next diff.
         let known: HashMap<Key, Place<Key>> = scroll.places.iter().map(|place| (place.key, *place)).collect();
         let place = |&key| known.get(&key).copied().unwrap_or(Place { key, top: 0.0, height: 0.0 });
         scroll.places = self.keys.iter().map(place).collect();
@@ -360,6 +413,7 @@ where
         let nodes = nodes.into_iter().zip(tops).map(|(node, top)| node.move_to(Point::new(left, top)));
         let nodes: Vec<layout::Node> = nodes.collect();
         self.mark(tree, &nodes, renderer);
+        self.mark_found(tree, &nodes, renderer);
         layout::Node::with_children(size, nodes)
     }
 
@@ -426,6 +480,10 @@ where
         if let Some(view) = scroll.news(MARGIN) {
             shell.publish((self.on_view)(view));
         }
+        let place = tree.state.downcast_mut::<State<Key>>().marked.news();
+        if let (Some(place), Some(marking)) = (place, &self.marking) {
+            shell.publish((marking.on_place)(place));
+        }
     }
 
     fn draw(
@@ -453,7 +511,7 @@ where
                 }
             });
         });
-        // Beside the rows, so it needs no layer above theirs.
+        // It is beside the rows, so it needs no layer above theirs.
         if let Some(handle) = handle(scroll, bounds) {
             let quad = renderer::Quad {
                 bounds: handle,
@@ -499,7 +557,7 @@ where
     }
 }
 
-/// The pointer as rows see it: outside the view it is over none of them.
+/// The pointer for the rows: outside of the view it is over none.
 fn inner_cursor(cursor: mouse::Cursor, bounds: Rectangle, translation: Vector) -> mouse::Cursor {
     match cursor.position_over(bounds) {
         Some(position) => mouse::Cursor::Available(position + translation),
@@ -510,11 +568,11 @@ fn inner_cursor(cursor: mouse::Cursor, bounds: Rectangle, translation: Vector) -
 fn handle<Key: Copy + PartialEq>(scroll: &Scroll<Key>, bounds: Rectangle) -> Option<Rectangle> {
     let (top, height) = scroll.handle()?;
     let x = bounds.x + bounds.width - space::SCROLLBAR - 2.0;
-    // On whole pixels: otherwise each row that comes paints it anew.
+    // On whole pixels, so that a new row does not repaint it.
     Some(Rectangle { x, y: (bounds.y + top).round(), width: space::SCROLLBAR, height: height.round() })
 }
 
-/// Whether the event was for the scrollbar.
+/// Handles events of the scrollbar; returns whether the event was for it.
 fn grab<Key: Copy + PartialEq>(
     scroll: &mut Scroll<Key>,
     event: &Event,

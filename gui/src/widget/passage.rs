@@ -1,14 +1,14 @@
-//! Text that a person can select: plain, of spans with links, or drawn from a source when it is first shown.
+//! Selectable text: plain, in spans with links, or made from a source when it is first shown.
 //!
-//! iced's own texts keep their paragraph to themselves. This one offers it to the [list](super::list) around it, which knows what is
-//! selected across rows; alone it shows its text and follows its links.
+//! iced's own texts do not expose their paragraph. This one offers it to the [list](super::list) around it, which selects across
+//! rows; on its own it shows text and reacts to clicks on links.
 
 mod lines;
 
 use super::Element;
 use crate::{
     font,
-    theme::{size, style, tokens},
+    theme::{radius, size, style, tokens},
 };
 use iced::{
     Border, Color, Event, Font, Length, Padding, Point, Rectangle, Renderer, Shadow, Size, Theme, Vector,
@@ -25,13 +25,13 @@ use std::{borrow::Cow, cell::OnceCell, ops::Range, sync::Arc};
 /// A part of a text in one style; a link has an address.
 pub type Span = text::Span<'static, String>;
 
-/// Draws a source: what is shown, in spans.
+/// Makes the spans of a source.
 type Drawing<'a> = Box<dyn Fn(&str) -> Vec<Span> + 'a>;
 
 enum Source<'a> {
     Plain(Cow<'a, str>),
     Spans(Arc<[Span]>),
-    /// `stamp` changes with whatever else the spans are made of: a language, a theme.
+    /// `stamp` changes with everything else that the spans depend on, such as language and theme.
     Drawn {
         source: Cow<'a, str>,
         stamp: u64,
@@ -55,12 +55,12 @@ pub fn prose<'a, Message>(text: impl Into<Cow<'a, str>>) -> Passage<'a, Message>
     Passage::new(Source::Plain(text.into()), size::PROSE, font::PROSE)
 }
 
-/// Beside the point.
+/// Less important text.
 pub fn secondary<'a, Message>(text: impl Into<Cow<'a, str>>) -> Passage<'a, Message> {
     prose(text).size(size::SECONDARY).style(style::muted)
 }
 
-/// The head of a group, to be given in capitals.
+/// The title of a group, given in capitals.
 pub fn head<'a, Message>(text: impl Into<Cow<'a, str>>) -> Passage<'a, Message> {
     prose(text).size(size::HEAD).font(font::STRONG).style(style::muted)
 }
@@ -70,13 +70,13 @@ pub fn code<'a, Message>(text: impl Into<Cow<'a, str>>) -> Passage<'a, Message> 
     Passage::new(Source::Plain(text.into()), size::CODE, font::CODE)
 }
 
-/// Text in spans; `on_link` is told of the link that was clicked.
+/// Text in spans; `on_link` gets the clicked link.
 pub fn rich<'a, Message>(spans: Arc<[Span]>, on_link: fn(String) -> Message) -> Passage<'a, Message> {
     let passage = Passage::new(Source::Spans(spans), size::PROSE, font::PROSE);
     Passage { on_link: Some(on_link), ..passage }
 }
 
-/// Code that is coloured when it is first shown, and then only if the source or the stamp is another.
+/// Code that is coloured when it is first shown, and again only if the source or the stamp has changed.
 pub fn drawn<'a, Message>(
     source: impl Into<Cow<'a, str>>,
     stamp: u64,
@@ -119,43 +119,56 @@ impl<'a, Message> Passage<'a, Message> {
     }
 }
 
-/// What is laid out, for whoever selects in it.
+/// The laid-out text, for selecting in it.
 #[derive(Default)]
 pub struct State {
-    /// What the paragraph was made of, unless of spans.
+    /// The paragraph's source, unless it was made from spans.
     source: Option<String>,
     stamp: u64,
-    /// The spans as they were given, and in the faces that there are.
+    /// The spans as given; below, with embedded faces.
     given: Arc<[Span]>,
     spans: Arc<[Span]>,
     paragraph: Paragraph,
-    /// The width within which its words did not stay: there its lines break between letters.
+    /// A width that its words did not fit: there, lines break between letters.
     too_narrow: Option<f32>,
-    /// What is shown, once somebody has asked for it.
+    /// The shown text, once it was requested.
     text: OnceCell<String>,
     hovered: Option<usize>,
     pressed: Option<usize>,
     /// The part that is drawn as selected, in bytes of [`State::text`].
     pub(super) selected: Option<Range<usize>>,
+    /// The matches of a search, in bytes of [`State::text`], and the number of the current one.
+    marked: (Vec<Range<usize>>, Option<usize>),
 }
 
 impl State {
-    /// What is shown: the lines of the paragraph, one break between two of them.
+    /// The shown text: the lines of the paragraph, with a line break between two of them.
     #[must_use]
     pub fn text(&self) -> &str {
         self.text.get_or_init(|| lines::text(self.paragraph.buffer()))
     }
 
-    /// The place in the text that is nearest to a point, from the top left corner.
+    /// The place in the text nearest to a point, from the top left corner.
     #[must_use]
     pub fn at(&self, point: Point) -> usize {
         lines::hit(self.paragraph.buffer(), point)
     }
 
-    /// Lays the paragraph out; `make` gives a new one if its words or their shapes are others than before.
+    /// The bounds of a part of the text, from the top left corner.
+    #[must_use]
+    pub fn bounds(&self, part: &Range<usize>) -> Option<Rectangle> {
+        lines::bounds(self.paragraph.buffer(), part).into_iter().reduce(|all, line| all.union(&line))
+    }
+
+    /// Draws these parts as matches, and one of them as the current match.
+    pub(super) fn mark(&mut self, parts: Vec<Range<usize>>, at: Option<usize>) {
+        self.marked = (parts, at);
+    }
+
+    /// Lays the paragraph out; `make` returns a new one if its text or its shapes changed.
     ///
-    /// Where a line turns into the other direction, cosmic-text 0.15 puts the first word after the turn on it whether it fits or not.
-    /// Such a text is laid out once more, with lines that break between letters.
+    /// Where a line changes direction, cosmic-text 0.15 puts the next word on it even if it does not fit. Such a text is laid out
+    /// again with lines that break between letters.
     fn lay_out(
         &mut self,
         text: text::Text<()>,
@@ -252,7 +265,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
                     state.lay_out(wanted, is_same, |state, wanted| {
                         let spans = draw(source);
                         let paragraph = Paragraph::with_spans(wanted.with_content(&spans));
-                        // The colours of words are in the paragraph; many spans are large.
+                        // The paragraph has the colours of the text; there may be many spans.
                         let is_decorated =
                             |span: &Span| span.highlight.is_some() || span.underline || span.strikethrough;
                         let is_needed = spans.iter().any(is_decorated);
@@ -307,7 +320,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         match event {
             Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)) => state.pressed = hovered,
             Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)) => {
-                // A link in the middle of what was selected is not followed.
+                // A click that ends a selection follows no link.
                 let is_click = state.selected.is_none();
                 let pressed = state.pressed.take().filter(|span| Some(*span) == hovered && is_click);
                 if let Some(link) = pressed.and_then(|span| state.spans.get(span)?.link.clone()) {
@@ -352,6 +365,15 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
         let ink = (self.ink)(theme);
         let from = bounds.position() - Point::ORIGIN;
         decorate(state, renderer, from, ink.color.unwrap_or(style.text_color), self.size);
+        let (marked, at) = &state.marked;
+        for (n, part) in marked.iter().enumerate() {
+            let accent = tokens(theme).accent;
+            let width = if *at == Some(n) { 1.5 } else { 0.0 };
+            let border = Border { color: accent, width, radius: radius::KEY.into() };
+            for place in lines::bounds(state.paragraph.buffer(), part) {
+                fill(renderer, place + from, border, Color { a: 0.3, ..accent });
+            }
+        }
         if let Some(selected) = &state.selected {
             let ground = Color { a: 0.3, ..tokens(theme).accent };
             for part in lines::bounds(state.paragraph.buffer(), selected) {
@@ -362,7 +384,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Passage<'_, Message> {
     }
 }
 
-/// What spans have behind, under and through their words.
+/// Draws the backgrounds, underlines and strike-throughs of spans.
 fn decorate(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, size: f32) {
     for (at, span) in state.spans.iter().enumerate() {
         let is_underlined = span.underline || state.hovered == Some(at);
@@ -372,7 +394,7 @@ fn decorate(state: &State, renderer: &mut Renderer, from: Vector, ink: Color, si
         let line = size * size::LINE_HEIGHT;
         let base = size + (line - size) / 2.0;
         let neighbour = |at: Option<usize>| at.and_then(|at| state.spans.get(at)).map(|span| &*span.text);
-        // What stands beside it without a space is not covered.
+        // The padding must not cover adjacent text without a space.
         let padding = Padding {
             left: if neighbour(at.checked_sub(1)).is_none_or(ends_in_space) {
                 span.padding.left

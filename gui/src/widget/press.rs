@@ -1,4 +1,4 @@
-//! A button that Tab reaches: iced's buttons are for the mouse only. Enter or the space bar presses the one that has the ring.
+//! A button that Tab reaches: iced's buttons work with the mouse only. Enter or the space bar presses the focused one.
 
 use crate::{
     theme::{radius, tokens},
@@ -30,7 +30,7 @@ pub struct Press<'a, Message> {
     reach: Reach<Message>,
 }
 
-/// What the keyboard does with it.
+/// The button's keyboard focus.
 struct Reach<Message> {
     message: Option<Message>,
     is_passed_by: bool,
@@ -63,7 +63,7 @@ impl<'a, Message: Clone + 'a> Press<'a, Message> {
         Self { button: self.button.on_press_maybe(message), reach }
     }
 
-    /// Tab passes it by: what it does cannot be undone, and has a key of its own that looks twice.
+    /// Tab skips it: its action cannot be undone, and has a key of its own with a confirmation.
     #[must_use]
     pub fn passed_by(self) -> Self {
         Self { reach: Reach { is_passed_by: true, ..self.reach }, ..self }
@@ -72,7 +72,7 @@ impl<'a, Message: Clone + 'a> Press<'a, Message> {
 
 struct State<Message> {
     is_focused: bool,
-    /// What it does: another button at its place has not been reached.
+    /// The kind of its message: another button at its place does not keep the focus.
     does: Option<Discriminant<Message>>,
 }
 
@@ -136,7 +136,7 @@ impl<Message: Clone + 'static> Wrap<Message> for Reach<Message> {
                 shell.request_redraw();
                 return shell.capture_event();
             }
-            // The mouse takes over.
+            // The mouse takes the focus away.
             Event::Mouse(mouse::Event::ButtonPressed(_)) if state.is_focused => {
                 state.is_focused = false;
                 shell.request_redraw();

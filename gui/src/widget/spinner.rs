@@ -1,8 +1,8 @@
-//! A ring of dots that turns while something works. It asks for its next frame itself, and only while it is shown.
+//! A ring of dots that turns while something works. It requests its frames itself, only while it is shown.
 //!
-//! It is made of quads, not of a canvas: iced's software renderer gives each canvas an empty group of text, and when a paragraph
-//! takes that group's place in the next frame, its damaged region is moved by the canvas' own place: the paragraph is painted in
-//! part, or not at all.
+//! It is made of quads, not of a canvas: iced's software renderer gives each canvas an empty group of text. When a paragraph
+//! takes that group's place in the next frame, its damaged region is moved by the canvas' position, and the paragraph is painted
+//! only in part, or not at all.
 
 use crate::{
     theme::{space, tokens},
@@ -20,10 +20,10 @@ use iced::{
 
 /// Slow enough to be calm and cheap.
 const TICK: Duration = Duration::from_millis(120);
-/// A frame that is made for something else is taken, if the next of its own would come this soon: while text streams in, frames are
-/// 40 ms apart, and none is made for this mark alone.
+/// A frame drawn for something else is used if its own next one would come this soon: while text streams, frames are 40 ms apart,
+/// and none is drawn for the spinner alone.
 const EARLY: Duration = Duration::from_millis(45);
-/// Where the dots are, in eighths of the width, as a clock goes.
+/// The places of the dots in eighths of the width, clockwise.
 const DOTS: [(f32, f32); 8] =
     [(3.0, 0.0), (5.1, 0.9), (6.0, 3.0), (5.1, 5.1), (3.0, 6.0), (0.9, 5.1), (0.0, 3.0), (0.9, 0.9)];
 
@@ -96,7 +96,7 @@ impl<Message> Widget<Message, Theme, Renderer> for Spinner {
         }
         let state: &State = tree.state.downcast_ref();
         let unit = bounds.width / 8.0;
-        // The brightest goes ahead, and the others fade behind it.
+        // The brightest leads, and the others fade behind it.
         let ages = [1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1];
         for (age, alpha) in ages.into_iter().enumerate() {
             let (x, y) = DOTS[(state.first + DOTS.len() - age) % DOTS.len()];

@@ -1,4 +1,4 @@
-//! A tint over the grounds of what is inside and under its words: it is selected as a whole.
+//! Tints the backgrounds of its content, below its text: the content is selected as a whole.
 
 use crate::{
     theme::{radius, tokens},
@@ -12,7 +12,7 @@ use iced::{
     advanced::{Renderer as _, renderer::Quad},
 };
 
-/// This, tinted while it is selected.
+/// Tints this while it is selected.
 pub fn tinted<'a, Message: 'a>(
     content: impl Into<Element<'a, Message>>,
     is_selected: bool,

@@ -1,4 +1,4 @@
-//! Tells the window what is drawn: where a card stands, and whether a caret is there. iced tells nobody by itself.
+//! Reports what is drawn: a card's place, and whether there is a caret. iced does not report that itself.
 
 use crate::{
     guard::Spot,
@@ -19,7 +19,7 @@ use iced::{
     window,
 };
 
-/// A card that tells where it stands, if that is not where it is `known` to stand.
+/// Reports the card's place, if it differs from `known`.
 pub fn sighted<'a, Message: 'a>(
     card: impl Into<Element<'a, Message>>,
     known: Option<Spot>,
@@ -28,7 +28,7 @@ pub fn sighted<'a, Message: 'a>(
     wrapped(card, Told { look: spot, known, tell })
 }
 
-/// Tells whether one of the fields in it has the keyboard, if that is not `known`.
+/// Reports whether one of its fields has the keyboard, if that differs from `known`.
 pub fn caret<'a, Message: 'a>(
     content: impl Into<Element<'a, Message>>,
     known: bool,
@@ -37,7 +37,7 @@ pub fn caret<'a, Message: 'a>(
     wrapped(content, Told { look: is_focused, known: Some(known), tell })
 }
 
-/// Whether something in this has the keyboard.
+/// Whether a widget in this has the keyboard.
 pub fn is_focused<Message>(content: &mut Inner<'_, '_, Message>) -> bool {
     let mut found = Focused(false);
     content.operate(&mut found);
@@ -53,7 +53,7 @@ fn spot<Message>(card: &mut Inner<'_, '_, Message>) -> Spot {
         top: (card.y - view.y).round() as i32,
         height: card.height.round() as i32,
         view: view.height.round() as i32,
-        // What is rounded away hides nothing.
+        // A difference by rounding hides nothing.
         is_whole: card.y >= view.y - 1.0 && card.y + card.height <= view.y + view.height + 1.0,
         is_cut: overflow.0,
     }
@@ -71,7 +71,7 @@ impl Operation for Focused {
     }
 }
 
-/// Whether something has more in it than it shows.
+/// Whether a scroll area has more content than it shows.
 struct Overflow(bool);
 
 impl Operation for Overflow {

@@ -1,4 +1,4 @@
-//! Tab: the keyboard goes to the next thing that takes it, of those that can be seen, and after the last one to none.
+//! Tab: moves the keyboard to the next visible widget that takes it, and after the last one to none.
 
 use iced::{
     Rectangle, Vector,
@@ -8,7 +8,7 @@ use iced::{
     },
 };
 
-/// To the next, or to the one before.
+/// Moves to the next widget, or to the one before.
 pub fn walk<T: Send + 'static>(is_back: bool) -> impl Operation<T> {
     let found = Found { is_back, ..Found::default() };
     operation::then(Count { found, sight: Sight::default() }, |found| Step {
@@ -18,10 +18,10 @@ pub fn walk<T: Send + 'static>(is_back: bool) -> impl Operation<T> {
     })
 }
 
-/// What of the window can be seen where the operation is: scrolled things are cut at the edge of what scrolls them.
+/// The visible part of the window at this point of the operation: scroll areas clip their content.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sight {
-    /// That of what scrolls, whose content comes next.
+    /// The clip of a scroll area whose content comes next.
     next: Option<(Rectangle, Vector)>,
     here: Option<(Rectangle, Vector)>,
 }
@@ -98,7 +98,7 @@ struct Step {
 }
 
 impl Step {
-    /// Which one is next; `None` if none is.
+    /// The index of the next widget; `None` if there is none.
     fn wanted(&self) -> Option<usize> {
         match (self.found.focused, self.found.is_back) {
             (None, false) => Some(0),

@@ -1,4 +1,4 @@
-//! One widget around another. What it adds is a [`Wrap`]; everything else goes to the widget inside.
+//! A widget around another. [`Wrap`] has what it adds; everything else is passed to the inner widget.
 
 use crate::widget::Element;
 use iced::{
@@ -9,9 +9,9 @@ use iced::{
     },
 };
 
-/// What is added to the widget inside.
+/// What is added to the inner widget.
 pub trait Wrap<Message> {
-    /// What is remembered from frame to frame.
+    /// The state from frame to frame.
     type State: 'static;
 
     fn state(&self) -> Self::State;
@@ -19,13 +19,13 @@ pub trait Wrap<Message> {
     /// The view was built anew.
     fn diff(&self, _state: &mut Self::State) {}
 
-    /// The widget inside has been laid out.
+    /// The inner widget has been laid out.
     fn laid_out(&self) {}
 
-    /// An operation comes by, before it goes to the widget inside.
+    /// An operation, before it is passed to the inner widget.
     fn operate(&self, _state: &mut Self::State, _bounds: Rectangle, _operation: &mut dyn Operation) {}
 
-    /// An event. The widget inside hears of it through `inner`, or not at all.
+    /// Handles an event. The inner widget gets it only through `inner`.
     fn update(
         &mut self,
         _state: &mut Self::State,
@@ -36,7 +36,7 @@ pub trait Wrap<Message> {
         inner.update(event, shell);
     }
 
-    /// `draw` draws the widget inside. Of its bounds only `visible` can be seen: a layer of its own must not reach beyond.
+    /// `draw` draws the inner widget. Only `visible` of its bounds is shown: a layer must not reach beyond.
     fn draw(
         &self,
         _state: &Self::State,
@@ -58,7 +58,7 @@ pub fn wrapped<'a, Message: 'a>(
     Element::new(Wrapped { content: content.into(), wrap })
 }
 
-/// The widget inside, while an event is there.
+/// The inner widget, while an event is handled.
 pub struct Inner<'w, 'a, Message> {
     content: &'w mut Element<'a, Message>,
     tree: &'w mut Tree,
@@ -70,7 +70,7 @@ pub struct Inner<'w, 'a, Message> {
 }
 
 impl<Message> Inner<'_, '_, Message> {
-    /// It hears of this event.
+    /// Passes this event to it.
     pub fn update(&mut self, event: &Event, shell: &mut Shell<'_, Message>) {
         self.content.as_widget_mut().update(
             self.tree,
@@ -88,20 +88,20 @@ impl<Message> Inner<'_, '_, Message> {
         self.content.as_widget_mut().operate(self.tree, self.layout, self.renderer, operation);
     }
 
-    /// Where it is drawn.
+    /// Its bounds.
     #[must_use]
     pub fn bounds(&self) -> Rectangle {
         self.layout.bounds()
     }
 
-    /// The part of the window in which it can be seen.
+    /// Its visible part of the window.
     #[must_use]
     pub const fn viewport(&self) -> Rectangle {
         *self.viewport
     }
 }
 
-/// What a [`Wrap`] remembers. A type of its own: a tree takes `()` for the mark of a widget that remembers nothing.
+/// A [`Wrap`]'s state. A type of its own, because a tree takes `()` for a widget without state.
 struct Kept<State>(State);
 
 fn kept<State: 'static>(state: &mut tree::State) -> &mut State {

@@ -1,4 +1,5 @@
-//! Parts in a row or a column, of which one has the room that the others leave. In iced's the last ones have what is left, or nothing.
+//! A row or column of which one part gets the room that the others leave. In iced's own, the last parts get what is left, or
+//! nothing.
 
 use crate::widget::Element;
 use iced::{
@@ -15,7 +16,7 @@ use iced::{
 struct Yielding<'a, Message> {
     axis: Axis,
     parts: Vec<Element<'a, Message>>,
-    /// Which part has the room that the others leave.
+    /// The index of the part that gets the rest.
     yields: usize,
     spacing: f32,
 }
@@ -26,7 +27,7 @@ enum Axis {
     Column,
 }
 
-/// One below the other; the part with this number yields.
+/// A column; the part with this index gets the rest.
 pub fn column<'a, Message: 'a>(
     parts: impl IntoIterator<Item = Element<'a, Message>>,
     yields: usize,
@@ -36,7 +37,7 @@ pub fn column<'a, Message: 'a>(
     Element::new(Yielding { axis: Axis::Column, parts, yields, spacing })
 }
 
-/// One beside the other, centred; the part with this number yields.
+/// A row, centred vertically; the part with this index gets the rest.
 pub fn row<'a, Message: 'a>(
     parts: impl IntoIterator<Item = Element<'a, Message>>,
     yields: usize,

@@ -4,16 +4,20 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION},
 };
-use abide_client::protocol::{
-    JsonText,
-    inbox::{Changed, Pending, Preview},
-    message::{CallOutcome, CallView},
-    notification::Snapshot,
-    task::{CallState, Status},
-    transcript::ToolResult,
+use abide_client::{
+    Update,
+    protocol::{
+        JsonText,
+        inbox::{Changed, Pending, Preview},
+        message::{CallOutcome, CallView},
+        notification::Snapshot,
+        task::{ActiveCall, CallState, Status},
+        transcript::ToolResult,
+    },
 };
 use abide_gui::{Message, screen::conversation};
 use iced_test::core::keyboard::key::Named;
+use std::time::Duration;
 
 fn before(history: Snapshot) -> Person {
     let (overview, conversation) = preset::waits(Status::Thinking, &[], history);
@@ -126,4 +130,40 @@ fn the_time_of_a_change_that_has_no_lines_stands_without_a_dot() {
     person.open(CONVERSATION, conversation);
     assert!(person.finds("41.0 s").is_some());
     assert!(person.finds("·").is_none());
+}
+
+/// In a large window a diff has more of it than in a small one.
+#[test]
+fn a_diff_may_take_half_of_the_window() {
+    for (size, least) in [((2560.0, 1440.0), 600.0), ((1280.0, 800.0), 300.0)] {
+        let mut call = preset::call(10, "write", "notes.txt");
+        let diff: Vec<String> = (0..61).map(|n| format!("+line {n}")).collect();
+        let diff = format!("--- a/notes.txt\n+++ b/notes.txt\n@@ -0,0 +1,61 @@\n{}", diff.join("\n"));
+        call.preview = Some(Box::new(Preview { path: "notes.txt".into(), diff, changed: None }));
+        let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+        person.resizes(size.0, size.1);
+        person.clicks("… 48 more lines");
+        let seen: Vec<_> = (0..61).filter_map(|n| person.finds(&format!("+line {n}"))).collect();
+        let height = seen.last().unwrap().y - seen[0].y;
+        assert!((least..size.1 / 2.0).contains(&height), "{height} of {size:?}");
+    }
+}
+
+#[test]
+fn the_seconds_of_a_call_that_runs_beside_an_approval_are_counted_one_by_one() {
+    let (mut overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let mut person = Person::before(overview.clone());
+    assert_eq!(person.app.beat(), Some(Duration::from_secs(20)), "what waits is told in minutes");
+    overview.tasks[0].active_calls = vec![ActiveCall {
+        call_id: preset::call(8, "shell", "sleep 60").call_id,
+        tool: "shell".into(),
+        summary: "sleep 60".into(),
+        state: CallState::Running,
+        started_at: Some(preset::NOW),
+        attempt: 1,
+    }];
+    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+    person.open(CONVERSATION, conversation);
+    assert_eq!(person.app.beat(), Some(Duration::from_secs(1)));
 }

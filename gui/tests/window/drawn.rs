@@ -1,6 +1,7 @@
 //! What the last frame draws: words, their colours, and boxes.
 
 use crate::person::Person;
+use abide_gui::theme;
 use iced_test::core::{
     Background, Color, Point, Rectangle, Size,
     alignment::Vertical,
@@ -26,6 +27,22 @@ pub(crate) fn dots(person: &mut Person, bounds: Rectangle) -> Vec<Color> {
     let dots = boxes(person).into_iter().filter(|(quad, _)| is_dot(quad));
     dots.filter_map(|(_, fill)| if let Background::Color(color) = fill { Some(color) } else { None })
         .collect()
+}
+
+/// Where words are marked that were searched for.
+pub(crate) fn marks(person: &mut Person) -> Vec<Rectangle> {
+    marked(person).into_iter().map(|quad| quad.bounds).collect()
+}
+
+/// The mark of the place that was gone to.
+pub(crate) fn found(person: &mut Person) -> Option<Rectangle> {
+    marked(person).into_iter().find(|quad| quad.border.width > 0.0).map(|quad| quad.bounds)
+}
+
+fn marked(person: &mut Person) -> Vec<Quad> {
+    let ground = Color { a: 0.3, ..theme::tokens(&person.app.theme()).accent };
+    let is_mark = |fill: &Background| *fill == Background::Color(ground);
+    boxes(person).into_iter().filter(|(_, fill)| is_mark(fill)).map(|(quad, _)| quad).collect()
 }
 
 /// The colour of the words that stand within these bounds.

@@ -1,12 +1,13 @@
 //! Ctrl F: finding in the conversation.
 
 use crate::{
+    drawn,
     person::Person,
     preset::{self, CONVERSATION},
 };
 use abide_client::protocol::{
     Seq,
-    message::{MessageKind, Role},
+    message::{Message as Said, MessageKind, Role},
     method::search::{Excerpt, MessageHit, SearchReply},
     notification::Snapshot,
     task::Status,
@@ -16,7 +17,7 @@ use abide_gui::{
     request::{Answer, Request},
 };
 use iced_test::core::{
-    Size,
+    Point, Rectangle, Size,
     keyboard::{Key, Modifiers, key::Named},
 };
 
@@ -25,7 +26,12 @@ fn before(size: Size) -> Person {
         let words = if n % 30 == 0 { format!("the needle {n}") } else { format!("hay {n}") };
         preset::said(n, Role::Agent, &words)
     });
-    let history = Snapshot { messages: said.collect(), ..preset::empty() };
+    of(said.collect(), size)
+}
+
+/// A conversation of these messages.
+fn of(messages: Vec<Said>, size: Size) -> Person {
+    let history = Snapshot { messages, ..preset::empty() };
     let (overview, conversation) = preset::waits(Status::Completed, &[], history);
     let mut person = Person::before(overview);
     person.resizes(size.width, size.height);
@@ -119,4 +125,93 @@ fn control_f_elsewhere_searches_all() {
     person.control("f");
     person.writes("needle");
     assert_eq!(person.asked(), [Request::Search("ne".into())]);
+}
+
+/// A message of 300 paragraphs, or lines, three of which have the needle.
+fn long(role: Role, between: &str) -> Said {
+    let parts = (1..=300).map(|n| match n {
+        20 | 150 | 290 => format!("here the needle {n} lies"),
+        _ => format!("hay {n}"),
+    });
+    preset::said(2, role, &parts.collect::<Vec<_>>().join(between))
+}
+
+#[test]
+fn each_place_in_a_long_message_is_brought_into_view() {
+    let sizes = [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)];
+    for (size, role) in sizes.into_iter().flat_map(|size| [(size, Role::Agent), (size, Role::User)]) {
+        let between = if role == Role::Agent { "\n\n" } else { "\n" };
+        let messages = vec![
+            preset::said(1, Role::Agent, "the needle at the beginning"),
+            long(role, between),
+            preset::said(3, Role::Agent, "the end"),
+        ];
+        let mut person = of(messages, size);
+        person.control("f");
+        person.writes("needle");
+        answers(&mut person, "ne", &[2, 1]);
+        answers(&mut person, "needle", &[2, 1]);
+        let (top, foot) = (person.finds("Close").unwrap(), person.finds("Send").unwrap());
+        let view = Rectangle::new(
+            Point::new(0.0, top.y + top.height),
+            Size::new(size.width, foot.y - top.y - top.height),
+        );
+        let is_seen = |person: &mut Person, place: &str| {
+            let shown = person.finds(place).is_some();
+            let at = drawn::found(person);
+            let marks: Vec<_> =
+                drawn::marks(person).into_iter().filter(|mark| mark.is_within(&view)).collect();
+            assert!(shown, "{place}, {size:?}, {role:?}");
+            assert!(!marks.is_empty(), "{place}, {size:?}, {role:?}: {:?}", drawn::marks(person));
+            assert!(
+                at.is_some_and(|at| at.is_within(&view)),
+                "{place}, {size:?}, {role:?}: {at:?} in {view:?}"
+            );
+        };
+        for place in ["1 of 2 · 1 of 3 in it", "1 of 2 · 2 of 3 in it", "1 of 2 · 3 of 3 in it", "2 of 2"]
+        {
+            is_seen(&mut person, place);
+            person.named(Named::Enter);
+        }
+        // In a circle, and back.
+        is_seen(&mut person, "1 of 2 · 1 of 3 in it");
+        person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
+        is_seen(&mut person, "2 of 2");
+        person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
+        is_seen(&mut person, "1 of 2 · 3 of 3 in it");
+        person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
+        is_seen(&mut person, "1 of 2 · 2 of 3 in it");
+        // Wherever the person has scrolled to.
+        person.wheels(40.0);
+        person.named(Named::Enter);
+        is_seen(&mut person, "1 of 2 · 3 of 3 in it");
+    }
+}
+
+#[test]
+fn several_words_are_marked_as_they_were_typed() {
+    let text = "The test of a login.\n\nThe **login** test fails, and the `LOGIN`\ntest too. A login.";
+    for (query, marks) in [("login test", 2), ("login te", 2), ("login", 4), ("login the", 0)] {
+        let mut person = of(vec![preset::said(1, Role::Agent, text)], Size::new(1280.0, 800.0));
+        person.control("f");
+        person.writes(query);
+        answers(&mut person, "lo", &[1]);
+        answers(&mut person, query, &[1]);
+        assert_eq!(drawn::marks(&mut person).len(), marks, "{query}");
+        person.named(Named::Escape);
+        assert_eq!(drawn::marks(&mut person), [], "{query}");
+    }
+}
+
+/// It would be of no use to mark what cannot be seen since its line is longer than the view is wide.
+#[test]
+fn a_place_far_to_the_right_in_code_is_brought_into_view() {
+    let text = format!("```\n{} needle\n```", "hay ".repeat(100));
+    let mut person = of(vec![preset::said(1, Role::Agent, &text)], Size::new(1280.0, 800.0));
+    person.control("f");
+    person.writes("needle");
+    answers(&mut person, "ne", &[1]);
+    answers(&mut person, "needle", &[1]);
+    let at = drawn::found(&mut person).unwrap();
+    assert!(at.x + at.width <= 1280.0, "{at:?}");
 }

@@ -204,14 +204,18 @@ fn a_digit_picks_only_what_can_be_seen_and_is_there() {
 
 /// What it would do next takes another one: armed by the same key, a stop would be one key away.
 #[test]
-fn the_escape_that_leaves_the_composer_does_nothing_else() {
+fn each_escape_does_one_thing() {
     let mut person = before(Status::Thinking, &[], preset::history());
     person.tell(Message::NotOpened("It cannot be opened.".to_owned()));
     person.control("l");
     person.named(Named::Escape);
-    assert!(person.finds("It cannot be opened.").is_some());
+    assert!(person.finds("It cannot be opened.").is_none());
+    person.writes("x");
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "x", "the caret is there");
     person.named(Named::Escape);
-    assert!(person.finds("It cannot be opened.").is_none(), "the caret was gone");
+    assert!(person.finds("Esc again stops").is_none(), "it leaves the field");
+    person.named(Named::Escape);
+    assert!(person.finds("Esc again stops").is_some());
 }
 
 #[test]
@@ -226,10 +230,14 @@ fn one_escape_ends_nothing() {
     person.wait(6000);
     assert!(person.finds("Esc again stops").is_none(), "it is forgotten");
     person.named(Named::Escape);
-    person.letter("x");
     person.control("o");
     person.named(Named::Escape);
     assert_eq!(person.asked(), [], "another key came between");
+    person.letter("x");
+    person.named(Named::Escape);
+    assert_eq!(person.asked(), [], "it leaves the field in which a letter was written");
+    person.named(Named::Escape);
+    assert_eq!(person.asked(), []);
     person.named(Named::Escape);
     assert_eq!(person.asked(), [Request::Stop(TASK)]);
 }

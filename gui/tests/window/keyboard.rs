@@ -402,3 +402,36 @@ fn a_task_is_stopped_from_the_palette() {
     person.named(Named::Enter);
     assert_eq!(person.asked(), [Request::Stop(preset::TASK)]);
 }
+
+#[test]
+fn escape_closes_what_is_said_to_have_gone_wrong_before_anything_else() {
+    let mut person = before(Status::Thinking, &[]);
+    let is_shown = |person: &mut Person| person.finds("It did not open.").is_some();
+    for _ in 0..2 {
+        person.writes("a draft");
+        let keys = person.finds_all("Esc").len();
+        person.tell(Message::NotOpened("It did not open.".into()));
+        assert!(is_shown(&mut person));
+        assert_eq!(person.finds_all("Esc").len(), keys + 1, "its key is named");
+        person.named(Named::Escape);
+        assert!(!is_shown(&mut person));
+        person.writes("s");
+        let composer = &mut person.app.conversation().unwrap().composer.draft();
+        assert!(composer.ends_with("a drafts"), "the caret stayed: {composer}");
+    }
+    // Nor was it the first of two Escapes.
+    person.named(Named::Escape);
+    person.tell(Message::NotOpened("It did not open.".into()));
+    person.named(Named::Escape);
+    person.named(Named::Escape);
+    assert!(!is_shown(&mut person));
+    assert_eq!(person.asked(), []);
+    // What is over the rest is closed first: the notice is beneath it.
+    person.tell(Message::NotOpened("It did not open.".into()));
+    let (key, modifiers) = with_shift("P");
+    person.press(key, modifiers);
+    person.named(Named::Escape);
+    assert!(is_shown(&mut person));
+    person.named(Named::Escape);
+    assert!(!is_shown(&mut person));
+}

@@ -292,9 +292,9 @@ fn a_question_is_shown_in_the_list_without_the_marks_of_markdown() {
     assert!(person.finds("asks: Which colour shall the door in hall.rs have?").is_some());
     let mut approval = preset::approval();
     if let Pending::Approval(approval) = &mut approval {
-        approval.summary = "ls **/*.rs".into();
+        approval.summary = "ls **/*.rs `pwd` `id`".into();
     }
     let (overview, _) = preset::waits(Status::WaitingApproval, &[approval], preset::empty());
     let mut person = Person::before(overview);
-    assert!(person.finds("approve: ls **/*.rs").is_some(), "a command is no Markdown");
+    assert!(person.finds("approve: ls **/*.rs `pwd` `id`").is_some(), "a command is no Markdown");
 }

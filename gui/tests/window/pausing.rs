@@ -7,8 +7,9 @@ use crate::{
 use abide_client::{
     Update,
     protocol::{
-        Seq,
-        event::{Event, EventKind},
+        Seq, Timestamp,
+        event::{Event, EventKind, StepEvent},
+        message::{CallView, Message as Said, Role},
         notification::Snapshot,
         task::{AgentTask, EndReason, PauseReason, Status},
     },
@@ -71,4 +72,36 @@ fn the_timeline_has_no_pause_that_has_not_come() {
         let told = person.finds_all("paused").into_iter().any(|at| at.x > 400.0);
         assert_eq!(told, is_told, "{status:?}");
     }
+}
+
+/// The two lines would say that it had stood still.
+#[test]
+fn a_pause_that_was_taken_back_before_it_came_is_not_told() {
+    let at =
+        |seq, ms: i64, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: Timestamp(NOW.0 + ms), kind };
+    let paused = at(50, 1000, EventKind::Paused(PauseReason::User));
+    let resumed = at(51, 2000, EventKind::Resumed(PauseReason::User));
+    let step = at(52, 2000, EventKind::StepBegan(StepEvent { step: 6, phase: None }));
+    let reply = preset::said(53, Role::Agent, "A reply.");
+    let call = |ended: Option<i64>| CallView {
+        started_at: Some(NOW),
+        ended_at: ended.map(|ms| Timestamp(NOW.0 + ms)),
+        ..preset::call(49, "shell", "sleep 2")
+    };
+    let told = |calls: Vec<CallView>, messages: Vec<Said>, events: Vec<Event>, status| {
+        let events = [paused.clone(), resumed.clone()].into_iter().chain(events).collect();
+        let snapshot = Snapshot { calls, messages, events, ..preset::empty() };
+        let (overview, conversation) = preset::waits(status, &[], snapshot);
+        let mut person = Person::before(overview);
+        person.open(CONVERSATION, conversation);
+        let text = person.app.conversation().unwrap().as_text();
+        (text.contains("paused"), text.contains("goes on"))
+    };
+    let begun = || vec![step.clone()];
+    assert_eq!(told(vec![call(Some(1500))], vec![], begun(), Status::Thinking), (true, true));
+    assert_eq!(told(vec![call(Some(2500))], vec![], begun(), Status::Thinking), (false, false));
+    assert_eq!(told(vec![call(None)], vec![], vec![], Status::ToolExecuting), (false, false));
+    assert_eq!(told(vec![], vec![reply.clone()], begun(), Status::Thinking), (true, true));
+    assert_eq!(told(vec![], vec![reply], vec![], Status::Thinking), (false, false));
+    assert_eq!(told(vec![], vec![], vec![], Status::Thinking), (false, false));
 }

@@ -26,6 +26,7 @@ use iced_test::{
         Action, UserInterface, clipboard,
         task::into_stream,
         user_interface::{self, Cache},
+        window::Action as Ask,
     },
     selector::Selector as _,
 };
@@ -67,8 +68,22 @@ pub(crate) struct Person {
     asked: Arc<Mutex<Vec<Request>>>,
     /// What is on the clipboard.
     pub(crate) copied: Option<String>,
+    /// How large the screen is, if that is known.
+    pub(crate) monitor: Option<Size>,
+    /// The size that the window was told to have.
+    pub(crate) resized: Option<Size>,
     runtime: tokio::runtime::Runtime,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
+}
+
+/// What is asked is written down, and never answered.
+fn opens(home: &tempfile::TempDir, asked: &Arc<Mutex<Vec<Request>>>) -> App {
+    let log = asked.clone();
+    let asker = Asker::new(move |request| {
+        log.lock().unwrap().push(request);
+        Box::pin(future::pending())
+    });
+    App::with(&Home::at(home.path()), clock, asker)
 }
 
 impl Person {
@@ -77,12 +92,6 @@ impl Person {
         CLOCK.set(NOW.0);
         let home = tempfile::tempdir().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let log = asked.clone();
-        // What is asked is written down, and never answered.
-        let asker = Asker::new(move |request| {
-            log.lock().unwrap().push(request);
-            Box::pin(future::pending())
-        });
         let settings = abide_gui::settings();
         for font in settings.fonts {
             iced_tiny_skia::graphics::text::font_system().write().unwrap().load_font(font);
@@ -90,18 +99,27 @@ impl Person {
         let renderer =
             block_on(<Renderer as style::Headless>::new(settings.default_font, Pixels(size::PROSE), None));
         let mut person = Self {
-            app: App::with(&Home::at(home.path()), clock, asker),
+            app: opens(&home, &asked),
             renderer: renderer.unwrap(),
             size: Size::new(1280.0, 800.0),
             cache: Some(Cache::default()),
             pointer: mouse::Cursor::Unavailable,
             asked,
             copied: None,
+            monitor: None,
+            resized: None,
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
-            _home: home,
+            home,
         };
         person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
         person
+    }
+
+    /// The window is closed and opened again, where the daemon knows this.
+    pub(crate) fn opens_again(&mut self, overview: Snapshot) {
+        self.app = opens(&self.home, &self.asked);
+        self.cache = Some(Cache::default());
+        self.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
     }
 
     /// The conversation is chosen in the list, and this is what it holds.
@@ -163,6 +181,8 @@ impl Person {
                     Action::Clipboard(clipboard::Action::Write { contents, .. }) => {
                         self.copied = Some(contents);
                     }
+                    Action::Window(Ask::GetMonitorSize(_, answer)) => drop(answer.send(self.monitor)),
+                    Action::Window(Ask::Resize(_, size)) => self.resized = Some(size),
                     _ => {}
                 }
             }

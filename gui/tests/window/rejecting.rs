@@ -133,3 +133,26 @@ fn the_key_that_rejects_is_bright_while_it_does() {
     let reason = format!("{REASON}.");
     assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::RejectOnce, Some(reason))]);
 }
+
+#[test]
+fn a_reason_is_kept_when_the_window_is_closed_and_opened_again() {
+    let (mut person, conversation) = before();
+    person.letter("r");
+    person.writes(REASON);
+    person.tell(Message::DraftDue);
+    let (overview, _) = preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    person.opens_again(overview.clone());
+    person.open(CONVERSATION, conversation);
+    person.wait(60_000);
+    person.letter("r");
+    assert!(person.finds(REASON).is_some());
+    // Not when somebody else has decided meanwhile.
+    person.opens_again(preset::empty());
+    person.tell(Message::DraftDue);
+    person.opens_again(overview.clone());
+    let (_, conversation) = preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    person.open(CONVERSATION, conversation);
+    person.wait(60_000);
+    person.letter("r");
+    assert!(person.finds(REASON).is_none() && person.finds(EMPTY).is_some());
+}

@@ -44,7 +44,7 @@ fn what_streams_is_there_and_can_be_stopped() {
         &[
             "WORKING",
             "Fix flaky login test",
-            "Thinking",
+            "Writing",
             "Stop",
             "Pause",
             "step 5 of 50",

@@ -24,6 +24,9 @@ use iced_test::core::{
 const WINDOWS: [(f32, f32); 6] =
     [(1280.0, 800.0), (800.0, 600.0), (640.0, 420.0), (500.0, 420.0), (400.0, 300.0), (320.0, 210.0)];
 
+/// 640 by 420 at the largest scale.
+const SMALLEST: (f32, f32) = (256.0, 168.0);
+
 const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
 
 fn approval(change: impl FnOnce(&mut Approval)) -> Pending {
@@ -470,5 +473,60 @@ fn the_menu_of_a_conversation_can_be_used_in_every_window() {
         }
         person.clicks("Delete");
         assert_eq!(person.asked(), [Request::Delete(CONVERSATION)], "{window:?}");
+    }
+}
+
+/// How much waits is said where the inbox is opened, wherever that is.
+#[test]
+fn the_count_of_the_inbox_is_seen_in_every_window() {
+    for window in WINDOWS.into_iter().chain([SMALLEST]) {
+        let mut person = before(&preset::approval(), window, false);
+        for place in ["the page", "the list"] {
+            let inbox = person.finds_all("Inbox").into_iter().next_back().unwrap();
+            let counts = person.finds_all("1");
+            let is_beside = |count: &Rectangle| {
+                count.width >= 4.0 && count.height >= 8.0 && (count.center_y() - inbox.center_y()).abs() < 6.0
+            };
+            let whole = Rectangle::with_size(person.size);
+            assert!(
+                counts.iter().any(|count| is_beside(count) && count.is_within(&whole)),
+                "{window:?}, {place}: {counts:?} beside {inbox:?}"
+            );
+            if window.0 < 720.0 {
+                person.control("b");
+            }
+        }
+    }
+}
+
+/// Where there is little room, the field alone asks it: a heading below it would be cut.
+#[test]
+fn what_a_new_conversation_is_for_is_asked_in_every_window() {
+    const QUESTION: &str = "What shall the agent do?";
+    for (width, height) in WINDOWS.into_iter().chain([SMALLEST]) {
+        let mut person = Person::before(preset::empty());
+        person.resizes(width, height);
+        person.control("n");
+        assert_eq!(person.finds_all(QUESTION).len(), if height < 400.0 { 1 } else { 2 }, "{width}");
+        let seen = sees(&mut person, QUESTION);
+        assert!(seen.is_some_and(|seen| seen.height > 18.0), "{width}: {seen:?}");
+        assert!(without_room(&mut person).is_empty(), "{width}: {:?}", without_room(&mut person));
+    }
+}
+
+/// iced cuts what it writes into an empty field.
+#[test]
+fn what_a_field_is_for_ends_in_an_ellipsis_where_there_is_no_room() {
+    for (width, is_cut) in [(1280.0, false), (320.0, true)] {
+        let mut person = before(&preset::approval(), (width, width / 1.6), false);
+        person.named(Named::ArrowDown);
+        person.wait(600);
+        person.letter("r");
+        let words = drawn::words(&mut person);
+        let hint = words.iter().find(|words| words.starts_with("Why"));
+        assert_eq!(hint.map(|hint| hint.ends_with('…')), Some(is_cut), "{width}: {hint:?}");
+        person.writes("no");
+        let words = drawn::words(&mut person);
+        assert!(words.iter().all(|words| !words.starts_with("Why")), "{width}");
     }
 }

@@ -10,7 +10,7 @@ use abide_client::{
         Seq, Timestamp,
         event::{EndedEvent, Event, EventKind, ModelFailedEvent, StepEvent},
         message::{Message as Said, MessageKind, Role},
-        notification::Snapshot,
+        notification::{DeltaItem, DeltaKind, Partial, Snapshot},
         record::ModelErrorKind,
         task::{EndReason, Retry, Status},
     },
@@ -139,4 +139,50 @@ fn a_sentence_has_one_beginning() {
     let person = before(Snapshot { messages, events: vec![event], ..preset::empty() });
     let text = person.app.conversation().unwrap().as_text();
     assert!(text.contains("the model failed: the provider is overloaded (503)\n"), "{text}");
+}
+
+#[test]
+fn while_words_arrive_the_line_below_them_does_not_say_that_it_thinks() {
+    let piece = |kind, text: &str| Partial {
+        conversation_id: CONVERSATION,
+        task_id: TASK,
+        item: DeltaItem::Reply(preset::REPLY),
+        attempt: 1,
+        kind,
+        offset: 0,
+        text: text.into(),
+    };
+    let thought = piece(DeltaKind::Reasoning, "Why would it?");
+    let mut person = before(Snapshot { partials: vec![thought.clone()], ..preset::history() });
+    assert!(person.finds("Thinking").is_some() && person.finds("Writing").is_none());
+    let said = piece(DeltaKind::Text, "That explains it.");
+    let mut person = before(Snapshot { partials: vec![thought, said], ..preset::history() });
+    assert!(person.finds("Writing").is_some() && person.finds("Thinking").is_none());
+}
+
+#[test]
+fn the_limit_at_which_a_task_ended_is_said_once() {
+    for (reason, notice, words) in [
+        (
+            EndReason::StepLimit,
+            "I have reached the maximum number of steps. Stopping here.",
+            "Completed: step limit",
+        ),
+        (EndReason::QuestionTimeout, "Nobody answered in time. Stopping here.", "Cancelled: no answer"),
+    ] {
+        let messages = vec![
+            preset::said(1, Role::User, "Go."),
+            Said { kind: MessageKind::Notice, ..preset::said(80, Role::System, notice) },
+        ];
+        let ended = EventKind::TaskEnded(EndedEvent { reason, summary: None, error: None });
+        let events = vec![Event { seq: Seq(81), task_id: Some(TASK), at: preset::NOW, kind: ended }];
+        let history = Snapshot { messages, events, ..preset::empty() };
+        let (overview, mut snapshot) = preset::waits(reason.status(), &[], history);
+        snapshot.tasks[0].end_reason = Some(reason);
+        snapshot.tasks[0].ended_at = Some(preset::NOW);
+        let mut person = Person::before(overview);
+        person.open(CONVERSATION, snapshot);
+        assert!(person.finds(words).is_some(), "{words}");
+        assert!(person.finds(notice).is_none(), "{notice}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Starts the daemon when it is not running. The one place of a client that starts a process.
+//! Starts the daemon when it is not running. No other part of a client starts a process.
 
 mod spawn;
 
@@ -7,9 +7,9 @@ use spawn::{Child, Log};
 use std::{io, path::PathBuf, process::ExitStatus, time::Duration};
 use tokio::time::Instant;
 
-/// Between two attempts to connect: from this…
+/// The first wait between two attempts to connect; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(5);
-/// …doubling, to this.
+/// The longest wait between two attempts.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
 /// How to start the daemon.
@@ -66,7 +66,7 @@ pub async fn start(home: &Home, options: Options, start: &Start) -> Result<(), C
     connect_with(home, options, start).await.map(drop)
 }
 
-/// Has the program read its configuration and keys as a start does, beside a daemon that may run.
+/// Runs the daemon's program only to read configuration and keys as a start does; a daemon may run meanwhile.
 ///
 /// # Errors
 /// There is no program, or it would not start.
@@ -74,10 +74,10 @@ pub async fn check(home: &Home, start: &Start) -> Result<(), StartError> {
     spawn::check(home, start).await
 }
 
-/// [`connect_or_start`], with a word on how to start.
+/// [`connect_or_start`] with options for the start.
 ///
-/// Clients that come at the same moment may each start a daemon: one of them gets the lock, the others end and their clients
-/// find the one. A daemon that is on its way out is waited for, then a new one is started.
+/// Clients that connect at the same moment may each start a daemon: one daemon gets the lock, the others end, and all clients
+/// connect to the one. A daemon that is shutting down is waited for, then a new one is started.
 ///
 /// # Errors
 /// See [`ConnectError`].
@@ -104,7 +104,7 @@ pub async fn connect_with(home: &Home, options: Options, start: &Start) -> Resul
                     if !home::is_held(home) {
                         return Err(running.failed(status).into());
                     }
-                    // Another daemon was first.
+                    // Another daemon got the lock first.
                     child = None;
                 }
             }

@@ -1,8 +1,8 @@
-//! What a person means by what they type at a question. The daemon takes its choices word for word.
+//! Which of a question's choices a typed answer means. The daemon accepts only the choices' exact words.
 
 use abide_protocol::inbox::{Question, QuestionKind};
 
-/// The choice that was typed: by its number, by its words in any case, or, where the daemon asks whether to go on, by a yes or no.
+/// The choice that was typed: its number, its words in any case, or yes or no where the daemon asks whether to go on.
 #[must_use]
 pub fn choice<'q>(question: &'q Question, typed: &str) -> Option<&'q str> {
     let typed = typed.trim();
@@ -11,7 +11,7 @@ pub fn choice<'q>(question: &'q Question, typed: &str) -> Option<&'q str> {
     named.or_else(numbered).or_else(|| plain(question, typed)).map(String::as_str)
 }
 
-/// Yes is the first choice of a question whether to go on, no the second.
+/// To a question whether to go on, yes is the first choice, no the second.
 fn plain<'q>(question: &'q Question, typed: &str) -> Option<&'q String> {
     if !matches!(question.kind, QuestionKind::Loop | QuestionKind::Budget | QuestionKind::Restart) {
         return None;
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_the_words_or_a_plain_yes() {
+    fn a_choice_is_typed_as_number_words_or_yes() {
         use QuestionKind as K;
         let go_on = &["go on", "stop"][..];
         let table: &[(K, &[&str], &str, Option<&str>)] = &[

@@ -25,7 +25,7 @@ use tokio::{
 };
 use tokio_util::codec::Framed;
 
-/// Requests that wait for the socket; more wait in their callers.
+/// Requests that wait for the socket; callers wait when it is full.
 const OUTBOX: usize = 32;
 
 /// One connection to the daemon. Clones share it; requests on it run side by side; it closes with its last clone.
@@ -39,7 +39,7 @@ struct Connection {
     next_id: AtomicU64,
     outbox: mpsc::Sender<Vec<u8>>,
     shared: Arc<Shared>,
-    /// Reader and writer; they end with the last handle.
+    /// Reader and writer; they end when the last clone of the client is dropped.
     _tasks: JoinSet<()>,
 }
 
@@ -71,7 +71,7 @@ impl Client {
         Self(Arc::new(connection))
     }
 
-    /// What the daemon said of itself.
+    /// The daemon's reply to `hello`.
     #[must_use]
     pub fn daemon(&self) -> &HelloReply {
         &self.0.daemon
@@ -88,9 +88,8 @@ impl Client {
         self.0.shared.disconnected()
     }
 
-    /// From here on, what the daemon tells on this connection unasked (before, it is dropped). To be called before subscribing.
-    /// Who takes it must read it: when its buffer is full, the connection waits, answers included. A second one
-    /// ends the first.
+    /// The notifications that come from here on; earlier ones are dropped, so call this before subscribing. They must be read:
+    /// when their buffer is full, the connection waits, replies too. A second call ends the first call's stream.
     #[must_use]
     pub fn notifications(&self) -> Notifications {
         self.0.shared.listen()

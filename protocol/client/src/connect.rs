@@ -23,7 +23,7 @@ use std::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::codec::Framed;
 
-/// Why there is no connection.
+/// Why connecting failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     #[error("no daemon is running (nobody listens at {socket}); start it with `abide daemon start`", socket = socket.display())]
@@ -50,7 +50,7 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// The same may succeed later without anybody's help.
+    /// Whether a later attempt may succeed without anybody's help.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         match self {
@@ -66,7 +66,7 @@ impl Client {
     /// Connects to the running daemon of this home.
     ///
     /// # Errors
-    /// Nobody listens, or no agreement on how to talk.
+    /// Nobody listens, or there is no common protocol or codec.
     pub async fn connect(home: &Home, options: Options) -> Result<Self, ConnectError> {
         let limit = options.connect_timeout;
         let connected = async {
@@ -76,10 +76,10 @@ impl Client {
         tokio::time::timeout(limit, connected).await.unwrap_or(Err(ConnectError::Timeout(limit)))
     }
 
-    /// Takes a connection that somebody else made.
+    /// Says hello on a stream that the caller has connected.
     ///
     /// # Errors
-    /// No agreement on how to talk.
+    /// No common protocol or codec.
     pub async fn connect_stream<S>(stream: S, options: Options) -> Result<Self, ConnectError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -101,7 +101,7 @@ impl Client {
     }
 }
 
-/// The socket that this home's environment names, else the one that the lock file names: a cron job has no `XDG_RUNTIME_DIR`.
+/// The socket that this environment names, else the one in the lock file: a cron job has no `XDG_RUNTIME_DIR`.
 async fn find(home: &Home) -> Result<Stream, ConnectError> {
     let expected = home.socket();
     if let Ok(socket) = &expected {
@@ -110,7 +110,7 @@ async fn find(home: &Home) -> Result<Stream, ConnectError> {
             other => return other,
         }
     }
-    // A lock file that makes no sense is the next daemon's business.
+    // A lock file that cannot be read is left to the next daemon.
     match home::running(home).ok().flatten() {
         Some(running) if expected.as_ref().ok() != Some(&running.socket) => open(&running.socket).await,
         _ => Err(ConnectError::NotRunning { socket: expected? }),

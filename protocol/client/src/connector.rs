@@ -3,10 +3,10 @@ use crate::{
     autostart::{self, Start},
 };
 
-/// Makes connections, again and again. A closure will do.
+/// Makes a connection each time one is needed. A closure is one.
 pub trait Connector: Send + 'static {
     /// # Errors
-    /// There is no connection this time; [`ConnectError::is_transient`] says whether trying again makes sense.
+    /// Connecting failed; [`ConnectError::is_transient`] says whether to try again.
     fn connect(&mut self) -> impl Future<Output = Result<Client, ConnectError>> + Send;
 }
 
@@ -25,7 +25,7 @@ where
 pub struct AtHome {
     pub home: Home,
     pub options: Options,
-    /// How to start the daemon if it is not running; `None`: do not.
+    /// How to start the daemon if it is not running; `None`: it is not started.
     pub start: Option<Start>,
 }
 

@@ -1,4 +1,5 @@
-//! Where a message ends: lines until `hello` is answered, then lines or length-delimited frames. Both sides use it.
+//! Splits a stream into messages: lines until `hello` is answered, then lines or length-delimited frames. Client and daemon use
+//! it.
 
 use abide_protocol::{
     codec::Codec,
@@ -8,7 +9,7 @@ use bytes::{Bytes, BytesMut};
 use std::io;
 use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
 
-/// Cuts a stream into messages, and never holds more than one message of the allowed length.
+/// Splits a stream into messages; it never holds more than one message of the allowed length.
 #[derive(Debug)]
 pub struct Framing(Kind);
 
@@ -23,7 +24,7 @@ enum Kind {
 }
 
 impl Framing {
-    /// For the first line of a connection, in either direction.
+    /// For `hello` and its reply.
     #[must_use]
     pub const fn hello() -> Self {
         Self(Kind::Lines { max: MAX_HELLO, searched: 0 })
@@ -85,7 +86,7 @@ impl Decoder for Framing {
 impl Encoder<Vec<u8>> for Framing {
     type Error = io::Error;
 
-    /// Takes what [`Codec`]'s `encode_*` made: a line has its newline already.
+    /// A line from [`Codec`]'s `encode_*` ends with a newline already.
     fn encode(&mut self, message: Vec<u8>, buffer: &mut BytesMut) -> io::Result<()> {
         match &mut self.0 {
             Kind::Frames(frames) => frames.encode(Bytes::from(message), buffer),

@@ -1,4 +1,4 @@
-//! Where everything of one user's Abide lies.
+//! The folders and files of one user's Abide.
 
 use serde::{Deserialize, Serialize};
 use std::{
@@ -16,23 +16,23 @@ const MAX_SOCKET_PATH: usize = 103;
 #[cfg(windows)]
 const MAX_SOCKET_PATH: usize = 255;
 
-/// A lock file is one short JSON object; what is longer is not ours.
+/// A lock file is one short JSON object; a longer file is not a lock file.
 const MAX_LOCK_FILE: u64 = 16 * 1024;
 
 /// The folders of one Abide. All paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
-    /// What people edit.
+    /// Configuration, which people edit.
     pub config_dir: PathBuf,
-    /// What must not be lost.
+    /// Data that must not be lost.
     pub data_dir: PathBuf,
-    /// What may be lost: logs.
+    /// Logs, which may be lost.
     pub state_dir: PathBuf,
-    /// The socket's folder, only this user's.
+    /// The socket's folder, closed to other users.
     pub run_dir: PathBuf,
 }
 
-/// Why there is no place to live.
+/// Why no home was found, or why it cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
     #[error("cannot find the home folder of this user; set HOME, or ABIDE_HOME to a folder of your choice")]
@@ -51,7 +51,7 @@ pub enum HomeError {
     BadLockFile { path: PathBuf, source: serde_json::Error },
 }
 
-/// What a daemon writes into its lock file.
+/// The content of a daemon's lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Running {
     pub pid: u32,
@@ -93,7 +93,7 @@ impl Home {
         let dirs = directories::ProjectDirs::from("", "", "abide").ok_or(HomeError::NoHome)?;
         let state_dir =
             dirs.state_dir().map_or_else(|| dirs.data_local_dir().join("state"), Path::to_path_buf);
-        // After `su`, say, the variable may name a folder that does not exist: then it is as good as none.
+        // After `su`, say, the variable may name a folder that does not exist; it is ignored then.
         let runtime_dir = dirs.runtime_dir().filter(|dir| dir.parent().is_some_and(Path::is_dir));
         let run_dir = runtime_dir.map_or_else(|| state_dir.join("run"), |dir| dir.join("v1"));
         Ok(Self {
@@ -104,8 +104,8 @@ impl Home {
         })
     }
 
-    /// The folder that everything lies under, if this home is laid out as [`Self::at`] does it: what a child process needs in
-    /// `ABIDE_HOME` to find the same home.
+    /// The folder for a child process's `ABIDE_HOME`, so that it finds the same home; `None` if this home is not laid out as
+    /// [`Self::at`] does it.
     #[must_use]
     pub fn root(&self) -> Option<&Path> {
         let root = self.data_dir.parent()?;
@@ -203,7 +203,7 @@ pub fn create_private_dir(dir: &Path) -> Result<(), HomeError> {
     builder.create(dir).map_err(failed)
 }
 
-/// What the last daemon of this home wrote into its lock file; whether it still lives, only connecting tells.
+/// The lock file's content. Its daemon may have ended; only connecting shows whether it runs.
 ///
 /// # Errors
 /// There is a lock file that cannot be read or understood.
@@ -215,7 +215,7 @@ pub fn running(home: &Home) -> Result<Option<Running>, HomeError> {
     match read {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(HomeError::Io { path, source }),
-        // Between taking the lock and writing the file a daemon has said nothing yet.
+        // A daemon has taken the lock and not written the file yet.
         Ok(_) if text.trim().is_empty() => Ok(None),
         Ok(_) => match serde_json::from_str::<Running>(&text) {
             Ok(running) => Ok(Some(Running { socket: check_socket_path(running.socket)?, ..running })),

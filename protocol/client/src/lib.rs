@@ -1,11 +1,11 @@
-//! What every client of the daemon needs: find it, start it, talk to it, and make a picture of what it says.
+//! What every client of the daemon needs: find it, start it, connect, and keep a view of its state.
 //!
-//! * [`home`]: where everything lies; the daemon uses it too
-//! * [`Client`]: one connection that many callers share; [`autostart`] when nobody is there to connect to
-//! * [`Live`]: a subscription that survives cuts and restarts, with no gap and no repeat
-//! * [`view`]: the pure fold from what [`Live`] hands out to what a person sees
-//! * [`choice`]: what a person means by what they type at a question
-//! * [`text`]: makes what models and tools write safe for a terminal
+//! * [`home`]: where the files are; the daemon uses it too
+//! * [`Client`]: one connection, shared by many callers; [`autostart`] starts the daemon
+//! * [`Live`]: a subscription that survives cut connections and restarts, with no gap and no repeat
+//! * [`view`]: the pure fold from [`Live`]'s updates to what a person sees
+//! * [`choice`]: which of a question's choices a typed answer means
+//! * [`text`]: makes text of models and tools safe for a terminal
 //!
 //! Invariants: every channel is bounded; dropping the last handle of a [`Client`] or a [`Live`] ends its tasks and its
 //! connection; [`view`] and [`text`] do no I/O and read no clock.

@@ -10,11 +10,11 @@ use resume::Resume;
 use std::time::Duration;
 use tokio::{sync::mpsc, task::JoinSet};
 
-/// Updates that wait for their reader; then the connection waits, and in the end the daemon cuts it.
+/// Updates that wait for their reader; when it is full, the connection waits, and in the end the daemon cuts it.
 const BUFFER: usize = 64;
 
-/// A subscription that keeps itself alive: cut, it connects again and goes on after the last record it handed out, so that no
-/// record is missing and none comes twice. Dropping it ends it.
+/// A subscription that reconnects when it is cut and goes on after the last record it handed out: no record is missing, none
+/// comes twice. Dropping it ends it.
 #[derive(Debug)]
 pub struct Live {
     updates: mpsc::Receiver<Update>,
@@ -27,26 +27,26 @@ pub struct Live {
 #[expect(clippy::large_enum_variant, reason = "most are notifications, and few live at a time")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
-    /// What there is: replaces everything. Always first.
+    /// The whole state: replaces everything before it. Always first.
     Snapshot(Box<Snapshot>),
     Notification(Notification),
     /// The connection is gone; it is being made again.
     Disconnected {
         reason: String,
     },
-    /// It is back. The snapshot has the tasks, inbox and live output of now; of records it has none: those that were missed follow.
-    /// (For the scope `overview`, which has no records, it is a whole snapshot.)
+    /// It is connected again. The snapshot has the current tasks, inbox and live output but no messages: missed records follow.
+    /// (For the scope `overview`, which has no records, the snapshot is complete.)
     Reconnected(Box<Snapshot>),
-    /// It is over and will not come back by itself.
+    /// It has ended for good.
     Ended {
         reason: String,
     },
 }
 
-/// How a [`Live`] comes back.
+/// How long a [`Live`] waits between attempts to connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveOptions {
-    /// Before the second attempt to connect (the first is made at once); doubles with each failure.
+    /// The wait before the second attempt (the first is made at once); it doubles with each failure.
     pub first_wait: Duration,
     pub longest_wait: Duration,
 }
@@ -57,7 +57,7 @@ impl Default for LiveOptions {
     }
 }
 
-/// Why there is no subscription.
+/// Why subscribing failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     #[error(transparent)]
@@ -67,7 +67,7 @@ pub enum LiveError {
 }
 
 impl LiveError {
-    /// The same may succeed later without anybody's help.
+    /// Whether a later attempt may succeed without anybody's help.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         match self {
@@ -80,10 +80,10 @@ impl LiveError {
 }
 
 impl Live {
-    /// Connects and subscribes: to everything after `since`, or else to a snapshot and what follows it.
+    /// Connects and subscribes: after `since`, else to a snapshot and what follows it.
     ///
     /// # Errors
-    /// The first attempt failed; later ones are made until they succeed.
+    /// The first attempt failed. Later connections are tried until one succeeds.
     pub async fn open(
         connector: impl Connector,
         scope: Scope,
@@ -95,7 +95,7 @@ impl Live {
         Ok(Self::spawn(|updates| resume.run(Some(session), updates)))
     }
 
-    /// [`Self::open`] for those who have time: if the first attempt fails, that is a `Disconnected` like any other.
+    /// [`Self::open`], except that a failed first attempt is a `Disconnected` and is tried again.
     #[must_use]
     pub fn eventually(
         connector: impl Connector,
@@ -123,7 +123,7 @@ impl Live {
             return Update::Ended { reason: reason.clone() };
         }
         let update = self.updates.recv().await.unwrap_or_else(|| Update::Ended {
-            // Only a defect or the end of the runtime stops the task without a word.
+            // The task sends `Ended` itself, unless it panics or the runtime shuts down.
             reason: "the subscription's task is gone".to_owned(),
         });
         if let Update::Ended { reason } = &update {

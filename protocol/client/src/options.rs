@@ -1,22 +1,22 @@
 use abide_protocol::codec::Codec;
 use std::time::Duration;
 
-/// Who connects, and how.
+/// The client's name, and how it connects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The client's name: `abide`, `abide-gui`.
     pub name: String,
     pub version: String,
-    /// What the client would speak, best first.
+    /// The codecs that the client offers, best first.
     pub codecs: Vec<Codec>,
     /// How long connecting and `hello` may take.
     pub connect_timeout: Duration,
-    /// How long an answer may take.
+    /// How long a reply may take.
     pub call_timeout: Duration,
 }
 
 impl Options {
-    /// bincode, else JSON; 5 s to connect, 60 s for an answer.
+    /// bincode, else JSON; 5 s to connect, 60 s for a reply.
     #[must_use]
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Options {
         }
     }
 
-    /// The same, in JSON only: a traffic that people can read.
+    /// The same with JSON only, for traffic that people can read.
     #[must_use]
     pub fn json(self) -> Self {
         Self { codecs: vec![Codec::Json], ..self }

@@ -1,4 +1,4 @@
-//! Where the other programs of Abide are.
+//! Finds the other programs of Abide.
 
 use std::{
     env, fs,
@@ -17,7 +17,7 @@ pub fn window() -> Option<PathBuf> {
     find("abide-gui", "ABIDE_GUI")
 }
 
-/// What a person says explicitly wins, then what was installed together, then what the system finds.
+/// First the environment's variable, then the folder of this program, then `PATH`.
 fn find(name: &str, variable: &str) -> Option<PathBuf> {
     if let Some(named) = env::var_os(variable).filter(|name| !name.is_empty()) {
         return Some(named.into());

@@ -1,4 +1,4 @@
-/// A fresh `clientMessageId`: the same request sent again under it starts nothing twice.
+/// A new `clientMessageId`: a request that is sent again with it starts nothing twice.
 #[expect(clippy::disallowed_methods, reason = "the one source of a client's ids")]
 #[must_use]
 pub fn request_id() -> String {

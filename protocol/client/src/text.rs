@@ -1,9 +1,11 @@
-//! Makes text of models, tools and peers safe for a terminal: nothing in it can move the cursor, hide or reorder what is read.
+//! Makes text of models, tools and peers safe for a terminal: it cannot move the cursor, and cannot hide or reorder text.
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// The text with everything escaped that a terminal would act on or a person would not see: control characters, line and
-/// paragraph separators, bidi controls, zero-width and other invisible characters, as `\x1b` or `\u{202e}`. Newlines and tabs stay; `\r\n` becomes `\n`.
+/// Escapes what a terminal would act on or a person would not see, as `\x1b` or `\u{202e}`: control characters, line and
+/// paragraph separators, bidi controls, zero-width and other invisible characters. Newlines and tabs stay; `\r
+/// ` becomes `
+/// `.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     escape(text, |c| matches!(c, '\n' | '\t'))
@@ -17,7 +19,7 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
 
 fn escape(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut safe = String::new();
-    // What lies before this is in `safe` already.
+    // Everything before this offset is in `safe` already.
     let mut copied = 0;
     let mut before = None;
     for (at, c) in text.char_indices() {
@@ -38,7 +40,7 @@ fn escape(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 fn push_escaped(safe: &mut String, c: char, after: Option<char>, keep: &impl Fn(char) -> bool) {
     match c {
-        // The newline that follows says it all.
+        // Dropped: the newline follows.
         '\r' if after == Some('\n') && keep('\n') => {}
         '\n' => safe.push_str("\\n"),
         '\r' => safe.push_str("\\r"),

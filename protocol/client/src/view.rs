@@ -1,10 +1,11 @@
-//! The pure fold from what a [`crate::Live`] hands out to what a person sees. No I/O, no clock.
+//! The pure fold from a [`crate::Live`]'s updates to what a person sees. No I/O, no clock.
 //!
 //! * [`ConversationView`]: one conversation, with its timeline and live output
 //! * [`OverviewView`]: conversations, tasks and inbox of the scope `overview`
 //!
-//! Invariants: a sequenced notification is folded once, whatever comes twice; live output is a matter of which bytes came, not of how
-//! they were cut or in which order; what is recorded, withdrawn or of an older attempt never comes back as live output.
+//! Invariants: a sequenced notification is folded once, even if it comes twice; live output depends on the bytes that came, not
+//! on how they were split or in which order; output that is recorded, withdrawn or of an older attempt never comes back as live
+//! output.
 
 mod change;
 mod conversation;

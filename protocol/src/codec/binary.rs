@@ -14,16 +14,16 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 const CONFIG: Configuration<LittleEndian, Fixint, Limit<MAX_FRAME>> =
     bincode::config::legacy().with_limit::<MAX_FRAME>();
 
-/// The body answers the request with this id.
+/// The body is the reply to the request with this id.
 const REPLY: u32 = 1;
 /// The body is an [`Error`].
 const ERROR: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Envelope {
-    /// The request's; 0 for a notification.
+    /// The request's id; 0 for a notification.
     id: u64,
-    /// Which method or notification: the type of the body.
+    /// The number of the method or notification, which tells the body's type.
     kind: u32,
     flags: u32,
     body: Vec<u8>,

@@ -39,7 +39,7 @@ struct Failure<'a> {
     error: &'a Error,
 }
 
-/// Any message; which one it is follows from what is there.
+/// Any message; its fields tell whether it is a request, a reply or a notification.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow, default)]
@@ -145,7 +145,7 @@ pub fn is_header(line: &[u8]) -> bool {
     begins("Content-Length:") || begins("Content-Type:")
 }
 
-/// What such a library is told.
+/// The error for a client whose library sends such headers.
 #[must_use]
 pub fn no_headers() -> Error {
     let words = "messages are newline-delimited JSON here, one message a line, without `Content-Length` headers; set the JSON-RPC \

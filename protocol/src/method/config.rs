@@ -10,7 +10,7 @@ pub struct GetConfigParams {
     pub verbose: bool,
 }
 
-/// What clients can change is written to the configuration's file, whose comments and order stay. What is absent stays as it is.
+/// Sets these fields in the configuration's file, whose comments and order stay. What is absent stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateConfigParams {
@@ -25,7 +25,7 @@ pub struct UpdateConfigParams {
 #[serde(rename_all = "camelCase")]
 pub struct ConfigReply {
     pub model: ModelChoice,
-    /// What that comes to now.
+    /// The model that `model` selects now.
     pub default: DefaultModel,
     /// Desktop notifications are shown.
     pub notifications: bool,
@@ -38,7 +38,7 @@ pub struct ConfigReply {
 #[derive(VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum ModelChoice {
-    /// The first that is there: a vendor whose key is set, a model server on this machine, the scripted demo.
+    /// The first that is available: a vendor whose key is set, a model server on this machine, the scripted demo.
     Automatic,
     /// This one, as `provider/model`.
     Named(String),

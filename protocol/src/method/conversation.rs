@@ -68,7 +68,7 @@ pub struct ListMessagesReply {
     pub messages: Vec<Message>,
     /// The tool calls among these messages.
     pub calls: Vec<CallView>,
-    /// What else happened among these messages.
+    /// The events among these messages.
     pub events: Vec<Event>,
     /// Pass as `before` for the page before this one; absent: there is none.
     pub before: Option<Seq>,
@@ -117,7 +117,7 @@ pub struct MarkReadParams {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FocusParams {
-    /// Absent: at none.
+    /// Absent: none is shown.
     pub conversation_id: Option<ConversationId>,
 }
 

@@ -13,7 +13,7 @@ use strum::VariantNames;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListModelsParams {
-    /// Do not ask the providers what they have.
+    /// Do not ask the providers for their models.
     pub offline: bool,
     /// Only the provider of that name; absent: all, and the reply waits for the slowest.
     pub provider: Option<String>,
@@ -66,13 +66,13 @@ pub struct StatusReply {
 pub struct ConfigStatus {
     /// The file it is read from, which need not exist.
     pub path: String,
-    /// When what is in force was read.
+    /// When the configuration in force was read.
     pub read_at: Timestamp,
-    /// Why the file's newest text is refused; then what was read before stays in force.
+    /// Why the file's newest text is refused; the configuration read before it stays in force.
     pub refused: Option<RefusedConfig>,
 }
 
-/// A configuration that is not taken up.
+/// A configuration text that is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefusedConfig {
@@ -80,7 +80,7 @@ pub struct RefusedConfig {
     pub message: String,
     /// Counts from 1; absent where the problem is in no one line.
     pub line: Option<u32>,
-    /// Dotted, as far as it is known.
+    /// The dotted key, as far as it is known.
     pub key: Option<String>,
 }
 
@@ -100,16 +100,16 @@ pub struct ShutdownParams {
     pub deadline_ms: Option<u64>,
 }
 
-/// Comes when nothing runs any more, just before the daemon ends.
+/// Sent when nothing runs any more, just before the daemon ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShutdownReply {
     /// Tasks that have not ended.
     pub unfinished: u64,
-    /// The same by where they stand. Those that run go on at the next start.
+    /// The same by status. Those that run go on at the next start.
     #[serde(default)]
     pub tasks: TaskCounts,
-    /// What had not come to its end by the deadline.
+    /// Work that had not ended by the deadline.
     #[serde(default)]
     pub cut: Vec<CutOff>,
 }
@@ -124,7 +124,7 @@ pub struct CutOff {
     pub work: CutWork,
 }
 
-/// What was cut off.
+/// The kind of work that was cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -143,7 +143,7 @@ pub struct CutCall {
     pub tool: String,
     /// What it does, in one line.
     pub summary: String,
-    /// What becomes of it at the next start.
+    /// What the next start does with it.
     pub effect: EffectClass,
 }
 
@@ -182,7 +182,7 @@ pub struct CheckModelParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckModelReply {
-    /// What was asked, as `provider/model`; only the provider if it was not known which models there are.
+    /// The model that was asked, as `provider/model`; only the provider if its models are not known.
     pub model: String,
     /// Until the first words of the answer, or the failure, in ms.
     pub took_ms: u64,

@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserResponseParams {
-    /// The task's id; the question's will do if `questionId` is absent.
+    /// The task's id, or the question's id if `questionId` is absent.
     pub task_id: String,
     /// May be absent only if exactly one question of the task is open, or `taskId` names the question.
     #[serde(default)]
     pub question_id: Option<String>,
-    /// `null` declines. To leave it out is an error: declining is not for the forgetful.
+    /// `null` declines. The field is required, so that nobody declines by leaving it out.
     #[serde(deserialize_with = "Option::deserialize")]
     pub response: Option<String>,
 }
 
-/// What counts: the first response.
+/// The response that counts: the first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserResponseReply {
@@ -41,7 +41,7 @@ pub struct DecideApprovalParams {
     pub note: Option<String>,
 }
 
-/// What counts: the first decision.
+/// The decision that counts: the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DecideApprovalReply {

@@ -25,7 +25,7 @@ pub struct ListRulesReply {
 pub struct RememberedRule {
     /// 64 hex digits: a digest of tool, arguments and workspace.
     pub id: String,
-    /// Otherwise it denies.
+    /// Whether the rule allows or denies.
     pub allow: bool,
     /// Where the decision was made, and what it is about; absent if that conversation is deleted. Then only the digest is left.
     pub origin: Option<RuleOrigin>,

@@ -4,13 +4,13 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Words that all have to be there, each as a word or the beginning of one, whatever their case and accents; words in double quotes have to follow
-/// one another.
+/// All words of `query` have to be in the text, each as a word or the beginning of one; case and accents do not matter. Words in
+/// double quotes have to follow one another; if the closing quote is missing, the last of them may be the beginning of a word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchParams {
     pub query: String,
-    /// Only in this one, named by its id or any unique prefix or suffix of it.
+    /// Only in this conversation, named by its id or any unique prefix or suffix of it.
     #[serde(default)]
     pub conversation_id: Option<String>,
     /// The page of messages that come before this one; absent: the newest.
@@ -60,7 +60,7 @@ pub struct MessageHit {
     pub line: Excerpt,
 }
 
-/// A line, or a part of a long one, and what in it fits.
+/// A line, or a part of a long one, with the matches in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Excerpt {

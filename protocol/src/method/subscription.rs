@@ -17,11 +17,11 @@ pub struct SubscribeParams {
 #[derive(VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum Scope {
-    /// Tasks, inbox and conversations, latest-wins only: no records, no deltas.
+    /// Updates of tasks, inbox and conversations: no records, no deltas.
     Overview,
     /// All records, updates and deltas.
     All,
-    /// Those of one conversation.
+    /// Records, updates and deltas of one conversation.
     Conversation(ConversationId),
 }
 

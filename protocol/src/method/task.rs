@@ -14,9 +14,9 @@ pub struct StartTaskParams {
     /// Absent: a new conversation.
     pub conversation_id: Option<ConversationId>,
     pub message: String,
-    /// Else the conversation's, else `agent`.
+    /// Absent: the conversation's, else `agent`.
     pub mode: Option<Mode>,
-    /// `provider/model`. Else the conversation's, else the default.
+    /// `provider/model`. Absent: the conversation's, else the default.
     pub model: Option<String>,
     /// Absolute path. For a new conversation; absent: a private scratch folder.
     pub workspace: Option<String>,
@@ -25,7 +25,7 @@ pub struct StartTaskParams {
     pub tools: Option<Vec<String>>,
     pub limits: LimitsRequest,
     pub approvals: Approvals,
-    /// Else the configuration's, else `resume`.
+    /// Absent: the configuration's, else `resume`.
     pub restart: Option<RestartPolicy>,
     pub metadata: Option<JsonText>,
     /// Globally unique: the same again with the same payload starts nothing twice.
@@ -66,7 +66,7 @@ pub struct TaskParams {
 pub struct GetTaskParams {
     /// As in [`TaskParams`].
     pub task_id: String,
-    /// What happened to it, too.
+    /// Reply with the task's history too.
     #[serde(default)]
     pub history: bool,
 }
@@ -111,9 +111,9 @@ pub struct GetTaskReply {
     pub workspace: String,
     /// Oldest first.
     pub calls: Vec<CallView>,
-    /// If it was asked for.
+    /// Only if `history` was asked for.
     pub history: Option<TaskHistory>,
-    /// There are very many calls: older ones are left out.
+    /// Older calls are left out because there are very many.
     #[serde(default)]
     pub calls_cut: bool,
 }
@@ -123,8 +123,8 @@ pub struct GetTaskReply {
 #[serde(rename_all = "camelCase")]
 pub struct TaskHistory {
     pub messages: Vec<Message>,
-    /// Whole: with what came in a model's stream.
+    /// Complete, with the traces of model streams.
     pub events: Vec<Event>,
-    /// It is long: older messages and events are left out.
+    /// Older messages and events are left out because there are very many.
     pub is_cut: bool,
 }

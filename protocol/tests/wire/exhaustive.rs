@@ -1,4 +1,4 @@
-//! No message without a sample, so none without a golden file.
+//! Every message has a sample, and so a golden file.
 
 use crate::{
     golden,
@@ -20,12 +20,12 @@ use abide_protocol::{
 use std::collections::BTreeSet;
 use strum::VariantNames;
 
-/// An enum's variants as they are on the wire.
+/// The names of an enum's variants on the wire.
 fn variants<T: VariantNames>() -> BTreeSet<String> {
     set(T::VARIANTS)
 }
 
-/// The names of the golden files that begin like this, less that beginning.
+/// The rest of the name of each golden file that begins with `prefix`.
 fn samples_of(prefix: &str) -> BTreeSet<String> {
     let name = |sample| match sample {
         Sample::Request(name, _) | Sample::Outgoing(name, _) => name,
@@ -54,13 +54,13 @@ fn every_notification_record_and_delta_is_there() {
     assert_eq!(samples_of("notification.taskDelta."), variants::<DeltaKind>());
 }
 
-/// Whoever looks for messages or events among records by their kind finds them all, and none twice.
+/// Readers look for messages and events by the kind of their records: none may be missing or listed twice.
 #[test]
-fn messages_and_events_are_of_the_kinds_that_are_said() {
+fn messages_and_events_come_from_the_kinds_listed_in_records() {
     let (mut messages, mut events) = (BTreeSet::new(), BTreeSet::new());
     for (kind, mut body) in samples::records() {
         if let RecordBody::ModelRequested(requested) = &mut body {
-            // A later attempt is no event.
+            // A request after the first attempt is no event.
             requested.attempt = 1;
         }
         let record = samples::record(body);
@@ -111,9 +111,9 @@ macro_rules! list_enums {
     };
 }
 
-/// In bincode a variant is its place: appended is fine, any other change makes old bytes mean something else.
+/// bincode writes a variant as its position: appending is safe, any other change gives old bytes another meaning.
 #[test]
-fn variants_keep_their_places() {
+fn variants_keep_their_positions() {
     let enums = list_enums![
         Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind Incomplete KeyState MessageKind
         Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy

@@ -1,4 +1,4 @@
-//! Binary frames that lie, end early or go on too long.
+//! Binary frames with wrong lengths, cut frames, and frames with bytes left over.
 
 use crate::samples::{self, ID, Sample};
 use abide_protocol::{
@@ -65,7 +65,7 @@ fn a_cut_body_is_refused_wherever_it_is_cut() {
 }
 
 #[test]
-fn left_over_bytes_are_refused_outside_and_inside() {
+fn left_over_bytes_are_refused_after_the_envelope_and_after_the_body() {
     let body = [&1u64.to_le_bytes()[..], b"a"].concat();
     let frame = envelope(ID, STOP_TASK, 0, &body);
     assert_eq!(refused(&[&frame[..], &[0]].concat()), (None, ErrorKind::Parse));
@@ -75,7 +75,7 @@ fn left_over_bytes_are_refused_outside_and_inside() {
 
 /// Without a limit the first of these would end the process.
 #[test]
-fn a_length_that_lies_allocates_nothing_and_is_refused() {
+fn a_false_length_is_refused_without_allocating() {
     for length in [u64::MAX, 1 << 63, (1 << 63) - 1, 1 << 40, 1 << 32, MAX_FRAME as u64, 2] {
         let body = [&length.to_le_bytes()[..], b"a"].concat();
         let frame = envelope(ID, STOP_TASK, 0, &body);
@@ -113,7 +113,7 @@ fn values_that_do_not_exist_are_refused() {
 }
 
 #[test]
-fn unknown_kinds_are_named_or_passed_over() {
+fn an_unknown_kind_is_an_error_for_a_request_and_skipped_in_a_notification() {
     assert_eq!(
         refused(&envelope(ID, 999, 0, b"?")),
         (Some(RequestId::Number(ID)), ErrorKind::MethodNotFound)
@@ -138,7 +138,7 @@ fn a_message_may_be_as_long_as_the_limit_and_no_longer() {
 }
 
 #[test]
-fn a_reply_to_an_id_that_frames_cannot_carry_goes_to_none() {
+fn a_binary_reply_to_an_id_that_is_no_number_has_id_0() {
     let outgoing = Outgoing::Reply {
         id: RequestId::Other("\"a\"".to_owned()),
         reply: Err(abide_protocol::Error::new(ErrorKind::Internal, "x")),

@@ -1,5 +1,5 @@
-//! Golden files: what a message is in each codec. `ABIDE_BLESS=1` writes them anew; a difference in a diff of them is a change of
-//! the wire, and wants a new schema number in [`hello::BINCODE`].
+//! Golden files: each message in each codec. `ABIDE_BLESS=1` writes them anew. A difference in one is a change of the wire and
+//! needs a new schema number in [`hello::BINCODE`].
 
 use crate::samples::{self, ID, Sample};
 use abide_protocol::{
@@ -21,7 +21,7 @@ pub(crate) fn is_blessed() -> bool {
     std::env::var_os("ABIDE_BLESS").is_some_and(|value| value == "1")
 }
 
-/// The golden file's content, after writing it if it is to be written.
+/// The golden file's content; with `ABIDE_BLESS=1` it is written first.
 pub(crate) fn golden(file: &str, now: &str) -> String {
     let path = folder().join(file);
     if is_blessed() {
@@ -33,7 +33,7 @@ pub(crate) fn golden(file: &str, now: &str) -> String {
     })
 }
 
-/// Says what differs; returns the golden bytes.
+/// Fails with the difference; returns the golden bytes.
 fn compare(name: &str, codec: Codec, bytes: &[u8]) -> Vec<u8> {
     let (file, now) = match codec {
         Codec::Json => (format!("{name}.json"), String::from_utf8(bytes.to_vec()).unwrap()),
@@ -59,7 +59,7 @@ fn from_hex(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn every_message_is_its_golden_file_in_both_codecs_and_comes_back_equal() {
+fn every_message_equals_its_golden_file_and_comes_back_equal() {
     for sample in samples::all() {
         for codec in [Codec::Json, Codec::Binary] {
             match &sample {
@@ -78,7 +78,7 @@ fn every_message_is_its_golden_file_in_both_codecs_and_comes_back_equal() {
     }
 }
 
-/// What was received, in the words of the sender.
+/// The received message as the `Outgoing` that was sent.
 fn as_sent(received: Received, like: &Outgoing) -> Outgoing {
     match received {
         Received::Notification(notification) => Outgoing::Notification(notification),
@@ -109,7 +109,7 @@ fn decode_reply(like: &Reply, body: &ReplyBody) -> Reply {
 }
 
 #[test]
-fn hello_is_its_golden_file() {
+fn hello_equals_its_golden_file() {
     let params = HelloParams {
         protocol: ProtocolRange { min: 1, max: 3 },
         codecs: vec![hello::BINCODE.to_owned(), hello::JSON.to_owned()],
@@ -133,7 +133,7 @@ fn hello_is_its_golden_file() {
 }
 
 #[test]
-fn every_golden_file_has_its_message() {
+fn every_golden_file_belongs_to_a_message() {
     let of_sample = |sample: &Sample| match sample {
         Sample::Request(name, _) | Sample::Outgoing(name, _) => name.clone(),
     };
@@ -142,7 +142,7 @@ fn every_golden_file_has_its_message() {
     let others = ["hello.request.json", "hello.reply.json", "hello.refusal.json", ENUMS].map(str::to_owned);
     let expected: BTreeSet<String> = both.chain(others).collect();
     assert_eq!(expected.len(), 2 * names.len() + 4, "two samples have one name");
-    // While they are written, they are not all there.
+    // While they are written, some are missing.
     if !is_blessed() {
         let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
         let found: BTreeSet<String> = fs::read_dir(folder()).unwrap().map(name).collect();

@@ -1,4 +1,4 @@
-//! JSON lines: what is let pass, and what becomes of lines that are not requests.
+//! JSON lines: which differences are accepted, and the errors for lines that are not requests.
 
 use crate::samples::{ID, id};
 use abide_protocol::{
@@ -27,9 +27,9 @@ fn null() -> Option<RequestId> {
     Some(RequestId::Other("null".to_owned()))
 }
 
-/// `abide daemon restart` has to work after an upgrade: it asks the older daemon, in JSON.
+/// `abide daemon restart` after an upgrade sends JSON to the older daemon, whose replies lack newer fields.
 #[test]
-fn what_an_older_daemon_leaves_out_of_a_reply_has_a_default() {
+fn reply_fields_missing_from_older_daemons_have_defaults() {
     let shutdown: ShutdownReply = serde_json::from_str(r#"{"unfinished":2}"#).unwrap();
     assert_eq!((shutdown.unfinished, shutdown.cut.len()), (2, 0));
     let status = r#"{"version":"0.1.0","pid":1,"startedAt":1,"uptimeMs":1,"memoryBytes":1,"connections":1,"sessions":0,
@@ -40,7 +40,7 @@ fn what_an_older_daemon_leaves_out_of_a_reply_has_a_default() {
 }
 
 #[test]
-fn headers_of_the_language_server_protocol_are_known() {
+fn headers_of_the_language_server_protocol_get_their_own_error() {
     for line in ["Content-Length: 12\r", "content-length:12", "Content-Type: application/vscode-jsonrpc"] {
         let (_, hello) = json::decode_hello(line.as_bytes());
         for error in [hello.unwrap_err(), read(line).request.unwrap_err()] {
@@ -52,14 +52,14 @@ fn headers_of_the_language_server_protocol_are_known() {
 }
 
 #[test]
-fn an_answer_is_never_declined_by_leaving_it_out() {
+fn user_response_without_response_is_refused() {
     let line = r#"{"jsonrpc":"2.0","id":2,"method":"userResponse","params":{"taskId":"a"}}"#;
     assert_eq!(refused(line).1, ErrorKind::InvalidParams);
 }
 
 #[test]
-fn parameters_that_may_be_absent_may_all_be_absent() {
-    // What each method takes at the least. `null`: no parameters at all.
+fn all_optional_parameters_may_be_absent_together() {
+    // The least parameters that each method accepts. `null`: none.
     let least = [
         ("startTask", r#"{"message":"hi"}"#),
         ("stopTask", r#"{"taskId":"a"}"#),
@@ -107,7 +107,7 @@ fn parameters_that_may_be_absent_may_all_be_absent() {
             let empty = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"{name}","params":{{}}}}"#);
             assert_eq!(read(&empty), expected);
         } else {
-            // What is left is needed.
+            // Every parameter that is left is required.
             let without = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"{name}"}}"#);
             if name != "startTask" {
                 assert_eq!(refused(&without), (Some(RequestId::Number(2)), ErrorKind::InvalidParams));
@@ -140,7 +140,7 @@ fn escapes_reach_text_ids_and_raw_json_alike() {
 }
 
 #[test]
-fn an_id_comes_back_as_it_was() {
+fn a_request_id_comes_back_unchanged() {
     for raw in ["0", "18446744073709551615", "-1", "1.5", r#""a\"b""#, "18446744073709551616"] {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{raw},"method":"focus"}}"#);
         let id = read(&line).id.unwrap();
@@ -152,14 +152,14 @@ fn an_id_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_request_without_id_is_not_to_be_answered() {
+fn a_request_without_id_has_no_id_to_reply_to() {
     let incoming = read(r#"{"jsonrpc":"2.0","method":"listTasks"}"#);
     assert_eq!(incoming, Incoming { id: None, request: Ok(Request::ListTasks(ListTasksParams::default())) });
     assert_eq!(refused(r#"{"jsonrpc":"2.0","method":"nope"}"#), (None, ErrorKind::MethodNotFound));
 }
 
 #[test]
-fn what_is_not_a_request_is_named_for_what_it_is() {
+fn each_line_that_is_no_request_gets_its_own_error_kind() {
     let number = || Some(RequestId::Number(2));
     let table: &[(&str, Option<RequestId>, ErrorKind)] = &[
         ("", null(), ErrorKind::Parse),
@@ -199,7 +199,7 @@ fn what_is_not_a_request_is_named_for_what_it_is() {
 }
 
 #[test]
-fn a_scope_is_a_word_or_an_object() {
+fn a_scope_is_a_string_or_an_object() {
     let line = |scope: &str| format!(r#"{{"id":2,"method":"subscribe","params":{{"scope":{scope}}}}}"#);
     let conversation = format!(r#"{{"conversation":"{}"}}"#, id::<abide_protocol::ConversationId>(0x11));
     let table = [
@@ -213,7 +213,7 @@ fn a_scope_is_a_word_or_an_object() {
 }
 
 #[test]
-fn hello_says_what_is_wrong_with_it() {
+fn a_wrong_hello_gets_an_error_that_names_the_fault() {
     let table = [
         ("GET / HTTP/1.1", ErrorKind::Parse),
         (r#"{"id":0,"method":"status"}"#, ErrorKind::InvalidRequest),
@@ -236,7 +236,7 @@ fn hello_says_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_client_passes_over_what_it_does_not_know() {
+fn a_client_skips_unknown_messages() {
     let receive = |line: &str| Codec::Json.decode_received(line.as_bytes());
     let unknown = r#"{"jsonrpc":"2.0","method":"taskDream","params":{"a":1}}"#;
     assert_eq!(receive(unknown).unwrap(), Received::Unknown);

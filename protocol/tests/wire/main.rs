@@ -1,4 +1,4 @@
-//! The wire as others see it: golden files in both codecs, and what happens to bytes that are not messages.
+//! The wire format: golden files in both codecs, and how bytes that are not messages are refused.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test's way to say no")]
 

@@ -1,4 +1,4 @@
-//! What no table thought of: random messages come back equal, random bytes never panic.
+//! Random messages come back equal; random bytes never panic.
 
 use crate::samples::{self, ID, Sample, at, id, record};
 use abide_protocol::{
@@ -114,7 +114,7 @@ fn any_notification() -> impl Strategy<Value = Notification> {
     prop_oneof![message, event, delta]
 }
 
-/// All that reads bytes of a stranger.
+/// Runs every decoder on untrusted bytes.
 fn decode_everything(bytes: &[u8]) {
     for codec in CODECS {
         drop(codec.decode_incoming(bytes));
@@ -148,13 +148,13 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_are_survived(bytes in collection::vec(any::<u8>(), 0..256)) {
+    fn random_bytes_do_not_panic(bytes in collection::vec(any::<u8>(), 0..256)) {
         decode_everything(&bytes);
     }
 
-    /// Nearly right is more dangerous than random.
+    /// Bytes that are almost a message reach deeper than random ones.
     #[test]
-    fn broken_messages_are_survived(
+    fn broken_messages_do_not_panic(
         which in any::<prop::sample::Index>(),
         breaks in collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {

@@ -1,4 +1,4 @@
-//! The page about the protocol, made of the sources: what they say is what it says.
+//! Renders protocol/README.md from the sources, and compares.
 
 mod source;
 
@@ -11,7 +11,7 @@ const PAGE: &str = include_str!("reference/page.md");
 
 /// `ABIDE_BLESS=1` writes the page anew.
 #[test]
-fn the_page_says_what_the_sources_say() {
+fn the_page_is_rendered_from_the_sources() {
     let page = render(&Source::read());
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("README.md");
     if is_blessed() {
@@ -22,7 +22,7 @@ fn the_page_says_what_the_sources_say() {
 }
 
 #[test]
-fn every_method_notification_error_and_limit_is_in_the_sources_as_they_are_read() {
+fn the_parser_finds_every_method_notification_error_and_limit() {
     let source = Source::read();
     let names = |rows: &[Row]| rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&source.methods), Request::NAMES);
@@ -73,7 +73,7 @@ fn render(source: &Source) -> String {
     page
 }
 
-/// A struct's fields under a heading; its own words before it.
+/// A struct's fields as a table, after its docstring.
 fn table(out: &mut String, source: &Source, heading: &str, name: &str, linked: &mut BTreeSet<String>) {
     let Definition { meaning, shape, .. } = source.definition(name);
     let Shape::Struct(fields) = shape else { panic!("{name} is no struct") };
@@ -92,7 +92,7 @@ fn rows(source: &Source, fields: &[Field], linked: &mut BTreeSet<String>) -> Str
     out
 }
 
-/// A Rust type in the words of JSON.
+/// A Rust type as the page names it.
 fn shown(source: &Source, kind: &str, linked: &mut BTreeSet<String>) -> String {
     let inner = |wrapper: &str| kind.strip_prefix(wrapper).and_then(|rest| rest.strip_suffix('>'));
     if let Some(inner) = inner("Option<").or_else(|| inner("Box<")) {
@@ -118,7 +118,7 @@ fn shown(source: &Source, kind: &str, linked: &mut BTreeSet<String>) -> String {
     }
 }
 
-/// All types that are linked to, and those that they link to.
+/// All types that are linked to, and those that they link to in turn.
 fn types(source: &Source, mut wanted: BTreeSet<String>) -> String {
     let mut sections = std::collections::BTreeMap::new();
     while let Some(name) = wanted.pop_first() {

@@ -1,4 +1,4 @@
-//! One message of every kind, with every field set to something that can be told from the others.
+//! One message of every kind, each field set to a value that differs from the others.
 
 mod notifications;
 mod records;

@@ -4,21 +4,21 @@ use abide_protocol::transcript::{Block, Reply};
 use std::sync::OnceLock;
 use tokio::runtime::{Builder, Runtime};
 
-/// A streamed answer of OpenAI Chat Completions.
+/// Reads a streamed reply of OpenAI Chat Completions.
 pub fn sse_openai(body: &[u8]) {
     answer(Api::OPENAI_CHAT, body);
 }
 
-/// A streamed answer of Anthropic Messages.
+/// Reads a streamed reply of Anthropic Messages.
 pub fn sse_anthropic(body: &[u8]) {
     answer(Api::ANTHROPIC, body);
 }
 
-/// Reads a streamed answer. However it is cut into pieces on its way, it says the same, and what was shown of it is what it says.
+/// Reads a streamed reply. However it is split into pieces, the result is the same, and the live events add up to it.
 fn answer(api: Api, body: &[u8]) {
     let whole = answered(api, body, body.len());
     let pieces = answered(api, body, 7);
-    // An answer that breaks off breaks off somewhere: only whole ones can be compared.
+    // A reply that is cut may be cut at different places: only complete ones can be compared.
     if let (Some(whole), Some(pieces)) = (&whole, &pieces) {
         assert_eq!(format!("{:?}", whole.blocks), format!("{:?}", pieces.blocks));
         assert_eq!((whole.stop_reason, whole.usage), (pieces.stop_reason, pieces.usage));

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Longer than this nobody reads what a call is about.
+/// The longest summary, in characters: a person reads no more.
 const MAX_SUMMARY: usize = 2000;
 
 /// Tools, and a workspace for them.
@@ -34,7 +34,8 @@ impl Place {
     }
 }
 
-/// A tool's name and the arguments that a model wrote: the schema, then the assessment. First line: the name.
+/// Assesses a call. The first line of `text` is the tool's name, the rest the arguments: the schema is checked, then the call
+/// assessed.
 pub fn arguments(place: &Place, text: &str) {
     let Place { tools, workspace } = place;
     let (tool, arguments) = text.split_once('\n').unwrap_or((text, ""));
@@ -64,7 +65,7 @@ pub fn arguments(place: &Place, text: &str) {
             "{} characters of summary",
             first.summary.len()
         );
-        // Some providers write nothing where there are no arguments.
+        // Some providers send nothing if there are no arguments.
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
         let object = serde_json::from_str::<serde_json::Value>(arguments).is_ok_and(|v| v.is_object());
         let known = allowed.iter().any(|spec| spec.name == tool);

@@ -1,4 +1,4 @@
-//! Where fuzzing starts from: the golden files of the wire, and `seeds/`.
+//! The inputs that fuzzing starts from: the wire's golden files, and `seeds/`.
 
 use serde_json::value::RawValue;
 use std::{
@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What there is for a target, by its name.
+/// The inputs for a target, by its name.
 ///
 /// # Panics
-/// The files of the repository are not there, or are not what they were.
+/// Files of the repository are missing or have another format.
 #[must_use]
 pub fn of(target: &str) -> Vec<Vec<u8>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -74,7 +74,7 @@ fn unhex(text: &str) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| (16 * pair[0] + pair[1]) as u8).collect()
 }
 
-/// As it lies in the database.
+/// The record as the database stores it.
 fn record(file: &Path) -> String {
     let told = text(file);
     let (_, body) = told.split_once(r#""body":{""#).expect("a record has a body");

@@ -1,7 +1,7 @@
 use crate::{message::first_line, meter::measured};
 use abide_protocol::codec::json::{decode_hello, decode_hello_reply, encode_hello, encode_hello_reply};
 
-/// The first line of a connection, as each side reads it.
+/// Decodes the first line of a connection as each side does.
 pub fn hello(bytes: &[u8]) {
     let bytes = first_line(bytes);
     let (id, hello) = measured(|| decode_hello(bytes));

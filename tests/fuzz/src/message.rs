@@ -1,17 +1,17 @@
 use crate::meter::measured;
 use abide_protocol::codec::{Codec, Outgoing, Received, RequestId};
 
-/// A frame, as each side reads it.
+/// Decodes a frame as each side does.
 pub fn frame(bytes: &[u8]) {
     both_ways(Codec::Binary, bytes);
 }
 
-/// A line of JSON, as each side reads it.
+/// Decodes a line of JSON as each side does.
 pub fn line(bytes: &[u8]) {
     both_ways(Codec::Json, first_line(bytes));
 }
 
-/// Reads a message as a daemon and as a client would. What can be read can be written, in either codec, and is the same again.
+/// Decodes a message as daemon and as client. What can be decoded can be encoded in that codec, and is equal after another round.
 fn both_ways(codec: Codec, bytes: &[u8]) {
     let incoming = measured(|| codec.decode_incoming(bytes));
     match incoming.request {
@@ -46,12 +46,12 @@ fn both_ways(codec: Codec, bytes: &[u8]) {
     }
 }
 
-/// What reaches a decoder of lines.
+/// The first line, which is what a decoder of lines gets.
 pub(crate) fn first_line(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()
 }
 
-/// Of what an encoder made, what a decoder takes.
+/// The part of an encoded message that the decoder takes.
 fn payload(codec: Codec, bytes: &[u8]) -> &[u8] {
     match codec {
         Codec::Json => first_line(bytes),

@@ -1,4 +1,4 @@
-//! Bytes that arrive must not make us allocate much more than they are.
+//! Checks that decoding allocates little more than the size of its input.
 
 #![expect(unsafe_code, reason = "an allocator is unsafe to write")]
 
@@ -7,7 +7,7 @@ use std::{
     cell::Cell,
 };
 
-/// What reading anything may allocate at one time, in bytes: twice the longest message.
+/// The most that decoding may allocate at one time, in bytes: twice the longest message.
 const MAX: usize = 16 * 1024 * 1024;
 
 thread_local! {
@@ -22,7 +22,7 @@ unsafe impl GlobalAlloc for Meter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = LIVE.get().wrapping_add(layout.size());
         LIVE.set(live);
-        // What other threads gave back is not counted here, so that it may seem less than nothing.
+        // Memory freed by other threads is not counted here, so the number may fall below zero.
         if live < usize::MAX / 2 {
             PEAK.set(PEAK.get().max(live));
         }
@@ -38,7 +38,7 @@ unsafe impl GlobalAlloc for Meter {
 #[global_allocator]
 static METER: Meter = Meter;
 
-/// Reads something, and sees that it takes no more memory than it may.
+/// Runs a decoder and checks how much memory it takes.
 pub(crate) fn measured<T>(read: impl FnOnce() -> T) -> T {
     LIVE.set(0);
     PEAK.set(0);

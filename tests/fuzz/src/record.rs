@@ -6,10 +6,11 @@ use abide_protocol::{
 };
 use abide_store::fuzzing::{read, stored};
 
-/// More than this takes long and finds nothing new.
+/// More records take long and find nothing new.
 const MAX_RECORDS: usize = 64;
 
-/// Records as they lie in the database: `kind body`, a line each. What can be read is folded, and never brings anything down.
+/// Folds records as the database stores them: `kind body`, one a line. A record that can be decoded must never make the fold
+/// panic.
 pub fn stored_record(text: &str) {
     let (task, at) = (TaskId(Default::default()), Timestamp(1_700_000_000_000));
     let mut history = History::default();
@@ -22,7 +23,7 @@ pub fn stored_record(text: &str) {
         let _ =
             (effects(&history), history.root().map(|task| view(ConversationId(Default::default()), task)));
     }
-    // A later daemon takes it over, and a person ends it.
+    // A later daemon takes the history over, and a person stops its tasks.
     let mut mint = Mint::new(at.plus(1000), 1);
     let live = history.live().next().map(|task| task.id);
     if let Some(task) = live {

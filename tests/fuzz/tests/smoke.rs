@@ -1,4 +1,4 @@
-//! Every decoder on what it is used to, changed a little, in a few seconds. For longer there is `tests/fuzz/run`.
+//! Runs every decoder for a few seconds on valid inputs with small changes. `tests/fuzz/run` runs longer.
 
 use abide_fuzz::{Place, corpus};
 use proptest::{collection::vec, prelude::*, sample, test_runner::TestRunner};
@@ -12,14 +12,14 @@ enum Change {
     Insert(u8),
     Remove,
     CutHere,
-    /// What stands here once more.
+    /// Repeats the bytes at this place.
     Repeat(u8),
 }
 
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         any::<u8>().prop_map(Change::Set),
-        // What means something where there are structures.
+        // Bytes with a meaning in the formats.
         sample::select(&b"\"\\{}[]:,0-9\n \0\xff"[..]).prop_map(Change::Insert),
         Just(Change::Remove),
         Just(Change::CutHere),

@@ -1,4 +1,4 @@
-//! Tests that need something of the machine. Without it they say so and pass, unless nothing may be missing.
+//! For tests that need something of the machine: without it they print why and pass, unless skipping is forbidden.
 
 #![expect(
     clippy::expect_used,
@@ -8,10 +8,10 @@
 
 use std::{env, fs::File, io::Write as _};
 
-/// The test does not run, for this reason. The test command shows all such reasons at its end.
+/// Records that the test does not run, and why. `tests/run` lists these at its end.
 ///
 /// # Panics
-/// `ABIDE_TEST_NO_SKIP` is set: the machine was to have everything.
+/// `ABIDE_TEST_NO_SKIP` is set, which forbids skipping.
 pub fn skip(test: &str, reason: &str) {
     let words = format!("skipped: {test}: {reason}");
     assert!(env::var_os("ABIDE_TEST_NO_SKIP").is_none(), "{words}, though nothing may be skipped");

@@ -8,13 +8,13 @@ const PATH: &str = "/org/freedesktop/portal/desktop";
 const NAMESPACE: &str = "org.freedesktop.appearance";
 const KEY: &str = "color-scheme";
 
-/// A desktop portal that knows one setting; it ends when it is dropped.
+/// A desktop portal with one setting; it ends when it is dropped.
 pub struct Portal {
     server: Connection,
     scheme: Arc<AtomicU32>,
 }
 
-/// What the system would like programs to look like.
+/// The colour scheme that the system prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     Dark = 1,
@@ -30,7 +30,7 @@ impl Portal {
         Ok(Self { server, scheme })
     }
 
-    /// The system looks otherwise from now on, and says so.
+    /// Changes the colour scheme and signals it.
     ///
     /// # Panics
     /// The bus is gone.
@@ -50,7 +50,7 @@ struct Settings {
 
 #[interface(name = "org.freedesktop.portal.Settings")]
 impl Settings {
-    /// The real one wraps the value twice here, and so does this.
+    /// A real portal wraps the value twice here.
     fn read(&self, namespace: &str, key: &str) -> fdo::Result<OwnedVariant> {
         if (namespace, key) != (NAMESPACE, KEY) {
             return Err(fdo::Error::Failed(format!("there is no {namespace} {key}")));

@@ -15,7 +15,7 @@ use abide_client::{
 };
 use std::{collections::HashMap, sync::Arc};
 
-/// Has so many tasks at work, until the crowd closes.
+/// Keeps so many tasks running until the crowd closes.
 pub(super) async fn keep(shared: Arc<Shared>, tasks: usize) {
     let mut way = Way::to(shared.ground.home.clone());
     let mut at_work: HashMap<ConversationId, (usize, usize)> = HashMap::new();
@@ -43,7 +43,7 @@ pub(super) async fn keep(shared: Arc<Shared>, tasks: usize) {
     }
 }
 
-/// Starts a task, twice over, as a client does that is not sure.
+/// Starts a task with the request sent twice, as a client does whose first reply was lost.
 async fn begin(shared: &Shared, way: &mut Way, slot: usize, round: usize) -> StartTaskReply {
     let ground = &shared.ground;
     let key = format!("s{slot}r{round}");
@@ -62,7 +62,7 @@ async fn begin(shared: &Shared, way: &mut Way, slot: usize, round: usize) -> Sta
         let again = loop {
             match way.ask::<method::StartTask>(params.clone()).await {
                 Ok(reply) => break reply,
-                // It is going down; the next one takes it.
+                // The daemon is shutting down; the next one gets the request.
                 Err(e) if e.daemon().is_some_and(|e| e.kind() == ErrorKind::ShuttingDown) => {
                     way.client = None;
                 }

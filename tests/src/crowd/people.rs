@@ -17,7 +17,7 @@ use abide_client::{
 };
 use std::sync::Arc;
 
-/// A person with an overview: answers what is in the inbox, sometimes stops a task, and resumes what too many deaths have paused.
+/// A person: answers the inbox, sometimes stops a task, and resumes tasks paused by the crash loop.
 pub(super) async fn look_after(shared: Arc<Shared>, name: &'static str) {
     let home =
         AtHome { home: shared.ground.home.clone(), options: Options::new("abide-tests", "0"), start: None };
@@ -109,7 +109,7 @@ impl Person {
         }
     }
 
-    /// The task has ended meanwhile, or the daemon is going.
+    /// Accepts errors that mean the task has ended meanwhile or the daemon is going down.
     fn may_be_late(&mut self, error: &abide_client::CallError) {
         let kind = error.daemon().map(abide_client::protocol::Error::kind);
         assert!(

@@ -5,7 +5,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// A task of a few steps: commands that leave a mark, edits, looks, questions, several calls in one reply.
+/// A task of a few steps: commands that leave a mark, edits, reads, questions, several calls in one reply.
 pub(super) fn script(key: &str, seed: &Seed, witness: &Witness) -> Script {
     let (key, seed, witness) = (key.to_owned(), seed.of(key), witness.clone());
     let steps = 4 + seed.clone().below(6);
@@ -25,7 +25,7 @@ fn turn(key: &str, n: usize, seed: &mut Seed, witness: &Witness) -> Turn {
     let turn = Turn::say(format!("Step {n} of {key}."));
     match seed.below(8) {
         0 => turn.call("shell", shell(marked(0))),
-        // Long enough to be met by a kill.
+        // Long enough to be hit by a kill.
         1 | 2 => {
             turn.call("shell", shell(format!("{} && echo 'output of {key}.{n}.0' && sleep 0.2", marked(0))))
         }

@@ -16,7 +16,7 @@ pub struct Cli {
     folder: PathBuf,
 }
 
-/// What a run of it came to.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliOutput {
     pub code: Option<i32>,
@@ -24,7 +24,7 @@ pub struct CliOutput {
     pub stderr: String,
 }
 
-/// A run that is still under way; dropped, it is killed.
+/// A run that is under way; dropping it kills it.
 #[derive(Debug)]
 pub struct CliRun {
     child: Child,
@@ -36,7 +36,7 @@ impl Cli {
         Self { variables, folder }
     }
 
-    /// From another folder.
+    /// Runs it in another folder.
     #[must_use]
     pub fn from(mut self, folder: &Path) -> Self {
         self.folder = folder.to_path_buf();
@@ -57,7 +57,7 @@ impl Cli {
         self.run_with_input(arguments, "").await
     }
 
-    /// Runs it to its end, with something on its stdin.
+    /// Runs it to its end, with `input` on its stdin.
     ///
     /// # Panics
     /// It does not end.
@@ -66,7 +66,7 @@ impl Cli {
         let mut stdin = child.stdin.take().expect("a pipe");
         let what = format!("`abide {}` to end", arguments.join(" "));
         let output = wait::within(&what, async {
-            // It may end without reading all of it.
+            // It may end without reading all.
             drop(stdin.write_all(input.as_bytes()).await);
             drop(stdin);
             child.wait_with_output().await.expect("abide can be waited for")
@@ -79,7 +79,7 @@ impl Cli {
         }
     }
 
-    /// Runs it to its end, which must be a good one; its stdout.
+    /// Runs it to its end, which must be a success; returns its stdout.
     ///
     /// # Panics
     /// It ends with another code than 0.
@@ -137,7 +137,7 @@ impl CliRun {
         wait::within("a line from abide", self.lines.next_line()).await.expect("abide's stdout can be read")
     }
 
-    /// Lines up to and including the first that is as `is_last` says.
+    /// Reads lines up to and including the first that satisfies `is_last`.
     ///
     /// # Panics
     /// No such line comes.
@@ -168,7 +168,7 @@ impl CliRun {
         self.child.kill().await.expect("abide can be killed");
     }
 
-    /// The exit code, when it ends by itself.
+    /// Waits until it ends by itself; returns its exit code.
     ///
     /// # Panics
     /// It does not end.

@@ -25,7 +25,7 @@ impl Config {
             .provider("claude", "anthropic", &model.anthropic_url(), "")
     }
 
-    /// One more provider; `more` is lines of its own.
+    /// Adds a provider; `more` is further lines of its section.
     #[must_use]
     pub fn provider(mut self, name: &str, api: &str, base_url: &str, more: &str) -> Self {
         let _ = writeln!(

@@ -6,7 +6,7 @@ use crate::process;
 async fn a_process_that_survives_fails_its_test() {
     let daemon = TestDaemon::new(&Config::new());
     let mut command = process::program("sleep");
-    // Only its folder gives it away.
+    // Only its working folder shows that it belongs to the test.
     let _survivor = command.arg("600").env_clear().current_dir(daemon.workspace()).spawn().expect("sleep");
     drop(daemon);
 }

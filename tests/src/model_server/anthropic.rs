@@ -20,7 +20,7 @@ struct Message<'a> {
     content: &'a RawValue,
 }
 
-/// Reads a request; the error is what is wrong with its shape.
+/// Reads a request; the error says what is wrong with it.
 pub(super) fn read(body: &str) -> Result<View, String> {
     let mut fields: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(body).map_err(|e| format!("the body is no JSON object: {e}"))?;
@@ -54,7 +54,7 @@ pub(super) fn read(body: &str) -> Result<View, String> {
     Ok(view)
 }
 
-/// The blocks as they stand there, but for the cache marks, which wander.
+/// The blocks as in the request, without the cache marks, which move.
 fn blocks_of(content: &RawValue) -> Result<Vec<String>, String> {
     let content = content.get();
     if content.starts_with('"') {
@@ -137,7 +137,7 @@ fn redacted(id: &str, at: usize) -> String {
     format!("redacted/{id}/{at}+==")
 }
 
-/// The parts of a reply as they are to come back, block by block.
+/// The parts of a reply, in the form in which they must come back.
 pub(super) fn parts(turn: &Turn, id: &str) -> Vec<Part> {
     let parts = blocks(&turn.pieces).into_iter().enumerate().map(|(at, block)| match block {
         Piece::Text(text) => Part::Text(text),
@@ -265,7 +265,7 @@ fn event(body: &Value) -> Frame {
     Frame::event(format!("event: {name}\ndata: {body}\n\n"))
 }
 
-/// What an error looks like.
+/// The body of an error response.
 pub(super) fn error(code: u16, words: &str) -> String {
     let kind = match code {
         400 => "invalid_request_error",

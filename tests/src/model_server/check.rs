@@ -1,11 +1,11 @@
-//! What the strictest provider would refuse.
+//! Checks requests as the strictest provider would.
 
 use super::view::{Item, ItemKind, Part, Sent, View};
 use serde_json::Value;
 
-/// What is wrong with a request, given what was sent and asked before; nothing, if it is as it should be.
+/// What is wrong with a request, compared with earlier replies and requests.
 ///
-/// `sent` has, by number, every attempt of every reply that was given so far; `before` is the last good request.
+/// `sent` has every attempt of every reply so far, by the reply's number; `before` is the last accepted request.
 pub(super) fn check(view: &View, sent: &[Vec<Sent>], before: Option<&View>) -> Result<(), String> {
     order(&view.items)?;
     if let Some(before) = before {
@@ -26,7 +26,8 @@ pub(super) fn check(view: &View, sent: &[Vec<Sent>], before: Option<&View>) -> R
     Ok(())
 }
 
-/// Every call has exactly one result, in call order, right after its reply; a person (or a result) speaks first and last.
+/// Every call has exactly one result, in call order, right after its reply. The first and last message are the user's, or
+/// results.
 fn order(items: &[Item]) -> Result<(), String> {
     if !matches!(items.first().map(|i| &i.kind), Some(ItemKind::User(_))) {
         return Err("the first message is not the user's".to_owned());
@@ -60,7 +61,7 @@ fn order(items: &[Item]) -> Result<(), String> {
     }
 }
 
-/// What was sent before is sent again byte for byte, or the provider's cache is lost.
+/// Everything of the earlier request is repeated byte for byte; otherwise the provider's cache is lost.
 fn prefix(view: &View, before: &View) -> Result<(), String> {
     if view.head != before.head {
         let (was, is) = difference(&before.head, &view.head);
@@ -80,7 +81,7 @@ fn prefix(view: &View, before: &View) -> Result<(), String> {
     Ok(())
 }
 
-/// What a person said last may be said on in the same message: its bytes are still the beginning of it.
+/// The user's last message may be extended: it must still begin with the same bytes.
 fn has_grown(new: &Item, old: &Item) -> bool {
     let is_text = |item: &Item| matches!(item.kind, ItemKind::User(_));
     let open = old.raw.trim_end_matches('}').trim_end_matches('"');
@@ -90,7 +91,7 @@ fn has_grown(new: &Item, old: &Item) -> bool {
         && new.raw.strip_prefix(open).is_some_and(|more| more.starts_with(blank_line))
 }
 
-/// Where two texts part.
+/// The texts from the place where they differ.
 fn difference<'a>(was: &'a str, is: &'a str) -> (String, String) {
     let same = was.chars().zip(is.chars()).take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(20);
@@ -107,7 +108,7 @@ fn is_same(parts: &[Part], sent: &Sent) -> bool {
     is_whole || is_beginning(parts, sent)
 }
 
-/// What was shown of a reply when its task was stopped stays as text.
+/// The part of a stopped reply that was shown comes back as text.
 fn is_beginning(parts: &[Part], sent: &Sent) -> bool {
     match parts {
         [Part::Text(text)] => !text.is_empty() && sent.text().starts_with(text.as_str()),
@@ -129,7 +130,7 @@ fn is_same_part(part: &Part, sent: &Part) -> bool {
         && is_same_arguments(arguments, sent_arguments, extra.is_some())
 }
 
-/// Arguments that are no JSON object come back as `{}`. Where they are a text, they come back byte for byte.
+/// Arguments that are no JSON object come back as `{}`. Where the API sends them as a string, they come back byte for byte.
 fn is_same_arguments(arguments: &str, sent: &str, are_text: bool) -> bool {
     let expected = match serde_json::from_str::<Value>(sent) {
         Ok(Value::Object(_)) => sent,

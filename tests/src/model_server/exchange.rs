@@ -1,4 +1,4 @@
-//! What the server knows of its conversations.
+//! The state of the server's conversations.
 
 use super::{
     Outcome, Script, Seen, Turn,
@@ -30,29 +30,29 @@ struct State {
 /// A conversation.
 #[derive(Default)]
 struct Talk {
-    /// By number of the reply, each attempt.
+    /// The attempts of each reply, by its number.
     sent: Vec<Vec<Sent>>,
-    /// By number of the reply, how often it was asked for.
+    /// How often each reply was requested, by its number.
     attempts: BTreeMap<usize, usize>,
     last_good: Option<Good>,
 }
 
-/// A request that was as it should be, and where it stands among all.
+/// An accepted request, and its index in `seen`.
 struct Good {
     view: View,
     seen: usize,
 }
 
-/// A request that has its answer: which one, and where its story is written down.
+/// An accepted request with its reply, and its ticket.
 pub(super) struct Admitted {
     pub(super) turn: Turn,
-    /// Distinguishes this attempt from all others of the conversation.
+    /// Unique to this attempt within the conversation.
     pub(super) id: String,
     pub(super) attempt: usize,
     pub(super) ticket: Ticket,
 }
 
-/// Names a request and its reply.
+/// Identifies a request and its reply.
 #[derive(Debug, Clone)]
 pub(super) struct Ticket {
     seen: usize,
@@ -78,7 +78,7 @@ impl Exchange {
         std::mem::take(&mut self.lock().violations)
     }
 
-    /// Takes a request in: says what to answer, or what is wrong with it.
+    /// Accepts a request and returns the reply, or what is wrong with the request.
     pub(super) fn admit(
         &self,
         view: Result<View, String>,
@@ -92,7 +92,7 @@ impl Exchange {
         admitted
     }
 
-    /// Takes replies of a script as given.
+    /// Marks replies of a script as given.
     pub(super) fn recall(&self, key: &str, replies: usize, parts: impl Fn(&Turn, &str) -> Vec<Part>) {
         let mut state = self.lock();
         let script = state.scripts.get(key).cloned().expect("a script for the key");
@@ -105,7 +105,7 @@ impl Exchange {
         state.talks.entry(key.to_owned()).or_default().sent = given;
     }
 
-    /// The reply went out whole.
+    /// The reply was sent completely.
     pub(super) fn sent_whole(&self, ticket: &Ticket) {
         let mut state = self.lock();
         if let Some(sent) = state
@@ -145,8 +145,8 @@ impl State {
         let place = self.seen.len();
         let checked = view.and_then(|view| {
             let before = talk.last_good.as_ref().map(|good| {
-                // A request may leave while what it says is committed. If its sender died in that moment, nothing of it ever was: the
-                // same reply is asked for again, and what followed the one before may have become something else.
+                // A request may be sent while the records it was made from are being committed. If the daemon died in that
+                // moment, they are lost: the same reply is requested again, and the entries after the earlier one may differ.
                 let holds = good.view.turn() < number || self.seen[good.seen].outcome == Outcome::Failed;
                 if holds { good.view.clone() } else { good.view.settled() }
             });

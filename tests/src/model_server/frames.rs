@@ -1,4 +1,4 @@
-//! A reply as what goes over the wire: bytes, and points at which it waits.
+//! A reply as bytes on the wire, and points at which it waits.
 
 use super::{
     Gate,
@@ -11,7 +11,7 @@ use bytes::Bytes;
 pub(super) enum Frame {
     Bytes(Bytes),
     Gate(Gate),
-    /// The connection is cut here.
+    /// The connection is closed here.
     Cut,
 }
 
@@ -21,7 +21,7 @@ impl Frame {
     }
 }
 
-/// Applies a fault to the frames of a whole reply; `broken` and `reported` are the events of this wire that say so.
+/// Applies a fault to the frames of a complete reply; `broken` and `reported` are this API's malformed event and error event.
 pub(super) fn spoil(frames: Vec<Frame>, fault: &Fault, broken: &str, reported: &str) -> Vec<Frame> {
     match fault {
         Fault::Cut { after } => {
@@ -40,7 +40,7 @@ pub(super) fn spoil(frames: Vec<Frame>, fault: &Fault, broken: &str, reported: &
     }
 }
 
-/// Cuts the bytes anew, if the script wants that.
+/// Splits the bytes into chunks of the script's size, if it sets one.
 pub(super) fn chop(frames: Vec<Frame>, manner: &Manner) -> Vec<Frame> {
     let Some(size) = manner.chunk else { return frames };
     frames
@@ -83,13 +83,13 @@ fn insert(mut frames: Vec<Frame>, after_events: usize, event: &str) -> Vec<Frame
     frames
 }
 
-/// Arguments in pieces of a few characters, as models give them.
+/// Splits arguments into pieces of a few characters, as models send them.
 pub(super) fn pieces_of(arguments: &str) -> Vec<String> {
     let characters: Vec<char> = arguments.chars().collect();
     characters.chunks(9).map(|c| c.iter().collect()).collect()
 }
 
-/// The first of each, the second of each, and so on.
+/// The first of each list, then the second of each, and so on.
 pub(super) fn by_turns<T>(lists: Vec<Vec<T>>) -> Vec<T> {
     let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
     let mut mixed = Vec::new();

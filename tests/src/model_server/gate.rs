@@ -2,7 +2,7 @@ use crate::wait;
 use std::fmt;
 use tokio::sync::watch;
 
-/// A point at which a reply waits until the test lets it go on. Clones are the same gate.
+/// A point at which a reply waits until the test opens it. Clones share the gate.
 #[derive(Clone)]
 pub struct Gate {
     name: &'static str,
@@ -21,12 +21,12 @@ impl Gate {
         Self { name, state: watch::Sender::new(State::default()) }
     }
 
-    /// Lets everything through that stands or comes here.
+    /// Lets all replies pass, those that wait and those that come later.
     pub fn open(&self) {
         self.state.send_modify(|s| s.is_open = true);
     }
 
-    /// Waits until a reply has come this far.
+    /// Waits until a reply has reached the gate.
     ///
     /// # Panics
     /// None does in time.
@@ -34,7 +34,7 @@ impl Gate {
         self.reached_times(1).await;
     }
 
-    /// Waits until replies have come this far so many times.
+    /// Waits until this many replies have reached the gate.
     ///
     /// # Panics
     /// They do not in time.
@@ -48,7 +48,7 @@ impl Gate {
 
     pub(super) async fn pass(&self) {
         self.state.send_modify(|s| s.arrivals += 1);
-        // An error would mean that nobody could open it any more; `self` can.
+        // It fails only if all senders are dropped, but `self` holds one.
         drop(self.state.subscribe().wait_for(|s| s.is_open).await);
     }
 }

@@ -1,4 +1,4 @@
-//! The server's side of HTTP. A reply is played by the response's body itself, so it ends with the connection.
+//! The HTTP side of the server. The response's body itself plays the reply, so it ends with the connection.
 
 use super::{
     Fault, Outcome, anthropic,
@@ -62,7 +62,7 @@ pub(super) async fn serve(stream: TokioIo<TcpStream>, exchange: Arc<Exchange>) {
         let exchange = Arc::clone(&exchange);
         async move { answer(request, &exchange).await }
     });
-    // A connection that breaks is the client's choice, or the script's.
+    // Either the client or the script has closed the connection.
     drop(http1::Builder::new().serve_connection(stream, service).await);
 }
 
@@ -182,7 +182,7 @@ async fn text_of(mut body: Incoming) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// A response's body: plays frames as fast as they are taken.
+/// A response's body: plays frames as fast as the client reads them.
 pub(super) struct Play {
     player: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     chunks: mpsc::Receiver<io::Result<Bytes>>,
@@ -219,8 +219,8 @@ impl Body for Play {
 }
 
 async fn play(frames: Vec<Frame>, chunks: mpsc::Sender<io::Result<Bytes>>, mut delivery: Delivery) {
-    // After the last gate nothing holds the reply any more. It counts as given before its end leaves: the client may ask on faster
-    // than this side notices that it has finished.
+    // After the last gate nothing delays the reply, so it counts as given before its end is sent: the client may send the next
+    // request before this side notices that it has finished.
     let mut gates = frames.iter().filter(|f| matches!(f, Frame::Gate(_))).count();
     for frame in frames {
         if gates == 0 {
@@ -229,7 +229,7 @@ async fn play(frames: Vec<Frame>, chunks: mpsc::Sender<io::Result<Bytes>>, mut d
         let sent = match frame {
             Frame::Bytes(bytes) => chunks.send(Ok(bytes)).await,
             Frame::Cut => {
-                // What was sent so far leaves when it has been taken and nothing more comes for a moment.
+                // Before a cut, what was sent must have left: the body's reader takes it and then waits.
                 drop(chunks.reserve().await);
                 tokio::task::yield_now().await;
                 chunks.send(Err(io::Error::other("the script cuts here"))).await
@@ -244,13 +244,13 @@ async fn play(frames: Vec<Frame>, chunks: mpsc::Sender<io::Result<Bytes>>, mut d
             return;
         }
     }
-    // The body takes the last chunk before it asks for more.
+    // The body takes the last chunk before it asks for another one.
     if chunks.reserve().await.is_ok() {
         delivery.outcome = if delivery.is_spoiled { Outcome::Failed } else { Outcome::Answered };
     }
 }
 
-/// Writes down how a reply ended, also if it is dropped half-way because the client is gone.
+/// Records how a reply ended, also if it is dropped because the client has gone.
 struct Delivery {
     exchange: Arc<Exchange>,
     ticket: Ticket,

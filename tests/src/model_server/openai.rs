@@ -38,7 +38,7 @@ struct Function {
     arguments: String,
 }
 
-/// Reads a request; the error is what is wrong with its shape.
+/// Reads a request; the error says what is wrong with it.
 pub(super) fn read(body: &str) -> Result<View, String> {
     let mut fields: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(body).map_err(|e| format!("the body is no JSON object: {e}"))?;
@@ -105,7 +105,7 @@ fn text(content: &Value) -> Result<String, String> {
     }
 }
 
-/// The parts of a reply as they are to come back. All text is one; reasoning does not come back.
+/// The parts of a reply, in the form in which they must come back. All text is one part; reasoning does not come back.
 pub(super) fn parts(turn: &Turn, id: &str) -> Vec<Part> {
     let blocks = blocks(&turn.pieces);
     let text: String =
@@ -129,7 +129,7 @@ fn call_id(id: &str, at: usize) -> String {
     format!("call_{id}_{at}")
 }
 
-/// Not in any order that a JSON library would choose, and with a space too many: verbatim is verbatim.
+/// In an order that no JSON library would choose, and with an extra space, to check that it comes back verbatim.
 fn extra(id: &str, at: usize) -> String {
     format!(r#"{{"google":{{"thought_signature":"sig/{id}/{at}+=="}}, "a":[1.50,"é"]}}"#)
 }
@@ -173,7 +173,7 @@ pub(super) fn frames(turn: &Turn, id: &str, wants_usage: bool) -> Vec<Frame> {
     frames
 }
 
-/// Not built by a JSON library: that would not leave `extra` as it is.
+/// Not written by a JSON library, which would change `extra`.
 fn call_head(id: &str, at: usize, tool: &str, extra: Option<String>) -> Frame {
     let extra = extra.map(|extra| format!(r#","extra_content":{extra}"#)).unwrap_or_default();
     let head = format!(
@@ -213,7 +213,7 @@ fn chunk(id: &str, choices: &Value, usage: Option<Value>) -> Frame {
     Frame::event(format!("data: {body}\n\n"))
 }
 
-/// What an error looks like.
+/// The body of an error response.
 pub(super) fn error(code: u16, words: &str) -> String {
     let kind = match code {
         400 => "invalid_request_error",

@@ -1,18 +1,18 @@
 use serde_json::Value;
 use std::time::Instant;
 
-/// A request that came, and what became of it.
+/// A received request and its outcome.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// The conversation, by its marker.
     pub key: String,
-    /// Which reply it asks for, from 0.
+    /// The number of the requested reply, from 0.
     pub turn: usize,
-    /// How often this reply was asked for before.
+    /// How many requests for this reply came before.
     pub attempt: usize,
     /// When it arrived.
     pub at: Instant,
-    /// When its answer began: the server's own work is between the two.
+    /// When the reply began; the time before it is the server's own work.
     pub answered_at: Instant,
     pub body: Value,
     /// Names in lower case.
@@ -20,17 +20,17 @@ pub struct Seen {
     pub outcome: Outcome,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Answering,
-    /// The reply was sent to its end.
+    /// The reply was sent completely.
     Answered,
-    /// The fault that the script wanted.
+    /// It got the script's fault.
     Failed,
-    /// It was not as a strict provider wants it.
+    /// It violated a strict provider's rules.
     Refused,
-    /// The client went away before the end.
+    /// The client closed the connection before the end.
     Abandoned,
 }
 
@@ -40,7 +40,7 @@ impl Seen {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// The whole request as text, to look for words in.
+    /// The whole request as text, to search in.
     #[must_use]
     pub fn text(&self) -> String {
         self.body.to_string()

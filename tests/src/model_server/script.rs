@@ -1,4 +1,4 @@
-//! What the model says, and how it misbehaves.
+//! The model's replies and faults.
 
 use super::Gate;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl fmt::Debug for Script {
     }
 }
 
-/// One reply, and what its first attempts suffer.
+/// One reply, and the faults of its first attempts.
 #[derive(Debug, Clone, Default)]
 pub struct Turn {
     pub(super) pieces: Vec<Piece>,
@@ -74,7 +74,7 @@ pub(super) struct Manner {
     pub(super) chunk: Option<usize>,
 }
 
-/// What befalls an attempt instead of its reply.
+/// A fault instead of a reply.
 #[derive(Debug, Clone)]
 pub enum Fault {
     /// Another status than 200, with a `Retry-After` in seconds.
@@ -89,7 +89,7 @@ pub enum Fault {
     Malformed { after_events: usize },
     /// After so many events the provider says that it is overloaded.
     Reported { after_events: usize },
-    /// 200, and a page that is no stream at all.
+    /// Status 200 and a web page instead of a stream.
     NotAStream,
 }
 
@@ -146,13 +146,13 @@ impl Turn {
         self.with(Piece::Call { tool: tool.to_owned(), arguments })
     }
 
-    /// A call whose arguments are these very bytes.
+    /// A call with exactly these bytes as arguments.
     #[must_use]
     pub fn raw_call(self, tool: &str, arguments: &str) -> Self {
         self.with(Piece::Call { tool: tool.to_owned(), arguments: arguments.to_owned() })
     }
 
-    /// Nothing of what follows is sent until the gate is open.
+    /// Sends what follows only when the gate is open.
     #[must_use]
     pub fn gate(self, gate: &Gate) -> Self {
         self.with(Piece::Gate(gate.clone()))
@@ -170,21 +170,21 @@ impl Turn {
         self
     }
 
-    /// Its calls carry no `extra_content`, which a proxy writes anew where it has to come back byte for byte (OpenAI only).
+    /// Its calls have no `extra_content`, which a proxy may rewrite although it must come back byte for byte (OpenAI only).
     #[must_use]
     pub fn plain(mut self) -> Self {
         self.manner.is_plain = true;
         self
     }
 
-    /// Sends so many bytes at a time, wherever characters and lines end.
+    /// Sends so many bytes at a time, splitting characters and lines.
     #[must_use]
     pub fn bytes_at_a_time(mut self, bytes: usize) -> Self {
         self.manner.chunk = Some(bytes);
         self
     }
 
-    /// The first attempt that has no fault yet suffers this.
+    /// The first attempt without a fault gets this one.
     #[must_use]
     pub fn but_first(mut self, fault: Fault) -> Self {
         self.faults.push(fault);

@@ -1,4 +1,4 @@
-//! The server against a client that is nothing but a socket.
+//! The server against a client that is a plain socket.
 
 use super::{Fault, Gate, ModelServer, Outcome, Turn};
 use crate::wait;
@@ -10,7 +10,7 @@ use tokio::{
 
 const USER: &str = "[k:talk] hello";
 
-/// Sends a request; the socket to read the answer from.
+/// Sends a request; returns the socket to read the response from.
 async fn send(server: &ModelServer, path: &str, body: &Value) -> TcpStream {
     let url = server.anthropic_url();
     let mut socket = TcpStream::connect(url.trim_start_matches("http://")).await.unwrap();
@@ -23,7 +23,7 @@ async fn send(server: &ModelServer, path: &str, body: &Value) -> TcpStream {
     socket
 }
 
-/// The whole answer: status, and what it says.
+/// The status and body of a response.
 async fn ask(server: &ModelServer, path: &str, body: &Value) -> (u16, String) {
     let mut socket = send(server, path, body).await;
     let mut bytes = Vec::new();
@@ -102,7 +102,7 @@ async fn thinking_comes_back_with_its_signature() {
     };
     let (status, _) = anthropic(&server, &[block, reply("sig/0x0/0"), user("and?")]).await;
     assert_eq!((status, server.take_violations().len()), (400, 1));
-    // Where the cache marks are makes no difference.
+    // The position of the cache marks does not matter.
     let marked = json!({ "type": "text", "text": USER, "cache_control": { "type": "ephemeral" } });
     let marked = json!({ "role": "user", "content": [marked] });
     let (status, text) = anthropic(&server, &[marked, reply("sig/0x0/0+=="), user("and?")]).await;

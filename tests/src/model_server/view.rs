@@ -1,19 +1,19 @@
-//! A request as the checks see it, whatever wire it came by.
+//! A request in a form common to all APIs, for the checks.
 
 use super::script::Piece;
 
-/// What a request says.
+/// The content of a request.
 #[derive(Debug, Clone, Default)]
 pub(super) struct View {
-    /// System prompt, tools and parameters, as they stand in the request.
+    /// System prompt, tools and parameters, verbatim.
     pub(super) head: String,
     pub(super) items: Vec<Item>,
 }
 
-/// A message, or a part of one where a message carries several things.
+/// A message, or one part of a message with several.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
-    /// As it stands in the request.
+    /// Verbatim.
     pub(super) raw: String,
     pub(super) kind: ItemKind,
 }
@@ -25,7 +25,7 @@ pub(super) enum ItemKind {
     Result { id: String },
 }
 
-/// A part of a reply: as it was sent to the client, and as it comes back.
+/// A part of a reply, as it was sent to the client or as it came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     Text(String),
@@ -40,12 +40,12 @@ pub(super) enum Part {
 }
 
 impl View {
-    /// How many replies the request knows: the number of the one it asks for.
+    /// How many replies the request contains: the number of the one it requests.
     pub(super) fn turn(&self) -> usize {
         self.items.iter().filter(|i| matches!(i.kind, ItemKind::Reply(_))).count()
     }
 
-    /// Up to the last reply: what the model said it may be held to.
+    /// The request up to its last reply. The following entries may still change.
     pub(super) fn settled(&self) -> Self {
         let replied = self.items.iter().rposition(|i| matches!(i.kind, ItemKind::Reply(_)));
         let items = replied.map_or_else(|| self.items.clone(), |at| self.items[..=at].to_vec());
@@ -64,17 +64,17 @@ impl View {
     }
 }
 
-/// A reply that is about to be sent.
+/// An attempt of a reply.
 #[derive(Debug, Clone)]
 pub(super) struct Sent {
     pub(super) parts: Vec<Part>,
     pub(super) is_cut_at_length: bool,
-    /// Nothing holds it back any more.
+    /// Nothing delays its end any more.
     pub(super) is_complete: bool,
 }
 
 impl Sent {
-    /// The text that a client could have shown at any moment.
+    /// The text of the reply, of which a client may have shown any beginning.
     pub(super) fn text(&self) -> String {
         self.parts
             .iter()
@@ -83,7 +83,7 @@ impl Sent {
     }
 }
 
-/// The texts of neighbouring pieces in one, gates left out: the blocks of the reply.
+/// Joins neighbouring texts and leaves out gates: the blocks of the reply.
 pub(super) fn blocks(pieces: &[Piece]) -> Vec<Piece> {
     let mut blocks: Vec<Piece> = Vec::new();
     for piece in pieces {

@@ -37,7 +37,7 @@ impl LiteLlm {
             .arg(&config)
             .args(["--host", "127.0.0.1", "--port", &address.port().to_string()])
             .env("LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY", "true")
-            // Else it asks the network for a list of prices.
+            // Otherwise it downloads a list of prices.
             .env("LITELLM_LOCAL_MODEL_COST_MAP", "True")
             .current_dir(folder.path())
             .stdin(Stdio::null())
@@ -66,7 +66,7 @@ impl LiteLlm {
     }
 }
 
-/// `hosted_vllm` stays with Chat Completions; for `openai` the proxy would translate Anthropic's API to OpenAI's Responses.
+/// `hosted_vllm` keeps Chat Completions; for `openai` the proxy would translate Anthropic's API to OpenAI's Responses.
 fn configuration(model: &ModelServer) -> String {
     format!(
         "model_list:\n  - model_name: {}\n    litellm_params:\n      model: hosted_vllm/{MODEL}\n      api_base: {}\n      api_key: none\n",
@@ -75,7 +75,7 @@ fn configuration(model: &ModelServer) -> String {
     )
 }
 
-/// Somebody else may take the port before the proxy does, which then ends and says so; it takes no port 0.
+/// The proxy accepts no port 0. If another program takes the port first, the proxy ends with an error.
 async fn free_address() -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port of the loopback");
     listener.local_addr().expect("a bound listener has an address")

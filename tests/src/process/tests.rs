@@ -1,4 +1,4 @@
-use super::{blocking_program, finished_blocking, input};
+use super::{blocking_program, finished_blocking, has_session, input, settles};
 use std::{io, time::Duration};
 
 #[test]
@@ -20,4 +20,13 @@ fn a_program_that_ends_has_its_input_and_its_output() {
     let output = finished_blocking(cat.stdin(input("some words")), Duration::from_secs(60)).unwrap();
     assert!(output.status.success());
     assert_eq!(output.stdout, b"some words");
+}
+
+#[test]
+fn a_session_is_there_until_its_last_process_has_ended() {
+    let mut leader = blocking_program("setsid").args(["sleep", "600"]).spawn().unwrap();
+    assert!(settles(Duration::from_secs(60), || has_session(leader.id())));
+    leader.kill().unwrap();
+    assert!(settles(Duration::from_secs(60), || !has_session(leader.id())));
+    leader.wait().unwrap();
 }

@@ -1,12 +1,12 @@
 use std::ops::Range;
 
-/// The ground of what waits for a person, dark and light, and the pixels that a card of it has at least.
+/// The background of a card that needs a person, dark and light, and how many of its pixels must be seen.
 const CARDS: [u32; 2] = [0x2a_2318, 0xfd_f3df];
 const CARD: usize = 5_000;
-/// The frame of what has the keyboard or was found, dark and light.
+/// The frame of what has the keyboard or was found by the search, dark and light.
 const ACCENTS: [u32; 2] = [0x7a_a2f7, 0x2f_5fc4];
 
-/// What a window looks like.
+/// The pixels of a window.
 pub struct Picture {
     width: usize,
     height: usize,
@@ -48,13 +48,13 @@ impl Picture {
         self.rgb.chunks_exact(3).filter(|pixel| colour(pixel) == wanted).count()
     }
 
-    /// Whether something waits for a person.
+    /// Whether a card that needs a person is shown.
     #[must_use]
     pub fn has_card(&self) -> bool {
         CARDS.into_iter().any(|ground| self.count(ground) > CARD)
     }
 
-    /// Whether there is the upper or lower edge of an accented frame, most of the way across this part.
+    /// Whether the upper or lower edge of an accented frame covers most of this area's width.
     #[must_use]
     pub fn has_frame(&self, across: Range<usize>, down: Range<usize>) -> bool {
         let is_accent =
@@ -64,7 +64,7 @@ impl Picture {
     }
 }
 
-/// Whether it may be that colour, blended with a lighter ground: an edge between two rows of pixels is drawn over both.
+/// Whether it may be that colour blended with a lighter background: an edge between two rows of pixels is drawn over both.
 fn is_near(pixel: u32, accent: u32) -> bool {
     let channels = |colour: u32| [16, 8, 0].map(|shift| (colour >> shift) & 0xff);
     channels(pixel).into_iter().zip(channels(accent)).all(|(one, other)| one.abs_diff(other) <= 0x70)

@@ -9,20 +9,20 @@ use std::{
 };
 use tokio::process::Child;
 
-/// The window's grounds, dark and light. A banner about the connection, at the top, has another.
+/// The window's background, dark and light. A banner about the connection, at the top, has another.
 const GROUNDS: [u32; 2] = [0x14_1517, 0xfb_faf8];
-/// A point in the page that has nothing but its ground.
+/// A point where the window shows only its background.
 const EMPTY: (usize, usize) = (640, 3);
 
-/// How long the picture of a window whose test has failed may take.
+/// How long the picture of a failed test's window may take.
 const LAST_PICTURE: Duration = Duration::from_secs(10);
 
-/// Tells windows apart.
+/// Numbers the windows.
 static WINDOWS: AtomicUsize = AtomicUsize::new(0);
-/// Tells one copy from the next.
+/// Numbers the copies to the clipboard.
 static COPIES: AtomicUsize = AtomicUsize::new(0);
 
-/// A program that is about to show a window; dropped, it is killed.
+/// A program that will show a window; dropping it kills it.
 pub struct Launched<'a> {
     screen: &'a Screen,
     child: Child,
@@ -67,10 +67,10 @@ impl<'a> Launched<'a> {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Its window, once it has the keyboard, 1280 by 800.
+    /// Waits for its window, 1280 by 800 with the keyboard.
     ///
     /// # Panics
-    /// It does not come so far.
+    /// There is no such window in time.
     pub async fn window(self) -> Window<'a> {
         let Self { screen, mut child, log } = self;
         let pid = child.id().expect("it runs").to_string();
@@ -107,7 +107,7 @@ pub struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Waits until no banner says that the daemon is away.
+    /// Waits until no banner reports a lost connection.
     ///
     /// # Panics
     /// One does to the end.
@@ -118,7 +118,7 @@ impl Window<'_> {
         .await;
     }
 
-    /// Waits until a banner says that the daemon is away.
+    /// Waits until a banner reports a lost connection.
     ///
     /// # Panics
     /// None does.
@@ -143,7 +143,7 @@ impl Window<'_> {
         if self.has_keyboard().await {
             return;
         }
-        // Once: a window that is activated again and again loses the keyboard for a moment each time.
+        // Once: activating a window again takes the keyboard away for a moment.
         self.screen.must("xdotool", &["windowactivate", &self.id]).await;
         wait::wait_until("the window to have the keyboard", async || self.has_keyboard().await).await;
     }
@@ -173,8 +173,8 @@ impl Window<'_> {
         self.screen.must("xdotool", &["type", "--delay", "8", text]).await;
     }
 
-    /// The keyboard goes from the input to the card that waits, once that takes keys: it has been wholly visible and selected, and
-    /// nothing has moved, for more than half a second.
+    /// Moves the keyboard from the input to the waiting card, and waits until the card accepts keys: it must have been wholly
+    /// visible, selected and unmoved for half a second.
     ///
     /// # Panics
     /// It does not.
@@ -193,7 +193,7 @@ impl Window<'_> {
         self.press(&[&number.to_string()]).await;
     }
 
-    /// Stops the task, by two Escapes after the one that leaves the input.
+    /// Stops the task: one Escape leaves the input, two stop.
     pub async fn stop(&self) {
         self.press(&["ctrl+l"]).await;
         self.wait_caret(true).await;
@@ -203,7 +203,7 @@ impl Window<'_> {
         self.press(&["Escape"]).await;
     }
 
-    /// Writes an answer and sends it; Enter does that once the question has been there for a moment.
+    /// Types an answer and sends it; Enter works once the question has been shown for a moment.
     pub async fn reply(&self, text: &str) {
         self.type_text(text).await;
         self.press_until("Return", "asked of the daemon").await;
@@ -214,7 +214,7 @@ impl Window<'_> {
         self.press_until("ctrl+d", "asked of the daemon").await;
     }
 
-    /// Presses a key that does nothing before it can be meant, until the window's log says that it did something.
+    /// Presses a key again and again until the log says that it had its effect: a card ignores keys at first.
     async fn press_until(&self, key: &str, said: &str) {
         let before = self.logged(said);
         wait::wait_until(said, async || {
@@ -224,7 +224,7 @@ impl Window<'_> {
         .await;
     }
 
-    /// Waits until a caret is drawn, which is until a field has the keyboard; or until none is.
+    /// Waits until a caret is drawn (a field has the keyboard), or until none is.
     ///
     /// # Panics
     /// It does not come, or go, in time.
@@ -244,7 +244,7 @@ impl Window<'_> {
         self.screen.must("xdotool", &["click", "1"]).await;
     }
 
-    /// Turns the wheel over the middle of the window, up, so many clicks, 60 a second.
+    /// Turns the wheel up over the middle of the window, so many clicks, 60 a second.
     pub async fn wheel_up(&self, clicks: usize) {
         let middle = ["mousemove", "--sync", "--window", &self.id, "800", "400"];
         self.screen.must("xdotool", &middle).await;
@@ -256,7 +256,7 @@ impl Window<'_> {
         said(&self.screen.must("xdotool", &["getwindowname", &self.id]).await)
     }
 
-    /// Waits until its title is as `is_so` says.
+    /// Waits until its title satisfies `is_so`.
     ///
     /// # Panics
     /// It is not in time.
@@ -265,12 +265,12 @@ impl Window<'_> {
             .await
     }
 
-    /// Whether it asks the window manager to point at it.
+    /// Whether it asks the window manager for attention.
     pub async fn is_urgent(&self) -> bool {
         said(&self.screen.must("xprop", &["-id", &self.id, "WM_HINTS"]).await).contains("urgency")
     }
 
-    /// What it looks like now.
+    /// Its pixels now.
     ///
     /// # Panics
     /// It is not there.
@@ -279,7 +279,7 @@ impl Window<'_> {
         Picture::parse(&ppm).expect("a picture of the window")
     }
 
-    /// Waits until it looks as `is_so` says.
+    /// Waits until its picture satisfies `is_so`.
     ///
     /// # Panics
     /// It does not in time.
@@ -287,7 +287,7 @@ impl Window<'_> {
         wait::wait_until(what, async || is_so(&self.picture().await)).await;
     }
 
-    /// Keeps a picture of it, for a person to look at.
+    /// Saves a picture of it, for a person to look at.
     ///
     /// # Panics
     /// It cannot be written.
@@ -297,8 +297,7 @@ impl Window<'_> {
         self.screen.must("import", &["-silent", "-window", &self.id, &file]).await;
     }
 
-    /// All that its conversation shows, as it copies it to the clipboard on Ctrl Shift C: row by row, what is being said and
-    /// what waits too.
+    /// All that its conversation shows, as Ctrl Shift C copies it: row by row, with live output and open cards.
     ///
     /// # Panics
     /// It copies nothing.
@@ -312,7 +311,7 @@ impl Window<'_> {
         .await
     }
 
-    /// Waits until its conversation shows `text`; all that it shows.
+    /// Waits until its conversation shows `text`; returns all that it shows.
     ///
     /// # Panics
     /// It does not in time.
@@ -324,7 +323,7 @@ impl Window<'_> {
         .await
     }
 
-    /// Waits until a card that needs a person is drawn, and says `text`; all that the conversation shows.
+    /// Waits until a card that needs a person is drawn and contains `text`; returns all that the conversation shows.
     ///
     /// # Panics
     /// None does in time.
@@ -334,7 +333,7 @@ impl Window<'_> {
         all
     }
 
-    /// Allows the call of this tool that waits for a person, by its two keys, once its card can be seen.
+    /// Allows the waiting call of this tool by its two keys, once its card is visible.
     ///
     /// # Panics
     /// None does in time.
@@ -350,7 +349,7 @@ impl Window<'_> {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// How often its log has said `text`.
+    /// How often its log contains `text`.
     #[must_use]
     pub fn logged(&self, text: &str) -> usize {
         self.log().matches(text).count()
@@ -375,13 +374,13 @@ impl Window<'_> {
 }
 
 impl Drop for Window<'_> {
-    /// A test that fails shows what the window showed.
+    /// Prints the window's log and picture if the test fails.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             return;
         }
         if !matches!(self.child.try_wait(), Ok(None)) {
-            // Asked for the picture of a window that is gone, `import` waits for somebody to click on another.
+            // `import` of a window that is gone waits for a click on another one.
             return eprintln!(
                 "--- the window had ended by itself, or with its daemon; its log ---\n{}",
                 self.log()

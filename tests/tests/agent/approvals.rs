@@ -1,4 +1,4 @@
-//! What a person decides about calls.
+//! Approvals of calls.
 
 use abide_client::protocol::{
     inbox::{Decision, Pending},
@@ -40,7 +40,7 @@ async fn reads_do_not_ask() {
 }
 
 #[tokio::test]
-async fn always_is_this_tool_with_these_arguments_in_this_workspace() {
+async fn allow_always_covers_this_tool_with_these_arguments_in_this_workspace() {
     let mut world = World::start().await;
     let witness = world.witness();
     let same = witness.command("same");
@@ -56,7 +56,7 @@ async fn always_is_this_tool_with_these_arguments_in_this_workspace() {
     assert_eq!(witness.marks(), ["same", "same"]);
     world.decide(task, Decision::RejectAlways).await;
     world.wait_end(task).await;
-    // It is remembered across a crash and in another conversation.
+    // The rule is kept across a crash and applies in another conversation.
     world.crash_and_restart().await;
     let again = world.run_asking("again", script()).await;
     assert_eq!(world.wait_end(again).await.status, Status::Completed);
@@ -64,7 +64,7 @@ async fn always_is_this_tool_with_these_arguments_in_this_workspace() {
 }
 
 #[tokio::test]
-async fn two_decisions_at_once_are_one() {
+async fn of_two_decisions_at_once_one_counts() {
     let world = World::start().await;
     let witness = world.witness();
     for round in 0..10 {

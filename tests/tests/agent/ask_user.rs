@@ -1,4 +1,4 @@
-//! The agent asks.
+//! Questions of the agent.
 
 use abide_client::protocol::{
     inbox::Pending,
@@ -47,7 +47,7 @@ async fn the_answer_is_the_calls_result_and_the_first_one_counts() {
 }
 
 #[tokio::test]
-async fn the_person_may_decline_and_the_model_is_told() {
+async fn a_declined_question_is_reported_to_the_model() {
     let world = World::start().await;
     let task = world.run("decline", [Turn::ask("Why?"), Turn::done("Decided myself.")]).await;
     world.wait_status(task, Status::WaitingUser).await;
@@ -57,7 +57,7 @@ async fn the_person_may_decline_and_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn nobody_answers_in_time() {
+async fn an_unanswered_question_cancels_the_task_at_its_timeout() {
     let world = World::start().await;
     world.model.script("late", [Turn::ask("Still there?")]);
     let cli = world.daemon.cli();
@@ -74,7 +74,7 @@ async fn nobody_answers_in_time() {
     assert_eq!(cli.run(&["answer", id.trim(), "yes"]).await.code, Some(1), "it is too late");
 }
 
-/// Only `ask_user` is declared; a model that knows the tool by its other name asks all the same.
+/// Only `ask_user` is offered; a call under the tool's other name works too.
 #[tokio::test]
 async fn a_question_by_the_tools_other_name() {
     let world = World::start().await;
@@ -95,7 +95,7 @@ async fn a_question_by_the_tools_other_name() {
 }
 
 #[tokio::test]
-async fn what_was_learnt_stands_in_the_scratchpad() {
+async fn results_and_answers_are_in_the_scratchpad() {
     let world = World::start().await;
     let script = [Turn::shell("echo hello"), Turn::ask("Which?"), Turn::done("Done.")];
     let task = world.run("learnt", script).await;

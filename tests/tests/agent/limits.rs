@@ -1,4 +1,4 @@
-//! Steps, tokens and time have limits.
+//! Limits of steps, tokens and time.
 
 use abide_client::protocol::{
     inbox::{Pending, QuestionKind},
@@ -15,7 +15,7 @@ fn endless() -> Script {
 }
 
 #[tokio::test]
-async fn the_step_limit_ends_the_task_and_the_user_reads_so() {
+async fn the_step_limit_ends_the_task_with_a_notice() {
     let world = World::start().await;
     world.model.script("steps", endless());
     let limits = LimitsRequest { max_steps: Some(3), ..LimitsRequest::default() };
@@ -29,13 +29,13 @@ async fn the_step_limit_ends_the_task_and_the_user_reads_so() {
 }
 
 #[tokio::test]
-async fn a_token_limit_alerts_then_pauses_and_asks() {
+async fn a_token_limit_warns_then_pauses_and_asks() {
     let world = World::start().await;
     world.model.script(
         "tokens",
         Script::by(|n| Some(if n < 5 { Turn::shell(&format!("echo {n}")) } else { Turn::done("Done.") })),
     );
-    // A reply uses 110: 80 % are reached with the third, all with the fourth.
+    // Each reply uses 110 tokens: the third one reaches 80 %, the fourth all.
     let limits = LimitsRequest { max_tokens: Some(400), ..LimitsRequest::default() };
     let task = world.begin(StartTaskParams { limits, ..world.task("tokens") }).await;
     let paused = world.wait_status(task, Status::Paused).await;
@@ -50,7 +50,7 @@ async fn a_token_limit_alerts_then_pauses_and_asks() {
 }
 
 #[tokio::test]
-async fn a_refusal_to_go_on_ends_it() {
+async fn refusing_to_go_on_after_a_limit_ends_the_task() {
     let world = World::start().await;
     world.model.script("refuse", endless());
     let limits = LimitsRequest { max_tokens: Some(100), ..LimitsRequest::default() };

@@ -1,4 +1,4 @@
-//! Five identical calls in a row.
+//! The loop guard stops the fifth identical call in a row.
 
 use abide_client::protocol::{
     inbox::{Pending, QuestionKind},
@@ -32,7 +32,7 @@ async fn the_fifth_waits_until_a_person_lets_it_go_on() {
 }
 
 #[tokio::test]
-async fn or_ends_it() {
+async fn the_fifth_call_ends_the_task_if_the_person_says_so() {
     let world = World::start().await;
     let task = caught(&world, "off").await;
     assert!(world.answer(task, Some("stop")).await);

@@ -29,7 +29,7 @@ async fn task_complete_is_refused_beside_a_call_that_failed() {
 }
 
 #[tokio::test]
-async fn others_run_in_the_models_order_and_control_calls_come_last() {
+async fn unsafe_calls_run_in_the_models_order_and_control_calls_come_last() {
     let world = World::start().await;
     let witness = world.witness();
     let script = [

@@ -4,7 +4,7 @@ use abide_client::protocol::task::{EndReason, Status};
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
-async fn is_shown_and_the_third_in_a_row_is_the_summary() {
+async fn a_text_only_reply_is_shown_and_the_third_in_a_row_is_the_summary() {
     let world = World::start().await;
     let script = [Turn::say("One."), Turn::say("Two."), Turn::say("Three.")];
     let task = world.run("text", script).await;
@@ -23,7 +23,7 @@ async fn is_shown_and_the_third_in_a_row_is_the_summary() {
 }
 
 #[tokio::test]
-async fn a_call_between_begins_the_count_anew() {
+async fn a_call_resets_the_count_of_text_only_replies() {
     let world = World::start().await;
     let script = [
         Turn::say("One."),

@@ -88,7 +88,7 @@ async fn live_output_arrives_while_the_tool_runs() {
     let command = "mkfifo go; echo working on it; read _ < go";
     let task = world.run("live", [Turn::shell(command), Turn::done("Done.")]).await;
     let mut watcher = world.watch(task).await;
-    watcher.hears("working on it").await;
+    watcher.wait_output("working on it").await;
     assert_eq!(world.get(task).await.task.status, Status::ToolExecuting);
     std::fs::write(&fifo, "go\n").unwrap();
     world.wait_end(task).await;

@@ -37,9 +37,9 @@ async fn inbox_answer_approve_and_reject() {
     assert!(last.contains("blue") && last.contains("not now"), "{last}");
 }
 
-/// Who comes second is told what counts, and ends well if it is what they wanted.
+/// The second to decide gets the decision that counts, and exits with success if it is the one it wanted.
 #[tokio::test]
-async fn what_was_decided_before_counts() {
+async fn the_first_decision_counts() {
     let world = World::start().await;
     let witness = world.witness();
     let script = [Turn::shell(&witness.command("once")), Turn::ask("Red or blue?"), Turn::done("Done.")];

@@ -14,7 +14,7 @@ use abide_tests::{
 use rustix::process::{Pid, Signal, kill_process};
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-/// Ctrl-C reaches the shell of the test's terminal as well, which is to go on.
+/// Ctrl-C reaches the shell of the test's terminal too, which must go on.
 const CHAT: &str = "trap : INT; abide chat";
 /// A prompt on a line of its own.
 const PROMPT: &str = "\n>";
@@ -85,9 +85,9 @@ async fn a_line_is_edited_a_paste_is_one_message_and_commands_are_not_sent() {
 }
 
 #[tokio::test]
-async fn earlier_messages_come_back_in_a_later_chat_unless_told_otherwise() {
+async fn earlier_messages_are_offered_in_a_later_chat_unless_no_history() {
     if !Terminal::exists().await {
-        return skip("earlier_messages_come_back", "tmux is not installed");
+        return skip("earlier_messages_are_offered", "tmux is not installed");
     }
     let world = World::start().await;
     let replies = ["Reply one.", "Reply two.", "Reply three.", "Reply four."].map(Turn::say);
@@ -187,9 +187,9 @@ async fn a_question_is_answered_with_arrow_keys_or_settled_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_chat_that_is_told_to_end_leaves_the_terminal_as_it_was() {
+async fn a_chat_that_gets_sigterm_restores_the_terminal() {
     if !Terminal::exists().await {
-        return skip("a_chat_that_is_told_to_end", "tmux is not installed");
+        return skip("a_chat_that_gets_sigterm", "tmux is not installed");
     }
     let world = World::start().await;
     let command = "sh -c 'echo pid=$$; exec abide chat'; echo code=$?; stty -a; true";

@@ -1,4 +1,4 @@
-//! What Tab completes in a shell.
+//! Completion in a shell.
 
 use abide_tests::{
     daemon::{Config, TestDaemon},
@@ -8,7 +8,7 @@ use abide_tests::{
     world::World,
 };
 
-/// What zsh is offered for the last of these words.
+/// The completions that zsh gets for the last of these words.
 async fn offered(daemon: &TestDaemon, words: &[&str]) -> String {
     let index = (words.len() - 1).to_string();
     let cli =
@@ -19,7 +19,7 @@ async fn offered(daemon: &TestDaemon, words: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn ids_and_models_are_offered_with_what_they_are() {
+async fn ids_and_models_are_offered_with_descriptions() {
     let world = World::start().await;
     let task = world.run_asking("tab", [Turn::ask("Red or blue?")]).await;
     world.wait("the question", task, |t| !t.pending.is_empty()).await;

@@ -1,4 +1,4 @@
-//! What goes wrong, for people and for programs.
+//! Errors, for people and for programs.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
@@ -16,7 +16,7 @@ fn error(output: &CliOutput) -> Value {
 }
 
 #[tokio::test]
-async fn with_json_an_error_is_a_document_on_standard_error() {
+async fn with_json_an_error_is_one_line_of_json_on_standard_error() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let missing = cli.run(&["show", "beef", "--json"]).await;
@@ -42,7 +42,7 @@ async fn with_json_an_error_is_a_document_on_standard_error() {
 }
 
 #[tokio::test]
-async fn a_failure_is_said_once_and_by_one_name() {
+async fn a_failure_is_printed_once_and_under_one_name() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     world
@@ -55,13 +55,13 @@ async fn a_failure_is_said_once_and_by_one_name() {
     assert!(last.starts_with("error · "), "{bad:?}");
     assert!(cli.ok(&["ps", "--all"]).await.contains(" error "), "the same word in the list");
     assert_eq!(cli.json(&["ps", "--all"]).await[0]["status"], "error");
-    // Who comes later reads why as well.
+    // A later `watch` prints the reason too.
     let task = cli.json(&["ps", "--all"]).await[0]["id"].as_str().unwrap().to_owned();
     assert_eq!(cli.run(&["watch", &task]).await.stderr.matches("it wants a key").count(), 1);
 }
 
 #[tokio::test]
-async fn an_id_that_fits_several_lists_them() {
+async fn an_ambiguous_id_lists_its_candidates() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let mut tasks = Vec::new();
@@ -70,7 +70,7 @@ async fn an_id_that_fits_several_lists_them() {
         world.wait_status(task, Status::WaitingUser).await;
         tasks.push(task);
     }
-    // Ids of one minute begin alike.
+    // Ids made in one minute begin with the same digits.
     let start = |id: String| id[..4].to_owned();
     let task = start(tasks[0].task_id.to_string());
     let conversation = start(tasks[0].conversation_id.to_string());
@@ -89,7 +89,7 @@ async fn an_id_that_fits_several_lists_them() {
 }
 
 #[tokio::test]
-async fn a_place_beyond_the_newest_record_is_refused() {
+async fn a_cursor_beyond_the_newest_record_is_refused() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let task = world.run("done", [Turn::done("Done.")]).await;

@@ -1,4 +1,4 @@
-//! What `abide run` prints, and what it ends with.
+//! The output and exit codes of `abide run`.
 
 use abide_client::protocol::limits::MAX_PROMPT;
 use abide_tests::{
@@ -7,7 +7,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn the_agents_text_goes_to_stdout_and_the_code_says_how_it_went() {
+async fn the_agents_text_goes_to_stdout_and_the_exit_code_is_that_of_the_end() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     world.model.script(
@@ -60,7 +60,7 @@ async fn a_stop_ends_run_with_130_and_detach_prints_the_id() {
 }
 
 #[tokio::test]
-async fn what_is_piped_in_is_appended_to_the_prompt() {
+async fn piped_input_is_appended_to_the_prompt() {
     let world = World::start().await;
     world.model.script("piped", [Turn::done("Read it.")]);
     let run = world

@@ -1,9 +1,9 @@
-//! Ids of the other kind, and names that name nothing.
+//! Ids of the wrong kind, and invalid names.
 
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
-async fn a_tasks_id_finds_its_conversation_where_that_is_harmless() {
+async fn a_tasks_id_stands_for_its_conversation_in_commands_that_only_read() {
     let world = World::start().await;
     let task = world.run("kinds", [Turn::done("All is done.")]).await;
     world.wait_end(task).await;
@@ -43,7 +43,7 @@ async fn an_empty_title_is_refused() {
 }
 
 #[tokio::test]
-async fn a_title_is_kept_whole_or_refused() {
+async fn a_title_is_kept_uncut_or_refused() {
     let world = World::start().await;
     let task = world.run("kinds", [Turn::done("All is done.")]).await;
     world.wait_end(task).await;

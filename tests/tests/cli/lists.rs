@@ -1,4 +1,4 @@
-//! What is there, for people and for programs.
+//! Lists, for people and for programs.
 
 use abide_tests::{model_server::Turn, world::World};
 
@@ -44,7 +44,7 @@ async fn control_characters_of_models_never_reach_the_terminal() {
 }
 
 #[tokio::test]
-async fn the_daemon_starts_by_itself_and_stops_when_told() {
+async fn the_daemon_starts_when_needed_and_stops_on_command() {
     let model = abide_tests::model_server::ModelServer::start().await;
     let daemon = abide_tests::daemon::TestDaemon::new(&abide_tests::daemon::Config::with(&model));
     let cli = daemon.cli();

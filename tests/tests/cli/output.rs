@@ -1,9 +1,9 @@
-//! What a command put out, where a person reads it.
+//! The output of commands, wherever it is printed.
 
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
-async fn a_commands_output_is_seen_live_and_afterwards() {
+async fn a_commands_output_is_printed_live_and_afterwards() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let command = r"seq 1 300 | sed 's/^/out /'; printf 'went \033[31mwrong\n' >&2; exit 3";

@@ -1,9 +1,9 @@
-//! Finding a word again.
+//! The search.
 
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
-async fn a_word_is_found_from_the_command_line_as_soon_as_it_is_there_and_until_it_is_deleted() {
+async fn a_message_is_found_as_soon_as_it_is_recorded_and_until_it_is_deleted() {
     let mut world = World::start().await;
     let first =
         world.run("first", [Turn::say("The heron stands still.\nIt waits."), Turn::done("Done.")]).await;

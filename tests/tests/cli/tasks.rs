@@ -1,4 +1,4 @@
-//! Lists of tasks that are chosen and formatted, and waiting for their ends.
+//! Lists of tasks, filtered and formatted; waiting for tasks to end.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
@@ -8,7 +8,7 @@ use abide_tests::{
 use serde_json::json;
 
 #[tokio::test]
-async fn a_list_has_the_statuses_and_fields_that_are_asked_for() {
+async fn a_list_can_be_filtered_by_status_and_formatted() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let done = world.run("done", [Turn::done("Done.")]).await;
@@ -52,7 +52,7 @@ async fn wait_ends_with_the_last_task_and_the_worst_code() {
     assert_eq!(late.code, Some(124), "{late:?}");
     assert!(late.stderr.contains(&long_id), "{late:?}");
 
-    // Nobody told the daemon to go: who waits starts it again.
+    // It was killed, not told to stop, so `wait` starts it again.
     world.daemon.kill();
     gate.open();
     assert_eq!(wait.line().await, Some(format!("{long_id} completed")));
@@ -62,7 +62,7 @@ async fn wait_ends_with_the_last_task_and_the_worst_code() {
 }
 
 #[tokio::test]
-async fn wait_says_how_tasks_ended_and_on_demand_that_they_wait() {
+async fn wait_prints_how_tasks_ended_and_with_or_waiting_that_they_wait() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let done = world.run("done", [Turn::done("Done.")]).await;

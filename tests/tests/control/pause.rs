@@ -27,7 +27,7 @@ async fn a_reply_under_way_finishes_and_its_calls_wait() {
     assert_eq!(paused.pause_reason, Some(PauseReason::User));
     assert_eq!(world.texts(task.conversation_id).await[1], "Before, after.");
     assert_eq!(witness.count("call"), 0);
-    // A pause is not forgotten.
+    // The pause survives a crash.
     world.crash_and_restart().await;
     assert_eq!(world.get(task).await.task.status, Status::Paused);
     assert_eq!(witness.count("call"), 0);
@@ -37,7 +37,7 @@ async fn a_reply_under_way_finishes_and_its_calls_wait() {
 }
 
 #[tokio::test]
-async fn a_pause_that_waits_is_said_and_taken_back() {
+async fn a_pause_that_waits_for_a_reply_is_shown_and_can_be_revoked() {
     let world = World::start().await;
     let gate = Gate::new("the middle of a reply");
     let script = [
@@ -62,7 +62,7 @@ async fn a_tool_under_way_finishes() {
         .run("tool", [Turn::shell("mkfifo go; echo waiting; read x < go; echo got $x"), Turn::done("Done.")])
         .await;
     let mut watcher = world.watch(task).await;
-    watcher.hears("waiting").await;
+    watcher.wait_output("waiting").await;
     world.pause(task).await;
     std::fs::write(&fifo, "word\n").unwrap();
     world.wait_status(task, Status::Paused).await;

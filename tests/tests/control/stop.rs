@@ -17,7 +17,7 @@ use abide_tests::{
 };
 use serde_json::json;
 
-/// Stops the task; it is over, nothing of it goes on, a message says so, and it stays over when the daemon dies.
+/// Stops the task: it has ended, none of its work goes on, a message says so, and it stays ended after a crash of the daemon.
 async fn stops_for_good(world: &mut World, task: StartTaskReply, key: &str) {
     let stopped = world.stop(task).await;
     assert_eq!(
@@ -43,14 +43,14 @@ async fn stops_for_good(world: &mut World, task: StartTaskReply, key: &str) {
 }
 
 #[tokio::test]
-async fn while_thinking_the_request_is_cancelled_and_what_was_shown_stays() {
+async fn while_thinking_the_request_is_cancelled_and_the_shown_text_stays() {
     let mut world = World::start().await;
     let gate = Gate::new("the middle of a reply");
     let script = [Turn::say("Shown so far").gate(&gate).call("shell", json!({ "command": "touch never" }))];
     let task = world.run("thinking", script).await;
     let mut watcher = world.watch(task).await;
     gate.reached().await;
-    watcher.hears("Shown so far").await;
+    watcher.wait_output("Shown so far").await;
     stops_for_good(&mut world, task, "thinking").await;
     world
         .model
@@ -68,7 +68,7 @@ async fn while_a_tool_runs_its_whole_tree_is_killed() {
     let witness = world.witness();
     let task = world.run("tool", [Turn::shell(&witness.command_that_hangs("tool"))]).await;
     let mut watcher = world.watch(task).await;
-    watcher.hears("output of tool").await;
+    watcher.wait_output("output of tool").await;
     world.wait_status(task, Status::ToolExecuting).await;
     wait::wait_until("both sleeps", async || {
         world.daemon.offspring().iter().filter(|p| p.command.starts_with("sleep 600")).count() == 2
@@ -129,7 +129,7 @@ async fn the_next_task_sees_a_result_for_every_call() {
     ];
     let task = world.run("pairs", script).await;
     let mut watcher = world.watch(task).await;
-    watcher.hears("output of one").await;
+    watcher.wait_output("output of one").await;
     world.stop(task).await;
     let params = StartTaskParams { conversation_id: Some(task.conversation_id), ..world.task("pairs") };
     let next = world.begin(params).await;
@@ -140,7 +140,7 @@ async fn the_next_task_sees_a_result_for_every_call() {
 }
 
 #[tokio::test]
-async fn a_task_that_has_ended_says_when_and_how_also_if_another_came_after_it() {
+async fn the_refusal_for_an_ended_task_says_when_and_how_it_ended() {
     let world = World::start().await;
     let first = world.run("twice", [Turn::done("Done."), Turn::ask("Really?")]).await;
     world.wait_end(first).await;

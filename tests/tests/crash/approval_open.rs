@@ -1,10 +1,10 @@
-//! kill -9 while an approval is open: still open, the same one; approved, the call runs exactly once.
+//! kill -9 while an approval is open: the same one is still open; once it is approved, the call runs exactly once.
 
 use abide_client::protocol::{inbox::Decision, task::Status};
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
-async fn it_is_still_open_and_the_call_runs_once() {
+async fn an_open_approval_survives_and_the_call_runs_once() {
     let mut world = World::start().await;
     let witness = world.witness();
     let task =
@@ -19,7 +19,7 @@ async fn it_is_still_open_and_the_call_runs_once() {
     assert_eq!(witness.count("approval"), 1);
 }
 
-/// The daemon dies right after it acknowledged the decision: the call has run, was running, or runs now; never twice.
+/// The daemon dies right after it acknowledged the decision. Whether the call had run, was running or runs now: never twice.
 #[tokio::test]
 async fn a_crash_around_the_decision_never_runs_it_twice() {
     for round in 0..5 {

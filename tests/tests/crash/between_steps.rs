@@ -1,10 +1,10 @@
-//! kill -9 between two steps: the next one follows, nothing is done again.
+//! kill -9 between two steps: the next one follows, and nothing runs again.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
-async fn the_next_step_follows() {
+async fn the_next_step_follows_after_a_crash() {
     let mut world = World::with_step_delay(3000).await;
     let witness = world.witness();
     let task = world.run("between", [Turn::shell(&witness.command("one")), Turn::done("Done.")]).await;
@@ -17,9 +17,9 @@ async fn the_next_step_follows() {
     assert_eq!(world.model.requests("between").len(), 2);
 }
 
-/// Whatever it was doing: killed again and again, a task gets to its end, and every tool runs at most once.
+/// Killed again and again at any moment, a task gets to its end, and every tool runs at most once.
 #[tokio::test]
-async fn killed_again_and_again_it_still_gets_there() {
+async fn a_task_killed_again_and_again_still_completes() {
     let mut world = World::start().await;
     let witness = world.witness();
     let mut script: Vec<Turn> = (0..12)

@@ -1,4 +1,4 @@
-//! kill -9 after a call was prepared and before the record of its start is on disk: it has left no trace.
+//! kill -9 after a call was prepared and before the record of its start is on disk: nothing of it is left.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
@@ -16,7 +16,7 @@ fn kept(world: &World) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn nothing_of_it_has_begun_and_nothing_of_it_is_left() {
+async fn a_prepared_call_has_not_begun_and_leaves_nothing() {
     let mut world = World::start().await;
     let witness = world.witness();
     let gate = Gate::new("before the call");

@@ -1,4 +1,4 @@
-//! A daemon that is told to end: nothing is lost, and its successor goes on.
+//! A daemon that is told to stop: nothing is lost, and the next daemon goes on.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
@@ -7,7 +7,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn in_the_middle_of_a_reply_it_is_asked_again() {
+async fn a_reply_cut_by_a_stop_is_requested_again() {
     let mut world = World::start().await;
     let gate = Gate::new("the middle of a reply");
     let task =
@@ -29,7 +29,7 @@ async fn a_tool_that_does_not_end_in_time_is_killed_and_not_run_again() {
     let task =
         world.run("tool", [Turn::shell(&witness.command_that_hangs("tool")), Turn::done("Done.")]).await;
     let mut watcher = world.watch(task).await;
-    watcher.hears("output of tool").await;
+    watcher.wait_output("output of tool").await;
     assert!(world.daemon.stop().await.success());
     assert!(world.daemon.offspring().is_empty(), "{:?}", world.daemon.offspring());
     world.daemon.up().await;
@@ -39,12 +39,12 @@ async fn a_tool_that_does_not_end_in_time_is_killed_and_not_run_again() {
 }
 
 #[tokio::test]
-async fn a_tool_that_ends_in_time_is_let_finish() {
+async fn a_tool_that_ends_in_time_finishes() {
     let mut world = World::start().await;
     let task =
         world.run("short", [Turn::shell("echo begun; sleep 1; echo ended"), Turn::done("Done.")]).await;
     let mut watcher = world.watch(task).await;
-    watcher.hears("begun").await;
+    watcher.wait_output("begun").await;
     assert!(world.daemon.stop().await.success());
     world.daemon.up().await;
     world.client = world.daemon.client().await;
@@ -54,14 +54,14 @@ async fn a_tool_that_ends_in_time_is_let_finish() {
 }
 
 #[tokio::test]
-async fn what_a_stop_cuts_off_is_said_and_a_second_stop_has_nothing_to_do() {
+async fn a_stop_prints_what_it_cut_off_and_a_second_stop_finds_no_daemon() {
     let mut world = World::start().await;
     let witness = world.witness();
     let gate = Gate::new("the reply after the cut");
     let script = [Turn::shell(&witness.command_that_hangs("tool")), Turn::say("Half").gate(&gate)];
     let task = world.run("cut", script).await;
     let mut watcher = world.watch(task).await;
-    watcher.hears("output of tool").await;
+    watcher.wait_output("output of tool").await;
     let cli = world.daemon.cli();
     let stopped = cli.run(&["daemon", "stop"]).await;
     assert_eq!(stopped.code, Some(0), "{stopped:?}");

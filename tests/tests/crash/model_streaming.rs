@@ -1,4 +1,4 @@
-//! kill -9 while the model streams: asked again, and nothing of the cut reply happens.
+//! kill -9 while the model streams: it is asked again, and no call of the interrupted reply runs.
 
 use abide_client::protocol::{
     message::Role,
@@ -11,7 +11,7 @@ use abide_tests::{
 use serde_json::json;
 
 #[tokio::test]
-async fn it_is_asked_again_and_no_call_of_the_cut_reply_runs() {
+async fn the_model_is_asked_again_and_no_call_of_the_cut_reply_runs() {
     let mut world = World::start().await;
     let witness = world.witness();
     let gate = Gate::new("a reply with a whole call in it");
@@ -25,7 +25,7 @@ async fn it_is_asked_again_and_no_call_of_the_cut_reply_runs() {
     let task = world.run("stream", script).await;
     let mut watcher = world.watch(task).await;
     gate.reached().await;
-    watcher.hears("I will now run it.").await;
+    watcher.wait_output("I will now run it.").await;
     world.daemon.kill();
     world
         .model
@@ -54,7 +54,7 @@ async fn it_is_asked_again_and_no_call_of_the_cut_reply_runs() {
 }
 
 #[tokio::test]
-async fn a_chat_too() {
+async fn a_chat_is_asked_again_too() {
     let mut world = World::start().await;
     let gate = Gate::new("the middle of an answer");
     world.model.script("chat", [Turn::say("Hello ").gate(&gate).text("again.")]);

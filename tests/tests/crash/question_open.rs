@@ -1,10 +1,10 @@
-//! kill -9 while a question is open: still open, the same one, and answered exactly once.
+//! kill -9 while a question is open: the same one is still open, and is answered exactly once.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{model_server::Turn, world::World};
 
 #[tokio::test]
-async fn it_is_still_open_with_the_same_id() {
+async fn an_open_question_survives_with_the_same_id() {
     let mut world = World::start().await;
     let task = world.run("question", [Turn::ask("Red or blue?"), Turn::done("Painted.")]).await;
     let before = world.wait_status(task, Status::WaitingUser).await;

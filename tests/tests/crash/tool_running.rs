@@ -1,4 +1,4 @@
-//! kill -9 while a tool runs: an unsafe call is never run again by itself, and nothing of it survives.
+//! kill -9 while a tool runs: an unsafe call is never run again by itself, and its processes are gone.
 
 use abide_client::protocol::{
     inbox::{Decision, Pending, QuestionKind},
@@ -9,10 +9,10 @@ use abide_client::protocol::{
 use abide_tests::{model_server::Turn, wait, world::World};
 use serde_json::json;
 
-/// Kills the daemon while the first call hangs; when it is back, that call is over.
+/// Kills the daemon while the first call hangs, restarts it, and waits for that call's result.
 async fn dies_with_the_tool(world: &mut World, task: StartTaskReply, mark: &str) {
     let mut watcher = world.watch(task).await;
-    watcher.hears(&format!("output of {mark}")).await;
+    watcher.wait_output(&format!("output of {mark}")).await;
     wait::wait_until("both sleeps", async || {
         world.daemon.offspring().iter().filter(|p| p.command.starts_with("sleep 600")).count() == 2
     })
@@ -33,7 +33,7 @@ async fn dies_with_the_tool(world: &mut World, task: StartTaskReply, mark: &str)
 }
 
 #[tokio::test]
-async fn the_model_is_told_what_is_known_and_the_task_goes_on() {
+async fn the_model_gets_an_interrupted_result_with_the_output_and_the_task_goes_on() {
     let mut world = World::start().await;
     let witness = world.witness();
     let script = [
@@ -52,7 +52,7 @@ async fn the_model_is_told_what_is_known_and_the_task_goes_on() {
 }
 
 #[tokio::test]
-async fn what_a_person_had_approved_is_also_asked_about() {
+async fn an_interrupted_call_that_a_person_had_approved_opens_a_question() {
     let mut world = World::start().await;
     let witness = world.witness();
     let script = [Turn::shell(&witness.command_that_hangs("approved")), Turn::done("Done.")];

@@ -1,4 +1,4 @@
-//! A real notification server on a private bus is told what it should be, and nothing more.
+//! Desktop notifications, received by a real notification server on a private bus: the expected ones and no others.
 
 use abide_client::protocol::{
     inbox::Decision,
@@ -43,7 +43,7 @@ async fn a_question_an_approval_and_an_end_each_once() {
     world.wait_end(task).await;
     let popups = bus.wait("the end", |p| p.len() == 3).await;
     assert!(popups[2].body.contains("Painted it blue."), "{popups:?}");
-    // Later ones come in order: what would be one too many had to come before this one.
+    // Notifications come in order: a surplus one would have come before this.
     let last = world.run("last", [Turn::done("Last.")]).await;
     world.wait_end(last).await;
     let popups = bus.wait("the last one", |p| p.iter().any(|p| p.body.contains("Last."))).await;
@@ -51,9 +51,9 @@ async fn a_question_an_approval_and_an_end_each_once() {
 }
 
 #[tokio::test]
-async fn none_for_what_a_client_looks_at_and_none_for_a_stop() {
+async fn no_notification_for_a_focused_conversation_or_a_stop() {
     let Some((world, bus)) = start().await else {
-        return skip("none_for_what_a_client_looks_at", "dbus-daemon is not installed");
+        return skip("no_notification_for_a_focused_conversation", "dbus-daemon is not installed");
     };
     let task = world
         .run(
@@ -81,7 +81,7 @@ async fn none_for_what_a_client_looks_at_and_none_for_a_stop() {
     assert_eq!(popups.len(), before + 2, "{popups:#?}");
 }
 
-/// A gate that stands open.
+/// An open gate.
 fn open() -> abide_tests::model_server::Gate {
     let gate = abide_tests::model_server::Gate::new("open");
     gate.open();

@@ -1,4 +1,5 @@
-//! `config.toml` is read again when it changes. A file that is not understood is refused and leaves what was in force.
+//! `config.toml` is read again when it changes. A file that is not understood is refused, and the configuration before it stays
+//! in force.
 
 use abide_client::protocol::task::{AgentTask, Status};
 use abide_tests::{
@@ -8,7 +9,7 @@ use abide_tests::{
 };
 use std::fs;
 
-/// Starts a task by the command line, and waits for its end.
+/// Starts a task on the command line and waits for its end.
 async fn run(world: &World, key: &str) -> AgentTask {
     world.model.script(key, [Turn::done("Done.")]);
     let prompt = format!("[k:{key}] Do what the script says.");
@@ -18,7 +19,7 @@ async fn run(world: &World, key: &str) -> AgentTask {
 }
 
 #[tokio::test]
-async fn a_change_is_there_for_the_next_task_and_a_running_one_keeps_what_it_has() {
+async fn a_changed_configuration_applies_to_the_next_task_and_not_to_a_running_one() {
     let world = World::start().await;
     let gate = Gate::new("the middle of a reply");
     let running =
@@ -44,7 +45,7 @@ async fn a_change_is_there_for_the_next_task_and_a_running_one_keeps_what_it_has
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_understood_is_refused_everywhere_and_what_was_in_force_stays() {
+async fn an_invalid_file_is_refused_everywhere_and_the_configuration_in_force_stays() {
     let world = World::start().await;
     let file = world.daemon.home().config_file();
     let good = fs::read_to_string(&file).unwrap();
@@ -83,7 +84,7 @@ async fn a_file_that_is_not_understood_is_refused_everywhere_and_what_was_in_for
 }
 
 #[tokio::test]
-async fn a_restart_that_would_fail_leaves_the_daemon_that_runs() {
+async fn a_restart_that_would_fail_does_not_stop_the_daemon() {
     let world = World::start().await;
     let file = world.daemon.home().config_file();
     fs::write(&file, "[task]\nmax_stepps = 3\n").unwrap();
@@ -100,7 +101,7 @@ async fn a_restart_that_would_fail_leaves_the_daemon_that_runs() {
 }
 
 #[tokio::test]
-async fn a_default_model_without_its_provider_is_no_good_finding() {
+async fn doctor_reports_a_default_model_without_its_provider() {
     let world = World::start().await;
     world.daemon.configure(&Config::with(&world.model).default_model("gone/model"));
     let doctor = world.daemon.cli().run(&["doctor"]).await;

@@ -1,4 +1,4 @@
-//! What `abide doctor` says, and does.
+//! Findings and repairs of `abide doctor`.
 
 use abide_client::protocol::{method::task::StartTaskParams, task::Status};
 use abide_tests::{model_server::Turn, world::World};
@@ -15,7 +15,7 @@ fn health<'a>(findings: &'a Value, about: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn it_looks_at_everything_beside_a_running_daemon() {
+async fn doctor_checks_everything_beside_a_running_daemon() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let findings = cli.json(&["doctor"]).await;
@@ -28,7 +28,7 @@ async fn it_looks_at_everything_beside_a_running_daemon() {
 }
 
 #[tokio::test]
-async fn a_rebuild_finds_everything_equal_and_a_backup_is_whole() {
+async fn a_rebuild_finds_no_difference_and_a_backup_is_complete() {
     let mut world = World::start().await;
     let first = [Turn::say("Well."), Turn::shell("true"), Turn::done("Done.")];
     let second = [Turn::shell("false"), Turn::ask("Well?")];
@@ -84,7 +84,7 @@ async fn a_backup_never_replaces_a_file_of_the_home() {
         .collect();
     places.extend([data.clone(), home.config_file(), home.key_file(), home.run_dir.join("abide.sock")]);
     places.extend([home.log_dir().join("copy.db"), home.state_dir.join("copy.db")]);
-    // Other spellings, some of them relative to the folder that the command runs in.
+    // Other spellings, some relative to the command's working folder.
     places.extend(["link.db", "hard.db", "data/abide.db", "data/another.db"].map(PathBuf::from));
     places.extend(["sub/../../a/data/abide.db", "../a/data/../data/abide.db-wal"].map(PathBuf::from));
     let identity = || {
@@ -135,7 +135,7 @@ async fn a_backup_replaces_an_existing_file_only_if_forced() {
     assert_eq!(usage.code, Some(2), "{usage:?}");
 }
 
-/// A home whose log a failing disk has taken away: its database ends before the newest record.
+/// Truncates a home's log, as a failing disk does: the database ends before the newest record.
 async fn cut(world: &mut World) {
     let task = world.run("before", [Turn::done("Done.")]).await;
     world.wait_end(task).await;
@@ -149,7 +149,7 @@ async fn cut(world: &mut World) {
 }
 
 #[tokio::test]
-async fn a_database_that_was_cut_is_refused_until_its_loss_is_accepted() {
+async fn a_truncated_database_is_refused_until_its_loss_is_accepted() {
     let mut world = World::start().await;
     let cli = world.daemon.cli();
     let running = cli.run(&["doctor", "--accept-loss", "--yes"]).await;
@@ -165,7 +165,7 @@ async fn a_database_that_was_cut_is_refused_until_its_loss_is_accepted() {
     assert!(sick.stdout.contains("✗ database:"), "{sick:?}");
     assert!(sick.stdout.contains("abide doctor --accept-loss"), "{sick:?}");
 
-    // Without a terminal nobody can be asked.
+    // Without a terminal it cannot ask.
     let asked = cli.run(&["doctor", "--accept-loss"]).await;
     assert_eq!(asked.code, Some(4), "{asked:?}");
     for words in ["ends with record", "at most", "Tasks resume from", "may run again", "--yes"] {
@@ -185,7 +185,7 @@ async fn a_database_that_was_cut_is_refused_until_its_loss_is_accepted() {
 }
 
 #[tokio::test]
-async fn what_does_not_work_is_said_with_a_way_out() {
+async fn problems_are_reported_with_a_remedy() {
     let mut world = World::start().await;
     world.daemon.stop().await;
     let cli = world.daemon.cli();

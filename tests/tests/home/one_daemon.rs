@@ -1,4 +1,4 @@
-//! One daemon a home.
+//! One daemon for each home.
 
 use abide_client::protocol::method::{self, daemon::StatusParams};
 use abide_tests::{
@@ -9,7 +9,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn of_many_that_start_at_once_exactly_one_stays() {
+async fn of_many_daemons_started_at_once_exactly_one_stays() {
     let daemon = TestDaemon::new(&Config::new());
     let mut many: Vec<_> = (0..8).map(|_| daemon.another()).collect();
     wait::wait_until("all but one to give up", async || {
@@ -35,7 +35,7 @@ async fn of_many_that_start_at_once_exactly_one_stays() {
 }
 
 #[tokio::test]
-async fn the_socket_of_a_dead_one_is_in_nobodys_way() {
+async fn the_socket_of_a_dead_daemon_is_replaced() {
     let model = ModelServer::start().await;
     let mut world = World::configured(model, &Config::new()).await;
     for _ in 0..5 {
@@ -46,7 +46,7 @@ async fn the_socket_of_a_dead_one_is_in_nobodys_way() {
 }
 
 #[tokio::test]
-async fn what_it_keeps_is_for_its_user_alone() {
+async fn its_files_are_private_to_its_user() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = World::start().await;
     let task = world.run("private", [Turn::shell("true"), Turn::done("Done.")]).await;

@@ -1,4 +1,4 @@
-//! Keys go to their provider and nowhere else; prompts stay out of the log.
+//! Keys reach their provider only; prompts stay out of the log.
 
 use abide_client::protocol::method::{self, daemon::SetKeyParams, task::StartTaskParams};
 use abide_tests::{
@@ -26,7 +26,7 @@ fn files_with(folder: &Path, needle: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn no_key_configured_none_sent() {
+async fn without_a_key_none_is_sent() {
     let world = World::start().await;
     for (key, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
         world.model.script(key, [Turn::done("Done.")]);
@@ -82,7 +82,7 @@ async fn the_log_has_no_prompt_and_no_reply() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_not_there_is_not_said_to_be_removed() {
+async fn removing_a_key_that_is_not_stored_says_so() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let words = cli.ok(&["key", "unset", "openai"]).await;

@@ -1,4 +1,4 @@
-//! What a person sets by commands: remembered decisions, the default model, notifications; and whether a model answers.
+//! Settings made by commands: remembered decisions, the default model, notifications; and the check of a model.
 
 use abide_client::protocol::{inbox::Decision, task::Status};
 use abide_tests::{model_server::Turn, world::World};
@@ -69,7 +69,7 @@ async fn a_decision_of_a_deleted_conversation_can_be_forgotten() {
 }
 
 #[tokio::test]
-async fn a_setting_is_changed_in_the_file_and_everything_else_in_it_stays() {
+async fn changing_a_setting_leaves_the_rest_of_the_file_unchanged() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let file = world.daemon.home().config_file();
@@ -79,7 +79,7 @@ async fn a_setting_is_changed_in_the_file_and_everything_else_in_it_stays() {
         rest.replace("default = \"test/scripted-1\"", "default = \"test/scripted-1\" # for now")
     );
     assert!(text.contains("# for now"), "{text}");
-    // A file that lies elsewhere, as those do who keep theirs in a repository.
+    // The file is a link to one elsewhere, such as one kept in a repository.
     let elsewhere = world.daemon.workspace().join("config.toml");
     fs::write(&elsewhere, &text).unwrap();
     fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o644)).unwrap();
@@ -108,7 +108,7 @@ async fn a_setting_is_changed_in_the_file_and_everything_else_in_it_stays() {
 }
 
 #[tokio::test]
-async fn a_setting_that_makes_no_sense_or_a_file_that_is_refused_changes_nothing() {
+async fn an_invalid_setting_or_a_refused_file_changes_nothing() {
     let world = World::start().await;
     let cli = world.daemon.cli();
     let file = world.daemon.home().config_file();
@@ -129,7 +129,7 @@ async fn a_setting_that_makes_no_sense_or_a_file_that_is_refused_changes_nothing
     let refused = cli.run(&["config", "set", "notify.enabled", "on"]).await;
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(
-        refused.stderr.contains("is not changed")
+        refused.stderr.contains("was not changed")
             && refused.stderr.contains("config check")
             && refused.stderr.contains("line "),
         "{refused:?}"
@@ -138,13 +138,13 @@ async fn a_setting_that_makes_no_sense_or_a_file_that_is_refused_changes_nothing
 }
 
 #[tokio::test]
-async fn one_request_says_whether_a_model_answers() {
+async fn checking_a_model_takes_one_request() {
     let world = World::start().await;
     world.model.script_for_all([Turn::say("OK")]);
     let cli = world.daemon.cli();
     let named = cli.json(&["models", "--check", "test/scripted-1"]).await;
     assert_eq!((&named["model"], &named["failure"]), (&json!("test/scripted-1"), &Value::Null), "{named}");
-    // Of a provider its default model.
+    // Named by its provider, the default model is checked.
     let said = cli.ok(&["models", "--check", "test"]).await;
     assert!(said.starts_with("test/scripted-1 answers"), "{said}");
     for (model, words) in

@@ -1,10 +1,10 @@
-//! The daemon never starts clean over someone's data.
+//! The daemon never replaces data that it cannot read.
 
 use abide_tests::{model_server::Turn, world::World};
 use std::os::unix::fs::FileExt as _;
 
 #[tokio::test]
-async fn a_database_that_is_none_stops_it_with_the_path_and_stays_as_it_is() {
+async fn a_file_that_is_no_database_stops_the_daemon_and_is_not_changed() {
     let mut world = World::start().await;
     let task = world.run("kept", [Turn::done("Done.")]).await;
     world.wait_end(task).await;
@@ -20,7 +20,7 @@ async fn a_database_that_is_none_stops_it_with_the_path_and_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_wrong_configuration_stops_it_with_the_line() {
+async fn a_wrong_configuration_stops_the_daemon_and_names_the_line() {
     let mut world = World::start().await;
     world.daemon.stop().await;
     let file = world.daemon.home().config_file();

@@ -1,4 +1,4 @@
-//! Clients that announce too much, say nothing, or stop reading: they go, and nobody else notices.
+//! Clients that announce too much, send nothing, or stop reading are cut off, and other clients are not affected.
 
 use abide_client::protocol::{
     Seq,
@@ -20,7 +20,7 @@ use tokio::{
     net::UnixStream,
 };
 
-/// What a crowd may add to the daemon's memory, in KiB: much more than it does, much less than would hurt.
+/// How much memory a crowd may add to the daemon, in KiB: far more than it does add, far less than would hurt.
 const BOUND_KIB: u64 = 64 * 1024;
 const IDLERS: usize = 1000;
 /// Tasks that bring half a MiB of records each.
@@ -38,7 +38,7 @@ async fn ask(world: &World) -> std::time::Duration {
 }
 
 #[tokio::test]
-async fn a_frame_that_announces_too_much_is_refused_before_it_comes() {
+async fn a_frame_with_too_large_a_length_is_refused_before_it_is_read() {
     let world = World::start().await;
     let before = Vitals::of(world.daemon.pid());
     for announced in
@@ -55,7 +55,7 @@ async fn a_frame_that_announces_too_much_is_refused_before_it_comes() {
         drop(wait::within("the connection to be closed", socket.read_to_end(&mut rest)).await);
         ask(&world).await;
     }
-    // A line without an end.
+    // A line without a newline.
     let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
     socket.write_all(hello(&[]).as_bytes()).await.unwrap();
     let piece = vec![b'x'; 1024 * 1024];
@@ -72,7 +72,7 @@ async fn a_frame_that_announces_too_much_is_refused_before_it_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_that_say_nothing_are_closed_and_a_real_client_is_served_meanwhile() {
+async fn a_thousand_silent_connections_are_closed_while_a_real_client_is_served() {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     let wanted = rustix::process::Rlimit { current: limit.maximum, ..limit };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, wanted).unwrap();
@@ -82,7 +82,7 @@ async fn a_thousand_that_say_nothing_are_closed_and_a_real_client_is_served_mean
     for n in 0..IDLERS {
         let mut socket = UnixStream::connect(world.daemon.socket()).await.expect("one more");
         if n % 2 == 0 {
-            // Begins to say hello, and never comes to the end.
+            // It sends the beginning of `hello` only.
             socket.write_all(br#"{"jsonrpc":"2.0","#).await.unwrap();
         }
         idlers.push(socket);
@@ -113,7 +113,7 @@ async fn a_thousand_that_say_nothing_are_closed_and_a_real_client_is_served_mean
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_stops_reading_is_told_where_to_resume_and_cut_and_nobody_waits_for_it() {
+async fn a_client_that_stops_reading_gets_its_cursor_and_is_cut_and_delays_no_other() {
     let world = World::start().await;
     let gate = Gate::new("the one that will not read has subscribed");
     std::fs::write(world.daemon.workspace().join("long.txt"), "many words \n".repeat(2500)).unwrap();
@@ -122,7 +122,7 @@ async fn who_stops_reading_is_told_where_to_resume_and_cut_and_nobody_waits_for_
         Script::by(move |n| {
             let turn = Turn::new().gate(&gate).text("Reading.");
             Some(match n {
-                // Each brings what was read, as long as a result can be.
+                // Each call's result repeats the longest text that a read may return.
                 0 => (0..20)
                     .fold(turn, |turn, i| turn.call("read", json!({ "path": "long.txt", "offset": i + 1 }))),
                 _ => turn.call("task_complete", json!({ "summary": "Done." })),
@@ -151,9 +151,9 @@ async fn who_stops_reading_is_told_where_to_resume_and_cut_and_nobody_waits_for_
     .await;
     let last = abide_tests::ledger::last(&world.daemon.home().database());
     wait::wait_until("the one that reads to have seen everything", async || tap.cursor() == last).await;
-    let records = tap.agree(&world.daemon.home().database());
+    let records = tap.assert_matches(&world.daemon.home().database());
 
-    // Now it reads after all: some records without a gap, where to resume, and the end.
+    // Now it reads: some records without a gap, the cursor to resume from, then the end.
     let mut lines = BufReader::new(&mut lazy).lines();
     let (mut cursor, mut resume_from, mut bytes) = (0, None, 0);
     wait::within("the lazy one to be cut", async {
@@ -184,7 +184,7 @@ async fn who_stops_reading_is_told_where_to_resume_and_cut_and_nobody_waits_for_
         "nothing is left out: it has {cursor}, and is to resume after {resume_from}"
     );
     assert!(cursor < last.0, "it was cut");
-    // The tasks themselves and their requests to the model are most of it.
+    // Most of this memory is for the tasks and their requests to the model.
     assert!(most < before.pss_kib + 4 * BOUND_KIB, "{before:?}, at most {most}");
     let mut again = abide_tests::watcher::Watcher::open(
         &world.daemon,

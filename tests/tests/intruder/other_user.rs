@@ -1,9 +1,9 @@
-//! Another user gets nothing, even if all modes are wide open.
+//! Another user is refused even if all file modes are open.
 
 use abide_tests::{model_server::Turn, process, skip::skip, world::World};
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-/// What is said to this user at the socket, and what the program has to complain about; `None` if it is not there.
+/// What the daemon sends to this user, and what the program prints on stderr; `None` if the program is missing.
 async fn as_user(id: u32, socket: &Path) -> Option<(String, String)> {
     let lines = concat!(
         r#"{"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":{"min":1,"max":1}}}"#,
@@ -19,12 +19,12 @@ async fn as_user(id: u32, socket: &Path) -> Option<(String, String)> {
         .stdin(process::input(lines));
     let output = process::finished(&mut setpriv).await.ok()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    // What `setpriv` ends with when there is nothing to run.
+    // The exit code of `setpriv` if the program does not exist.
     (output.status.code() != Some(127)).then(|| (text(&output.stdout), text(&output.stderr)))
 }
 
 #[tokio::test]
-async fn another_user_is_told_nothing() {
+async fn another_user_gets_only_a_refusal() {
     if !rustix::process::geteuid().is_root() {
         return skip("another_user", "only root can become somebody else");
     }

@@ -1,5 +1,5 @@
-//! What somebody put where the daemon wants its socket is refused by name and stays; what the daemon makes is its user's alone,
-//! whatever the umask.
+//! A foreign file at the place of the daemon's socket is refused by name and left there. The daemon's own files are private to
+//! its user under any umask.
 
 use abide_tests::{
     daemon::{Config, TestDaemon},
@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 
-/// Prepares the daemon's folders, plants something, and starts it: it must refuse. Its words.
+/// Prepares the daemon's folders, plants something, and starts the daemon, which must refuse; returns its message.
 async fn refused(plant: impl FnOnce(&TestDaemon)) -> String {
     let mut daemon = TestDaemon::start(&Config::new()).await;
     assert!(daemon.stop().await.success());
@@ -65,7 +65,7 @@ async fn somebody_elses_folder_is_refused() {
     assert!(words.contains("/run") && words.contains("belongs to another user"), "{words}");
 }
 
-/// Everything beneath the folder that others may do something with.
+/// Everything beneath the folder that other users may access.
 fn open_to_others(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
@@ -82,12 +82,12 @@ fn open_to_others(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_it_makes_is_private_under_any_umask() {
+async fn files_of_the_daemon_are_private_under_any_umask() {
     for umask in ["000", "077"] {
         let model = abide_tests::model_server::ModelServer::start().await;
         let mut daemon = TestDaemon::new(&Config::with(&model));
         daemon.set_umask(umask);
-        // The tests' own folder and configuration are made with the tests' own umask.
+        // The tests' own folder and configuration have the tests' own umask.
         fs::set_permissions(daemon.abide_home(), fs::Permissions::from_mode(0o700)).unwrap();
         fs::set_permissions(daemon.home().config_dir, fs::Permissions::from_mode(0o700)).unwrap();
         fs::set_permissions(daemon.home().config_file(), fs::Permissions::from_mode(0o600)).unwrap();
@@ -96,7 +96,7 @@ async fn what_it_makes_is_private_under_any_umask() {
         let params =
             abide_client::protocol::method::task::StartTaskParams { workspace: None, ..world.task("modes") };
         let task = world.begin(params).await;
-        world.watch(task).await.hears("begun").await;
+        world.watch(task).await.wait_output("begun").await;
         assert_eq!(open_to_others(&world.daemon.abide_home()), Vec::<String>::new(), "with umask {umask}");
         world.stop(task).await;
     }

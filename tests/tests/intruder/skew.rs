@@ -1,4 +1,4 @@
-//! Clients that are older or newer than the daemon: they work, or are told in a word that programs know.
+//! Clients that are older or newer than the daemon: they work, or get an error that programs know.
 
 use abide_tests::{wait, world::World};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use tokio::{
     net::UnixStream,
 };
 
-/// Sends these messages, a line each; as many answers, as far as they come before the end.
+/// Sends these messages, one a line; returns as many replies, or fewer if the connection ends.
 async fn talk(world: &World, messages: &[Value]) -> Vec<Value> {
     let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
     for message in messages {
@@ -31,7 +31,7 @@ fn hello(min: u32, max: u32, codecs: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn ranges_without_a_protocol_in_common_are_refused_and_others_agree() {
+async fn disjoint_protocol_ranges_are_refused_and_others_agree() {
     let world = World::start().await;
     for (min, max) in [(2, 9), (0, 0), (7, 3)] {
         let answers =
@@ -64,7 +64,7 @@ async fn another_schema_falls_back_to_json() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_yet_is_ignored_or_named() {
+async fn unknown_fields_are_ignored_and_unknown_methods_are_errors() {
     let world = World::start().await;
     let answers = talk(
         &world,

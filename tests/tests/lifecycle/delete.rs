@@ -1,4 +1,4 @@
-//! A conversation is deleted for good, also while its task runs.
+//! A conversation is deleted for good, even while its task runs.
 
 use abide_client::protocol::{
     ErrorKind,
@@ -14,7 +14,7 @@ async fn the_task_is_stopped_and_only_a_tombstone_stays() {
     world.wait_end(kept).await;
     let task = world.run("deleted", [Turn::shell(&witness.command_that_hangs("deleted"))]).await;
     let mut watcher = world.watch(task).await;
-    watcher.hears("output of deleted").await;
+    watcher.wait_output("output of deleted").await;
     let params = || ConversationParams { conversation_id: task.conversation_id.to_string() };
     world.client.call::<method::DeleteConversation>(params()).await.unwrap();
     wait::wait_until("the tool's processes to be gone", async || world.daemon.offspring().is_empty()).await;

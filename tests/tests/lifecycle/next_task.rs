@@ -1,4 +1,4 @@
-//! A message after an end continues the same history with a new task.
+//! A message after a task's end starts a new task with the same history.
 
 use abide_client::protocol::{method::task::StartTaskParams, task::Status};
 use abide_tests::{
@@ -7,7 +7,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn the_history_goes_on_and_the_counters_begin_anew() {
+async fn the_next_task_continues_the_history_with_new_counters() {
     let mut world = World::start().await;
     let script = [
         Turn::shell("echo first-output"),
@@ -17,7 +17,7 @@ async fn the_history_goes_on_and_the_counters_begin_anew() {
     ];
     let first = world.run("history", script).await;
     assert_eq!(world.wait_end(first).await.step_count, 2);
-    // What was known before the daemon's death is known after it.
+    // The history is the same after a crash.
     world.crash_and_restart().await;
     let params = StartTaskParams {
         conversation_id: Some(first.conversation_id),
@@ -38,14 +38,14 @@ async fn the_history_goes_on_and_the_counters_begin_anew() {
 }
 
 #[tokio::test]
-async fn also_after_a_stop_in_the_middle_of_a_reply() {
+async fn a_task_after_a_stop_in_the_middle_of_a_reply_continues_the_history() {
     let world = World::start().await;
     let gate = Gate::new("half a reply");
     let script = [Turn::say("I was just ").gate(&gate).text("about to"), Turn::done("Done.")];
     let first = world.run("stopped", script).await;
     let mut watcher = world.watch(first).await;
     gate.reached().await;
-    watcher.hears("I was just ").await;
+    watcher.wait_output("I was just ").await;
     assert_eq!(world.stop(first).await.status, Status::Cancelled);
     let params = StartTaskParams {
         conversation_id: Some(first.conversation_id),

@@ -1,4 +1,4 @@
-//! A task from its prompt to its end, seen live.
+//! A task from its prompt to its end, followed live.
 
 use abide_client::{
     Client,
@@ -50,14 +50,14 @@ async fn runs_to_its_end(world: &World, client: &Client, key: &str) {
 }
 
 #[tokio::test]
-async fn in_bincode() {
+async fn a_task_runs_to_its_end_in_bincode() {
     let world = World::start().await;
     assert_eq!(world.client.codec(), Codec::Binary);
     runs_to_its_end(&world, &world.client, "bincode").await;
 }
 
 #[tokio::test]
-async fn in_json() {
+async fn a_task_runs_to_its_end_in_json() {
     let world = World::start().await;
     let client = world.daemon.json_client().await;
     assert_eq!(client.codec(), Codec::Json);
@@ -65,7 +65,7 @@ async fn in_json() {
 }
 
 #[tokio::test]
-async fn a_chat_is_one_request_and_one_streamed_answer() {
+async fn a_chat_is_one_request_and_one_streamed_reply() {
     let world = World::start().await;
     let gate = Gate::new("half of the answer");
     world.model.script("chat", [Turn::say("The answer ").gate(&gate).text("is 42.")]);
@@ -74,7 +74,7 @@ async fn a_chat_is_one_request_and_one_streamed_answer() {
     let mut watcher = world.watch(task).await;
     gate.reached().await;
     gate.open();
-    watcher.hears("is 42.").await;
+    watcher.wait_output("is 42.").await;
     let end = world.wait_end(task).await;
     assert_eq!((end.status, end.step_count), (Status::Completed, 1));
     assert_eq!(world.texts(task.conversation_id).await[1], "The answer is 42.");
@@ -84,7 +84,7 @@ async fn a_chat_is_one_request_and_one_streamed_answer() {
 }
 
 #[tokio::test]
-async fn what_is_seen_is_on_disk_before_it_is_seen() {
+async fn every_record_is_on_disk_before_it_is_sent() {
     let world = World::start().await;
     let witness = world.witness();
     let mut script: Vec<Turn> = (0..5)

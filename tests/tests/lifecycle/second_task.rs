@@ -10,7 +10,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn a_second_one_is_refused_with_words_that_say_what_to_do() {
+async fn a_second_task_is_refused_with_words_that_say_what_to_do() {
     let world = World::start().await;
     let gate = Gate::new("the first task");
     let task = world

@@ -1,4 +1,4 @@
-//! A script needs nothing but a socket and lines of JSON.
+//! A script needs only a socket and lines of JSON.
 
 use abide_tests::{model_server::Turn, process, skip::skip, wait, world::World};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ async fn a_hello_and_a_list_through_socat() {
 }
 
 #[tokio::test]
-async fn at_eof_pending_replies_are_sent_and_then_it_closes() {
+async fn at_eof_pending_replies_are_sent_before_the_connection_closes() {
     let world = World::start().await;
     let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
     let mut lines = format!("{HELLO}\n");
@@ -80,9 +80,9 @@ async fn a_malformed_line_gets_an_error_and_the_connection_stays() {
     );
 }
 
-/// What vscode-jsonrpc and its like send unless they are told otherwise: a header, and in a second write the message.
+/// The default of vscode-jsonrpc and others: a header, and in a second write the message.
 #[tokio::test]
-async fn a_library_that_sends_content_length_is_told_so_in_its_own_frame() {
+async fn a_library_that_sends_content_length_gets_an_error_in_such_a_frame() {
     let world = World::start().await;
     let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
     socket.write_all(format!("Content-Length: {}\r\n\r\n", HELLO.len()).as_bytes()).await.unwrap();
@@ -90,7 +90,7 @@ async fn a_library_that_sends_content_length_is_told_so_in_its_own_frame() {
     let mut header = String::new();
     let mut answer = BufReader::new(&mut socket);
     wait::within("a header", answer.read_line(&mut header)).await.unwrap();
-    // What the library writes before it has read the answer does not fail.
+    // A write that the library makes before it has read the reply does not fail.
     answer.write_all(b"Content-Length: 2\r\n\r\n{}").await.unwrap();
     let mut body = String::new();
     wait::within("the daemon to close", answer.read_to_string(&mut body)).await.unwrap();

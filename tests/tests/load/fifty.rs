@@ -15,13 +15,13 @@ use serde_json::json;
 const CONVERSATIONS: usize = 50;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_of_them_finish() {
+async fn fifty_conversations_at_once_finish() {
     let model = ModelServer::start().await;
     let config = Config::with(&model)
         .provider("many", "openai-chat", &model.openai_url(), "max_parallel = 64")
         .default_model("many/scripted-1");
     let world = World::configured(model, &config).await;
-    // None goes on before all have begun: they are under way at the same moment.
+    // The gate holds all until the last has begun, so that they run at the same time.
     let gate = Gate::new("all fifty");
     let script = {
         let gate = gate.clone();

@@ -1,4 +1,4 @@
-//! A model call that no retry would help ends the task, in words that a person understands.
+//! A model call that no retry would help ends the task, with a message that a person understands.
 
 use abide_client::protocol::{
     message::{MessageKind, Role},
@@ -10,7 +10,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn a_wrong_key_a_wrong_request_and_a_missing_model_end_it_at_once() {
+async fn a_wrong_key_a_wrong_request_and_a_missing_model_end_the_task_at_once() {
     let world = World::start().await;
     for code in [400, 401, 403, 404] {
         let key = format!("fatal-{code}");
@@ -28,7 +28,7 @@ async fn a_wrong_key_a_wrong_request_and_a_missing_model_end_it_at_once() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_not_there_is_said_at_the_start() {
+async fn an_unknown_provider_is_refused_when_the_task_is_started() {
     let world = World::start().await;
     let params = abide_client::protocol::method::task::StartTaskParams {
         model: Some("nowhere/at-all".to_owned()),
@@ -41,7 +41,7 @@ async fn a_provider_that_is_not_there_is_said_at_the_start() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_no_stream_does_not_pass_for_an_answer() {
+async fn a_web_page_is_not_taken_for_a_reply() {
     let world = World::start().await;
     let script = [Turn::done("Done.").but_first(Fault::NotAStream)];
     let task = world.run("page", script).await;

@@ -17,7 +17,7 @@ use abide_tests::{
 };
 use serde_json::json;
 
-/// What goes wrong with the first attempt, by a name for the script.
+/// The faults of the first attempt, named for the script.
 fn faults() -> Vec<(&'static str, Fault)> {
     vec![
         ("429", Fault::Status { code: 429, retry_after: Some(1) }),
@@ -34,7 +34,7 @@ fn faults() -> Vec<(&'static str, Fault)> {
     ]
 }
 
-/// All faults at once, each in a conversation of its own, on this wire.
+/// All faults at the same time, each in a conversation of its own, over this API.
 async fn survives_all(provider: &str) {
     let model = ModelServer::start().await;
     let more = "stall_timeout_secs = 2\nmax_parallel = 64";
@@ -84,7 +84,7 @@ async fn over_anthropic_messages_every_fault_is_survived() {
 }
 
 #[tokio::test]
-async fn an_event_that_makes_no_sense_is_left_out_and_kept() {
+async fn a_malformed_event_is_left_out_and_kept_as_a_trace() {
     let world = World::start().await;
     for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
         let key = format!("traced-{wire}");
@@ -107,7 +107,7 @@ async fn an_event_that_makes_no_sense_is_left_out_and_kept() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_cut_or_silent_again_and_again_ends_and_says_so() {
+async fn a_task_with_only_cut_or_empty_replies_ends_as_incomplete() {
     let world = World::start().await;
     let cut = || Turn::say("and then").cut_at_length();
     for (key, script, expected, words) in [
@@ -126,7 +126,7 @@ async fn a_model_that_is_cut_or_silent_again_and_again_ends_and_says_so() {
 }
 
 #[tokio::test]
-async fn characters_are_put_together_again_however_the_bytes_are_cut() {
+async fn characters_survive_any_split_of_the_bytes() {
     let world = World::start().await;
     let text = "naïve — 日本語 🦀 «ça va»";
     for size in [1, 2, 3, 7] {

@@ -1,4 +1,4 @@
-//! What only the provider can read comes back as it was given. The server refuses it otherwise, so these look simple.
+//! Opaque provider data comes back unchanged. The server refuses anything else, so these tests look simple.
 
 use abide_client::protocol::{method::task::StartTaskParams, task::Status};
 use abide_tests::{

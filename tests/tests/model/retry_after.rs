@@ -1,4 +1,4 @@
-//! A provider says how long to wait.
+//! The provider says how long to wait before a retry.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
@@ -8,7 +8,7 @@ use abide_tests::{
 use std::time::Duration;
 
 #[tokio::test]
-async fn retry_after_is_heeded() {
+async fn retry_after_is_respected() {
     let world = World::start().await;
     let fault = Fault::Status { code: 429, retry_after: Some(3) };
     let task = world.run("later", [Turn::done("Done.").but_first(fault)]).await;
@@ -19,7 +19,7 @@ async fn retry_after_is_heeded() {
 }
 
 #[tokio::test]
-async fn a_stop_does_not_wait_for_it() {
+async fn a_stop_does_not_wait_for_retry_after() {
     let world = World::start().await;
     let fault = Fault::Status { code: 429, retry_after: Some(3000) };
     let task = world.run("never", [Turn::done("Done.").but_first(fault)]).await;

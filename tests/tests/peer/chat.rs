@@ -1,4 +1,4 @@
-//! A real model behind a real server: llama.cpp with SmolLM2.
+//! A real model on a real server: llama.cpp with SmolLM2.
 
 use abide_client::protocol::{
     message::{MessageKind, Role},
@@ -14,7 +14,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn an_answer_is_streamed_a_stop_stops_it_and_usage_is_recorded() {
+async fn a_reply_is_streamed_and_can_be_stopped_and_its_usage_is_recorded() {
     let Some(peer) = Server::llama().await else {
         return skip(
             "an_answer_is_streamed",
@@ -44,7 +44,7 @@ async fn an_answer_is_streamed_a_stop_stops_it_and_usage_is_recorded() {
         .begin(ask("Write a very long story about the sea, the wind and an old sailor. Do not stop."))
         .await;
     let mut watcher = world.watch(long).await;
-    watcher.hears(" ").await;
+    watcher.wait_output(" ").await;
     let stopped = world.stop(long).await;
     assert_eq!(stopped.status, Status::Cancelled);
     let (messages, _) = world.messages(long.conversation_id).await;

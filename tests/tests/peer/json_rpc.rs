@@ -1,4 +1,4 @@
-//! A JSON-RPC library with lines for frames, which nobody here wrote, does all that a client needs.
+//! A JSON-RPC library of another project, set to lines, does everything that a client needs.
 
 use abide_tests::{model_server::Turn, peer, process, skip::skip, world::World};
 use serde_json::{Value, json};
@@ -26,11 +26,11 @@ async fn a_library_starts_a_task_answers_its_question_and_allows_its_call() {
     let output = process::finished(&mut client).await.unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}");
-    // The library reports what it cannot read or handle there.
+    // The library reports on stderr what it cannot read or handle.
     assert_eq!(complaint, "");
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
     let replies = &seen["replies"];
-    // Each by its own name: a reply may gain fields.
+    // Compared by name: a reply may get new fields.
     let hello = &replies["hello"];
     assert_eq!((&hello["protocol"], &hello["codec"]), (&json!(1), &json!("json")), "{seen}");
     assert_eq!(replies["dance"]["code"], json!(-32601), "{seen}");

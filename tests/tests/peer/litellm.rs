@@ -1,4 +1,4 @@
-//! LiteLLM's proxy, between the daemon and the strict model.
+//! LiteLLM's proxy between the daemon and the strict model server.
 
 use abide_client::protocol::{method::task::StartTaskParams, task::Status};
 use abide_tests::{

@@ -1,4 +1,4 @@
-//! fakellm, a mock server with tool calls that nobody here wrote.
+//! fakellm, another project's mock server with tool calls.
 
 use abide_client::protocol::{method::task::StartTaskParams, task::Status};
 use abide_tests::{daemon::Config, model_server::ModelServer, peer::Server, skip::skip, world::World};
@@ -19,7 +19,7 @@ async fn a_tool_call_runs_and_its_result_comes_back_over_both_apis() {
     );
     let world = World::configured(ModelServer::start().await, &config).await;
     for provider in ["chat", "messages"] {
-        // The prompts differ: fakellm takes two tasks that begin alike for one conversation.
+        // The prompts differ, because fakellm takes two tasks with the same beginning for one conversation.
         let task = world
             .begin(StartTaskParams { model: Some(format!("{provider}/mock")), ..world.task(provider) })
             .await;
@@ -29,6 +29,6 @@ async fn a_tool_call_runs_and_its_result_comes_back_over_both_apis() {
         let tools: Vec<_> = calls.iter().map(|call| call.tool.as_str()).collect();
         assert_eq!(tools, ["shell", "task_complete"], "{provider}: {calls:?}");
     }
-    // Once over each of them.
+    // One run over each API.
     assert_eq!(std::fs::read_to_string(world.daemon.workspace().join("ran")).unwrap(), "once\nonce\n");
 }

@@ -1,4 +1,4 @@
-//! What a command gets of the daemon: three descriptors, and nothing of its environment that was not meant for it.
+//! A command gets three descriptors, and of the daemon's environment only what is meant for it.
 
 use abide_tests::{
     daemon::{Config, TestDaemon},
@@ -7,7 +7,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn three_descriptors_and_no_secret() {
+async fn a_command_has_three_descriptors_and_no_secret() {
     let model = ModelServer::start().await;
     let mut daemon = TestDaemon::new(&Config::with(&model));
     for name in [
@@ -21,7 +21,7 @@ async fn three_descriptors_and_no_secret() {
         daemon.set_env(name, "canary-of-the-daemon");
     }
     let world = World::of(model, daemon).await;
-    // Somebody is connected, the database and the log are open: none of that is for a command.
+    // There is a client, and the database and the log are open: a command must get none of these descriptors.
     let command = "for p in self $PPID; do echo \"of $p:\"; ls /proc/$p/fd | tr '\\n' ' '; echo; done; env; \
                    tr '\\0' '\\n' < /proc/$PPID/environ; ls -l /proc/self/fd";
     let task = world.run("clean", [Turn::shell(command), Turn::done("Done.")]).await;
@@ -32,6 +32,6 @@ async fn three_descriptors_and_no_secret() {
         !told.contains("abide.db") && !told.contains("socket:") && !told.contains("abide.lock"),
         "{told}"
     );
-    // The listing itself has the folder open that it lists.
+    // `ls` has the folder open that it lists.
     assert!(told.contains("of self:\\n0 1 2 3 \\n"), "{told}");
 }

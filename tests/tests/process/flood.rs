@@ -1,4 +1,4 @@
-//! A command that prints without end: the daemon keeps its size, what is kept is capped, and others are served.
+//! A command that prints without end: the daemon does not grow, the output kept is limited, and other clients are served.
 
 use abide_client::protocol::{
     message::CallOutcome,
@@ -14,11 +14,11 @@ use abide_tests::{
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// What a flood may add, in KiB.
+/// How much memory a flood may add, in KiB.
 const BOUND_KIB: u64 = 64 * 1024;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_does_not_grow_the_daemon() {
+async fn endless_output_does_not_grow_the_daemon() {
     let seconds = times("ABIDE_TEST_FLOOD_SECS", 5) as u64;
     let world = World::start().await;
     let before = Vitals::of(world.daemon.pid());
@@ -26,7 +26,7 @@ async fn it_does_not_grow_the_daemon() {
     let script = || [Turn::new().call("shell", flood.clone()), Turn::done("Done.")];
     let floods = [world.run("one", script()).await, world.run("two", script()).await];
     for flood in floods {
-        world.watch(flood).await.hears("a line without end").await;
+        world.watch(flood).await.wait_output("a line without end").await;
     }
     let (mut most, mut took) = (before.pss_kib, Vec::new());
     let end = Instant::now() + Duration::from_secs(seconds);

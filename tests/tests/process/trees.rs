@@ -1,4 +1,4 @@
-//! Whatever a command leaves behind is gone soon after a stop, and after the daemon's own sudden death.
+//! Processes that a command leaves behind are gone soon after a stop, and after the daemon is killed.
 
 use abide_tests::{
     model_server::Turn,
@@ -8,7 +8,7 @@ use abide_tests::{
 };
 use std::time::Instant;
 
-/// Ways to get away.
+/// Ways to escape.
 const ESCAPES: &[(&str, &str)] = &[
     ("a session of its own", "setsid sleep 600 & sleep 600"),
     ("a double fork", "(setsid sh -c 'sleep 600 & exit' &) ; (sh -c '(sleep 600 &)' &); sleep 600"),
@@ -22,7 +22,7 @@ const ESCAPES: &[(&str, &str)] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn none_survives_a_stop_or_the_daemon() {
+async fn no_process_survives_a_stop_or_the_daemon() {
     let mut seed = Seed::drawn("trees");
     let runs = times("ABIDE_TEST_TREES", 12);
     let mut world = World::start().await;
@@ -32,7 +32,7 @@ async fn none_survives_a_stop_or_the_daemon() {
         let dies = run / ESCAPES.len() % 2 == 1 || seed.in_a_hundred(25);
         let script = [Turn::shell(&format!("echo begun; {escape}")), Turn::done("Done.")];
         let task = world.run(&format!("escape-{run}"), script).await;
-        world.watch(task).await.hears("begun").await;
+        world.watch(task).await.wait_output("begun").await;
         let sleepers = if what.contains("hundred") { 101 } else { 1 };
         wait::wait_until(what, async || {
             world

@@ -1,4 +1,4 @@
-//! Two people answer and decide at the same moment: one wins, the other is told what counts, and what is done is what the winner said.
+//! Two people answer or decide at the same moment: one wins, the other gets the winner's answer, and that one takes effect.
 
 use abide_client::{
     Client, Notifications,
@@ -28,10 +28,10 @@ use tokio::task::JoinSet;
 /// Conversations that race side by side.
 const LANES: usize = 8;
 
-/// Races in a conversation. The model server keeps every request, and each has all that came before in it.
+/// Races in a conversation. The model server keeps every request, and each one repeats all before it.
 const MOST: usize = 125;
 
-/// Every other step asks a question, the ones between want to write a file.
+/// Every other step asks a question; the steps between write a file.
 fn script(rounds: usize, name: &str) -> Script {
     let name = name.to_owned();
     Script::by(move |n| {
@@ -67,7 +67,7 @@ async fn decides(client: &Client, pending: &Pending, decision: Decision) -> (boo
     (reply.won, reply.decision)
 }
 
-/// How the task stands, as it is told.
+/// The task's states, as notifications report them.
 struct Steps {
     updates: Notifications,
     task: Option<AgentTask>,
@@ -99,7 +99,7 @@ async fn race(world: &World, name: &str, rounds: usize) -> [usize; 2] {
         ..world.task(name)
     };
     let task = world.begin(params).await;
-    // One of them speaks bincode, the other JSON.
+    // One client uses bincode, the other JSON.
     let (one, other) = (world.daemon.client().await, world.daemon.json_client().await);
     let mut steps = Steps { updates: one.notifications(), task: None };
     let scope = Scope::Conversation(task.conversation_id);
@@ -118,7 +118,7 @@ async fn race(world: &World, name: &str, rounds: usize) -> [usize; 2] {
             assert_eq!(a.1.as_deref(), Some(if a.0 { "left" } else { "right" }));
             a.0
         } else {
-            // The one that is asked first is first as a rule: they change places.
+            // The client that sends first usually wins, so they take turns.
             let decisions = if n % 4 == 1 {
                 tokio::join!(
                     decides(&one, pending, Decision::AllowOnce),
@@ -155,7 +155,7 @@ fn sum(one: [usize; 2], other: [usize; 2]) -> [usize; 2] {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn exactly_one_wins_and_the_other_is_told() {
+async fn exactly_one_wins_and_the_other_gets_the_winners_answer() {
     let rounds = times("ABIDE_TEST_RACES", 200) / LANES;
     let world = std::sync::Arc::new(World::start().await);
     let mut lanes = JoinSet::new();

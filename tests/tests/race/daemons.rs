@@ -1,4 +1,4 @@
-//! A hundred daemons start at the same moment for one home: one lives, the others say so and go; also after a kill -9.
+//! A hundred daemons start at the same moment in one home: one stays, the others report it and end; also after a kill -9.
 
 use abide_client::protocol::method::{self, daemon::StatusParams};
 use abide_tests::{
@@ -11,12 +11,12 @@ use std::time::Instant;
 const DAEMONS: usize = 100;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_of_a_hundred_lives() {
+async fn one_of_a_hundred_daemons_stays() {
     let rounds = times("ABIDE_TEST_ROUNDS", 3);
     let daemon = TestDaemon::new(&Config::new());
     let mut answered = Vec::new();
     for round in 0..rounds {
-        // From the second round on there is the socket and the lock file of a daemon that was killed.
+        // From the second round on, a killed daemon has left its socket and lock file.
         let begun = Instant::now();
         let mut many: Vec<_> = (0..DAEMONS).map(|_| daemon.another()).collect();
         let client = wait::wait_for("one to answer", async || daemon.try_client().await).await;

@@ -1,4 +1,4 @@
-//! The same request again and again, over connections that are cut before its answer: one task.
+//! The same request is sent many times over connections that are cut before the reply: it starts one task.
 
 use abide_client::protocol::{
     method::{self, task::StartTaskParams},
@@ -16,22 +16,22 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use tokio::{io::AsyncWriteExt as _, net::UnixStream};
 
-/// So many times each request is sent.
+/// How often each request is sent.
 const SENT: usize = 10;
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":{"min":1,"max":1}}}"#;
 
-/// Sends it and is gone, without waiting for anything: some of it may not even have been read.
+/// Sends the request and closes the connection without waiting; the daemon may not even have read all of it.
 async fn send_and_go(world: &World, params: &StartTaskParams, bytes_kept_back: usize) {
     let mut socket = UnixStream::connect(world.daemon.socket()).await.unwrap();
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "startTask", "params": params });
     let lines = format!("{HELLO}\n{request}\n");
-    // The daemon may hang up first.
+    // The daemon may close the connection first.
     drop(socket.write_all(&lines.as_bytes()[..lines.len() - bytes_kept_back]).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_task_however_often_and_however_it_is_cut() {
+async fn a_repeated_request_starts_one_task_wherever_it_is_cut() {
     let mut seed = Seed::drawn("the same request");
     let world = World::start().await;
     world.model.script_for_all(Script::by(|n| (n == 0).then(|| Turn::say("Here."))));
@@ -42,7 +42,7 @@ async fn one_task_however_often_and_however_it_is_cut() {
         let params = StartTaskParams {
             client_message_id: Some(id.clone()),
             mode: Some(Mode::Chat),
-            // A scratch folder each, which must not be left behind by those that come second.
+            // Each gets a scratch folder; refused repeats must leave none behind.
             workspace: None,
             ..world.task(&id)
         };

@@ -1,4 +1,5 @@
-//! Clients that come and go at random while conversations commit together: no gap and no repeat, in either codec.
+//! Clients that connect and disconnect at random while conversations commit at the same time: no gap and no repeat, in either
+//! codec.
 
 use abide_client::protocol::{
     RecordId, Seq,
@@ -27,7 +28,7 @@ use tokio::task::JoinSet;
 const CONVERSATIONS: usize = 6;
 const CLIENTS: usize = 4;
 
-/// Connects so many times, and each time goes after a few facts, or before the first. Returns all it was told.
+/// Connects so many times, and disconnects after a few facts, or before the first. Returns all facts.
 async fn come_and_go(world: Arc<World>, mut seed: Seed, visits: usize) -> Vec<(Seq, RecordId)> {
     let mut seen = Vec::new();
     for _ in 0..visits {
@@ -40,7 +41,7 @@ async fn come_and_go(world: Arc<World>, mut seed: Seed, visits: usize) -> Vec<(S
         let since = seen.last().map_or(Seq(0), |(seq, _)| *seq);
         let params = SubscribeParams { scope: Scope::All, since: Some(since) };
         if seed.in_a_hundred(10) {
-            // Gone while the subscription begins.
+            // Disconnects while the subscription begins.
             let call = client.call::<method::Subscribe>(params);
             drop(tokio::time::timeout(std::time::Duration::from_micros(seed.number() % 3000), call).await);
             continue;
@@ -65,7 +66,7 @@ async fn come_and_go(world: Arc<World>, mut seed: Seed, visits: usize) -> Vec<(S
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_gap_and_no_repeat() {
+async fn subscribers_see_no_gap_and_no_repeat() {
     let seed = Seed::drawn("subscribers");
     let visits = times("ABIDE_TEST_RACES", 200) / CLIENTS;
     let world = Arc::new(World::start().await);
@@ -97,7 +98,7 @@ async fn no_gap_and_no_repeat() {
     while !clients.is_empty() {
         tokio::select! {
             seen = clients.join_next() => all.extend(seen.map(|seen| seen.expect("a client"))),
-            // There is always something to see.
+            // A task that ends is replaced, so that there are always new records.
             _ = world.wait_end(tasks[0]) => {
                 tasks.rotate_left(1);
                 *tasks.last_mut().expect("tasks") = begin().await;

@@ -1,4 +1,4 @@
-//! Hours in small: work goes on, and descriptors, threads and memory do not grow; and when all wait, nothing happens at all.
+//! A short soak: under steady work, descriptors, threads and memory do not grow; and when all tasks wait, nothing happens at all.
 
 use abide_client::protocol::{
     method::{self, daemon::StatusParams},
@@ -42,19 +42,19 @@ async fn descriptors_and_threads_do_not_grow() {
     };
     daemon.up().await;
     let fresh = Vitals::of(daemon.pid());
-    let mut crowd = Crowd::gather(ground, TASKS);
+    let mut crowd = Crowd::start(ground, TASKS);
     let begun = Instant::now();
     let mut samples = Vec::new();
     while begun.elapsed() < Duration::from_secs(seconds) {
         samples.push((begun.elapsed().as_secs_f64(), Vitals::of(daemon.pid())));
-        crowd.assert_well();
-        // Time itself is what this test is about.
+        crowd.assert_running();
+        // The measurement needs this much time.
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    crowd.go_home().await;
+    crowd.finish().await;
     let account = audit(&ledger::read(&daemon.home()), &crowd.acks(), &witness, &model);
     drop(crowd);
-    // What is left is kept for a while on purpose: connections to the model, threads for the next burst of work.
+    // Some are kept for a while on purpose: connections to the model, threads for the next burst of work.
     let settled = wait::within_or("descriptors and threads to be what they were", async || {
         let now = Vitals::of(daemon.pid());
         (now.descriptors <= fresh.descriptors + 12 && now.threads <= fresh.threads + 4).then_some(now)
@@ -75,7 +75,7 @@ async fn descriptors_and_threads_do_not_grow() {
     assert_eq!((status.tasks.running, status.inbox), (0, 0));
 }
 
-/// Of the line that fits best.
+/// The slope of the line of best fit.
 fn slope(points: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let n = points.clone().count() as f64;
     let (sx, sy) = points.clone().fold((0.0, 0.0), |(sx, sy), (x, y)| (sx + x, sy + y));
@@ -86,7 +86,7 @@ fn slope(points: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
 }
 
 #[tokio::test]
-async fn sixty_four_that_wait_cost_nothing() {
+async fn sixty_four_waiting_tasks_cost_nothing() {
     let mut world = World::start().await;
     world.model.script_for_all([Turn::ask("Go on?"), Turn::done("Done.")]);
     for n in 0..WAITING {
@@ -96,7 +96,7 @@ async fn sixty_four_that_wait_cost_nothing() {
     let sessions =
         async || world.client.call::<method::Status>(StatusParams::default()).await.unwrap().sessions;
     wait::wait_until("their actors to go", async || sessions().await == 0).await;
-    // No client, and the threads of the last burst of work have gone.
+    // No client is connected, and the pool's threads of the last burst have ended.
     let pid = world.daemon.pid();
     world.client = {
         let idle = world.daemon.client().await;
@@ -112,7 +112,7 @@ async fn sixty_four_that_wait_cost_nothing() {
     .await;
     let seconds = times("ABIDE_TEST_IDLE_SECS", 5) as u64;
     let before = Vitals::of(pid);
-    // Time itself is what this test is about.
+    // The measurement needs this much time.
     tokio::time::sleep(Duration::from_secs(seconds)).await;
     let after = Vitals::of(pid);
     let ticks = after.cpu_ticks - before.cpu_ticks;

@@ -1,5 +1,6 @@
-//! Bytes of the database or of its log are flipped, zeroed or cut off: the daemon refuses in words and leaves the files as they are,
-//! or works, and says what it misses. It never hangs, never dies without a word and never starts "clean".
+//! Bytes of the database or of its log are flipped, zeroed or cut off: the daemon either refuses with a message and leaves the
+//! files alone, or works and reports what is missing. It never hangs, never ends without a message and never starts with an empty
+//! database.
 
 use abide_client::protocol::{
     ErrorKind,
@@ -20,9 +21,9 @@ use std::{
 
 const CONVERSATIONS: usize = 6;
 
-/// A home with a history: one with a log that is not in the database yet, as a kill leaves it, or one that was closed.
+/// Makes a home with a history: either with a WAL that is not in the database yet, as a kill leaves it, or closed cleanly.
 ///
-/// Answers with the words that its messages have.
+/// Returns the texts of its messages.
 async fn history(folder: &Path, is_closed: bool) -> BTreeSet<String> {
     let mut world = World::start().await;
     let mut texts = BTreeSet::new();
@@ -53,13 +54,13 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Damages one of the files; says how.
+/// Damages one of the files; returns a description.
 fn damage(folder: &Path, seed: &mut Seed) -> String {
     let files: Vec<_> =
         files(folder).into_iter().filter(|path| fs::metadata(path).unwrap().len() > 0).collect();
     let path = &files[seed.below(files.len())];
     let mut bytes = fs::read(path).unwrap();
-    // Half of it where the structure is: the heads of the file and of its pages.
+    // Half of the time in the structure: the headers of the file and of its pages.
     let at = if seed.in_a_hundred(50) {
         seed.below(bytes.len())
     } else {
@@ -90,7 +91,7 @@ fn damage(folder: &Path, seed: &mut Seed) -> String {
     format!("{} at {at}: {how}", path.file_name().unwrap().to_string_lossy())
 }
 
-/// Whether the connection was closed because the daemon found that it cannot go on.
+/// Whether the connection was closed because the daemon ended itself over the damage.
 async fn ends(daemon: &mut TestDaemon, error: &abide_client::CallError) -> bool {
     if !matches!(error, abide_client::CallError::Disconnected(_)) {
         return false;
@@ -105,18 +106,18 @@ async fn ends(daemon: &mut TestDaemon, error: &abide_client::CallError) -> bool 
 struct Outcomes {
     refused: usize,
     whole: usize,
-    /// Conversations are missing, and it says so.
+    /// Conversations are missing, and the daemon says so.
     missing: usize,
     errors: usize,
-    /// Of the last three: clients were told of the damage.
+    /// How many of the last three were reported to clients.
     told: usize,
 }
 
-/// Starts a daemon over it.
+/// Starts a daemon on the damaged home.
 async fn start_over(damaged: &Path, texts: &BTreeSet<String>, how: &str, outcomes: &mut Outcomes) {
     let model = ModelServer::start().await;
     live(&model, damaged, texts, how, outcomes).await;
-    // What goes on where its history was cut off is new to this model.
+    // Requests made from a history that was cut off do not match this model's earlier replies.
     drop(model.take_violations());
 }
 
@@ -136,7 +137,7 @@ async fn live(
     let answers = daemon.answers().await;
     let client = if answers { daemon.try_client().await } else { None };
     let Some(client) = client else {
-        // It may have answered once before it found that it cannot go on.
+        // It may have answered once before it found the damage.
         if answers {
             wait::wait_until("the daemon to end", async || daemon.has_ended()).await;
         }
@@ -145,7 +146,7 @@ async fn live(
             words.contains("abide.db") && !words.contains("panicked"),
             "{how}: the words do not help: {words}"
         );
-        // One that had begun may have brought the log into the database.
+        // A daemon that had begun may have checkpointed the WAL into the database.
         for (path, bytes) in originals.iter().filter(|_| !answers) {
             assert!(
                 fs::read(path).unwrap() == *bytes,
@@ -220,7 +221,7 @@ async fn live(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn it_refuses_in_words_or_works_and_the_originals_stay() {
+async fn a_daemon_on_damaged_files_refuses_with_a_message_or_works() {
     let mut seed = Seed::drawn("damaged files");
     let offsets = times("ABIDE_TEST_OFFSETS", 30);
     let mut outcomes = Outcomes::default();
@@ -238,9 +239,9 @@ async fn it_refuses_in_words_or_works_and_the_originals_stay() {
     println!("{offsets} damaged homes: {outcomes:?}");
 }
 
-/// What is left is valid in every respect but its checksum.
+/// The record stays valid JSON; only its checksum shows the damage.
 #[tokio::test]
-async fn a_flipped_bit_in_the_words_of_a_record_is_found() {
+async fn a_flipped_bit_in_a_records_text_is_found() {
     let folder = tempfile::tempdir().unwrap();
     history(folder.path(), true).await;
     let database = folder.path().join("abide.db");

@@ -1,5 +1,5 @@
-//! The n-th write or sync of the database fails, once or from then on; n goes up until nothing fails any more. Whatever was
-//! acknowledged is there afterwards, nothing ran twice, and the daemon said in words why it went.
+//! The n-th write or sync of the database fails, once or from then on, with n growing until nothing fails. Afterwards everything
+//! acknowledged is there, nothing ran twice, and if the daemon ended, it said why.
 
 use abide_client::protocol::{
     method::{self, task::StartTaskParams},
@@ -43,18 +43,18 @@ struct Failure {
     how: &'static str,
 }
 
-/// How a life under a failing disk went.
+/// The outcome of one run with a failing disk.
 #[derive(Debug, PartialEq, Eq)]
 enum Life {
-    /// Nothing failed: there are not so many writes.
+    /// Nothing failed: there were fewer writes than n.
     Unharmed,
-    /// It went on all the same, or waited for room.
+    /// It went on in spite of the failure, or waited for room.
     WentOn,
     /// It ended, and said why.
     Ended,
 }
 
-/// One life with that failure, and one without in which everything must come to a good end.
+/// One run with that failure, then one without, in which all tasks must end properly.
 async fn live(shim: &Path, failure: Failure) -> Life {
     let model = ModelServer::start().await;
     let mut daemon = TestDaemon::new(&Config::with(&model));
@@ -106,7 +106,7 @@ async fn live(shim: &Path, failure: Failure) -> Life {
         assert!(helps, "{failure:?}: the words do not help: {words}");
     }
 
-    // The disk is well again.
+    // The disk works again.
     daemon.up().await;
     let world = World { client: daemon.client().await, daemon, model };
     let task = world.begin(params).await;
@@ -126,7 +126,7 @@ async fn live(shim: &Path, failure: Failure) -> Life {
     assert_eq!(std::fs::read_to_string(world.daemon.workspace().join("a.txt")).unwrap(), "a", "{failure:?}");
     let last = ledger::last(&world.daemon.home().database());
     wait::wait_until("a client to be told everything", async || tap.cursor() == last).await;
-    tap.agree(&world.daemon.home().database());
+    tap.assert_matches(&world.daemon.home().database());
     match (struck.exists(), ended) {
         (false, _) => Life::Unharmed,
         (true, false) => Life::WentOn,
@@ -134,14 +134,14 @@ async fn live(shim: &Path, failure: Failure) -> Life {
     }
 }
 
-/// Every failure of these from the first on, or so many of them drawn by lot, until nothing fails any more.
+/// Tries these failures from the first on, all or a random sample, until nothing fails any more.
 async fn until_clean(kind: &'static str, error: i32, how: &'static str) {
     let mut seed = Seed::drawn(&format!("{kind} fails {how}")).of(kind);
     let folder = tempfile::tempdir().unwrap();
     let Some(shim) = compiled(folder.path()) else {
         return skip("a_failing_disk", "there is no C compiler");
     };
-    // Drawn by lot, each step is somewhere within this; 1 is every one of them.
+    // Each step of the sample is at most this long; 1 tries every one.
     let stride = times("ABIDE_TEST_IO_STRIDE", if kind == "write" { 48 } else { 8 });
     let (mut number, mut ended, mut went_on) = (1, 0, 0);
     loop {

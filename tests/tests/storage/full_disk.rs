@@ -1,4 +1,5 @@
-//! A full disk under load, on a file system of 64 MiB: stops and answers still work, the rest waits, and goes on when there is room.
+//! A full disk under load, on a file system of 64 MiB: stops and answers work, everything else waits, and goes on when there is
+//! room.
 
 use abide_client::protocol::{
     inbox::Decision,
@@ -21,7 +22,7 @@ use std::{
     path::Path,
 };
 
-/// In a mount namespace of its own.
+/// Runs a command in its own mount namespace.
 const NAMESPACE: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
 const LOAD: usize = 16;
 
@@ -32,7 +33,7 @@ fn command(words: &[&str]) -> std::process::Command {
 }
 
 #[test]
-fn stops_and_answers_work_and_everything_goes_on_by_itself() {
+fn on_a_full_disk_stops_and_answers_work_and_the_rest_resumes() {
     let tried = process::finished_blocking(&mut command(&[NAMESPACE, &["true"]].concat()), wait::limit());
     if !tried.is_ok_and(|output| output.status.success()) {
         return skip("full_disk", "this machine has no user namespaces to mount a small disk in");
@@ -46,7 +47,7 @@ fn stops_and_answers_work_and_everything_goes_on_by_itself() {
         &["sh", "-c", script, "sh", exe.to_str().unwrap(), "--ignored", "--exact", "--nocapture", test],
     ];
     let mut inside = command(&words.concat());
-    // It has waits of its own, one after the other.
+    // It has several waits one after the other.
     let output = process::finished_blocking(inside.env("ABIDE_TEST_DIR", folder.path()), 5 * wait::limit());
     let output = output.unwrap_or_else(|words| panic!("{words}"));
     let said = String::from_utf8_lossy(&output.stdout);
@@ -58,7 +59,7 @@ fn stops_and_answers_work_and_everything_goes_on_by_itself() {
     );
 }
 
-/// Takes all the room that is left.
+/// Fills the disk.
 fn fill(path: &Path) -> u64 {
     let mut ballast = File::options().create(true).append(true).open(path).unwrap();
     let mut piece = vec![1; 1024 * 1024];
@@ -152,6 +153,6 @@ async fn on_a_small_disk() {
     assert_eq!(world.daemon.pid(), pid, "without a restart");
     let last = ledger::last(&world.daemon.home().database());
     wait::wait_until("a client to be told everything", async || tap.cursor() == last).await;
-    let records = tap.agree(&world.daemon.home().database());
+    let records = tap.assert_matches(&world.daemon.home().database());
     println!("full disk: {} MiB taken away and given back, {records} records shown and on disk", taken >> 20);
 }

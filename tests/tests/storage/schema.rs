@@ -1,4 +1,4 @@
-//! Killed while it makes its database, and faced with one that a newer version has written.
+//! A daemon killed while it creates its database, and a database written by a newer version.
 
 use abide_fail_point::{Point, VARIABLE};
 use abide_tests::{
@@ -9,7 +9,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn killed_while_the_database_is_made_it_is_made_again() {
+async fn a_database_half_created_at_a_kill_is_created_again() {
     for point in [Point::DatabaseMade, Point::DatabaseNamed, Point::Migrating] {
         let mut daemon = TestDaemon::new(&Config::new());
         daemon.set_env_once(VARIABLE, &format!("{}:1", point.name()));
@@ -27,7 +27,7 @@ async fn killed_while_the_database_is_made_it_is_made_again() {
 }
 
 #[tokio::test]
-async fn what_a_newer_version_has_written_is_refused_and_left_alone() {
+async fn a_database_of_a_newer_version_is_refused_and_not_changed() {
     let mut world = World::start().await;
     let task = world.run("newer", [Turn::done("Done.")]).await;
     world.wait_end(task).await;
@@ -37,7 +37,7 @@ async fn what_a_newer_version_has_written_is_refused_and_left_alone() {
     newer.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA user_version = 999").unwrap();
     drop(newer);
     let before = std::fs::read(&path).unwrap();
-    // Again and again: an old binary that is started by a session manager must not wear it down.
+    // Several times: a session manager that restarts an old binary must not change the database.
     for _ in 0..3 {
         world.daemon.launch();
         assert!(!world.daemon.ended().await.success());

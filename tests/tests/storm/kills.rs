@@ -1,4 +1,4 @@
-//! kill -9, again and again, at any moment: 64 tasks at work, two people who answer them, and witnesses outside the database.
+//! kill -9 many times at any moment, with 64 tasks at work, two people who answer them, and witnesses outside the database.
 
 use abide_fail_point::{Point, VARIABLE};
 use abide_tests::{
@@ -19,24 +19,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// At work at any moment.
+/// Tasks at work at any moment.
 const TASKS: usize = 64;
 
-/// In a bounded run: two in five are at a point, so that it comes by all of them.
+/// In a bounded run. Two in five are at a fail point, so that every point is hit.
 const KILLS: usize = 50;
 
-/// How the daemon dies next.
+/// How the daemon dies.
 #[derive(Debug, Clone, Copy)]
 enum Death {
-    /// So many ms after its process was started, wherever it is then.
+    /// So many ms after its process was started.
     Starting(u64),
-    /// When so many more records have been seen, and so many ms later.
+    /// So many ms after so many more records.
     AtWork { records: usize, ms: u64 },
-    /// When it passes this point for that time.
+    /// When it passes this point for the n-th time.
     Point(Point, usize),
 }
 
-/// All points while it works, by turns; between them any moments.
+/// All points that it passes while it works, in turn; between them random moments.
 fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
     let points = Point::ALL.into_iter().filter(|point| !is_creation(*point)).collect::<Vec<_>>();
     let mut turn = 0;
@@ -45,7 +45,7 @@ fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
         1 | 3 => Death::AtWork { records: 1 + seed.below(150), ms: seed.below(15) as u64 },
         _ => {
             let point = points[turn % points.len()];
-            // First at the first time, later anywhere.
+            // First at the first pass, later at any.
             let most = if turn < points.len() { 1 } else { often(point) };
             turn += 1;
             Death::Point(point, 1 + seed.below(most))
@@ -54,7 +54,7 @@ fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
     (0..kills).map(&mut death).collect()
 }
 
-/// Passed only when there is no database yet.
+/// Whether the point is passed only if there is no database yet.
 const fn is_creation(point: Point) -> bool {
     matches!(point, Point::DatabaseMade | Point::DatabaseNamed | Point::Migrating)
 }
@@ -78,7 +78,7 @@ struct Figures {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_lost_and_nothing_twice() {
+async fn under_a_storm_of_kills_nothing_is_lost_and_nothing_runs_twice() {
     let seed = Seed::drawn("storm of kills");
     let kills = times("ABIDE_TEST_KILLS", KILLS);
     let model = Arc::new(ModelServer::start().await);
@@ -99,7 +99,7 @@ async fn nothing_lost_and_nothing_twice() {
     let begun = Instant::now();
     daemon.launch();
     let mut taps = [Tap::open(daemon.home()), Tap::open(daemon.home())];
-    let mut crowd = Crowd::gather(ground, TASKS);
+    let mut crowd = Crowd::start(ground, TASKS);
     wait::wait_until("the first records", async || taps[0].len() > 200).await;
     daemon.kill();
 
@@ -108,21 +108,21 @@ async fn nothing_lost_and_nothing_twice() {
     for (number, death) in deaths(&mut seed.of("deaths"), kills - 1).into_iter().enumerate() {
         let image = ledger::copy(&daemon.home(), copies.path());
         for tap in &mut taps {
-            figures.shown += tap.agree(&image);
+            figures.shown += tap.assert_matches(&image);
         }
-        crowd.assert_well();
+        crowd.assert_running();
         live_and_die(&mut daemon, &taps[0], death, &image, &mut figures)
             .await
             .unwrap_or_else(|why| panic!("life {number}, which was to end at {death:?}: {why}"));
     }
 
     daemon.up().await;
-    crowd.go_home().await;
+    crowd.finish().await;
     let database = daemon.home().database();
     let last = ledger::last(&database);
     for tap in &mut taps {
         wait::wait_until("a client to be told everything", async || tap.cursor() == last).await;
-        figures.shown += tap.agree(&database);
+        figures.shown += tap.assert_matches(&database);
     }
     let account = audit(&ledger::read(&daemon.home()), &crowd.acks(), &witness, &model);
     drop(crowd);
@@ -163,7 +163,7 @@ async fn live_and_die(
     let launched = Instant::now();
     daemon.launch();
     if let Death::Starting(ms) = death {
-        // The moment is drawn, not waited for.
+        // The moment is random, not an event to wait for.
         tokio::time::sleep(Duration::from_millis(ms)).await;
         daemon.kill();
         return Ok(());
@@ -205,7 +205,7 @@ fn died_at(death: Death, figures: &mut Figures) -> Result<(), String> {
     Ok(())
 }
 
-/// Files of that folder whose names begin so.
+/// Files of that folder whose names begin with this.
 fn leftovers(folder: &Path, beginning: &str) -> Vec<String> {
     let names =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

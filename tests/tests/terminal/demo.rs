@@ -1,4 +1,4 @@
-//! `abide demo` in a real terminal, from an empty home to its end, answered and approved by keys.
+//! `abide demo` in a real terminal, from an empty home to its end, answered and approved with keys.
 
 use abide_tests::{
     daemon::{Config, TestDaemon},
@@ -15,7 +15,7 @@ fn empty_home() -> TestDaemon {
     daemon
 }
 
-/// What the demo wrote, wherever its scratch folder is.
+/// The file that the demo wrote in its scratch folder.
 async fn greeting(daemon: &TestDaemon) -> String {
     let tasks = daemon.cli().json(&["ps", "--all"]).await;
     let whole = daemon.cli().json(&["show", tasks[0]["id"].as_str().expect("a task")]).await;
@@ -24,9 +24,9 @@ async fn greeting(daemon: &TestDaemon) -> String {
 }
 
 #[tokio::test]
-async fn from_an_empty_home_to_the_end_by_keys() {
+async fn the_demo_runs_from_an_empty_home_to_its_end_by_keys() {
     if !Terminal::exists().await {
-        return skip("from_an_empty_home_to_the_end_by_keys", "tmux is not installed");
+        return skip("the_demo_runs_from_an_empty_home_to_its_end_by_keys", "tmux is not installed");
     }
     let daemon = empty_home();
     let terminal = Terminal::run(&daemon, "abide demo").await;
@@ -47,9 +47,9 @@ async fn from_an_empty_home_to_the_end_by_keys() {
 }
 
 #[tokio::test]
-async fn the_window_is_closed_and_the_agent_abides() {
+async fn the_demo_goes_on_when_its_terminal_is_closed() {
     if !Terminal::exists().await {
-        return skip("the_window_is_closed_and_the_agent_abides", "tmux is not installed");
+        return skip("the_demo_goes_on_when_its_terminal_is_closed", "tmux is not installed");
     }
     let daemon = empty_home();
     let terminal = Terminal::run(&daemon, "abide demo").await;
@@ -72,7 +72,7 @@ async fn the_window_is_closed_and_the_agent_abides() {
 }
 
 #[tokio::test]
-async fn without_a_terminal_it_answers_and_approves_by_itself_and_says_so() {
+async fn without_a_terminal_the_demo_answers_and_approves_by_itself() {
     let daemon = empty_home();
     let demo = daemon.cli().run(&["demo"]).await;
     assert_eq!(demo.code, Some(0), "{demo:?}");

@@ -1,4 +1,4 @@
-//! What a person sees of a task at a terminal.
+//! A task's output at a terminal.
 
 use abide_tests::{
     model_server::{Gate, Turn},
@@ -11,11 +11,11 @@ use serde_json::json;
 
 const MARKDOWN: &str = "# Title\n\nSome **bold** words and a long line that has to be wrapped somewhere, ";
 
-/// A command that says three lines, and goes on after the second when there is a file.
+/// Prints three lines; the third only when a file exists.
 const COMMAND: &str =
     "printf 'line-%s\n' 1 2; until [ -e go ]; do sleep 0.05; done; printf 'line-%s\n' 3; exit 3";
 
-/// Says Markdown up to the gate, then runs the command.
+/// Streams Markdown up to the gate, then runs the command.
 fn script(gate: &Gate) -> [Turn; 2] {
     let first =
         Turn::say(MARKDOWN).gate(gate).text("that ends.\n").call("shell", json!({ "command": COMMAND }));
@@ -27,10 +27,10 @@ fn count(text: &str, part: &str) -> usize {
 }
 
 #[tokio::test]
-async fn markdown_is_rendered_and_what_goes_on_is_replaced_by_what_came_of_it() {
+async fn markdown_is_rendered_and_status_lines_are_replaced_by_results() {
     if !Terminal::exists().await {
         return skip(
-            "markdown_is_rendered_and_what_goes_on_is_replaced_by_what_came_of_it",
+            "markdown_is_rendered_and_status_lines_are_replaced_by_results",
             "tmux is not installed",
         );
     }
@@ -41,7 +41,7 @@ async fn markdown_is_rendered_and_what_goes_on_is_replaced_by_what_came_of_it() 
     let screen = terminal.shows("Some bold words").await;
     assert!(screen.contains("Title\n\nSome bold words") && !screen.contains("**"), "{screen}");
     terminal.shows("thinking").await;
-    // What is at the bottom has been broken into more lines by this.
+    // The resize has broken the lines at the bottom into more lines.
     terminal.resize(40, 12).await;
     gate.open();
     terminal.shows("line-2").await;
@@ -62,9 +62,9 @@ async fn markdown_is_rendered_and_what_goes_on_is_replaced_by_what_came_of_it() 
 }
 
 #[tokio::test]
-async fn without_colours_it_is_plain_text() {
+async fn without_colours_the_output_is_plain_text() {
     if !Terminal::exists().await {
-        return skip("without_colours_it_is_plain_text", "tmux is not installed");
+        return skip("without_colours_the_output_is_plain_text", "tmux is not installed");
     }
     let world = World::start().await;
     for (key, setting) in [("none", "NO_COLOR=1"), ("dumb", "TERM=dumb")] {
@@ -88,7 +88,7 @@ async fn a_narrow_terminal_breaks_the_last_line_between_words() {
     let terminal = Terminal::sized(&world.daemon, "abide run --yes '[k:narrow]'", 26, 20).await;
     assert_eq!(terminal.ended().await, 0);
     let screen = terminal.screen().await;
-    // What the terminal itself has broken is one line here.
+    // Lines that the terminal itself has broken are joined.
     let end: Vec<&str> = screen
         .lines()
         .skip_while(|line| !line.starts_with("completed"))
@@ -98,9 +98,9 @@ async fn a_narrow_terminal_breaks_the_last_line_between_words() {
 }
 
 #[tokio::test]
-async fn what_was_seen_is_not_unread_any_more() {
+async fn messages_shown_at_a_terminal_are_marked_read() {
     if !Terminal::exists().await {
-        return skip("what_was_seen_is_not_unread_any_more", "tmux is not installed");
+        return skip("messages_shown_at_a_terminal_are_marked_read", "tmux is not installed");
     }
     let world = World::start().await;
     let cli = world.daemon.cli();

@@ -1,4 +1,5 @@
-//! Told to end, in the middle of a crowd: `abide daemon stop` and SIGTERM come to a boundary and lose nothing; so do many in a row.
+//! Stopped while a crowd works: `abide daemon stop` and SIGTERM let running work finish and lose nothing; so do many stops in a
+//! row.
 
 use abide_tests::{
     audit::audit,
@@ -33,7 +34,7 @@ async fn a_stop_in_the_middle_of_a_crowd_loses_nothing() {
     };
     daemon.up().await;
     let mut tap = Tap::open(daemon.home());
-    let mut crowd = Crowd::gather(ground, TASKS);
+    let mut crowd = Crowd::start(ground, TASKS);
     let mut took = Vec::new();
     for number in 0..stops {
         let enough = tap.len() + 100 + seed.below(200);
@@ -47,15 +48,15 @@ async fn a_stop_in_the_middle_of_a_crowd_loses_nothing() {
         }
         took.push(begun.elapsed());
         assert!(daemon.offspring().is_empty(), "stop {number}: {:?}", daemon.offspring());
-        crowd.assert_well();
-        tap.agree(&daemon.home().database());
+        crowd.assert_running();
+        tap.assert_matches(&daemon.home().database());
         daemon.up().await;
     }
-    crowd.go_home().await;
+    crowd.finish().await;
     let database = daemon.home().database();
     let last = ledger::last(&database);
     wait::wait_until("a client to be told everything", async || tap.cursor() == last).await;
-    tap.agree(&database);
+    tap.assert_matches(&database);
     let account = audit(&ledger::read(&daemon.home()), &crowd.acks(), &witness, &model);
     assert_eq!(account.crash_loops, 0, "a daemon that is told to end has not crashed");
     println!("{stops} stops among {TASKS} tasks: {account}; each took {}", spread(took));

@@ -1,4 +1,4 @@
-//! A home that an older build left in the middle of its work, by kill -9: everything in it is taken over.
+//! A home that an older build left in the middle of its work, after kill -9: everything in it is taken over.
 
 use abide_client::protocol::{
     ConversationId, TaskId,
@@ -18,10 +18,10 @@ use abide_tests::{
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Where the fixture's tasks worked; the test puts its own folder in its place.
+/// The workspace of the fixture's tasks; the test replaces it by its own folder.
 const ELSEWHERE: &str = "/abide-fixture-workspace";
 
-/// Where the workspace's path stands in the database.
+/// The columns of the database that contain the workspace's path.
 const PLACES: [(&str, &str); 4] =
     [("records", "body"), ("conversations", "workspace"), ("tasks", "brief"), ("inbox", "item")];
 
@@ -29,10 +29,10 @@ fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/unfinished-schema1.db")
 }
 
-/// What a task was at when its daemon died.
+/// What each task was doing when its daemon died.
 const KINDS: [&str; 6] = ["question", "approval", "model", "command", "approved", "paused"];
 
-/// The same in the fixture and now. The gates are open now.
+/// The same scripts in the fixture and now, except that the gates are open now.
 fn script(kind: &str, witness: &Witness, gate: &Gate) -> Script {
     let hangs =
         |mark: &str| format!("{} && echo 'output of {mark}' && exec sleep 600", witness.command(mark));
@@ -56,7 +56,7 @@ async fn every_unfinished_task_is_taken_over() {
     for folder in [daemon.abide_home(), data] {
         std::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     }
-    // It is the same history, in another place.
+    // It is the same history at another path.
     let here = daemon.workspace().display().to_string();
     let database = rusqlite::Connection::open(daemon.home().database()).unwrap();
     for (table, column) in PLACES {
@@ -83,7 +83,7 @@ async fn every_unfinished_task_is_taken_over() {
         model.has_given(kind, usize::from(!matches!(kind, "model" | "paused")));
     }
     let before = tasks.len();
-    // Killed while it brings the database up to date, it leaves the old one, and the next start begins anew.
+    // Killed during the migration, it leaves the old schema, and the next start begins again.
     daemon.set_env_once(VARIABLE, &format!("{}:1", Point::Migrating.name()));
     daemon.launch();
     wait::wait_until("the daemon to come to the point", async || daemon.has_ended()).await;
@@ -136,7 +136,7 @@ async fn make_fixture() {
         world.model.script(kind, script(kind, &witness, &gate));
         let approvals =
             if matches!(kind, "approval" | "approved") { Approvals::Ask } else { Approvals::Allow };
-        // Nothing of the machine that it is made on.
+        // No variables of the machine that makes it.
         let environment = [("LANG".to_owned(), "C.UTF-8".to_owned())].into();
         tasks.push(world.begin(StartTaskParams { approvals, environment, ..world.task(kind) }).await);
     }
@@ -144,10 +144,10 @@ async fn make_fixture() {
     world.wait_status(question, Status::WaitingUser).await;
     world.wait_status(approval, Status::WaitingApproval).await;
     world.wait_status(model, Status::Thinking).await;
-    world.watch(command).await.hears("output of command").await;
+    world.watch(command).await.wait_output("output of command").await;
     world.wait_status(approved, Status::WaitingApproval).await;
     world.decide(approved, Decision::AllowOnce).await;
-    world.watch(approved).await.hears("output of approved").await;
+    world.watch(approved).await.wait_output("output of approved").await;
     world.pause(paused).await;
     world.daemon.kill();
     let folder = tempfile::tempdir().unwrap();
@@ -158,7 +158,7 @@ async fn make_fixture() {
         let sql = format!("UPDATE {table} SET {column} = replace({column}, ?1, ?2)");
         database.execute(&sql, [&here, ELSEWHERE]).unwrap();
     }
-    // Of words that were replaced.
+    // For texts that were replaced.
     database.execute("UPDATE records SET checksum = NULL", []).unwrap();
     database.execute_batch("PRAGMA journal_mode = DELETE; VACUUM; PRAGMA journal_mode = WAL;").unwrap();
     drop(database);

@@ -1,4 +1,4 @@
-//! `abide watch`: two of them see the same; one that is killed and comes back misses and repeats nothing.
+//! `abide watch`: two watchers see the same; one that is killed and resumes misses and repeats nothing.
 
 use abide_tests::{
     ledger,
@@ -7,7 +7,7 @@ use abide_tests::{
 };
 use serde_json::{Value, json};
 
-/// The records among lines of `abide watch --json`: their seqs.
+/// The seqs of records among lines of `abide watch --json`.
 fn seqs(lines: &[String]) -> Vec<u64> {
     lines
         .iter()
@@ -26,7 +26,7 @@ fn is_end(line: &str) -> bool {
 }
 
 #[tokio::test]
-async fn two_see_the_same_and_one_comes_back_with_its_cursor() {
+async fn two_watchers_see_the_same_and_a_killed_one_resumes() {
     let world = World::start().await;
     let gate = Gate::new("everybody watches");
     let script = {

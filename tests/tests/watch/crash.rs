@@ -1,4 +1,4 @@
-//! A watcher that stays over the daemon's death.
+//! A watcher that stays subscribed through the daemon's crash.
 
 use abide_client::protocol::record::RecordBody;
 use abide_tests::{
@@ -7,7 +7,7 @@ use abide_tests::{
 };
 
 #[tokio::test]
-async fn comes_back_by_itself_with_no_gap_and_no_repeat() {
+async fn a_watcher_resumes_by_itself_with_no_gap_and_no_repeat() {
     let mut world = World::start().await;
     let gate = Gate::new("the last reply");
     let script = [

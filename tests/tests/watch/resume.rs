@@ -1,4 +1,4 @@
-//! Whoever comes back with a cursor misses nothing and sees nothing twice.
+//! A client that resumes from a cursor misses nothing and gets nothing twice.
 
 use abide_client::protocol::{Seq, method::subscription::Scope, record::RecordBody, task::Status};
 use abide_tests::{
@@ -24,7 +24,7 @@ fn steps(gate: &Gate) -> Script {
 }
 
 #[tokio::test]
-async fn also_when_conversations_commit_at_the_same_moment() {
+async fn resuming_works_while_conversations_commit_at_the_same_time() {
     let world = World::start().await;
     let gate = Gate::new("everybody watches");
     let mut tasks = Vec::new();
@@ -38,7 +38,7 @@ async fn also_when_conversations_commit_at_the_same_moment() {
     gate.open();
     let mut ended = 0;
     while ended < tasks.len() {
-        // Comes and goes, every few facts.
+        // Disconnects and resumes every few facts.
         for _ in 0..3 {
             if matches!(broken.fact().await.body(), Some(RecordBody::TaskEnded(_))) {
                 ended += 1;
@@ -65,7 +65,7 @@ async fn also_when_conversations_commit_at_the_same_moment() {
 }
 
 #[tokio::test]
-async fn a_conversations_own_records_come_also_from_the_very_beginning() {
+async fn a_conversation_can_be_watched_from_its_first_record() {
     let world = World::start().await;
     let gate = Gate::new("nobody waits");
     gate.open();

@@ -1,4 +1,4 @@
-//! The daemon itself neither skips nor repeats: without the client library's help, which would drop a repeat.
+//! The daemon itself neither skips nor repeats a record: read without the client library, which would drop a repeat.
 
 use abide_client::{
     Client,
@@ -20,7 +20,7 @@ use abide_tests::{
 };
 use serde_json::json;
 
-/// Subscribes on a connection of its own and reads facts until `is_enough`; each with its seq.
+/// Subscribes on its own connection and reads facts until `is_enough`; returns each with its seq.
 async fn read(
     client: Client,
     since: Seq,
@@ -51,7 +51,7 @@ async fn read(
 }
 
 #[tokio::test]
-async fn every_record_once_and_in_order_whenever_one_comes_and_goes() {
+async fn every_record_comes_once_and_in_order_through_reconnections() {
     let world = World::start().await;
     let gate = Gate::new("everybody is there");
     let script = {

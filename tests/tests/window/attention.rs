@@ -1,4 +1,4 @@
-//! What waits calls a person who looks elsewhere, and is silent to one who is there.
+//! An open question calls for attention only if the person is looking elsewhere.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
@@ -21,8 +21,8 @@ async fn start() -> Option<(World, Bus)> {
 }
 
 #[tokio::test]
-async fn it_calls_only_who_looks_elsewhere() {
-    let name = "it_calls_only_who_looks_elsewhere";
+async fn a_question_calls_for_attention_only_if_the_window_has_no_focus() {
+    let name = "a_question_calls_for_attention_only_if_the_window_has_no_focus";
     let Some((world, bus)) = start().await else {
         return skip(name, "dbus-daemon is not installed");
     };

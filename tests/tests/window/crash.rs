@@ -1,4 +1,4 @@
-//! kill -9 of the window, of the daemon under it, of both: nothing is lost, nothing is there twice.
+//! kill -9 of the window, of the daemon, and of both: nothing is lost, nothing is shown twice.
 
 use abide_client::protocol::{method::task::StartTaskReply, task::Status};
 use abide_tests::{
@@ -16,7 +16,7 @@ struct Begun {
     task: StartTaskReply,
 }
 
-/// A task that was typed into the window, and stands in the middle of its second reply.
+/// Types a task into the window and waits for the middle of its second reply.
 async fn in_mid_stream(world: &World, window: &Window<'_>) -> Begun {
     let gate = Gate::new("the middle of the second reply");
     let script = [
@@ -33,7 +33,7 @@ async fn in_mid_stream(world: &World, window: &Window<'_>) -> Begun {
     Begun { gate, task }
 }
 
-/// To its end; every message of the daemon stands in the window once, in order, and nothing else that somebody said.
+/// Waits for the end: every message of the daemon is in the window once, in order, and no other message.
 async fn ends_well(world: &mut World, window: &Window<'_>, begun: Begun) {
     begun.gate.open();
     assert_eq!(world.wait_end(begun.task).await.status, Status::Completed);
@@ -53,16 +53,16 @@ async fn ends_well(world: &mut World, window: &Window<'_>, begun: Begun) {
     assert_eq!(shown.matches("You:\n").count() + shown.matches("Agent:\n").count(), said, "{shown}");
 }
 
-/// Waits for the daemon that the window has started, and ends it: it is nobody's child here.
+/// Takes over the daemon that the window has started, which is no child of the test, and ends it.
 async fn take_over(world: &mut World) {
     world.client =
         wait::wait_for("the window to start the daemon", async || world.daemon.try_client().await).await;
 }
 
 #[tokio::test]
-async fn the_window_in_mid_stream() {
+async fn kill_of_the_window_in_mid_stream() {
     let mut world = World::start().await;
-    let Some(screen) = Screen::start("the_window_in_mid_stream").await else { return };
+    let Some(screen) = Screen::start("kill_of_the_window_in_mid_stream").await else { return };
     let window = screen.open(&world.daemon).await;
     let begun = in_mid_stream(&world, &window).await;
     window.kill().await;
@@ -73,9 +73,9 @@ async fn the_window_in_mid_stream() {
 }
 
 #[tokio::test]
-async fn the_daemon_under_an_open_window() {
+async fn kill_of_the_daemon_under_an_open_window() {
     let mut world = World::start().await;
-    let Some(screen) = Screen::start("the_daemon_under_an_open_window").await else { return };
+    let Some(screen) = Screen::start("kill_of_the_daemon_under_an_open_window").await else { return };
     let window = screen.open(&world.daemon).await;
     let begun = in_mid_stream(&world, &window).await;
     world.daemon.kill();
@@ -90,7 +90,7 @@ async fn the_daemon_under_an_open_window() {
 }
 
 #[tokio::test]
-async fn both() {
+async fn kill_of_both_window_and_daemon() {
     let mut world = World::start().await;
     let Some(screen) = Screen::start("both").await else { return };
     let window = screen.open(&world.daemon).await;
@@ -106,9 +106,9 @@ async fn both() {
 }
 
 #[tokio::test]
-async fn what_is_written_and_not_sent_is_kept() {
+async fn a_draft_survives_a_kill_of_the_window() {
     let world = World::start().await;
-    let Some(screen) = Screen::start("what_is_written_and_not_sent_is_kept").await else { return };
+    let Some(screen) = Screen::start("a_draft_survives_a_kill_of_the_window").await else { return };
     let window = screen.open(&world.daemon).await;
     window.type_text("[k:kept] Half a thought").await;
     let draft = world.daemon.home().state_dir.join("gui/drafts/new");

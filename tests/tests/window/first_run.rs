@@ -1,4 +1,4 @@
-//! The first run: no daemon, no model, no conversation; and a pointer.
+//! The first run: no daemon, no model, no conversation; with pointer clicks.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{
@@ -9,12 +9,12 @@ use abide_tests::{
     world::World,
 };
 
-/// "Play the demo", in a window of 1280 by 800.
+/// The position of "Play the demo" in a window of 1280 by 800.
 const DEMO: (usize, usize) = (482, 446);
-/// "Start it", at the right of the banner.
+/// The position of "Start it", at the right of the banner.
 const START: (usize, usize) = (1232, 17);
 
-/// The ground of the composer and of the card that says what to do without a model; pixels that only both have together.
+/// The background of the composer and of the card about models, and the number of pixels that only both together have.
 const RAISED: u32 = 0xff_ffff;
 const CARD: usize = 150_000;
 
@@ -30,7 +30,7 @@ async fn the_window_starts_the_daemon_and_a_click_plays_the_demo() {
     window.keep_picture("first-run").await;
     window.click(DEMO.0, DEMO.1).await;
     let world = World { client, daemon, model: ModelServer::start().await };
-    // Dropped before the daemon, which takes everything with it that belongs to its home.
+    // It must be dropped before the daemon, which ends everything that belongs to its home.
     let window = window;
     let task = world.begun("Show me what you can do.").await;
     world.wait_status(task, Status::WaitingUser).await;

@@ -1,4 +1,4 @@
-//! A word of long ago, found by keys in a real window.
+//! An old message, found with keys in a real window.
 
 use abide_tests::{
     model_server::Turn,
@@ -8,9 +8,9 @@ use abide_tests::{
 use serde_json::json;
 
 #[tokio::test]
-async fn a_word_of_another_conversation_is_found_and_shown() {
+async fn a_message_of_another_conversation_is_found_and_shown() {
     let world = World::start().await;
-    let Some(screen) = Screen::start("a_word_of_another_conversation_is_found_and_shown").await else {
+    let Some(screen) = Screen::start("a_message_of_another_conversation_is_found_and_shown").await else {
         return;
     };
     let many = (0..150)

@@ -1,16 +1,18 @@
-//! Three windows on one daemon show the same; one answers, and the question leaves the others.
+//! Three windows on one daemon show the same; one answers, and the question disappears from the others.
 
 use abide_client::protocol::task::Status;
 use abide_tests::{model_server::Turn, screen::Screen, world::World};
 use serde_json::json;
 
-/// The ground of what waits for a person, in the light theme.
+/// The background of a card that needs a person, in the light theme.
 const CARD: u32 = 0xfd_f3df;
 
 #[tokio::test]
-async fn one_answers_and_the_card_leaves_all() {
+async fn an_answer_in_one_window_removes_the_card_from_all() {
     let world = World::start().await;
-    let Some(screen) = Screen::start("one_answers_and_the_card_leaves_all").await else { return };
+    let Some(screen) = Screen::start("an_answer_in_one_window_removes_the_card_from_all").await else {
+        return;
+    };
     let question = json!({ "question": "Tea or coffee?", "choices": ["tea", "coffee"] });
     let script = [Turn::new().call("ask_user", question), Turn::done("Tea it is.")];
     let task = world.run("drinks", script).await;

@@ -1,4 +1,4 @@
-//! A task from its first key to its end, in a real window, by real keys.
+//! A task from its first key to its end, in a real window, with real keys.
 
 use abide_client::protocol::{
     message::Role,
@@ -11,13 +11,15 @@ use abide_tests::{
 };
 use serde_json::json;
 
-/// Of the page, where nothing lies over it.
+/// The page's background, where nothing covers it.
 const GROUND: u32 = 0xfb_faf8;
 
 #[tokio::test]
-async fn typed_streamed_answered_approved_and_complete() {
+async fn a_task_is_typed_streamed_answered_approved_and_completed() {
     let world = World::start().await;
-    let Some(screen) = Screen::start("typed_streamed_answered_approved_and_complete").await else { return };
+    let Some(screen) = Screen::start("a_task_is_typed_streamed_answered_approved_and_completed").await else {
+        return;
+    };
     let gate = Gate::new("the middle of a reply");
     let witness = world.witness();
     let script = [
@@ -60,9 +62,9 @@ async fn typed_streamed_answered_approved_and_complete() {
 }
 
 #[tokio::test]
-async fn escape_stops_and_what_was_said_stays() {
+async fn escape_stops_a_task_and_its_text_stays() {
     let world = World::start().await;
-    let Some(screen) = Screen::start("escape_stops_and_what_was_said_stays").await else { return };
+    let Some(screen) = Screen::start("escape_stops_a_task_and_its_text_stays").await else { return };
     let gate = Gate::new("the middle of a reply");
     world.model.script("long", [Turn::say("So far, so good. ").gate(&gate).text("Never said.")]);
     let window = screen.open(&world.daemon).await;
@@ -80,19 +82,21 @@ async fn escape_stops_and_what_was_said_stays() {
 }
 
 #[tokio::test]
-async fn a_reason_is_typed_and_the_agent_reads_it() {
+async fn a_typed_reason_for_a_rejection_reaches_the_model() {
     let world = World::start().await;
-    let Some(screen) = Screen::start("a_reason_is_typed_and_the_agent_reads_it").await else { return };
+    let Some(screen) = Screen::start("a_typed_reason_for_a_rejection_reaches_the_model").await else {
+        return;
+    };
     let witness = world.witness();
     let script = [Turn::shell(&witness.command("deployed")), Turn::done("Left it alone.")];
     let task = world.run_asking("deploy", script).await;
     world.wait_status(task, Status::WaitingApproval).await;
     let window = screen.open(&world.daemon).await;
-    // From the page for a new conversation to the one that waits.
+    // From the page for a new conversation to the one with the open card.
     window.press(&["ctrl+j"]).await;
     window.asks("Approve shell?").await;
     window.to_card().await;
-    // Letters that come before the reason's field has the keyboard must not decide: this is an `a`.
+    // Keys typed before the reason's field has the keyboard must not decide: this is an `a`.
     window.press(&["r", "a"]).await;
     window.wait_caret(true).await;
     window.keep_picture("rejecting").await;
@@ -105,9 +109,10 @@ async fn a_reason_is_typed_and_the_agent_reads_it() {
 }
 
 #[tokio::test]
-async fn closed_in_the_middle_and_opened_again_all_is_there() {
+async fn a_window_closed_in_mid_reply_shows_everything_when_reopened() {
     let world = World::start().await;
-    let Some(screen) = Screen::start("closed_in_the_middle_and_opened_again_all_is_there").await else {
+    let Some(screen) = Screen::start("a_window_closed_in_mid_reply_shows_everything_when_reopened").await
+    else {
         return;
     };
     let gate = Gate::new("the middle of a reply");
@@ -122,7 +127,7 @@ async fn closed_in_the_middle_and_opened_again_all_is_there() {
     window.press(&["Return"]).await;
     let task = world.begun(prompt).await;
     window.reads("First half,").await;
-    // It says once that closing stops nothing.
+    // The window tells once that closing it stops no task.
     window.press(&["alt+F4"]).await;
     window.wait_picture("the question whether to close", |p| p.count(GROUND) == 0).await;
     window.keep_picture("closing").await;

@@ -1,4 +1,4 @@
-//! Dark when the system is dark, light when it is light, at once when that changes.
+//! The window follows the system's colour scheme, also when it changes.
 
 use abide_tests::{
     bus::{Bus, Scheme},
@@ -21,18 +21,18 @@ async fn start() -> Option<(World, Bus)> {
 }
 
 #[tokio::test]
-async fn as_the_system() {
+async fn the_window_follows_the_systems_scheme() {
     let Some((world, bus)) = start().await else {
-        return skip("as_the_system", "dbus-daemon is not installed");
+        return skip("the_window_follows_the_systems_scheme", "dbus-daemon is not installed");
     };
     let portal = bus.portal(Scheme::Dark).await;
-    let Some(screen) = Screen::start("as_the_system").await else { return };
+    let Some(screen) = Screen::start("the_window_follows_the_systems_scheme").await else { return };
     let window = screen.open(&world.daemon).await;
     window.wait_picture("the dark theme", |p| p.count(DARK) > 100_000 && p.count(LIGHT) == 0).await;
     window.keep_picture("first-run-dark").await;
     portal.change(Scheme::Light).await;
     window.wait_picture("the light theme", |p| p.count(LIGHT) > 100_000 && p.count(DARK) == 0).await;
-    // What a person chooses counts more.
+    // A person's own choice overrides it.
     window.press(&["ctrl+shift+t"]).await;
     window
         .wait_picture("the dark theme, by choice", |p| p.count(DARK) > 100_000 && p.count(LIGHT) == 0)

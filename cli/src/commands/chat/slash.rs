@@ -1,23 +1,23 @@
-//! Lines that begin with a slash are for `abide chat` itself.
+//! Lines that begin with a slash: commands to `abide chat` itself.
 
 use crate::output::{markdown, text};
 use abide_client::protocol::task::Mode;
 use std::fmt::Write as _;
 
-/// What a typed text is.
+/// A typed line, classified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typed {
     Nothing,
     Message(String),
     Command(Command),
-    /// A slash and no command, or a command with what it does not take; why, in words.
+    /// An unknown command, or a wrong argument; the error message.
     Refused(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Command {
     Help,
-    /// Says which model is in force, or changes it.
+    /// Prints the model, or changes it.
     Model(Option<String>),
     Mode(Option<Mode>),
     Stop,
@@ -25,7 +25,7 @@ pub(super) enum Command {
     Exit,
 }
 
-/// The commands with what they take and do, as `/help` shows them.
+/// The commands with their arguments and effects, as `/help` shows them.
 const COMMANDS: [(&str, &str, &str); 6] = [
     ("/help", "", "show this"),
     ("/model", "[PROVIDER/MODEL]", "say which model answers, or change it for this conversation"),
@@ -35,7 +35,7 @@ const COMMANDS: [(&str, &str, &str); 6] = [
     ("/exit", "", "leave; the conversation stays"),
 ];
 
-/// What cannot be seen of the keys.
+/// The keys, as `/help` shows them.
 const KEYS: [(&str, &str); 5] = [
     ("Enter", "send; Alt-Enter, Ctrl-J or a backslash at the end begins another line"),
     ("Up, Ctrl-R", "bring earlier messages back"),
@@ -93,7 +93,7 @@ impl Command {
     }
 }
 
-/// What `/help` says, in lines that fit.
+/// The text of `/help`, wrapped to this width.
 pub(super) fn help(width: usize) -> String {
     let commands = COMMANDS.map(|(name, takes, does)| (format!("{name} {takes}"), does));
     let keys = KEYS.map(|(key, does)| (key.to_owned(), does));
@@ -110,11 +110,11 @@ pub(super) fn help(width: usize) -> String {
     out
 }
 
-/// All that Tab can complete to.
+/// All lines that Tab can complete to.
 pub(super) fn lines(models: &[String]) -> Vec<String> {
     let plain = COMMANDS.iter().filter(|(_, takes, _)| takes.is_empty()).map(|(name, ..)| (*name).to_owned());
     let modes = Mode::ALL.iter().map(|mode| format!("/mode {}", mode.name()));
-    // A model's name is a provider's word; completing writes it to the terminal.
+    // A model's name comes from a provider, and completing writes it to the terminal.
     let plain_name = |model: &&String| !model.chars().any(|c| c.is_control() || c.is_whitespace());
     let models = models.iter().filter(plain_name).map(|model| format!("/model {model}"));
     plain.chain(modes).chain(models).collect()

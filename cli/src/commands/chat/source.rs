@@ -1,4 +1,4 @@
-//! Where messages come from: a person at the terminal, or a line each from a pipe.
+//! The source of messages: a person at the terminal, or lines from a pipe.
 
 use super::slash;
 use crate::{
@@ -66,7 +66,7 @@ fn stored(daemon: &Daemon) -> Result<History, CommandError> {
     }
 }
 
-/// What can be named without asking any provider. To complete them is a courtesy: none if that fails.
+/// The models known without asking a provider, for completion only: none if the request fails.
 async fn models(daemon: &mut Daemon) -> Vec<String> {
     let Ok(reply) = daemon.call::<ListModels>(ListModelsParams { offline: true, provider: None }).await
     else {

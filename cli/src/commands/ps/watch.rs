@@ -1,4 +1,4 @@
-//! `abide ps --watch`: the table, for as long as one likes.
+//! `abide ps --watch`: the table, redrawn until Ctrl-C.
 
 use super::Choice;
 use crate::{
@@ -19,7 +19,7 @@ use abide_client::{
 use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often ages are counted on.
+/// How often ages are updated.
 const TICK: Duration = Duration::from_secs(1);
 
 pub(super) async fn watch(daemon: &Daemon, choice: &Choice) -> Result<Exit, CommandError> {
@@ -39,7 +39,7 @@ pub(super) async fn watch(daemon: &Daemon, choice: &Choice) -> Result<Exit, Comm
         }
         screen.live(lines(&overview.view, choice, screen.room()))?;
     }
-    // What was seen last stays.
+    // The last table stays on the screen.
     let last = lines(&overview.view, choice, screen.room());
     screen.live(Vec::new())?;
     screen.note(&last.join("\n"))?;
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_wanted_are_shown_and_a_lost_connection_is_said() {
+    fn only_wanted_tasks_are_shown_and_a_lost_connection_is_noted() {
         let mut view = view(2);
         let paused = Choice { statuses: vec![Status::Paused], ..Choice::default() };
         assert_eq!(shown(&view, &paused, 10), ["Nothing runs and nothing waits."]);

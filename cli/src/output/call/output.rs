@@ -1,4 +1,4 @@
-//! What a call put out: a command's last lines, or all that its result keeps.
+//! A call's output: a command's last lines, or all that its result keeps.
 
 use crate::output::{
     measure,
@@ -12,26 +12,26 @@ use abide_client::protocol::{
 use anstyle::Style;
 use serde_json::Value;
 
-/// The fields of a result that a command wrote, as it names them.
+/// The fields of a result that hold a command's output.
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
-/// Lines of a command's output that are shown unasked.
+/// How many lines of a command's output are shown by default.
 const TAIL: usize = 10;
-/// Columns of such a line where there is no terminal to say how many fit.
+/// The width of such a line without a terminal.
 const MAX_COLUMNS: usize = 200;
 const MARGIN: usize = 4;
 
-/// How much is shown of what a call put out.
+/// How much of a call's output is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The last lines of a command's output, each cut where the terminal ends.
+    /// The last lines of a command's output, each cut at the terminal's width.
     #[default]
     Tail,
-    /// All that the result keeps of any tool's output, as it came.
+    /// All that the result of any tool keeps, uncut.
     Whole,
 }
 
-/// The lines below a finished call, each with its end. `width` is the terminal's; `None` where there is none.
+/// The lines below a finished call, each with its newline. `width` is the terminal's; `None` without one.
 pub(super) fn below(call: &CallView, extent: Extent, width: Option<usize>) -> String {
     let output = kept(call, extent);
     let is_bad = call.result.as_ref().is_some_and(|result| !result.ok);
@@ -42,7 +42,7 @@ pub(super) fn below(call: &CallView, extent: Extent, width: Option<usize>) -> St
     }
 }
 
-/// The last lines of an output, each on one row.
+/// The last lines of the output, each on one row.
 fn tail(output: &str, width: Option<usize>, style: Style) -> String {
     let room = width.map_or(MAX_COLUMNS, |width| width.saturating_sub(MARGIN + 1)).max(1);
     let lines: Vec<&str> = output.trim_end().lines().collect();
@@ -63,7 +63,7 @@ fn tail(output: &str, width: Option<usize>, style: Style) -> String {
     out
 }
 
-/// The last lines of what a running command has put out.
+/// The last lines of a running command's output.
 pub(super) fn newest(output: &str, columns: usize, lines: usize) -> Vec<String> {
     let all: Vec<&str> = output.trim_end().lines().collect();
     let newest = &all[all.len().saturating_sub(lines)..];
@@ -75,11 +75,11 @@ pub(super) fn newest(output: &str, columns: usize, lines: usize) -> Vec<String> 
         .collect()
 }
 
-/// The parts of a result that are output, one after the other.
+/// The output in a result, its fields joined.
 fn kept(call: &CallView, extent: Extent) -> String {
     let Some(result) = &call.result else { return String::new() };
     let mut parts = Vec::new();
-    // The output of an interrupted command is part of the message, after its first line.
+    // An interrupted command's output is in the message, after its first line.
     if call.outcome == Some(CallOutcome::Interrupted) || extent == Extent::Whole {
         parts.push(result.message.split_once('\n').map_or("", |(_, rest)| rest).to_owned());
     }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn only_commands_have_a_tail_and_all_tools_a_whole() {
+    fn only_commands_have_a_tail_and_all_tools_whole_output() {
         let data = json!({"content": "fn main() {}\n"});
         let result = ToolResult {
             diagnostics: vec!["cut after line 1".into()],

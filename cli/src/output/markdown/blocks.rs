@@ -1,17 +1,17 @@
-//! Cuts a text at the ends of its blocks, line by line, before it is whole.
+//! Splits a text into blocks, line by line, while it streams.
 //!
-//! Only what tells where a block ends is looked at. A wrong guess costs a blank line or a style, never a character: each block is
-//! parsed by itself afterwards.
+//! Only the ends of blocks are recognized. A wrong guess costs a blank line or a style, never a character: each block is parsed
+//! by itself later.
 
 /// A part of the text that can be rendered by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Block {
-    /// A paragraph, an item of a list with all that belongs to it, a quote, a table, a rule.
+    /// A paragraph, a list item with its content, a quote, a table, a rule.
     Source(String),
     Heading(String),
-    /// What a fenced code block says of itself.
+    /// The info string of a fenced code block.
     Label(String),
-    /// A line of a fenced code block, without its end.
+    /// A line of a fenced code block, without its newline.
     Code(String),
     /// A blank line between blocks.
     Gap,
@@ -19,12 +19,12 @@ pub(super) enum Block {
 
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// The last line, whose end has not come.
+    /// The last line, as long as it has no newline.
     partial: String,
     open: Open,
 }
 
-/// What the next line may belong to.
+/// The block that the next line may continue.
 #[derive(Debug, Default)]
 enum Open {
     #[default]
@@ -40,11 +40,11 @@ struct Item {
     source: String,
     /// Code within the item.
     fence: Option<Fence>,
-    /// Blank lines have come after it: it goes on only with a line that is indented.
+    /// Blank lines follow it: only an indented line continues it.
     has_gap: bool,
 }
 
-/// What opened a code block, and closes it.
+/// The fence that opened a code block, and will close it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fence {
     mark: char,
@@ -53,7 +53,7 @@ struct Fence {
 }
 
 impl Blocks {
-    /// The blocks that are complete by this piece.
+    /// Adds a piece; returns the blocks that it completes.
     pub(super) fn push(&mut self, piece: &str) -> Vec<Block> {
         let mut blocks = Vec::new();
         let mut rest = piece;
@@ -67,14 +67,14 @@ impl Blocks {
         blocks
     }
 
-    /// What is open, as if the text were over.
+    /// Ends the text; returns the open block.
     pub(super) fn finish(&mut self) -> Vec<Block> {
         let blocks = self.interrupt();
         self.open = Open::Nothing;
         blocks
     }
 
-    /// What is open, except that code goes on as code.
+    /// Ends the open block, except that code goes on as code.
     pub(super) fn interrupt(&mut self) -> Vec<Block> {
         let mut blocks = Vec::new();
         if !self.partial.is_empty() {
@@ -87,7 +87,7 @@ impl Blocks {
         blocks
     }
 
-    /// The block that is being written.
+    /// The block that is being written, so far.
     pub(super) fn open(&self) -> Option<Block> {
         let with_partial = |source: &str| Some(Block::Source(format!("{source}{}", self.partial)));
         match &self.open {
@@ -141,7 +141,7 @@ impl Blocks {
             return blocks.push(Block::Heading(line.to_owned()));
         }
         match &mut self.open {
-            // A line of dashes below a paragraph makes it a heading.
+            // Dashes below a paragraph make it a heading.
             Open::Paragraph(source) if !begins_item(line) && !line.trim_start().starts_with('>') => {
                 add_line(source, line);
                 if is_underline(line) {
@@ -178,7 +178,7 @@ impl Item {
         if self.fence.is_some() || line.trim().is_empty() || is_within {
             return true;
         }
-        // Without a blank line before it, plain text goes on with the item's.
+        // Without a blank line before it, plain text continues the item's.
         !self.has_gap
             && !begins_item(line)
             && !is_heading(line)
@@ -209,7 +209,7 @@ impl Fence {
         Self::within(line).filter(|fence| fence.indent <= 3)
     }
 
-    /// At any depth.
+    /// At any indentation.
     fn within(line: &str) -> Option<Self> {
         let rest = line.trim_start();
         let mark = rest.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -228,7 +228,7 @@ impl Fence {
         line.trim().trim_start_matches(self.mark).trim()
     }
 
-    /// A line of the code, without the indentation that the fence has too.
+    /// A line of the code, without the fence's indentation.
     fn inner(self, line: &str) -> &str {
         let shared = line.bytes().take(self.indent).take_while(|b| *b == b' ').count();
         &line[shared..]
@@ -251,7 +251,7 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&marks) && indent(line) <= 3 && (rest.len() == marks || rest[marks..].starts_with(' '))
 }
 
-/// `- `, `* `, `+ `, `1. ` or `1) `, not further in than a list may be.
+/// `- `, `* `, `+ `, `1. ` or `1) `, indented no further than a list may be.
 fn begins_item(line: &str) -> bool {
     let rest = line.trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -270,7 +270,7 @@ fn is_rule(line: &str) -> bool {
     indent(line) <= 3 && marks.clone().count() >= 2 && marks.all(|c| c == mark)
 }
 
-/// What makes the paragraph before it a heading.
+/// Whether the line makes the paragraph before it a heading.
 fn is_underline(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && (line.bytes().all(|b| b == b'=') || line.bytes().all(|b| b == b'-'))

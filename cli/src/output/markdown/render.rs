@@ -1,4 +1,4 @@
-//! A block of Markdown in lines for a terminal.
+//! Renders a block of Markdown as lines for a terminal.
 
 use super::{
     COMFORTABLE,
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 /// Columns of a rule.
 const RULE: usize = 40;
 
-/// The space that lines have.
+/// The width available for lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     columns: usize,
@@ -24,12 +24,12 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Of a terminal, which breaks what is longer than a line itself.
+    /// A terminal's width; the terminal itself breaks longer lines.
     pub(super) fn of(width: usize) -> Self {
         Self { columns: width.clamp(1, COMFORTABLE), long: Long::Keep }
     }
 
-    /// Nothing may be longer than a line.
+    /// No line may be longer.
     pub(super) fn limited(width: usize) -> Self {
         Self { columns: width.clamp(1, COMFORTABLE), long: Long::Break }
     }
@@ -43,12 +43,12 @@ impl Room {
     }
 }
 
-/// A line of a code block, as it was written.
+/// A line of a code block, unchanged.
 pub(super) fn code_line(line: &str) -> String {
     paint(CODE, &text::block(line))
 }
 
-/// What a code block says of itself: its language, its file. What is wider than `room` columns is cut.
+/// A code block's info string (its language or file), cut at `room` columns.
 pub(super) fn label(info: &str, room: usize) -> String {
     paint(FAINT, &text::fit(&text::one_line(info), room))
 }
@@ -61,7 +61,8 @@ pub(super) fn source(source: &str, room: Room) -> Vec<String> {
         page.event(event);
     }
     page.end_paragraph();
-    // Markdown leaves out what it can do without: a definition of a link, a cell too many. Here the words count more than their style.
+    // Markdown drops some text, such as link definitions and surplus table cells. If letters are lost, the source is shown
+    // instead.
     if page.loses_letters(source) {
         let room = if room.is_limited() { room.columns } else { usize::MAX };
         return super::wrap::plain(source.trim_end(), room);
@@ -72,26 +73,26 @@ pub(super) fn source(source: &str, room: Room) -> Vec<String> {
 struct Page {
     lines: Vec<String>,
     room: Room,
-    /// Of the lists and quotes around.
+    /// Those of the surrounding lists and quotes.
     margins: Vec<Margin>,
     styles: Vec<Style>,
-    /// The paragraph that is being put together.
+    /// The paragraph under way.
     spans: Vec<Span>,
-    /// The numbers of the lists around; `None` for a list without.
+    /// The next numbers of the surrounding lists; `None` for a list without numbers.
     lists: Vec<Option<u64>>,
-    /// Where the text of each link around begins in the paragraph, and its address.
+    /// For each surrounding link: where its text begins in the paragraph, and its address.
     links: Vec<(usize, String)>,
     table: Option<Table>,
     is_code: bool,
-    /// Letters of marks that are shown otherwise.
+    /// Letters of marks that are rendered in another form.
     marks: String,
-    /// A blank line comes before the next paragraph.
+    /// A blank line precedes the next paragraph.
     is_gap: bool,
 }
 
-/// What stands before each line.
+/// The text before each line.
 struct Margin {
-    /// Before the first; empty once it is there.
+    /// For the first line; empty after it.
     first: String,
     rest: String,
 }
@@ -210,7 +211,7 @@ impl Page {
             }
             TagEnd::Item => {
                 self.end_paragraph();
-                // An item without any text has a line all the same.
+                // An item without text still has a line.
                 if self.margins.last().is_some_and(|margin| !margin.first.is_empty()) {
                     self.line("");
                 }
@@ -289,7 +290,7 @@ impl Page {
         self.span(self.style(), "\n".to_owned());
     }
 
-    /// The address behind the text of a link, unless it is the text.
+    /// Adds a link's address after its text, unless they are equal.
     fn end_link(&mut self) {
         self.styles.pop();
         let Some((start, address)) = self.links.pop() else { return };
@@ -325,7 +326,7 @@ impl Page {
         }
     }
 
-    /// Columns within the margins.
+    /// The width within the margins.
     fn inner(&self) -> usize {
         self.room.columns.saturating_sub(self.margins()).max(1)
     }
@@ -334,19 +335,19 @@ impl Page {
         self.margins.iter().map(|margin| visible_width(&margin.rest)).sum()
     }
 
-    /// The margins have taken half of the line: they do not grow any more.
+    /// The margins take half of the line, and do not grow any more.
     fn is_deep(&self) -> bool {
         self.margins() >= self.room.columns / 2
     }
 
-    /// Whether letters of the source are not in the lines.
+    /// Whether letters of the source are missing in the lines.
     fn loses_letters(&self, source: &str) -> bool {
         let mut missing: HashMap<char, usize> = HashMap::new();
         for letter in source.chars().filter(|c| c.is_alphabetic()) {
             *missing.entry(letter).or_default() += 1;
         }
         let shown = self.lines.iter().flat_map(|line| {
-            // Styles have letters too.
+            // Escape sequences contain letters too.
             anstream::adapter::strip_str(line).to_string().chars().collect::<Vec<_>>()
         });
         for letter in shown.chain(self.marks.chars()) {

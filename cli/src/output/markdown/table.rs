@@ -1,11 +1,11 @@
-//! Tables: columns where they fit, else the cells of each row below each other.
+//! Tables: columns if they fit, else one line for each cell.
 
 use super::wrap::{Line, Long, Span, wrap};
 use crate::output::style::{FAINT, STRONG, paint};
 use pulldown_cmark::Alignment;
 
 const GAP: usize = 2;
-/// Narrower columns than this are not read any more.
+/// The least width of a column.
 const MIN_COLUMN: usize = 8;
 
 type Cell = Vec<Span>;
@@ -13,7 +13,7 @@ type Cell = Vec<Span>;
 #[derive(Debug, Default)]
 pub(super) struct Table {
     alignments: Vec<Alignment>,
-    /// The first is the head.
+    /// The first row is the head.
     rows: Vec<Vec<Cell>>,
     row: Vec<Cell>,
 }
@@ -43,7 +43,7 @@ impl Table {
         }
     }
 
-    /// Of the columns; the widest give way first. `None` if there is no room for that.
+    /// The columns' widths; the widest are reduced first. `None` if there is too little room.
     fn widths(&self, room: usize) -> Option<Vec<usize>> {
         let natural = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
@@ -83,7 +83,7 @@ impl Table {
         lines
     }
 
-    /// The line with the number `n` of each cell of a row.
+    /// Line `n` of each cell of a row.
     fn row_line(&self, cells: &[Vec<Line>], widths: &[usize], n: usize) -> String {
         let mut out = String::new();
         let nothing = Line::default();

@@ -10,7 +10,7 @@ fn shown(text: &str, width: usize) -> String {
 }
 
 #[test]
-fn blocks_are_apart_and_their_marks_are_gone() {
+fn blocks_are_separated_and_their_marks_removed() {
     let text = "# Title\nSome **bold**, *slanted*, `code` and ~~old~~ words.\n## Next\n- one\n- two\n  1. inner\n\n---\n> quoted\n> words\n";
     let rule = "─".repeat(40);
     assert_eq!(
@@ -24,7 +24,7 @@ fn blocks_are_apart_and_their_marks_are_gone() {
 }
 
 #[test]
-fn code_is_as_it_was_written() {
+fn code_is_not_changed() {
     let long = "x".repeat(200);
     let text = format!("Run:\n```sh\nif true; then\n\t{long}\n\n  done\n```\nThen look.\n");
     assert_eq!(
@@ -75,7 +75,7 @@ fn tables_are_columns_while_they_fit_and_records_after_that() {
 }
 
 #[test]
-fn what_markdown_would_leave_out_is_shown_as_it_was_written() {
+fn source_that_markdown_would_drop_is_shown_unrendered() {
     let too_many = "| a | b |\n|---|---|\n| x | y | lost |\n";
     assert_eq!(shown(too_many, 80), too_many);
     assert_eq!(shown("<details>\nhidden\n</details>\n", 80), "<details>\nhidden\n</details>\n");
@@ -84,12 +84,12 @@ fn what_markdown_would_leave_out_is_shown_as_it_was_written() {
 }
 
 #[test]
-fn escapes_are_made_visible_however_they_come() {
+fn escape_sequences_are_made_visible_however_they_are_split() {
     let hostile = "\u{1b}[2J &#27;[31m `\u{9b}1m` [\u{202e}x](\u{1b}]8;;evil) \u{7}\n```\u{1b}[1m\n\u{1b}[3J\r\n```\n| \u{1b}c | b |\n|-|-|\n";
     let painted = whole(hostile, 60);
     let bad = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
     assert_eq!(plain(&painted).find(bad), None, "{painted:?}");
-    // What is left of escapes are our own styles.
+    // The remaining escapes are styles of the renderer.
     for sequence in painted.split('\u{1b}').skip(1) {
         assert!(
             sequence.starts_with('[')
@@ -102,7 +102,7 @@ fn escapes_are_made_visible_however_they_come() {
 }
 
 #[test]
-fn the_open_block_is_shown_as_far_as_it_is_and_never_wider_than_there_is_room() {
+fn the_open_block_is_shown_so_far_and_fits_the_width() {
     let mut markdown = Markdown::default();
     assert_eq!(markdown.push("First.\n\nSecond **bo", 40), "First.\n");
     assert_eq!(markdown.open(40).join("|"), "|Second **bo");
@@ -119,7 +119,7 @@ fn the_open_block_is_shown_as_far_as_it_is_and_never_wider_than_there_is_room() 
 }
 
 #[test]
-fn a_huge_block_costs_no_more_than_its_end_while_it_is_open() {
+fn a_huge_open_block_is_rendered_from_its_end_only() {
     let mut markdown = Markdown::default();
     for _ in 0..20_000 {
         markdown.push("word ", 80);
@@ -129,7 +129,7 @@ fn a_huge_block_costs_no_more_than_its_end_while_it_is_open() {
     assert_eq!(plain(&markdown.finish(80)).split_whitespace().count(), 20_000);
 }
 
-/// Pieces of which texts are made that go wrong.
+/// Fragments of texts that are hard to parse.
 fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{1,12}",
@@ -183,7 +183,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_letter_is_lost_whatever_comes_and_however_it_is_cut(
+    fn no_letter_is_lost_whatever_the_text_and_its_pieces(
         fragments in prop::collection::vec(fragment(), 0..40),
         width in 1usize..60,
     ) {
@@ -203,7 +203,7 @@ proptest! {
         let all = plain(&all);
         for letter in 'a'..='z' {
             let count = |text: &str| text.chars().filter(|c| *c == letter).count();
-            // Of `<br>`, `[x]` and the names of languages, something else is shown.
+            // `<br>`, `[x]` and language names are rendered in another form.
             if !"brxs".contains(letter) {
                 prop_assert!(count(&all) >= count(&text), "{:?} of {:?} is missing in {:?}", letter, text, all);
             }

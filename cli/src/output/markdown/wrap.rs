@@ -1,4 +1,4 @@
-//! Lines of words that fit, with their styles.
+//! Breaks styled text into lines.
 
 use crate::output::{
     style::{CODE, paint},
@@ -7,24 +7,25 @@ use crate::output::{
 use anstyle::Style;
 use unicode_width::UnicodeWidthChar as _;
 
-/// Text of one style, made safe already. `\n` begins a new line.
+/// Text of one style, already safe. `
+/// ` begins a new line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) style: Style,
     pub(super) text: String,
 }
 
-/// A line that fits, and how many columns it has.
+/// A line that fits, and its width in columns.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) painted: String,
     pub(super) width: usize,
 }
 
-/// What becomes of a word that is longer than a line.
+/// What to do with a word that is longer than a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Long {
-    /// It stays whole, so that an address can be copied: the terminal breaks it.
+    /// Keep it whole, so that an address can be copied: the terminal breaks it.
     Keep,
     Break,
 }
@@ -61,11 +62,11 @@ pub(super) fn wrap(spans: &[Span], room: usize, long: Long) -> Vec<Line> {
     writer.lines
 }
 
-/// Between two characters of which one is wide, unless they are parts of one sign.
+/// Whether a line may break between two characters: one is wide, and they do not form one sign.
 fn can_break(before: char, c: char) -> bool {
     let is_wide = |c: char| c.width() == Some(2);
     let joins = |c: char| c.width() == Some(0) || matches!(c, '\u{1f3fb}'..='\u{1f3ff}');
-    // A line does not begin with what closes, nor end with what opens.
+    // A line does not begin with a closing character, nor end with an opening one.
     let closes = |c: char| {
         matches!(c, '、' | '。' | '，' | '．' | '！' | '？' | '：' | '；' | '）' | '」' | '』' | '】')
             || c.is_ascii_punctuation()
@@ -79,14 +80,14 @@ fn can_break(before: char, c: char) -> bool {
 
 struct Writer {
     lines: Vec<Line>,
-    /// The text that is to be painted in one go.
+    /// The text under way that has one style.
     run: Option<Span>,
     room: usize,
     long: Long,
 }
 
 impl Writer {
-    /// Puts a word where it fits, with a space before it unless it begins a line.
+    /// Adds a word, after a space unless it begins a line.
     fn word(&mut self, word: &mut Vec<(char, Style)>, is_spaced: bool) {
         if word.is_empty() {
             return;
@@ -98,7 +99,7 @@ impl Writer {
         if used > 0 && used + gap + width > self.room {
             self.end_line();
         } else if gap > 0 {
-            // A space between two words of one style has that style too: `a link` is underlined whole.
+            // A space between two words of one style has that style, so that a link is underlined throughout.
             let style = match &self.run {
                 Some(run) if run.style == word[0].1 => run.style,
                 _ => Style::new(),
@@ -106,7 +107,7 @@ impl Writer {
             self.put(' ', style, 1);
         }
         if self.long == Long::Keep || width <= self.room {
-            // The width of a sequence is not the sum of its characters'.
+            // The width of a character sequence is not the sum of its characters' widths.
             let end = self.used() + width;
             for &(c, style) in word.iter() {
                 self.put(c, style, 0);
@@ -157,13 +158,13 @@ impl Writer {
     }
 }
 
-/// Raw text without any style, in lines that fit.
+/// Breaks text without style into lines.
 pub(crate) fn plain(raw: &str, room: usize) -> Vec<String> {
     let span = Span { style: Style::new(), text: text::block(raw).into_owned() };
     wrap(&[span], room, Long::Break).into_iter().map(|line| line.painted).collect()
 }
 
-/// Words of several styles, one after the other, in lines that fit.
+/// Breaks texts of several styles into lines.
 pub(crate) fn styled(words: &[(Style, &str)], room: usize) -> Vec<String> {
     let spans: Vec<Span> = words
         .iter()
@@ -172,7 +173,7 @@ pub(crate) fn styled(words: &[(Style, &str)], room: usize) -> Vec<String> {
     wrap(&spans, room, Long::Break).into_iter().map(|line| line.painted).collect()
 }
 
-/// A line of code that is being written.
+/// Breaks a line of code that is being written.
 pub(super) fn code(raw: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
     let mut lines = vec![String::new()];

@@ -1,4 +1,4 @@
-//! Screens whose content can be read.
+//! Screens for tests, whose content can be read.
 
 use super::{Face, Plain, Screen, Terminal};
 use std::{
@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What a screen was given. Without a terminal: words as they are, each line beside them as `| line`.
+/// What was printed. Without a terminal: text as it is, and each line beside it as `| line`.
 #[derive(Clone, Default)]
 pub(crate) struct Captured(Arc<Mutex<String>>);
 
@@ -16,7 +16,7 @@ struct Sink {
 }
 
 impl Captured {
-    /// Its standard output is a terminal that shall have plain text.
+    /// Its standard output is a terminal without styles.
     pub(crate) fn screen(&self) -> Screen {
         self.plain(true)
     }
@@ -39,7 +39,7 @@ impl Captured {
         anstream::adapter::strip_str(&self.raw()).to_string()
     }
 
-    /// With all that moves the cursor.
+    /// Including the sequences that move the cursor.
     pub(crate) fn raw(&self) -> String {
         std::mem::take(&mut *self.0.lock().unwrap())
     }

@@ -1,11 +1,11 @@
-//! Two streams without cursor movement: a pipe, a file, a terminal that shall have plain text.
+//! Output without cursor movement: to a pipe, a file, or a terminal without styles.
 
 use std::io::{self, Write};
 
 pub(super) struct Plain {
     out: Box<dyn Write + Send>,
     err: Box<dyn Write + Send>,
-    /// The agent's words do not end with a line end yet.
+    /// The agent's text does not end with a newline yet.
     mid_line: bool,
     has_words: bool,
     shows_drafts: bool,
@@ -24,7 +24,7 @@ impl Plain {
         self.shows_drafts
     }
 
-    /// Made safe already.
+    /// The text is escaped already.
     pub(super) fn words(&mut self, words: &str) -> io::Result<()> {
         if words.is_empty() {
             return Ok(());

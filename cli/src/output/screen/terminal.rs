@@ -1,19 +1,19 @@
-//! A terminal: what was said scrolls away, and below it are lines that are replaced: the words that are being written, and what goes on.
+//! A terminal: finished text scrolls away. Below it are lines that are replaced: the block being written, and the status lines.
 //!
-//! Invariants: only those lines are ever erased; no such line is wider than the terminal, and all of them fit on it; a change of what is
-//! shown is one write.
+//! Invariants: only those lines are ever erased; none of them is wider than the terminal, and all fit on it; each change of the
+//! screen is one write.
 
 use super::{Size, stderr_size};
 use crate::output::{markdown::Markdown, text};
 use std::io::{self, Write};
 
-/// Where the terminal does not say how large it is.
+/// Used if the terminal does not tell its size.
 const USUAL: Size = Size { columns: 80, rows: 24 };
-/// Kept free at the end of a line that is replaced: a key that is typed is shown there.
+/// Columns left free at the end of a replaced line, since typed keys are echoed there.
 const FREE_COLUMNS: usize = 4;
 const ERASE_ROW: &str = "\r\x1b[2K";
 const ERASE_ROW_ABOVE: &str = "\x1b[A\x1b[2K";
-/// Terminals that know this draw all that is between the two at once.
+/// Begins a frame that terminals with this feature draw at once.
 const BEGIN_FRAME: &str = "\x1b[?2026h";
 const END_FRAME: &str = "\x1b[?2026l";
 
@@ -22,14 +22,14 @@ pub(super) struct Terminal {
     size: Option<Size>,
     markdown: Markdown,
     live: Vec<String>,
-    /// The lines at the bottom, as they were drawn. The cursor is at the end of the last.
+    /// The replaced lines as drawn. The cursor is at the end of the last one.
     drawn: Vec<String>,
     last: Last,
-    /// A blank line comes before the next words.
+    /// A blank line precedes the next text.
     is_apart: bool,
 }
 
-/// What was said last.
+/// The kind of the last text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -50,7 +50,7 @@ impl Terminal {
         }
     }
 
-    /// One that does not change its size.
+    /// A terminal of a fixed size.
     #[cfg(test)]
     pub(super) fn sized(to: impl Write + Send + 'static, columns: usize, rows: usize) -> Self {
         let mut terminal = Self::new(to);
@@ -63,7 +63,7 @@ impl Terminal {
         Size { columns: size.columns.max(1), rows: size.rows.max(1) }
     }
 
-    /// For lines that are replaced.
+    /// The room for replaced lines.
     pub(super) fn room(&self) -> Size {
         let Size { columns, rows } = self.size();
         Size { columns: columns.saturating_sub(FREE_COLUMNS).max(1), rows: rows.saturating_sub(1).max(1) }
@@ -92,7 +92,7 @@ impl Terminal {
         self.draw(&format!("{said}{}\n", lines.trim_end_matches('\n')))
     }
 
-    /// Ends the words that are open; what comes next stands beside them.
+    /// Ends the open text before something else is printed.
     fn before_aside(&mut self) -> String {
         let rendered = self.markdown.interrupt(self.width());
         let mut said = self.said(rendered);
@@ -129,7 +129,7 @@ impl Terminal {
         self.to.flush()
     }
 
-    /// Lines of the agent's, with what comes before them.
+    /// Text of the agent, after a blank line if one is needed.
     fn said(&mut self, mut rendered: String) -> String {
         if !rendered.is_empty() {
             if std::mem::take(&mut self.is_apart) {
@@ -140,19 +140,19 @@ impl Terminal {
         rendered
     }
 
-    /// Of a line that nothing follows on its row.
+    /// The width of a line that has its row to itself.
     fn width(&self) -> usize {
         self.size().columns.saturating_sub(1).max(1)
     }
 
-    /// Puts `said` above the lines at the bottom, and draws those anew.
+    /// Prints `said` above the replaced lines and draws those again.
     fn draw(&mut self, said: &str) -> io::Result<()> {
         let lines = self.bottom();
         if said.is_empty() && lines == self.drawn {
             return Ok(());
         }
         let mut frame = BEGIN_FRAME.to_owned();
-        // Row by row: some terminals keep what is erased at once, if it is all that they show.
+        // Row by row: some terminals move the screen to the scrollback if all of it is erased at once.
         for row in 0..self.rows_drawn() {
             frame.push_str(if row == 0 { ERASE_ROW } else { ERASE_ROW_ABOVE });
         }
@@ -164,14 +164,14 @@ impl Terminal {
         self.to.flush()
     }
 
-    /// What is being written and what goes on, as much as there is room for.
+    /// The open block and the status lines, as far as there is room.
     fn bottom(&self) -> Vec<String> {
         let room = self.room();
         let mut open = self.markdown.open(room.columns);
         if !open.is_empty() && self.is_apart {
             open.insert(0, String::new());
         }
-        // A blank line is the first to go where there is little room.
+        // If there is little room, the blank line goes first.
         let has_said = !open.is_empty() || self.last != Last::Nothing;
         let gap = usize::from(has_said && !self.live.is_empty() && room.rows > 8);
         let left = room.rows.saturating_sub(gap + self.live.len());
@@ -185,21 +185,21 @@ impl Terminal {
         lines
     }
 
-    /// Rows that the lines at the bottom have now: a terminal that became narrower has broken them.
+    /// How many rows the replaced lines take now: a narrower terminal has broken them.
     fn rows_drawn(&self) -> usize {
         let columns = self.size().columns;
         self.drawn.iter().map(|line| painted_width(line).div_ceil(columns).max(1)).sum()
     }
 }
 
-/// Columns of a line with styles.
+/// The width of a line with styles.
 fn painted_width(line: &str) -> usize {
     text::width(&anstream::adapter::strip_str(line).to_string())
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Nothing to show if the terminal is gone.
+        // If the terminal is gone, the error does not matter.
         self.live.clear();
         let _ = self.end_words();
     }

@@ -1,20 +1,20 @@
-//! An input in, records out; or a refusal, and nothing has changed.
+//! Turns an input into records, or refuses it; a refusal changes nothing.
 
 mod answer;
 mod call;
 mod decide;
 mod interruption;
 mod model;
-mod patience;
 mod relatives;
+mod retry;
 mod start;
 mod wake;
 
 use answer::Answer;
 pub(crate) use answer::{GO_ON, STOP};
 use decide::Verdict;
-pub(crate) use patience::Patience;
 pub(crate) use relatives::with_relatives;
+pub(crate) use retry::RetryPolicy;
 pub(crate) use wake::{accept as wake_up, is_over_time};
 
 use crate::{
@@ -35,21 +35,21 @@ use abide_protocol::{
 };
 use std::mem;
 
-/// What `input` makes of `history`. The records are not folded yet.
+/// The records that `input` adds to `history`, not folded yet.
 ///
 /// # Errors
-/// Why it changes nothing.
+/// The refusal, if the input changes nothing.
 pub fn accept(history: &History, mut input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let mut shown = match &mut input {
         Input::Stop { shown, .. } => mem::take(shown),
         _ => Shown::new(),
     };
-    let records = of_input(history, input, &mut shown, mint)?;
+    let records = input_records(history, input, &mut shown, mint)?;
     Ok(with_relatives(history, records, &mut shown, mint))
 }
 
-/// The records of an input itself.
-fn of_input(
+/// The records of the input itself, without those for tasks above and beneath.
+fn input_records(
     history: &History,
     input: Input,
     shown: &mut Shown,
@@ -57,11 +57,15 @@ fn of_input(
 ) -> Result<Vec<NewRecord>, Refusal> {
     match input {
         Input::Create(facts) => Ok(vec![conversation(mint, RecordBody::ConversationCreated(facts))]),
-        Input::Update(update) => change(history, mint, RecordBody::ConversationUpdated(update)),
-        Input::Archive { archived } => {
-            change(history, mint, RecordBody::ConversationArchived(ConversationArchived { archived }))
+        Input::Update(update) => conversation_record(history, mint, RecordBody::ConversationUpdated(update)),
+        Input::Archive { archived } => conversation_record(
+            history,
+            mint,
+            RecordBody::ConversationArchived(ConversationArchived { archived }),
+        ),
+        Input::ForgetRule(rule) => {
+            conversation_record(history, mint, RecordBody::RuleForgotten(RuleForgotten { rule }))
         }
-        Input::ForgetRule(rule) => change(history, mint, RecordBody::RuleForgotten(RuleForgotten { rule })),
         Input::Start(start) => start::accept(history, *start, mint),
         Input::Fork(fork) => Ok(start::fork(live(history, fork.parent)?, *fork, mint)),
         Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),
@@ -101,7 +105,11 @@ fn conversation(mint: &mut Mint, body: RecordBody) -> NewRecord {
 }
 
 /// A record of a conversation that exists.
-fn change(history: &History, mint: &mut Mint, body: RecordBody) -> Result<Vec<NewRecord>, Refusal> {
+fn conversation_record(
+    history: &History,
+    mint: &mut Mint,
+    body: RecordBody,
+) -> Result<Vec<NewRecord>, Refusal> {
     if history.conversation.is_none() {
         return Err(Refusal::NoConversation);
     }
@@ -123,7 +131,7 @@ fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     draft.records
 }
 
-/// Going on is also the answer to the question of a pause that asks. Any other question stays open.
+/// Resumes a paused task. If the pause asked a question, that question is answered with "go on"; others stay open.
 fn resume(task: &Task, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let was = task.paused.ok_or(Refusal::NotPaused)?;
     if let Some(question) = task.questions.values().find(|q| answer::asked_by_pause(q, was)) {
@@ -134,17 +142,17 @@ fn resume(task: &Task, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     Ok(draft.records)
 }
 
-/// Records of one task in the making.
+/// A list of new records of one task.
 pub(crate) struct Draft<'a> {
     task: TaskId,
     pub(crate) mint: &'a mut Mint,
     pub(crate) records: Vec<NewRecord>,
 }
 
-/// How a task ends, and what people read about it.
+/// How a task ends, and the notice that people read.
 pub(crate) struct End {
     pub(crate) reason: EndReason,
-    /// What the task came to.
+    /// The result, from the task's last reply.
     pub(crate) summary: Option<String>,
     pub(crate) error: Option<String>,
     pub(crate) notice: Option<Notice>,
@@ -189,9 +197,9 @@ impl<'a> Draft<'a> {
         }));
     }
 
-    /// What people have seen of a reply that is cut off stays.
+    /// Keeps the text already shown of a reply that is cut off.
     pub(crate) fn keep_shown(&mut self, task: &Task, shown: &mut Shown) {
-        // Its id is the reply's own, so that the record takes the place of what was shown live.
+        // It has the reply's id, so that clients replace the live text by this record.
         if let Stage::Thinking { item, .. } = task.stage
             && let Some(text) = shown.remove(&item).filter(|text| !text.trim().is_empty())
         {
@@ -199,7 +207,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Ends the task. Every call gets its one result first, since the transcript goes on with the next task.
+    /// Ends the task. Every open call gets a result first, because the conversation's next task continues the transcript.
     pub(crate) fn end(&mut self, task: &Task, End { reason, summary, error, notice }: End) {
         for call in task.calls().iter().filter(|c| !c.is_finished()) {
             let started = matches!(call.stage, CallStage::Started { .. });

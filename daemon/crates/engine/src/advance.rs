@@ -1,4 +1,4 @@
-//! Asks again and again what comes next, until every task waits for something.
+//! Lets tasks act until every one of them waits.
 
 use crate::{
     accept::{Draft, End, accept, is_over_time, wake_up, with_relatives},
@@ -19,11 +19,10 @@ use abide_protocol::{
     task::{EndReason, PauseReason, Phase},
 };
 
-/// An input, and all that follows from it before something outside has to happen: the records of one append, folded into
-/// `history`.
+/// Accepts an input and lets the tasks act until they wait: the records of one append, folded into `history`.
 ///
 /// # Errors
-/// Why the input changes nothing; `history` is as it was.
+/// The refusal, if the input changes nothing; `history` is as it was.
 pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let mut records = accept(history, input, mint)?;
     for record in &records {
@@ -33,8 +32,8 @@ pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Ve
     Ok(records)
 }
 
-/// What the tasks do next by themselves, folded into `history`: one task at a time, each before its parent, since what the one does may
-/// decide what the other does. Empty: all of them wait.
+/// Folds what the tasks do next by themselves into `history`. One task acts at a time, each before its parent, which may depend on it.
+/// Empty if all of them wait.
 pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
     let mut all = Vec::new();
     loop {
@@ -48,8 +47,8 @@ pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
     }
 }
 
-/// A daemon has work with this task: something is under way, or would begin by itself. A daemon that starts takes such a task up; any
-/// other waits for a person or for a moment. (Only what was accepted while a daemon drained begins later than it could.)
+/// Whether the task is at work or would act by itself. A starting daemon loads such a task; any other waits for a person or a time. (A
+/// task at rest acts by itself only if its input was accepted while a daemon drained.)
 #[must_use]
 pub fn needs_daemon(task: &Task) -> bool {
     is_at_work(task) || !next(task, &mut Mint::new(task.started_at, 0)).is_empty()
@@ -88,7 +87,7 @@ fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     }
 }
 
-/// Begins a step, if the limits let it.
+/// Requests the next step's model call, unless a limit is reached.
 fn think(task: &Task, phase: Option<Phase>, mint: &mut Mint) -> Vec<NewRecord> {
     if task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
         let words = "I have reached the maximum number of steps. Stopping here.".to_owned();
@@ -113,7 +112,7 @@ fn think(task: &Task, phase: Option<Phase>, mint: &mut Mint) -> Vec<NewRecord> {
     request(task, task.step + 1, 1, phase, mint)
 }
 
-/// With a delay between steps: when the next one may begin.
+/// When the next step may begin, if there is a delay between steps.
 pub(crate) fn step_begins_at(task: &Task) -> Option<abide_protocol::Timestamp> {
     let delayed = task.limits.step_delay_ms > 0 && task.step > 0 && matches!(task.stage, Stage::Idle);
     delayed.then(|| task.idle_since.plus(task.limits.step_delay_ms))

@@ -15,13 +15,13 @@ impl Clock {
         Self { worked: 0, working_since: Some(at) }
     }
 
-    /// A record came at `at`; from here on the task works, or not.
+    /// Adds the time up to `at`, the time of a record; from here on the task works, or not.
     pub(crate) fn record(&mut self, at: Timestamp, works: bool) {
         self.worked = self.worked_at(at);
         self.working_since = works.then_some(at);
     }
 
-    /// The daemon was away up to `at`.
+    /// Leaves out the time up to `at`: the daemon was not running.
     pub(crate) fn skip(&mut self, at: Timestamp) {
         self.working_since = self.working_since.map(|_| at);
     }
@@ -31,7 +31,7 @@ impl Clock {
         self.worked + self.working_since.map_or(0, |since| at.since(since))
     }
 
-    /// When `limit` ms of work will be reached, if it goes on working.
+    /// When the task will have worked for `limit` ms, if it goes on.
     pub(crate) fn reaches(&self, limit: u64) -> Option<Timestamp> {
         self.working_since.map(|since| since.plus(limit.saturating_sub(self.worked)))
     }

@@ -1,4 +1,4 @@
-//! What a client asks of a conversation.
+//! Clients' commands to a conversation.
 
 use crate::input::{Input, Shown, Start};
 use abide_protocol::{
@@ -7,7 +7,7 @@ use abide_protocol::{
     record::{By, ConversationCreated, ConversationUpdated},
 };
 
-/// A client's command. It becomes an [`Input`] once the daemon has added what only it knows.
+/// A client's command. The driver makes it an [`Input`], adding what only the daemon knows.
 #[derive(Debug, Clone)]
 pub enum Command {
     Create(ConversationCreated),
@@ -15,7 +15,7 @@ pub enum Command {
     Archive {
         archived: bool,
     },
-    /// What this conversation has remembered of this call no longer counts.
+    /// Forgets the remembered decision about this call.
     ForgetRule(Rule),
     Start(Box<Start>),
     Stop {
@@ -43,11 +43,11 @@ pub enum Command {
 }
 
 impl Command {
-    /// A person steers work that exists. Such a command waits neither behind others nor for room on a full disk, is never refused as
+    /// The command steers existing work. It is handled before other commands, may use the disk reserve, is never refused as
     /// overloaded, and is recorded while the daemon drains.
     ///
-    /// `Resume` is one of them because it is an answer: out of a budget's pause it records the same "go on" as the answer to the
-    /// budget's question. `Pause` is one because it must not be overtaken by the `Resume` that was sent after it.
+    /// `Resume` counts because it can be an answer: after a budget pause it records the same "go on" as the answer to the budget's
+    /// question. `Pause` counts because a `Resume` sent after it must not overtake it.
     #[must_use]
     pub const fn is_urgent(&self) -> bool {
         match self {
@@ -64,7 +64,7 @@ impl Command {
         }
     }
 
-    /// Whether a conversation takes the command. A daemon that drains refuses what is not urgent.
+    /// Whether the command is accepted; a daemon that drains accepts only urgent ones.
     #[must_use]
     pub const fn is_admitted(&self, is_draining: bool) -> bool {
         self.is_urgent() || !is_draining
@@ -87,7 +87,7 @@ impl Command {
         }
     }
 
-    /// The engine's input; `shown` is what people have seen of the replies that a stop has cut off.
+    /// `shown` is the text already shown of the replies that a stop has cut off.
     pub(crate) fn into_input(self, shown: Shown) -> Input {
         match self {
             Self::Create(facts) => Input::Create(facts),

@@ -1,4 +1,4 @@
-//! Control tools: the engine carries them out itself.
+//! Control tools: tools that the engine carries out itself.
 
 use abide_protocol::{
     JsonText,
@@ -22,8 +22,8 @@ pub(crate) fn is_control(tool: &str) -> bool {
     matches!(tool, TASK_COMPLETE | ASK_USER | REQUEST_INPUT | SEND_UPDATE)
 }
 
-/// A task's tools as its model may call them: a question may be asked by either of its two names, whichever was declared. (Declaring
-/// both would show a model two tools for one thing.)
+/// The tools that a task's model may call. A question may be asked by either of its names, whichever was declared; declaring both
+/// would show the model two tools for one purpose.
 #[must_use]
 pub fn callable<'t>(declared: &'t [ToolSpec], calls: &[CallBlock]) -> Cow<'t, [ToolSpec]> {
     let is_declared = |name: &str| declared.iter().any(|spec| spec.name == name);
@@ -42,7 +42,7 @@ pub fn callable<'t>(declared: &'t [ToolSpec], calls: &[CallBlock]) -> Cow<'t, [T
     tools
 }
 
-/// The control tools that a task in mode `agent` has: a question is declared as [`ASK_USER`] there.
+/// The control tools of mode `agent`; the question tool is declared as [`ASK_USER`].
 #[must_use]
 pub fn specs() -> Vec<ToolSpec> {
     let question = json!({
@@ -94,7 +94,7 @@ fn spec(name: &str, description: &str, parameters: serde_json::Value) -> ToolSpe
     }
 }
 
-/// A control call, its arguments read.
+/// A parsed control call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Control {
     Complete { summary: String },
@@ -120,7 +120,7 @@ struct Update {
 }
 
 impl Control {
-    /// `None`: not a control tool, or arguments that its schema does not allow.
+    /// `None` if it is not a control tool or its schema does not allow the arguments.
     pub(crate) fn parse(tool: &str, arguments: &str) -> Option<Self> {
         match tool {
             TASK_COMPLETE => {

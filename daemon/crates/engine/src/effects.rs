@@ -1,4 +1,4 @@
-//! What should be under way. Whoever carries it out starts what is missing and cancels what is no longer listed.
+//! The attempts that should be running. The driver starts those that are missing and cancels those no longer listed.
 
 use crate::{
     advance::step_begins_at,
@@ -8,7 +8,7 @@ use crate::{
 };
 use abide_protocol::{CallId, RecordId, TaskId, Timestamp};
 
-/// A model call or a tool call. Equal effects are the same attempt of the same thing.
+/// An attempt of a model call or a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
     Model { task: TaskId, item: RecordId, attempt: u32 },
@@ -24,7 +24,7 @@ impl Effect {
     }
 }
 
-/// All that should be under way now.
+/// All attempts that should be running now.
 #[must_use]
 pub fn effects(history: &History) -> Vec<Effect> {
     history.live().flat_map(of_task).collect()
@@ -48,19 +48,19 @@ fn of_task(task: &Task) -> Vec<Effect> {
     }
 }
 
-/// When the task has to be woken, if nothing else happens before: a retry, a delayed step, a question's or the task's time.
+/// When the task has to be woken: for a retry, a delayed step, a question's expiry or the time limit.
 #[must_use]
 pub fn wake_at(task: &Task) -> Option<Timestamp> {
     if task.has_ended() {
         return None;
     }
     let expiry = task.questions.values().filter_map(|q| q.expires_at).min();
-    let held = task.waits();
+    let is_blocked = task.waits();
     let retry = match task.stage {
-        Stage::Backoff { until, .. } if !held => Some(until),
+        Stage::Backoff { until, .. } if !is_blocked => Some(until),
         _ => None,
     };
-    let step = step_begins_at(task).filter(|_| !held);
+    let step = step_begins_at(task).filter(|_| !is_blocked);
     let limit = task.limits.max_duration_secs;
     let time_up =
         (limit > 0 && works(task)).then(|| task.clock.reaches(limit.saturating_mul(1000))).flatten();

@@ -1,4 +1,4 @@
-//! The end with a reply that is not whole: what people are told, and how they can go on.
+//! The notice for a task whose last reply is cut or empty.
 
 use crate::task::{Last, Task};
 use abide_protocol::{
@@ -6,7 +6,7 @@ use abide_protocol::{
     task::Incomplete,
 };
 
-/// What is said at the end of the task, if its last reply is not whole.
+/// The notice, if the task's last reply is cut or empty.
 pub(crate) fn notice(task: &Task) -> Option<Notice> {
     let text = match task.incomplete()? {
         Incomplete::Length => {

@@ -1,4 +1,4 @@
-//! What the engine accepts: commands with what the daemon knows of them, and the world's outcomes.
+//! The engine's inputs: commands, with what the daemon adds to them, and outcomes.
 
 use crate::history::First;
 use abide_protocol::{
@@ -22,10 +22,10 @@ pub enum Input {
     Archive {
         archived: bool,
     },
-    /// What this conversation has remembered of this call no longer counts.
+    /// Forgets the remembered decision about this call.
     ForgetRule(Rule),
     Start(Box<Start>),
-    /// No client's: a task starts another one beneath it.
+    /// A task starts another one beneath it; no client can.
     Fork(Box<Fork>),
     Stop {
         task: TaskId,
@@ -50,7 +50,7 @@ pub enum Input {
         note: Option<String>,
         by: Option<By>,
     },
-    /// A model call came to its end; `assessed` says what is known of each of the reply's calls, in order.
+    /// A model call has ended; `assessed` has an entry for each of the reply's calls, in order.
     Replied {
         task: TaskId,
         item: RecordId,
@@ -72,19 +72,19 @@ pub enum Input {
         result: ToolResult,
         duration_ms: u64,
     },
-    /// A moment given by [`crate::wake_at`] has come.
+    /// A time given by [`crate::wake_at`] has come.
     Wake,
-    /// What the records say is under way is not; a finding for each call that was started.
+    /// The attempts that the records list as running do not run; `findings` are about the calls among them.
     Interrupted {
         cause: Interruption,
         findings: Vec<Finding>,
     },
 }
 
-/// What people have seen of replies that are under way, by the item of the model call.
+/// Text already shown of replies that were under way, by the item of the model call.
 pub type Shown = BTreeMap<RecordId, String>;
 
-/// A new task, everything about it decided.
+/// A new root task, with all settings resolved.
 #[derive(Debug, Clone)]
 pub struct Start {
     pub task: TaskId,
@@ -93,12 +93,12 @@ pub struct Start {
     pub head: TaskStarted,
 }
 
-/// A task beneath a live one.
+/// A new task beneath a live one.
 #[derive(Debug, Clone)]
 pub struct Fork {
     pub parent: TaskId,
     pub task: TaskId,
-    /// Everything about it; whose child it is, and how deep, is filled in.
+    /// Its settings; `parent_id` and `depth` are filled in.
     pub head: TaskStarted,
 }
 
@@ -107,23 +107,23 @@ pub struct Fork {
 pub struct ModelFailure {
     pub kind: ModelErrorKind,
     pub message: String,
-    /// Another attempt may go well.
+    /// Whether another attempt may succeed.
     pub retryable: bool,
-    /// The provider's wish, in ms.
+    /// The provider's `Retry-After`, in ms.
     pub retry_after_ms: Option<u64>,
-    /// The request left.
+    /// The request was sent.
     pub sent: bool,
 }
 
-/// What an attempt's stream held that its reply goes without.
+/// Parts of an attempt's stream that are kept beside the reply.
 #[derive(Debug, Clone, Default)]
 pub struct Traces {
     pub kept: Vec<Trace>,
-    /// So many more came.
+    /// The number of further parts that were dropped.
     pub left_out: u64,
 }
 
-/// What is known, after an interruption, of a call that was started and has no result.
+/// What is known of a call that was interrupted.
 #[derive(Debug, Clone)]
 pub struct Finding {
     pub call: CallId,
@@ -132,7 +132,7 @@ pub struct Finding {
     pub edit: EditState,
 }
 
-/// Why an input changes nothing.
+/// Why an input was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("the conversation does not exist")]
@@ -149,13 +149,12 @@ pub enum Refusal {
     NoQuestion,
     #[error("there is no such approval")]
     NoApproval,
-    #[error("the question has its answer already")]
+    #[error("the question is already answered")]
     Answered(First<Option<String>>),
-    #[error("the approval is decided already")]
+    #[error("the approval is already decided")]
     Decided(First<Decision>),
     #[error("the question takes one of these answers: {}", .0.join(", "))]
     NotAChoice(Vec<String>),
-    /// An outcome of an attempt that no longer counts.
     #[error("the outcome is of an attempt that no longer counts")]
     Stale,
 }

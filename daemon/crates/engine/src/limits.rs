@@ -1,4 +1,4 @@
-//! Limits: what is over, and what is said.
+//! Token and cost limits, and the words about them.
 
 use abide_protocol::{
     measure::{count, money},
@@ -6,10 +6,10 @@ use abide_protocol::{
     transcript::Usage,
 };
 
-/// Share of a token or cost limit at which the user is told, in percent.
+/// Percentage of a token or cost limit at which the user is alerted.
 const ALERT_PERCENT: u64 = 80;
 
-/// A token or cost limit that has been reached, in words for a question.
+/// The text for a question, if a token or cost limit is reached.
 pub(crate) fn exhausted(limits: &Limits, usage: &Usage) -> Option<String> {
     if limits.max_tokens > 0 && usage.tokens() >= limits.max_tokens {
         return Some(format!(
@@ -25,7 +25,7 @@ pub(crate) fn exhausted(limits: &Limits, usage: &Usage) -> Option<String> {
     None
 }
 
-/// Most of a token or cost limit is used, in words.
+/// The text for an alert, if a token or cost limit is nearly reached.
 pub(crate) fn nearly_exhausted(limits: &Limits, usage: &Usage) -> Option<String> {
     let over =
         |used: u64, limit: u64| limit > 0 && used.saturating_mul(100) >= limit.saturating_mul(ALERT_PERCENT);
@@ -37,7 +37,7 @@ pub(crate) fn nearly_exhausted(limits: &Limits, usage: &Usage) -> Option<String>
         .then(|| format!("{} of {} are spent.", money(cost), money(limits.max_cost_micros)))
 }
 
-/// The limits after a person said to go on: those reached are raised by `base`, what they were at first.
+/// The limits after a person has said to go on: each one that was reached is raised by its first value, `base`.
 pub(crate) fn raised(limits: &Limits, base: &Limits, usage: &Usage) -> Limits {
     let raise = |limit: u64, base: u64, used: u64| {
         if limit > 0 && used >= limit { used.saturating_add(base.max(1)) } else { limit }

@@ -1,8 +1,7 @@
 use abide_protocol::{RecordId, Timestamp};
 use uuid::{Builder, Uuid};
 
-/// Makes ids of one moment and some entropy, both given from outside: the same values make the same ids. They sort in the order in
-/// which they were made.
+/// Makes ids from a given time and entropy; the same values give the same ids. Ids sort in the order in which they were made.
 #[derive(Debug, Clone)]
 pub struct Mint {
     at: Timestamp,
@@ -16,7 +15,7 @@ impl Mint {
         Self { at, state: entropy, made: 0 }
     }
 
-    /// The moment.
+    /// The time given to [`Self::new`].
     #[must_use]
     pub const fn at(&self) -> Timestamp {
         self.at

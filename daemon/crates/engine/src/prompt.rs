@@ -1,11 +1,11 @@
-//! What a task's model is told before anything else. Frozen in the task's first record.
+//! The system prompt, frozen in the task's first record.
 
 use abide_protocol::task::Mode;
 
 const AGENT: &str = include_str!("prompt/agent.md");
 const DEFAULT_PERSONA: &str = "You are Abide, a careful and capable assistant on the user's own computer.";
 
-/// The system prompt: the persona's words (or the default), then the mode's additions.
+/// The persona's prompt (or the default), then the mode's additions.
 #[must_use]
 pub fn system(mode: Mode, persona: Option<&str>, workspace: &str) -> String {
     let persona = persona.map(str::trim).filter(|p| !p.is_empty()).unwrap_or(DEFAULT_PERSONA);

@@ -1,7 +1,7 @@
-//! The calls of a reply: which may begin now.
+//! Which of a reply's calls may start now.
 //!
-//! Approvals open all at once. `pure` calls run side by side, others in the model's order, each after all before it. `ask_user`
-//! and then `task_complete` come after the ordinary calls.
+//! All approvals open at once. `pure` calls run in parallel; every other call waits for all calls before it. `ask_user` and then
+//! `task_complete` come after the ordinary calls.
 
 use crate::{
     accept::Draft,
@@ -17,16 +17,16 @@ use abide_protocol::{
     transcript::{EffectClass, ToolResult},
 };
 
-/// `pure` calls of one reply under way at the same time.
-const SIDE_BY_SIDE: usize = 8;
+/// The most `pure` calls of one reply that run at the same time.
+const MAX_PARALLEL: usize = 8;
 
-/// What may begin; empty: all calls wait or run.
+/// Records for the calls that may start; empty if all calls wait or run.
 pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     for call in calls.iter().filter(|c| matches!(c.stage, CallStage::Queued)) {
         match &call.assessed {
-            Some(assessed) => judge(&mut draft, task, call, assessed),
-            // Only if a crash had cut an append in two, which appends do not allow.
+            Some(assessed) => refuse_or_ask(&mut draft, task, call, assessed),
+            // Cannot happen: the reply and its assessments are one append.
             None => draft.finish_call(
                 call,
                 CallOutcome::Refused,
@@ -40,7 +40,7 @@ pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecor
     draft.records
 }
 
-fn judge(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAssessed) {
+fn refuse_or_ask(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAssessed) {
     match &assessed.permission {
         Permission::Denied(why) => {
             draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(why.clone()));
@@ -49,7 +49,7 @@ fn judge(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAssesse
             let approval = approval(draft, task, call, assessed);
             draft.push(RecordBody::ApprovalRequested(approval));
         }
-        // Folding `call_assessed` has allowed these already.
+        // Folding `call_assessed` has already allowed these.
         Permission::Tier | Permission::Rule | Permission::Yes => {}
     }
 }
@@ -77,7 +77,7 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAsse
 }
 
 fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
-    let (ordinary, last): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|c| !comes_last(c));
+    let (ordinary, last): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|c| !is_deferred(c));
     begin_ordinary(draft, &ordinary);
     if !draft.records.is_empty() || ordinary.iter().any(|c| !c.is_finished()) {
         return;
@@ -93,7 +93,7 @@ fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
     let failed = calls.iter().any(|c| matches!(&c.stage, CallStage::Finished { result, .. } if !result.ok));
     for call in complete.iter().filter(|c| matches!(c.stage, CallStage::Allowed)) {
         if Control::parse(&call.block.tool, &call.block.arguments).is_none() {
-            misused(draft, call);
+            refuse_arguments(draft, call);
             continue;
         }
         let (outcome, result) = if failed {
@@ -107,7 +107,7 @@ fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
     }
 }
 
-fn comes_last(call: &Call) -> bool {
+fn is_deferred(call: &Call) -> bool {
     matches!(call.block.tool.as_str(), control::TASK_COMPLETE | control::ASK_USER | control::REQUEST_INPUT)
         && call.effect() == EffectClass::Control
 }
@@ -118,7 +118,7 @@ fn begin_ordinary(draft: &mut Draft<'_>, calls: &[&Call]) {
         match &call.stage {
             CallStage::Finished { .. } => {}
             CallStage::Started { .. } if call.effect() == EffectClass::Pure => {}
-            CallStage::Allowed if call.effect() == EffectClass::Pure && running < SIDE_BY_SIDE => {
+            CallStage::Allowed if call.effect() == EffectClass::Pure && running < MAX_PARALLEL => {
                 start(draft, call);
                 running += 1;
             }
@@ -143,7 +143,7 @@ fn start(draft: &mut Draft<'_>, call: &Call) {
 fn update(draft: &mut Draft<'_>, call: &Call) {
     let Some(Control::Update { message: text }) = Control::parse(&call.block.tool, &call.block.arguments)
     else {
-        return misused(draft, call);
+        return refuse_arguments(draft, call);
     };
     draft.push(RecordBody::Update(Update { call_id: call.block.id, text }));
     draft.finish_call(call, CallOutcome::Done, ToolResult::success("The user has been told.", None));
@@ -152,7 +152,7 @@ fn update(draft: &mut Draft<'_>, call: &Call) {
 fn ask(draft: &mut Draft<'_>, task: &Task, call: &Call) {
     let Some(Control::Ask { question, choices }) = Control::parse(&call.block.tool, &call.block.arguments)
     else {
-        return misused(draft, call);
+        return refuse_arguments(draft, call);
     };
     let question = Question {
         id: QuestionId(draft.mint.uuid()),
@@ -166,8 +166,8 @@ fn ask(draft: &mut Draft<'_>, task: &Task, call: &Call) {
     draft.push(RecordBody::QuestionAsked(question));
 }
 
-/// Tools check arguments before a call is allowed; this is for what slips through.
-fn misused(draft: &mut Draft<'_>, call: &Call) {
+/// Arguments are checked before a call is allowed; this is a second line of defence.
+fn refuse_arguments(draft: &mut Draft<'_>, call: &Call) {
     let words = format!("`{}` is not a tool that takes these arguments.", call.block.tool);
     draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(words));
 }

@@ -1,4 +1,4 @@
-//! What a task has learnt so far, a line each: derived for whoever asks for the whole task, never stored and never kept in memory.
+//! A summary of what a task has learnt, one line each. Derived on request, never stored.
 
 use crate::control;
 use abide_protocol::{
@@ -8,11 +8,11 @@ use abide_protocol::{
 
 /// The newest lines; older ones are left out.
 pub const LINES: usize = 200;
-/// Of a line, in characters.
+/// The most characters of a line.
 const LINE: usize = 200;
 
-/// A line for each answer of a person and each result of a tool, in the order in which they came. `calls` and `answers` are the task's
-/// own. (A control call tells nothing that is not the engine's own words, or an answer.)
+/// A line for each answer of a person and each tool result, in order. `calls` and `answers` are the task's own. (Control calls are
+/// left out: their results are the engine's own words or an answer.)
 #[must_use]
 pub fn scratchpad(calls: &[CallView], answers: &[Message]) -> Vec<String> {
     let answers = answers.iter().map(|answer| (answer.at, Line::Answer(answer)));
@@ -41,7 +41,7 @@ impl Line<'_> {
     }
 }
 
-/// The text with its white space and control characters as single spaces, cut to the length of a line.
+/// The text on one line: white space and control characters become single spaces, and it is cut at [`LINE`] characters.
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     let is_space = |c: char| c.is_whitespace() || c.is_control();
@@ -50,7 +50,7 @@ fn one_line(text: &str) -> String {
             line.push(' ');
         }
         line.push_str(word);
-        // A word may be as long as the text.
+        // A single word may be as long as the text.
         if let Some((cut, _)) = line.char_indices().nth(LINE) {
             line.truncate(cut);
             line.pop();
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// What it shows, the calls, the answers, and the lines that they make.
+    /// Name, calls, answers, expected lines.
     type Row<'a> = (&'a str, Vec<CallView>, Vec<Message>, Vec<&'a str>);
 
     fn ok(message: &str) -> ToolResult {

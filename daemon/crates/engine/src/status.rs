@@ -1,10 +1,10 @@
-//! Where a task stands.
+//! A task's status.
 
 use crate::task::{CallStage, Stage, Task};
 use abide_protocol::task::Status;
 
-/// The task's status. Where several hold: approval > question > tool > thinking; paused, itself or by a task above
-/// it, shows once nothing is under way.
+/// Where several hold: approval > question > tool > thinking. `Paused`, by the task's own pause or a held ancestor, shows once nothing
+/// runs.
 #[must_use]
 pub fn status(task: &Task) -> Status {
     if let Stage::Ended { end, .. } = &task.stage {
@@ -28,13 +28,13 @@ pub fn status(task: &Task) -> Status {
     }
 }
 
-/// Something of the task is under way, or would be if the daemon were there: it does not (only) wait for a person.
+/// The task works by itself: an attempt runs, or would if the daemon ran. It does not only wait for a person.
 #[must_use]
 pub fn is_at_work(task: &Task) -> bool {
     works(task) || task.in_flight()
 }
 
-/// Whether time counts as work: neither waiting nor paused nor ended.
+/// Whether the time counts as work: the task is not waiting, paused or ended.
 pub(crate) fn works(task: &Task) -> bool {
     matches!(status(task), Status::Running | Status::Thinking | Status::ToolExecuting)
 }

@@ -35,8 +35,8 @@ pub struct Task {
     /// What its model is sent after the system prompt. Root tasks go on with that of the root before; of a task beneath a root nothing is
     /// left at its end.
     pub(crate) transcript: Transcript,
-    /// What the model is told while a reply or results are due: it follows them.
-    pub(crate) withheld: Vec<Entry>,
+    /// Entries that came while a reply or results are due; they are appended to the transcript after those.
+    pub(crate) deferred: Vec<Entry>,
     /// Replies in a row with text and no call.
     pub(crate) text_streak: u32,
     /// Replies in a row that were cut at the length limit.
@@ -156,7 +156,7 @@ impl Task {
             children: Vec::new(),
             held: None,
             transcript,
-            withheld: Vec::new(),
+            deferred: Vec::new(),
             text_streak: 0,
             cut_streak: 0,
             was_reached: false,

@@ -1,7 +1,7 @@
-//! A task as clients see it.
+//! A task as clients see it, and as the store keeps it.
 
 use crate::{
-    accept::Patience,
+    accept::RetryPolicy,
     advance::needs_daemon,
     effects::wake_at,
     status::status,
@@ -13,7 +13,7 @@ use abide_protocol::{
     task::{ActiveCall, AgentTask, CallState, EndReason, Retry},
 };
 
-/// The whole view; [`AgentTask::brief`] is the one for lists.
+/// The whole task; [`AgentTask::brief`] is the short form for lists.
 #[must_use]
 pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
     let (ended_at, end) = match &task.stage {
@@ -60,13 +60,13 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
     }
 }
 
-/// How a task stands, as the store keeps it beside the records.
+/// A task's state as the store keeps it beside the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Projection {
     pub task: AgentTask,
-    /// When the task has to be woken although nothing happened.
+    /// When the task has to be woken.
     pub wake_at: Option<Timestamp>,
-    /// A daemon that starts takes the task up.
+    /// A starting daemon has to load the task.
     pub needs_daemon: bool,
 }
 
@@ -76,12 +76,12 @@ pub fn project(conversation: ConversationId, task: &Task) -> Projection {
     Projection { task: view(conversation, task), wake_at: wake_at(task), needs_daemon: needs_daemon(task) }
 }
 
-/// A paused task tries nothing.
+/// The scheduled retry; a paused or held task has none.
 fn retry(task: &Task) -> Option<Retry> {
     let Stage::Backoff { failed, until, kind, reason, .. } = &task.stage else { return None };
     (task.paused.is_none() && task.held.is_none()).then(|| Retry {
         attempt: failed + 1,
-        of: Patience::with(*kind, task.was_reached).attempts,
+        of: RetryPolicy::after(*kind, task.was_reached).attempts,
         kind: *kind,
         reason: reason.clone(),
         next_at: *until,

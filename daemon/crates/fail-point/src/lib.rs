@@ -1,57 +1,56 @@
-//! Points at which a test makes the daemon die: right before and right after everything that it writes down or begins.
+//! Fail points, at which a test kills the daemon: right before and right after everything that it writes or starts.
 //!
 //! `ABIDE_FAIL_POINT=NAME:COUNT` ends the process by SIGKILL when it passes the point for the COUNT-th time. The variable is read
-//! once. Only a build with debug assertions looks at it: in a release [`pass`] is nothing at all, so no environment can make a
-//! release die, and no branch is paid for. (Not a cargo feature: features of one build are unified, and a release that is built
-//! beside the tests would have it.) The processes that the daemon starts do not inherit the variable.
+//! once, and only in builds with debug assertions: in a release build [`pass`] is empty. (Not a cargo feature: features of one build
+//! are unified, so a release built beside the tests would have it.) Processes that the daemon starts do not inherit the variable.
 
-/// The variable.
+/// The name of the environment variable.
 pub const VARIABLE: &str = "ABIDE_FAIL_POINT";
 
-/// A moment in the daemon's work.
+/// A fail point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Point {
     /// A new database is complete, but does not have its name yet.
     DatabaseMade,
-    /// It has its name; the folder is not synced.
+    /// The database has its name; the folder is not synced.
     DatabaseNamed,
     /// The schema is changed, but not committed.
     Migrating,
-    /// An input is folded into memory and nothing of it is stored.
+    /// An input is folded into memory, and nothing of it is committed.
     Append,
-    /// All statements of a transaction are done, but for its commit.
+    /// All statements of a transaction are executed, but it is not committed.
     Commit,
-    /// It is on disk, and nobody knows.
+    /// The transaction is committed, and nothing is published.
     Committed,
-    /// Subscribers are told; whoever asked is not.
+    /// The commit is published, and the callers have no reply.
     Published,
-    /// The log is about to be brought into the database.
+    /// A checkpoint of the log is about to be made.
     Checkpoint,
-    /// It has been.
+    /// The checkpoint is made.
     Checkpointed,
-    /// A request is done and its reply not sent.
+    /// A request is done, and its reply not sent.
     Acknowledge,
-    /// A model is about to be asked; what leads to it may not be on disk yet.
+    /// A model is about to be asked; the records that led to it may not be committed yet.
     ModelCall,
-    /// The model's reply is whole, and in memory alone.
+    /// The model's reply is complete, and only in memory.
     ModelReplied,
-    /// A tool's start is on disk, and nothing has begun.
+    /// The start of a tool call is committed, and nothing has run.
     ToolStart,
-    /// A command's helper runs, and nobody has noted who it is.
+    /// A command's helper runs, and its identity is not noted.
     HelperStarted,
-    /// It is noted, and does not know what to run.
+    /// The helper's identity is noted, and it has no command yet.
     HelperNoted,
-    /// It knows: the command may run.
+    /// The helper has its command, which may run.
     CommandOrdered,
     /// Some output of a command is kept.
     OutputKept,
-    /// An edit's new content lies beside the file.
+    /// An edit's new content is written beside the file.
     EditWritten,
-    /// It has taken the file's place.
+    /// The new content has replaced the file.
     EditDone,
-    /// A tool's result is known, and in memory alone.
+    /// A tool's result is known, and only in memory.
     ToolFinished,
-    /// A tool's result is on disk, and its kept output not yet dropped.
+    /// A tool's result is committed, and its kept output not yet deleted.
     OutputDropped,
 }
 
@@ -80,7 +79,7 @@ impl Point {
         Self::OutputDropped,
     ];
 
-    /// As [`VARIABLE`] says it.
+    /// The name in [`VARIABLE`].
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -109,12 +108,12 @@ impl Point {
     }
 }
 
-/// The daemon is at that point; it may be its last.
+/// Passes a fail point: kills the daemon if [`VARIABLE`] names it.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub const fn pass(_: Point) {}
 
-/// The daemon is at that point; it may be its last.
+/// Passes a fail point: kills the daemon if [`VARIABLE`] names it.
 #[cfg(debug_assertions)]
 pub fn pass(point: Point) {
     armed::pass(point);
@@ -132,7 +131,7 @@ mod armed {
 
     struct Target {
         point: Point,
-        /// How often it may still be passed.
+        /// Passes left until the kill.
         left: AtomicU64,
     }
 
@@ -152,7 +151,7 @@ mod armed {
         Some(Target { point, left: AtomicU64::new(count.parse().ok()?) })
     }
 
-    /// Nothing is flushed, nothing is dropped.
+    /// Ends the process without flushing or dropping anything.
     fn die() -> ! {
         #[cfg(unix)]
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);

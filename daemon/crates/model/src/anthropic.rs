@@ -51,7 +51,7 @@ async fn complete(peer: &Peer<'_>, request: &ModelRequest, sink: Sink<'_>) -> Re
     read(peer, Events::of(peer, response).await?, sink).await
 }
 
-/// The reply that the events tell.
+/// The reply assembled from the events.
 pub(crate) async fn read(
     peer: &Peer<'_>,
     mut events: Events<'_>,

@@ -1,4 +1,4 @@
-//! A reply as it grows: what arrives is told at once, and kept in order until the reply is complete.
+//! A reply while it streams: each piece is reported at once, and kept in order until the reply is complete.
 
 use crate::{
     fields::Gathered,
@@ -17,20 +17,20 @@ pub(crate) const MAX_REPLY: usize = 4 * 1024 * 1024;
 /// The most parts of a reply.
 const MAX_PARTS: usize = 256;
 
-/// Why what came is no reply.
+/// Why a stream is not a complete reply.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// An event makes no sense; the reply may be complete without it.
     Malformed(Nonsense),
-    /// What came cannot become a reply.
+    /// The stream cannot become a complete reply.
     Broken(Nonsense),
     /// It is over [`MAX_REPLY`] or has too many parts.
     TooLong,
-    /// The provider says in the middle of the stream that something is wrong; its words, as JSON.
+    /// An error that the provider sent within the stream, as JSON.
     Reported(String),
 }
 
-/// What came that makes no sense: `what` in our words, `detail` with the provider's among them.
+/// What is wrong with an event: `what` in Abide's words, `detail` with some of the provider's.
 #[derive(Debug, Clone)]
 pub(crate) struct Nonsense {
     pub(crate) what: String,
@@ -55,13 +55,13 @@ impl From<&str> for Nonsense {
 impl From<serde_json::Error> for Fault {
     fn from(error: serde_json::Error) -> Self {
         Self::Malformed(Nonsense {
-            what: "an event that is not the JSON it should be".to_owned(),
+            what: "an event that is not the JSON expected here".to_owned(),
             detail: Some(error.to_string()),
         })
     }
 }
 
-/// A part of the reply, by its place in it.
+/// The index of a part of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part(usize);
 
@@ -104,7 +104,7 @@ impl<'a> Assembly<'a> {
 
     pub(crate) fn add_call(&mut self, provider_id: String, tool: String) -> Result<Part, Fault> {
         self.grow(provider_id.len() + tool.len())?;
-        // An id that was given twice cannot tell two calls apart: the later call goes by ours.
+        // An id that comes twice cannot tell two calls apart: the later call gets Abide's id.
         let provider_id = if self.has_id(&provider_id) { String::new() } else { provider_id };
         let number = self.calls;
         let part = self.add(Kind::Call(OpenCall {
@@ -154,7 +154,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The provider's own fields of a part.
+    /// Keeps the provider's own fields of a part.
     pub(crate) fn keep(&mut self, part: Part, fields: &crate::fields::Fields<'_>) -> Result<(), Fault> {
         if let Some((_, gathered)) = self.parts.get_mut(part.0) {
             let size = gathered.add(fields)?;
@@ -163,7 +163,7 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Fields of a part that were gathered elsewhere (and counted with [`Self::grow`]).
+    /// Sets fields of a part that were gathered elsewhere (their bytes counted with [`Self::grow`]).
     pub(crate) fn adopt(&mut self, part: Part, rest: Gathered) {
         if let Some((_, gathered)) = self.parts.get_mut(part.0) {
             *gathered = rest;
@@ -182,18 +182,18 @@ impl<'a> Assembly<'a> {
         self.calls
     }
 
-    /// Keeps what is left out of the reply, as it came. It counts like the reply's own bytes: a stream of nothing else has an end.
+    /// Keeps a piece that is left out of the reply. It counts towards the limits: a stream of such pieces alone must end too.
     pub(crate) fn trace(&mut self, what: impl fmt::Display, raw: &str) -> Result<(), Fault> {
         self.grow(raw.len())?;
         (self.sink)(ModelEvent::Trace(Trace { what: what.to_string(), raw: raw.to_owned() }));
         Ok(())
     }
 
-    /// Leaves out an event that cannot be read, unless it may have held a piece of a call that is being written: arguments that
-    /// lack a piece may still parse, and then do something else.
+    /// Leaves out an event that cannot be read. Fails if it may have held a piece of a call that is being written: arguments
+    /// without that piece may still parse and do something else.
     pub(crate) fn leave_out(&mut self, what: Nonsense, event: &str) -> Result<(), Fault> {
         self.trace(&what, event)?;
-        // A piece of a reply is in an object; what has none is somebody's sign of life.
+        // A piece of a reply is in an object; an event without one only keeps the connection alive.
         if !event.contains('{') {
             return Ok(());
         }
@@ -208,15 +208,15 @@ impl<'a> Assembly<'a> {
         self.has_gap
     }
 
-    /// All calls' arguments are complete.
+    /// Reports all calls' arguments as complete.
     pub(crate) fn all_ready(&mut self) {
         for at in 0..self.parts.len() {
             self.ready(Part(at));
         }
     }
 
-    /// The blocks of the finished reply. Calls of a reply that was cut (at the limit, by a filter) are dropped: what they say
-    /// is not all of it.
+    /// The blocks of the finished reply. Calls of a reply that was cut (at the limit, by a filter) are dropped: their arguments
+    /// may be incomplete.
     pub(crate) fn finish(mut self, stop_reason: StopReason) -> Vec<Block> {
         let keeps_calls = !matches!(stop_reason, StopReason::Length | StopReason::Refusal);
         if keeps_calls {
@@ -258,7 +258,7 @@ fn block(kind: Kind, opaque: Option<JsonText>, keeps_calls: bool) -> Option<Bloc
                 id: CallId(Uuid::nil()),
                 provider_id: call.provider_id,
                 tool: call.tool,
-                // No arguments at all is how some models call a tool that takes none.
+                // Some models send no arguments at all for a tool without parameters.
                 arguments: if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments },
                 opaque,
             })

@@ -1,4 +1,4 @@
-//! Where models are, and with what keys they are reached.
+//! Configuration of providers: addresses and keys.
 
 use crate::{
     anthropic, openai, script,
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
 
-/// The protocol that a provider speaks.
+/// The API that a provider speaks.
 #[derive(Clone, Copy)]
 pub struct Api(&'static Wire);
 
@@ -15,7 +15,7 @@ impl Api {
     pub const OPENAI_CHAT: Self = Self(&openai::WIRE);
     /// Anthropic Messages.
     pub const ANTHROPIC: Self = Self(&anthropic::WIRE);
-    /// A file of replies: demo, tests, replay.
+    /// A file of replies, for demo, tests and replay.
     pub const SCRIPTED: Self = Self(&script::WIRE);
 
     /// Its name in configuration, replies and lists.
@@ -24,7 +24,7 @@ impl Api {
         self.0.name
     }
 
-    /// Where its providers are.
+    /// Whether its providers are at an address or in a file.
     #[must_use]
     pub const fn place(self) -> Place {
         self.0.place
@@ -49,7 +49,7 @@ impl fmt::Debug for Api {
     }
 }
 
-/// A name in configuration that is no api we speak.
+/// A name in the configuration that is no supported API.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownApi {
     /// Known, but not built yet.
@@ -73,7 +73,7 @@ impl FromStr for Api {
     }
 }
 
-/// A provider: an address (or a script) that answers for models.
+/// A provider: an address or a script that serves models.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ProviderConfig {
     /// The part of `provider/model` before the first slash. Not empty, no slash in it.
@@ -83,13 +83,13 @@ pub struct ProviderConfig {
     pub base_url: String,
     /// Where this provider comes from, in words: `config`, `environment`, `found on loopback`, `built in`.
     pub source: String,
-    /// Calls under way at a time; more wait. 0 counts as 1.
+    /// How many calls may be under way at a time; more wait. 0 counts as 1.
     pub max_parallel: usize,
-    /// Without a key it has nothing to say, and is not asked what models it has.
+    /// Without a key it answers nothing, and is not asked for its models.
     pub wants_key: bool,
     /// The script of [`Api::SCRIPTED`]; absent: the built-in demo.
     pub script: Option<PathBuf>,
-    /// How long nothing at all may come: before the answer begins, and between two of its parts.
+    /// How long nothing may arrive: before the reply begins, and between two of its pieces.
     pub stall_timeout: Duration,
 }
 
@@ -126,7 +126,7 @@ impl ProviderConfig {
         Self::scripted("demo", None, "built in")
     }
 
-    /// The address without what may be secret in it (user, password, query).
+    /// The address without its secret parts (user, password, query).
     #[must_use]
     pub fn shown_url(&self) -> String {
         match reqwest::Url::parse(&self.base_url) {
@@ -153,19 +153,19 @@ impl fmt::Debug for ProviderConfig {
 
 /// Where API keys come from.
 pub trait Keys: Send + Sync {
-    /// The key of the provider of that name; `None`: none is sent.
+    /// The key of the provider with this name; `None`: no key is sent.
     fn key(&self, provider: &str) -> Option<Secret>;
 }
 
 /// The shortest key that can be a secret, in bytes.
 const SHORTEST_SECRET: usize = 8;
 
-/// A key. It shows itself to nobody but the header that it is made for.
+/// A key. Only the header that needs it can read it; `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Spaces and line ends around it (from a file, say) are no part of a key.
+    /// Spaces and newlines around it (from a file, say) are removed.
     #[must_use]
     pub fn new(key: &str) -> Self {
         Self(key.trim().to_owned())
@@ -175,8 +175,8 @@ impl Secret {
         &self.0
     }
 
-    /// A provider's `text` without this key in it, should it have echoed it. What is shorter than any real key may be a word like
-    /// any other, and stays.
+    /// Removes this key from a provider's `text`, which may repeat it. A key shorter than any real one may be an ordinary word
+    /// and is not searched for.
     pub(crate) fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST_SECRET { text.to_owned() } else { text.replace(&self.0, "[key]") }
     }

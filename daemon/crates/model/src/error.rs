@@ -1,4 +1,4 @@
-//! What goes wrong with a model call, in words for people.
+//! Errors of model calls, with messages for people.
 
 use abide_protocol::record::ModelErrorKind;
 
@@ -11,9 +11,9 @@ pub struct ModelError {
     pub message: String,
     /// How long the provider asks to wait before the next attempt, in ms.
     pub retry_after_ms: Option<u64>,
-    /// The same request may succeed later.
+    /// Whether the same request may succeed later.
     pub retryable: bool,
-    /// The request left: the provider may have worked on it, and may charge for it.
+    /// The request was sent: the provider may have worked on it, and may charge for it.
     pub sent: bool,
 }
 
@@ -28,13 +28,13 @@ impl ModelError {
         Self { kind, message: message.into(), retry_after_ms: None, retryable, sent }
     }
 
-    /// It was found out before anything was sent.
+    /// The error was found before anything was sent.
     pub(crate) const fn unsent(mut self) -> Self {
         self.sent = false;
         self
     }
 
-    /// Trying again would bring the same.
+    /// A retry would fail the same way.
     pub(crate) fn fatal(mut self) -> Self {
         self.retryable = false;
         self

@@ -1,4 +1,4 @@
-//! JSON objects of which we know only some fields. The rest is kept byte for byte and in order.
+//! JSON objects of which only some fields are known. The others are kept byte for byte and in order.
 
 use abide_protocol::JsonText;
 use serde::{
@@ -61,8 +61,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-/// What is left of an object after the known fields were taken, gathered over a stream: lists and texts grow, anything else is
-/// replaced.
+/// The unknown fields of an object, gathered over a stream: lists and texts grow, other values are replaced.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered(Vec<(String, Value)>);
 
@@ -74,7 +73,7 @@ enum Value {
 }
 
 impl Gathered {
-    /// Adds what is left in `fields`. Gives the bytes that were added.
+    /// Adds the fields left in `fields`; returns how many bytes were added.
     pub(crate) fn add(&mut self, fields: &Fields<'_>) -> serde_json::Result<usize> {
         let mut size = 0;
         for (name, raw) in fields.iter().filter(|(_, raw)| raw.get() != "null") {
@@ -98,12 +97,12 @@ impl Gathered {
         self.0.is_empty()
     }
 
-    /// A `null` under `name`: where a block's own text belongs when it is sent back.
+    /// Adds a `null` under `name`: a placeholder for the block's own text when it is sent back.
     pub(crate) fn place_text(&mut self, name: &str) {
         self.0.push((name.to_owned(), Value::Other(RawValue::NULL.to_owned())));
     }
 
-    /// As a block's `opaque`: one object, or nothing.
+    /// The fields as a block's `opaque`: one object, or `None`.
     pub(crate) fn into_opaque(self) -> Option<JsonText> {
         if self.0.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! What reads an answer, without the network: for `tests/fuzz`.
+//! Reads a reply without the network, for `tests/fuzz`.
 
 use crate::{
     anthropic,
@@ -16,7 +16,7 @@ use futures_util::stream;
 /// Reads `body`, in pieces of at most `piece` bytes, as the stream of a provider with that api.
 ///
 /// # Errors
-/// It is no finished reply.
+/// The body is not a finished reply.
 pub async fn read(
     api: Api,
     body: &[u8],

@@ -1,4 +1,4 @@
-//! Asking a provider over HTTP: one client for all, made when first used, so that an idle daemon stays small.
+//! Requests to providers over HTTP. The clients are made when first used, so that an idle daemon stays small.
 
 mod failure;
 
@@ -17,15 +17,15 @@ use std::{error::Error as _, sync::Arc, sync::OnceLock, time::Duration};
 use tokio::time::timeout;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a connection is kept for a next request, and how many to one server: many tasks may ask at once and then none.
+/// Limits on idle connections: how long one is kept, and how many to one server. Many tasks may ask at once, and then none.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 const IDLE_CONNECTIONS: usize = 8;
-/// How long an error's explanation may take to arrive.
+/// How long an error's body may take to arrive.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How much of an error's explanation is read, in bytes.
+/// How much of an error's body is read, in bytes.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
-/// The clients. Plain HTTP on this machine needs neither certificates nor a proxy, so it gets a client without them.
+/// The HTTP clients. Plain HTTP to this machine needs neither certificates nor a proxy, so it has a client without them.
 #[derive(Default)]
 pub(crate) struct Http {
     network: OnceLock<Result<Client, String>>,
@@ -73,17 +73,17 @@ fn is_plain_loopback(url: &Url) -> bool {
     url.scheme() == "http" && (host == "localhost" || host == "[::1]" || host.starts_with("127."))
 }
 
-/// A provider as one call sees it.
+/// A provider for the time of one call.
 pub(crate) struct Peer<'a> {
     pub(crate) config: &'a ProviderConfig,
     pub(crate) key: Option<Secret>,
     pub(crate) http: &'a Http,
-    /// The model, as the provider names it; empty where none is asked.
+    /// The model, as the provider names it; empty if the request is about no model.
     pub(crate) model: &'a str,
 }
 
 impl Peer<'_> {
-    /// `base_url`, without `cut` at its end if it has that, and with `path` added.
+    /// `base_url` with `path` appended; `cut` is removed from its end first.
     pub(crate) fn url(&self, cut: &str, path: &str) -> Result<Url, ModelError> {
         let base = self.config.base_url.trim().trim_end_matches('/');
         let base = base.strip_suffix(cut).unwrap_or(base);
@@ -117,7 +117,7 @@ impl Peer<'_> {
         Ok(Some((name, value)))
     }
 
-    /// Sends a request and gives the answer if it is a success.
+    /// Sends a request; returns the response if its status is a success.
     pub(crate) async fn post(
         &self,
         url: Url,
@@ -129,7 +129,7 @@ impl Peer<'_> {
         self.answer(request, self.config.stall_timeout).await
     }
 
-    /// Asks for a document of at most `max` bytes.
+    /// Fetches a document of at most `max` bytes.
     pub(crate) async fn get(
         &self,
         url: Url,
@@ -168,18 +168,18 @@ impl Peer<'_> {
         Err(failure::of_response(self, response.status().as_u16(), response.headers(), &body))
     }
 
-    /// An error whose words begin with the provider's name. What `what` holds of the provider's own words went through
+    /// An error whose message begins with the provider's name. The provider's own words in `what` must have passed through
     /// [`Self::quoted`].
     pub(crate) fn error(&self, kind: Kind, what: impl AsRef<str>) -> ModelError {
         ModelError::new(kind, format!("{}: {}", self.config.name, what.as_ref()))
     }
 
-    /// A provider's words, short, plain and without the key.
+    /// A provider's words on one line, shortened and without the key.
     pub(crate) fn quoted(&self, words: &str) -> String {
         quote(&self.redact(words))
     }
 
-    /// Something of the provider's without the key.
+    /// A provider's text without the key.
     pub(crate) fn redact(&self, text: &str) -> String {
         self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
     }
@@ -216,7 +216,7 @@ impl Peer<'_> {
         self.error(Kind::BadRequest, format!("the request cannot be written as JSON ({error})")).unsent()
     }
 
-    /// The stream ended before the reply did.
+    /// The stream ended before the reply was complete.
     pub(crate) fn cut(&self) -> ModelError {
         self.error(Kind::Network, "the answer was cut off before its end")
     }
@@ -238,7 +238,7 @@ impl Peer<'_> {
     }
 }
 
-/// Why no connection came about.
+/// Why no connection could be made.
 enum Obstacle {
     NobodyListens,
     UnknownHost,
@@ -269,12 +269,12 @@ impl Obstacle {
         if io.kind() == std::io::ErrorKind::ConnectionRefused {
             return Some(Self::NobodyListens);
         }
-        // An I/O error gives not what it wraps as its source, but the source of that.
+        // `source` of an I/O error skips the error that it wraps, so the wrapped one is looked at first.
         io.get_ref().and_then(|inner| Self::named_by(inner))
     }
 }
 
-/// The body, but not more than `max` bytes of it.
+/// The body, at most `max` bytes of it.
 async fn read(response: &mut Response, max: usize) -> reqwest::Result<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -287,7 +287,7 @@ async fn read(response: &mut Response, max: usize) -> reqwest::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// The innermost cause, which says most. (The outer ones repeat the address, and that may hold a password.)
+/// The innermost cause, which is the most specific. (The outer ones repeat the address, which may hold a password.)
 fn cause(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = match error.source() {
         Some(source) => source,

@@ -1,6 +1,6 @@
-//! Models: a request built from a transcript goes in, live events and one finished reply come out.
+//! Models: sends a request built from a transcript, streams live events, and returns one finished reply.
 //!
-//! The only place that knows a model's HTTP API. What must hold:
+//! No other crate knows a model's HTTP API. Invariants:
 //!
 //! * [`Models::complete`] is one attempt. It never retries, and dropping it cancels the request on the wire.
 //! * The same entries always become the same bytes, and a longer transcript begins with the bytes of the shorter one, so that

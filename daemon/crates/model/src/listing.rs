@@ -1,4 +1,4 @@
-//! The list of models that a server gives, in the shape that all have in common.
+//! Lists a server's models, in the format that all servers share.
 
 use crate::{error::ModelError, http::Peer, quote::quote};
 use abide_protocol::record::ModelErrorKind;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// How long a provider may take to list its models.
 const TIMEOUT: Duration = Duration::from_secs(4);
-/// The longest list, in bytes, and in models.
+/// The limits of a list: its bytes, and its number of models.
 const MAX_LIST: usize = 4 * 1024 * 1024;
 const MAX_MODELS: usize = 2_000;
 /// The longest name of a model, in bytes.
@@ -24,19 +24,19 @@ struct Item {
     id: String,
 }
 
-/// The names at `url`. A vendor that says nothing to anybody without a key is not asked without one.
+/// The names at `url`. A vendor that answers nothing without a key is not asked without one.
 pub(crate) async fn ask(peer: &Peer<'_>, url: Url, headers: HeaderMap) -> Result<Vec<String>, ModelError> {
     has_wanted_key(peer)?;
     let body = peer.get(url, headers, MAX_LIST, TIMEOUT).await?;
     let list: List = serde_json::from_slice(&body).map_err(|_| {
-        let what = format!("what {} answers is no list of models", peer.config.shown_url());
+        let what = format!("the answer of {} is no list of models", peer.config.shown_url());
         peer.error(ModelErrorKind::Malformed, what)
     })?;
     let readable = |id: &String| !id.is_empty() && id.len() <= MAX_NAME && quote(id) == *id;
     Ok(list.data.into_iter().map(|item| item.id).filter(readable).take(MAX_MODELS).collect())
 }
 
-/// Whether the key is there that the provider wants.
+/// Fails if the provider needs a key and has none.
 pub(crate) fn has_wanted_key(peer: &Peer<'_>) -> Result<(), ModelError> {
     if peer.config.wants_key && peer.key.is_none() {
         let words = "not asked: it wants a key and none is set";

@@ -1,4 +1,4 @@
-//! Model servers on this machine: found by asking, and only if they answer like themselves.
+//! Model servers on this machine: found by asking their ports, and accepted only if the answer is characteristic.
 
 use crate::{
     config::{Api, ProviderConfig},
@@ -13,7 +13,7 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_millis(700);
 const MAX_ANSWER: usize = 1024 * 1024;
 
-/// Where to look.
+/// The ports that are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalPorts {
     pub ollama: u16,
@@ -21,7 +21,7 @@ pub struct LocalPorts {
 }
 
 impl Default for LocalPorts {
-    /// Their own defaults.
+    /// The servers' own defaults.
     fn default() -> Self {
         Self { ollama: 11_434, llama_server: 8_080 }
     }
@@ -34,7 +34,7 @@ pub async fn find_local() -> Vec<ProviderConfig> {
 
 /// The servers that run on these ports of 127.0.0.1.
 pub async fn find_local_on(ports: LocalPorts) -> Vec<ProviderConfig> {
-    // A client of its own, gone when this is done.
+    // A client of its own, dropped at the end.
     let http = Http::default();
     let (ollama, llama) = tokio::join!(ollama(&http, ports.ollama), llama_server(&http, ports.llama_server));
     ollama.into_iter().chain(llama).collect()
@@ -46,7 +46,7 @@ async fn ollama(http: &Http, port: u16) -> Option<ProviderConfig> {
     Some(found("ollama", port))
 }
 
-/// `/props` is llama-server's own; where it is shut, its list of models names the owner; while it loads a model it says only that.
+/// Only llama-server has `/props`. If that is disabled, its list of models names it; while it loads a model, only the error does.
 async fn llama_server(http: &Http, port: u16) -> Option<ProviderConfig> {
     let is_props = |props: &Value| props.get("default_generation_settings").is_some();
     let is_list = |list: &Value| list.pointer("/data/0/owned_by").and_then(Value::as_str) == Some("llamacpp");
@@ -69,7 +69,7 @@ async fn ask(http: &Http, port: u16, path: &str) -> Result<Value, ModelError> {
 
 fn found(name: &str, port: u16) -> ProviderConfig {
     ProviderConfig {
-        // A local model may read a long prompt for minutes before its first word.
+        // A local model may take minutes to read a long prompt before its first token.
         stall_timeout: Duration::from_secs(600),
         max_parallel: 4,
         ..ProviderConfig::new(

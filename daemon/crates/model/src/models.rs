@@ -1,4 +1,4 @@
-//! All providers, and the one way to ask them.
+//! All providers, and the calls to their models.
 
 mod check;
 mod list;
@@ -18,7 +18,7 @@ use abide_protocol::{
 use std::sync::Arc;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// The models that can be asked.
+/// The models that can be called.
 pub struct Models {
     providers: Vec<Arc<Provider>>,
     keys: Arc<dyn Keys>,
@@ -33,15 +33,15 @@ struct Provider {
 }
 
 impl Models {
-    /// Nothing is opened, read or asked yet. Of two providers of one name the first counts.
+    /// Nothing is opened or asked yet. Of two providers with one name the first is used.
     #[must_use]
     pub fn new(providers: Vec<ProviderConfig>, keys: Arc<dyn Keys>, prices: Prices) -> Self {
         let providers = providers.into_iter().map(Provider::new).map(Arc::new).collect();
         Self { providers, keys, prices, http: Arc::default() }
     }
 
-    /// Others in the place of these. Connections are kept, and so is a provider whose configuration is the same: its limit on
-    /// parallel calls counts those that these have under way.
+    /// A copy with these providers instead. Connections are kept, and so is a provider whose configuration is unchanged, so that
+    /// its limit on parallel calls still counts the calls under way.
     #[must_use]
     pub fn renewed(&self, providers: Vec<ProviderConfig>, keys: Arc<dyn Keys>, prices: Prices) -> Self {
         let kept = |config: ProviderConfig| {
@@ -52,11 +52,11 @@ impl Models {
         Self { providers, keys, prices, http: self.http.clone() }
     }
 
-    /// One attempt, without retries. Dropping the future cancels the request. The ids of the reply's calls are nil: the caller
+    /// One attempt, without retries. Dropping the future cancels the request. The calls in the reply have nil ids: the caller
     /// mints them.
     ///
     /// # Errors
-    /// What went wrong; the reply counts only as a whole, so events that came before are void.
+    /// The attempt failed. Events that came before are void: a reply counts only when complete.
     pub async fn complete(
         &self,
         request: ModelRequest,
@@ -86,16 +86,16 @@ impl Models {
         self.providers.iter().map(|p| &p.config)
     }
 
-    /// Whether a model could be asked, as far as can be told without asking.
+    /// Whether a model may be called, as far as is known without asking.
     ///
     /// # Errors
-    /// Why not: no such provider, an address that is none, no such script.
+    /// No such provider, an invalid address, or no such script.
     pub fn supports(&self, model: &str) -> Result<(), ModelError> {
         let (provider, model) = self.find(model)?;
         provider.server.supports(&self.peer(provider, model))
     }
 
-    /// Takes `provider/model` apart.
+    /// Splits `provider/model`.
     fn find<'a>(&'a self, name: &'a str) -> Result<(&'a Provider, &'a str), ModelError> {
         let unknown = |what: String| ModelError::new(ModelErrorKind::NotFound, what).unsent();
         let shown = crate::quote::quote(name);
@@ -123,7 +123,7 @@ impl Models {
     }
 }
 
-/// An event as it leaves: what is kept of a stream is short, and without the key.
+/// An event as it is handed out: a trace is shortened and has no key.
 fn kept(peer: &Peer<'_>, event: ModelEvent) -> ModelEvent {
     let ModelEvent::Trace(trace) = event else { return event };
     let mut raw = peer.redact(&trace.raw);
@@ -140,7 +140,7 @@ impl Provider {
         Self { places, server: (config.api.wire().server)(&config), config }
     }
 
-    /// A place among the calls that may be under way; given back when dropped.
+    /// Waits for a permit among the parallel calls; dropping it gives it back.
     async fn place(&self, on_event: Sink<'_>) -> Option<SemaphorePermit<'_>> {
         if let Ok(place) = self.places.try_acquire() {
             return Some(place);

@@ -50,7 +50,7 @@ async fn complete(peer: &Peer<'_>, request: &ModelRequest, sink: Sink<'_>) -> Re
     read(peer, Events::of(peer, response).await?, sink).await
 }
 
-/// The reply that the events tell.
+/// The reply assembled from the events.
 pub(crate) async fn read(
     peer: &Peer<'_>,
     mut events: Events<'_>,
@@ -64,7 +64,7 @@ pub(crate) async fn read(
                 break;
             }
             Ok(Some(data)) => reply.event(&data).map_err(|fault| peer.fault(fault))?,
-            // Some never say [DONE].
+            // Some servers never send [DONE].
             Ok(None) | Err(_) if reply.is_finished() => break,
             Ok(None) => return Err(peer.cut()),
             Err(error) => return Err(error),

@@ -27,7 +27,7 @@ impl Price {
     }
 }
 
-/// The price table. What is not in it has no known price (and costs are then absent, not zero).
+/// The price table. A model that is not in it has no known price: its cost is absent, not zero.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     own: HashMap<String, Price>,
@@ -40,7 +40,7 @@ impl Prices {
         Self::default()
     }
 
-    /// Sets the price of `provider/model`, over the built-in one.
+    /// Sets the price of `provider/model`; it overrides the built-in one.
     pub fn set(&mut self, model: impl Into<String>, price: Price) {
         self.own.insert(model.into(), price);
     }
@@ -52,14 +52,14 @@ impl Prices {
     }
 }
 
-/// Only for the makers' own hosts: a local model that is named like a hosted one costs nothing.
+/// Only for the vendors' own hosts: a local model named like a hosted one costs nothing.
 fn built_in(host: &str, model: &str) -> Option<Price> {
     LIST.iter().find(|row| row.0 == host && is_version_of(model, row.1)).map(
         |&(_, _, [input, output, cache_read, cache_write])| Price { input, output, cache_read, cache_write },
     )
 }
 
-/// `model` is `name`, or `name` with a date or `latest` behind it. (`gpt-5-mini` is no version of `gpt-5`.)
+/// Whether `model` is `name`, or `name` followed by a date or `latest`. (`gpt-5-mini` is no version of `gpt-5`.)
 fn is_version_of(model: &str, name: &str) -> bool {
     let Some(rest) = model.strip_prefix(name) else { return false };
     rest.is_empty()

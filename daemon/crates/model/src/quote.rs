@@ -1,9 +1,9 @@
-//! A stranger's words inside our own sentences.
+//! Text from outside, made safe for Abide's own messages.
 
 /// The longest quotation, in characters.
 const LONGEST: usize = 300;
 
-/// `text` on one line, without control characters, cut at a bearable length.
+/// `text` on one line, without control characters, shortened.
 pub(crate) fn quote(text: &str) -> String {
     let mut shown = String::new();
     let mut count = 0;
@@ -23,7 +23,7 @@ pub(crate) fn quote(text: &str) -> String {
     shown
 }
 
-/// Marks that reorder or hide text on a screen.
+/// Characters that reorder or hide text on a screen.
 const fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }

@@ -1,11 +1,11 @@
-//! Sending calls back in a form that no provider rejects: a model can invent ids, names and arguments that are none.
+//! Sends calls back in a form that every provider accepts: a model may write invalid ids, names and arguments.
 
 use abide_protocol::{CallId, transcript::Entry};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The api that the last reply came by, if there is one: its calls' ids are known there.
+/// The API that the last reply came from, if there is one: it knows the ids of its calls.
 pub(crate) fn last_api(entries: &[Entry]) -> Option<&str> {
     entries
         .iter()
@@ -13,16 +13,16 @@ pub(crate) fn last_api(entries: &[Entry]) -> Option<&str> {
         .find_map(|e| if let Entry::Reply(reply) = e { Some(reply.api.as_str()) } else { None })
 }
 
-/// An object, open at a last field that is a list.
+/// An object as JSON, left open within its last field, a list.
 pub(crate) fn open_list(object: &impl Serialize, field: &str) -> serde_json::Result<Vec<u8>> {
     let mut open = serde_json::to_vec(object)?;
-    // It has other fields before this one.
+    // At least one field comes before it.
     open.pop();
     open.extend_from_slice(format!(",\"{field}\":[").as_bytes());
     Ok(open)
 }
 
-/// A call's id for the wire: the provider's own where it can know it again, else ours.
+/// A call's id in a request: the provider's own if the API knows it, else Abide's.
 pub(crate) fn call_id(provider_id: &str, call: CallId, same_api: bool) -> Cow<'_, str> {
     if same_api && !provider_id.is_empty() {
         Cow::Borrowed(provider_id)
@@ -31,7 +31,7 @@ pub(crate) fn call_id(provider_id: &str, call: CallId, same_api: bool) -> Cow<'_
     }
 }
 
-/// A tool's name with the characters that providers take.
+/// A tool's name, limited to the characters that providers accept.
 pub(crate) fn tool_name(name: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() {
@@ -52,7 +52,7 @@ pub(crate) fn object(raw: &str) -> Option<&RawValue> {
     serde_json::from_str::<&RawValue>(raw).ok().filter(|value| value.get().starts_with('{'))
 }
 
-/// A result's text, which must not be empty.
+/// A result's text; empty text is replaced, since providers reject it.
 pub(crate) fn result_text(text: &str) -> &str {
     if text.trim().is_empty() { "(no output)" } else { text }
 }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn names_fit_what_providers_take() {
+    fn tool_names_are_limited_to_accepted_characters() {
         assert_eq!(tool_name("read"), "read");
         assert_eq!(tool_name("functions.read\n"), "functions_read_");
         assert_eq!(tool_name(&"ü".repeat(100)), "_".repeat(64));

@@ -1,4 +1,4 @@
-//! What is asked of a model, and what is told while it answers.
+//! A request to a model, and the events of its reply.
 
 use crate::written::Written;
 use abide_protocol::{
@@ -10,19 +10,19 @@ use std::sync::Arc;
 /// One request to a model.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
-    /// `provider/model`; the model's own name may have slashes.
+    /// `provider/model`; the model's own name may contain slashes.
     pub model: String,
     pub system: Arc<str>,
     pub tools: Arc<[ToolSpec]>,
     /// Oldest first. After each reply come the results of its calls, each exactly once, in call order.
     pub transcript: Transcript,
-    /// One for all requests of a task: what the last one has in common with this one is not written again.
+    /// Shared by all requests of a task: the part that this request has in common with the last is not serialized again.
     pub written: Written,
-    /// Absent: what the provider does by itself, or the most that the model gives where the api wants a number.
+    /// Absent: the provider's default, or the model's maximum where the API requires a number.
     pub max_output_tokens: Option<u32>,
 }
 
-/// Live output. Nothing of it counts until the reply is complete.
+/// Live output. It is void until the reply is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelEvent {
     TextDelta(String),
@@ -36,18 +36,18 @@ pub enum ModelEvent {
         index: usize,
         text: String,
     },
-    /// The call's arguments have come to their end (they may still make no sense).
+    /// The call's arguments are complete (they may still be invalid).
     ToolCallReady {
         index: usize,
     },
-    /// The call waits for its turn; why, for the log.
+    /// The call waits for a permit; the reason is for the log.
     Waits(String),
-    /// A part of the stream that the reply goes without: [`MAX_RAW`] bytes of it at most, and no key.
+    /// A part of the stream that the reply leaves out: at most [`MAX_RAW`] bytes of it, and no key.
     Trace(Trace),
 }
 
-/// What is kept of a part of the stream that the reply goes without, in bytes.
+/// How much of such a part is kept, in bytes.
 pub const MAX_RAW: usize = 1024;
 
-/// Takes live output as it comes.
+/// Receives live output.
 pub(crate) type Sink<'a> = &'a mut (dyn FnMut(ModelEvent) + Send);

@@ -1,7 +1,7 @@
-//! A model that is a file of replies: for the demo, for tests, for showing a bug again.
+//! A model that is a file of replies: for the demo, for tests, for reproducing a bug.
 //!
-//! Stateless: which reply comes next follows from the request alone, so that a script goes on after a crash of the daemon where
-//! it was. The first reply whose `when` fits is played.
+//! Stateless: the request alone determines the reply, so a script continues after a crash of the daemon. The first reply whose
+//! `when` fits is played.
 //!
 //! ```json
 //! {
@@ -43,7 +43,7 @@ pub(crate) const WIRE: Wire =
 /// Plays a provider's script.
 #[derive(Default)]
 struct Player {
-    /// Read once, when first needed; it is a small file of the user's own.
+    /// Read once, when first needed.
     script: OnceLock<Result<Script, ModelError>>,
 }
 
@@ -52,7 +52,7 @@ impl Player {
         self.script.get_or_init(|| load(config)).as_ref().map_err(Clone::clone)
     }
 
-    /// The script, if it is the one that is asked.
+    /// The script, if the request names its model.
     fn asked(&self, peer: &Peer<'_>) -> Result<&Script, ModelError> {
         let script = self.script(peer.config)?;
         if script.name() == peer.model {

@@ -1,4 +1,4 @@
-//! Server-sent events of an answer, with limits on their size and on silence.
+//! Server-sent events of a reply, with limits on their size and on silence.
 
 use crate::{
     assembly::{Fault, Nonsense},
@@ -22,10 +22,10 @@ use tokio::time::timeout;
 
 /// The longest event, in bytes.
 const MAX_EVENT: usize = 2 * 1024 * 1024;
-/// How long the connection's own end may take after the reply's, so that it can be used again.
+/// How long to wait for the end of the response after the reply's, so that the connection can be reused.
 const DRAIN: Duration = Duration::from_millis(50);
 
-/// The events of one answer.
+/// The events of one response.
 pub(crate) struct Events<'a> {
     peer: &'a Peer<'a>,
     events: SseByteStream<Chunks>,
@@ -35,7 +35,7 @@ pub(crate) struct Events<'a> {
 
 type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, Break>> + Send>>;
 
-/// Why no more bytes come.
+/// Why the stream ended.
 #[derive(Debug, thiserror::Error)]
 enum Break {
     #[error("stalled")]
@@ -47,7 +47,7 @@ enum Break {
 }
 
 impl<'a> Events<'a> {
-    /// The events of `response`, which must not be a page or a single document.
+    /// The events of `response`; fails if it is a web page or a single document.
     pub(crate) async fn of(peer: &'a Peer<'a>, mut response: Response) -> Result<Self, ModelError> {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -68,7 +68,7 @@ impl<'a> Events<'a> {
         Ok(Self::over(peer, response.bytes_stream()))
     }
 
-    /// The events in a body that comes in pieces.
+    /// The events of a body that arrives in pieces.
     pub(crate) fn over(
         peer: &'a Peer<'a>,
         body: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
@@ -78,7 +78,7 @@ impl<'a> Events<'a> {
         Self { peer, events, pending }
     }
 
-    /// The data of the next event that has some; `None` at the end of the stream.
+    /// The next event with data; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Result<Option<String>, ModelError> {
         while let Some(event) = self.events.next().await {
             let event = event.map_err(|e| self.broken(e))?;
@@ -90,7 +90,7 @@ impl<'a> Events<'a> {
         Ok(None)
     }
 
-    /// Waits a moment for the end of the connection's use: only then can it carry the next request.
+    /// Waits briefly for the end of the response: only then can the connection be reused.
     pub(crate) async fn drain(mut self) {
         let _ = timeout(DRAIN, self.events.next()).await;
     }

@@ -1,4 +1,4 @@
-//! The protocols that model servers speak. Each is a module with a [`Wire`], and a line in [`WIRES`].
+//! The APIs of model servers. Each is a module with a [`Wire`], and a line in [`WIRES`].
 
 use crate::{
     anthropic,
@@ -21,35 +21,35 @@ const WIRES: &[Wire] = &[
     tests::ECHO,
 ];
 
-/// A protocol: what is known of it before any provider is.
+/// An API, as far as it is the same for all providers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wire {
-    /// In configuration, replies and lists.
+    /// Its name in configuration, replies and lists.
     pub(crate) name: &'static str,
     pub(crate) place: Place,
-    /// A provider's server. Nothing is read or asked yet.
+    /// Makes a provider's server. Nothing is read or asked yet.
     pub(crate) server: fn(&ProviderConfig) -> Box<dyn Server>,
 }
 
-/// Where a wire's providers are.
+/// Where the providers of an API are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// At an address, over HTTP.
     Address {
-        /// The vendor's own.
+        /// The vendor's own address.
         vendor_url: &'static str,
-        /// Many other servers speak it: a provider that is not named after a vendor must give its address.
+        /// Other servers speak it too: a provider that is not named after a vendor must give its address.
         is_imitated: bool,
-        /// What a `base_url` is, in words for a person who has given another.
+        /// Describes the right `base_url`, for a person who has set another.
         base_url: &'static str,
     },
-    /// In a file on this machine: without address and key.
+    /// In a file on this machine, without address and key.
     File,
 }
 
-/// One provider's end of a wire.
+/// A provider's implementation of its API.
 pub(crate) trait Server: Send + Sync {
-    /// One attempt. (Boxed, since a caller's future would have to hold the largest.)
+    /// One attempt. (Boxed, so that callers' futures do not contain the largest one.)
     fn complete<'a>(
         &'a self,
         peer: &'a Peer<'a>,
@@ -57,10 +57,10 @@ pub(crate) trait Server: Send + Sync {
         sink: Sink<'a>,
     ) -> BoxFuture<'a, Result<Reply, ModelError>>;
 
-    /// The models it has, by its own names.
+    /// The provider's models, by its own names.
     fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>>;
 
-    /// Whether the peer's model could be asked, as far as can be known without asking.
+    /// Whether the peer's model may be called, as far as is known without asking.
     fn supports(&self, peer: &Peer<'_>) -> Result<(), ModelError> {
         peer.url("", "").map(drop)
     }
@@ -78,7 +78,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
-    //! A wire is one module and one line above: this one echoes.
+    //! An API needs one module and one line above: this one echoes.
 
     use super::{Place, Server, Wire};
     use crate::{

@@ -1,4 +1,4 @@
-//! What a request's body has in common with the next one's is written once, however long a conversation grows.
+//! Serializes the common part of a task's requests only once, however long the conversation grows.
 
 use crate::request::ModelRequest;
 use abide_protocol::transcript::ToolSpec;
@@ -8,21 +8,21 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Room for what is written after the beginning, in bytes.
+/// The capacity reserved for what follows the beginning, in bytes.
 const END: usize = 16 * 1024;
 
-/// The beginning that the requests of a task have in common, in its provider's words. Clones are the same.
+/// The serialized beginning that the requests of a task share. Clones share it too.
 #[derive(Clone, Default)]
 pub struct Written(Arc<Mutex<Beginning>>);
 
-/// What the beginning is made of besides entries.
+/// What the beginning was serialized from, besides entries.
 #[derive(PartialEq, Eq)]
 struct Head {
     model: String,
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
     max_output_tokens: Option<u32>,
-    /// Of the transcript whose entries follow.
+    /// The edition of the transcript.
     edition: u64,
 }
 
@@ -41,28 +41,28 @@ impl Head {
 #[derive(Default)]
 struct Beginning {
     head: Option<Head>,
-    /// The first entry that is not in it.
+    /// The first entry that the beginning does not contain.
     next: usize,
     /// The body up to the first message that may still change.
     body: Vec<u8>,
 }
 
-/// What is said from some entry on.
+/// The messages of the entries from an index on.
 pub(crate) struct Messages<M> {
-    pub(crate) all: Vec<Said<M>>,
-    /// So many of them stay as they are, whatever comes after them.
+    pub(crate) all: Vec<Indexed<M>>,
+    /// How many of them later entries cannot change.
     pub(crate) settled: usize,
 }
 
-/// A message, and the first entry that is in it.
-pub(crate) struct Said<M> {
+/// A message with the index of its first entry.
+pub(crate) struct Indexed<M> {
     pub(crate) since: usize,
     pub(crate) message: M,
 }
 
 impl Written {
-    /// The body of a request that begins with `head` (up to its list of messages, which is its last field), which is made of the
-    /// request and the model's name. `from` says what is said from an entry on.
+    /// The body of a request. `head` writes it up to its list of messages, its last field, from the request and the model's name;
+    /// `from` returns the messages of the entries from an index on.
     pub(crate) fn body<M: Serialize>(
         model: &str,
         request: &ModelRequest,
@@ -70,7 +70,7 @@ impl Written {
         from: impl FnOnce(usize) -> Messages<M>,
     ) -> serde_json::Result<Vec<u8>> {
         let mut kept = request.written.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Taken out, so that nothing is kept if something cannot be written.
+        // Taken out, so that nothing is kept after an error.
         let mut beginning = mem::take(&mut *kept);
         let made_of = Some(Head::of(model, request));
         if beginning.head != made_of {
@@ -91,7 +91,7 @@ impl Written {
     }
 }
 
-fn write<M: Serialize>(to: &mut Vec<u8>, messages: &[Said<M>]) -> serde_json::Result<()> {
+fn write<M: Serialize>(to: &mut Vec<u8>, messages: &[Indexed<M>]) -> serde_json::Result<()> {
     for said in messages {
         if to.last() != Some(&b'[') {
             to.push(b',');

@@ -1,4 +1,4 @@
-//! Copies of the database, and the question whether it is sound.
+//! Copies and integrity checks of the database.
 
 use crate::{
     Store,
@@ -14,27 +14,27 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// What an integrity check found.
+/// The result of an integrity check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Integrity {
     Sound,
-    /// At most 20 findings: in SQLite's words, or records that are not what was stored.
+    /// At most 20 findings: SQLite's messages, or records whose checksum does not match.
     Damaged(Vec<String>),
 }
 
-/// Findings of an integrity check that are of use to anybody.
+/// The most findings reported.
 const FINDINGS: usize = 20;
 
-/// What becomes of a file that has the copy's name already.
+/// What to do if a file with the copy's name exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and there is no copy.
+    /// Fail, and keep the file.
     Keep,
-    /// The copy takes its place once it is complete.
+    /// Replace it once the copy is complete.
     Replace,
 }
 
-/// Why there is no copy.
+/// Why no copy was made.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     #[error(transparent)]
@@ -47,7 +47,7 @@ pub enum CopyError {
     Sqlite(#[from] rusqlite::Error),
 }
 
-/// Writes a compact copy of one state of the database. Only its owner can read it; it gets its name when it is complete.
+/// Writes a compact copy of the database's current state. Only its owner can read it; it gets its name when it is complete.
 pub(crate) fn write(connection: &Connection, to: &Path, existing: Existing) -> Result<(), CopyError> {
     let failed = |source| CopyError::Write { path: to.to_owned(), source };
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -67,7 +67,7 @@ pub(crate) fn write(connection: &Connection, to: &Path, existing: Existing) -> R
     sync_folder(folder).map_err(failed)
 }
 
-/// Reads all of a database with that schema.
+/// Checks the whole database, whose schema is given.
 pub(crate) fn integrity(connection: &Connection, schema: i64) -> Result<Integrity, ReadError> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let findings = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
@@ -82,7 +82,7 @@ pub(crate) fn integrity(connection: &Connection, schema: i64) -> Result<Integrit
 }
 
 impl Store {
-    /// Reads the whole database to see whether it is sound. Takes a second for some hundred megabytes, while everything goes on.
+    /// Checks the whole database beside other work. Takes a second for some hundred megabytes.
     pub async fn check(&self) -> Result<Integrity, ReadError> {
         self.read_outside(|connection| integrity(connection, CURRENT)).await
     }

@@ -1,23 +1,23 @@
-//! What a remembered rule is about, as a digest: key order and white space of the arguments make no difference.
+//! The digest of a rule's call: key order and white space of the arguments make no difference.
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// SHA-256 of tool, workspace and arguments; nothing for arguments that are not JSON, which no rule can be about.
+/// SHA-256 of tool, workspace and arguments; `None` if the arguments are not JSON, which no rule can have.
 pub(crate) fn rule_digest(tool: &str, arguments: &str, workspace: &str) -> Option<[u8; 32]> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
     let mut canonical = String::new();
     write(&mut canonical, &arguments);
     let mut digest = Sha256::new();
     for part in [tool, workspace, &canonical] {
-        // The length keeps two parts from being mistaken for two others.
+        // The length delimits the parts.
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
     Some(digest.finalize().into())
 }
 
-/// Keys are sorted here, whatever order `serde_json` was built to keep. Its nesting limit bounds the recursion.
+/// Sorts the keys, whatever order `serde_json` was built to keep. Its nesting limit bounds the recursion.
 fn write(out: &mut String, value: &Value) {
     match value {
         Value::Object(fields) => {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_does() {
+    fn everything_else_makes_a_difference() {
         let texts = [
             r#"{"a":1}"#,
             r#"{"a":1.0}"#,
@@ -80,7 +80,7 @@ mod tests {
         assert_ne!(rule_digest("ab", "1", "c"), rule_digest("a", "1", "bc"));
     }
 
-    /// Digests are stored: another form would forget what people decided.
+    /// Digests are stored: if they changed, remembered decisions would be lost.
     #[test]
     fn the_digest_of_a_stored_rule_stays_what_it_is() {
         let digest = digest(r#"{"b":[1,"x"],"a":{"c":true,"d":null}}"#).unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_has_no_digest() {
+    fn text_that_is_not_json_has_no_digest() {
         assert_eq!(digest("{"), None);
         assert_eq!(digest(&"[".repeat(100_000)), None);
     }

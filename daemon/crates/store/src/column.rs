@@ -1,4 +1,4 @@
-//! How the protocol's types stand in columns.
+//! How the protocol's types are stored in columns.
 
 use abide_protocol::{Seq, Timestamp};
 use rusqlite::{
@@ -31,7 +31,7 @@ impl<T: DeserializeOwned> FromSql for Word<T> {
     }
 }
 
-/// A seq as SQLite compares it; one beyond SQLite's range is after everything.
+/// A seq for SQLite; one beyond SQLite's range sorts last.
 pub(crate) fn seq_to_sql(seq: Seq) -> i64 {
     i64::try_from(seq.0).unwrap_or(i64::MAX)
 }
@@ -40,17 +40,17 @@ pub(crate) fn seq_from_sql(seq: i64) -> Seq {
     Seq(seq.cast_unsigned())
 }
 
-/// A seq out of a row.
+/// Reads a seq from a row.
 pub(crate) fn seq(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<Seq> {
     row.get(index).map(seq_from_sql)
 }
 
-/// A count out of a row.
+/// Reads a count from a row.
 pub(crate) fn count(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<u64> {
     row.get(index).map(i64::cast_unsigned)
 }
 
-/// A moment out of a row.
+/// Reads a time from a row.
 pub(crate) fn at(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<Timestamp> {
     row.get(index).map(Timestamp)
 }

@@ -1,4 +1,4 @@
-//! Files beside the database: their names, who may read them, and what makes them durable.
+//! Files beside the database: names, modes, durability.
 
 use std::{
     ffi::OsString,
@@ -7,14 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The path of the file that has the database's name and this suffix.
+/// The database's path with this suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// An empty file that only its owner can read, instead of whatever was there.
+/// Creates an empty file that only its owner can read, replacing an existing one.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
@@ -27,7 +27,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A folder that only its owner can enter, with those above it; folders that are there stay as they are.
+/// Creates a folder that only its owner can enter, and its parents; existing folders stay as they are.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -36,7 +36,7 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Takes the file from everybody but its owner. (SQLite gives the log and its index the database's mode.)
+/// Lets only the owner read the file. (SQLite gives the log and its index the database's mode.)
 pub(crate) fn restrict(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {

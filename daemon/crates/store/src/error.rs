@@ -1,4 +1,4 @@
-//! What can go wrong, in words for the person who has to do something about it.
+//! The store's errors, in words for the person who can act on them.
 
 use crate::committed::ClientMessageUse;
 use abide_protocol::{ConversationId, Seq, TaskId};
@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why the database was not opened. Nothing is ever replaced, emptied or started anew.
+/// Why the database was not opened. It is never replaced or emptied.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("cannot create the folder {}: {source}; make it writable or choose another place", path.display())]
@@ -63,7 +63,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What SQLite's error means for someone who wants to open that file.
+    /// The error for a failure of SQLite to open this file.
     pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Self {
         let (path, reason) = (path.to_owned(), error.to_string());
         match error.sqlite_error_code() {
@@ -80,7 +80,7 @@ impl OpenError {
     }
 }
 
-/// Why an append did not happen. None of it is in the database.
+/// Why an append failed. None of it is in the database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
     /// A request with this client message id has already started a task.
@@ -90,33 +90,33 @@ pub enum AppendError {
     ConversationGone(ConversationId),
     #[error("the database is closed")]
     Closed,
-    /// A defect of the caller: the append contradicts what is stored.
+    /// A defect of the caller: the append conflicts with stored records.
     #[error("this append cannot be stored: {reason}")]
     Invalid { reason: String },
-    /// No append will succeed any more: what is on disk is only known again after a restart.
+    /// All further appends fail too: only a restart tells what is on disk.
     #[error("the database cannot be written: {reason}")]
     Failed { reason: String },
 }
 
-/// Why a change that is not an append did not happen.
+/// Why a write other than an append failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
     #[error("conversation {0} does not exist (any more)")]
     ConversationGone(ConversationId),
-    /// Nothing was changed; the same again may succeed once there is room.
+    /// Nothing was changed; a later attempt may succeed.
     #[error("the disk is full")]
     Full,
     #[error("the database is closed")]
     Closed,
-    /// A defect: the change contradicts what is stored.
+    /// A defect: the change conflicts with stored records.
     #[error("this change cannot be stored: {reason}")]
     Invalid { reason: String },
-    /// No change will succeed any more: what is on disk is only known again after a restart.
+    /// All further writes fail too: only a restart tells what is on disk.
     #[error("the database cannot be written: {reason}")]
     Failed { reason: String },
 }
 
-/// Why something could not be read.
+/// Why a read failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     #[error("the database is closed")]
@@ -129,20 +129,20 @@ pub enum ReadError {
     Task { id: TaskId, source: serde_json::Error },
     #[error("the inbox cannot be read: {0}")]
     Inbox(serde_json::Error),
-    #[error("messages cannot be made searchable: {0}")]
+    #[error("messages cannot be indexed for search: {0}")]
     Index(WriteError),
     #[error("the database cannot be read: {0}")]
     Sqlite(#[from] rusqlite::Error),
 }
 
-/// What is wrong with a stored record.
+/// Why a stored record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {
-    #[error("no such kind is known; a newer Abide may have written it")]
+    #[error("the kind is unknown; a newer Abide may have written it")]
     UnknownKind,
     #[error("its version {found} is newer than {known}; a newer Abide has written it")]
     NewerVersion { found: u32, known: u32 },
-    #[error("it is not what was stored (its checksum differs)")]
+    #[error("it was changed after it was stored (its checksum does not match)")]
     Checksum,
     #[error("{0}")]
     Body(#[from] serde_json::Error),

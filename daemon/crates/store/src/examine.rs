@@ -1,4 +1,4 @@
-//! A look at a database from outside: beside a running daemon, or at one that does not start. Changes nothing.
+//! Reads a database beside a running daemon, or one that a daemon cannot open. Changes nothing.
 
 use crate::{
     Store,
@@ -10,14 +10,14 @@ use crate::{
 use rusqlite::Connection;
 use std::{fs, path::Path};
 
-/// What was found.
+/// The result of [`Store::examine`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examined {
-    /// Of the file.
+    /// The file's schema.
     pub schema: i64,
-    /// That this version writes.
+    /// The schema that this version writes.
     pub newest_schema: i64,
-    /// Of the file, without its log.
+    /// The file's size, without its log.
     pub bytes: u64,
     pub conversations: u64,
     pub records: u64,
@@ -25,17 +25,17 @@ pub struct Examined {
 }
 
 impl Store {
-    /// Looks at the database at that path, all of it. Blocks: a second for some hundred megabytes.
+    /// Reads the whole database. Blocks: a second for some hundred megabytes.
     ///
     /// # Errors
-    /// It cannot be opened; why.
+    /// It cannot be opened.
     pub fn examine(path: &Path) -> Result<Examined, OpenError> {
-        let (connection, schema) = whole(path)?;
+        let (connection, schema) = open_complete(path)?;
         let bytes = fs::metadata(path).map_or(0, |found| found.len());
         let look = || {
-            let sums = "SELECT (SELECT count(*) FROM conversations), (SELECT count(*) FROM records)";
+            let totals = "SELECT (SELECT count(*) FROM conversations), (SELECT count(*) FROM records)";
             let (conversations, records) =
-                connection.query_row(sums, [], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
+                connection.query_row(totals, [], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
             let integrity = backup::integrity(&connection, schema)?;
             Ok(Examined { schema, newest_schema: migrate::CURRENT, bytes, conversations, records, integrity })
         };
@@ -45,31 +45,31 @@ impl Store {
         })
     }
 
-    /// Writes a copy of the database at that path, as of one moment, whoever is using it. Blocks.
+    /// Writes a copy of the database's current state, even while a daemon uses it. Blocks.
     ///
     /// # Errors
-    /// It cannot be read, or the copy cannot be written: then there is none.
+    /// The database cannot be read, or the copy cannot be written; then there is none.
     pub fn copy(path: &Path, to: &Path, existing: Existing) -> Result<(), CopyError> {
-        let (connection, _) = whole(path)?;
+        let (connection, _) = open_complete(path)?;
         backup::write(&connection, to, existing)
     }
 }
 
-/// A connection that reads a database in which nothing is missing, and its schema.
-pub(crate) fn whole(path: &Path) -> Result<(Connection, i64), OpenError> {
+/// A reader's connection to a database that lacks no records, and its schema.
+pub(crate) fn open_complete(path: &Path) -> Result<(Connection, i64), OpenError> {
     if !path.exists() {
-        high_water::may_be_missing(path)?;
+        high_water::check_never_used(path)?;
     }
-    // Before the database is opened: somebody may be writing.
+    // Read before the database is opened: a daemon may be appending.
     let noted = high_water::noted(path);
     let connection = reader(path)?;
     let schema = migrate::identify(&connection, path)?;
-    high_water::reaches(path, &connection, noted)?;
+    high_water::check_not_behind(path, &connection, noted)?;
     Ok((connection, schema))
 }
 
 fn reader(path: &Path) -> Result<Connection, OpenError> {
-    // SQLite would say no more than that it cannot open it.
+    // SQLite's own error does not give the reason.
     if let Err(error) = fs::metadata(path) {
         return Err(OpenError::Inaccessible { path: path.to_owned(), reason: error.to_string() });
     }

@@ -6,8 +6,8 @@ use crate::{
 };
 use std::path::{Path, PathBuf};
 
-/// All files that the store may have for the database at that path, itself first: its log, its reserve, its mark of the newest record,
-/// and the backups that were made before migrations. They need not exist.
+/// All files that the store may create for this database, itself first: log, reserve, newest-record mark, and the backups made before
+/// migrations. They need not exist.
 #[must_use]
 pub fn files(database: &Path) -> Vec<PathBuf> {
     let fixed = ["", "-wal", "-shm", "-new", "-reserve", "-newest"].map(str::to_owned);

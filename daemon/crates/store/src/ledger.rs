@@ -1,4 +1,4 @@
-//! What a transaction writes to, and why a piece of work in it is refused.
+//! Write access within a transaction, and the errors of work in it.
 
 use crate::{
     checksum::Columns,
@@ -10,25 +10,25 @@ use crate::{
 use abide_protocol::{ConversationId, Seq, record::Record};
 use rusqlite::{Connection, params};
 
-/// What work writes to, within a transaction.
+/// Write access within a transaction.
 pub(crate) struct Ledger<'a> {
     pub(crate) connection: &'a Connection,
-    pub(crate) sums: &'a mut Sums,
+    pub(crate) totals: &'a mut Totals,
 }
 
-/// What is known of the whole without counting it anew.
+/// Totals over the whole database, kept in memory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sums {
+pub(crate) struct Totals {
     /// Open questions and approvals of all tasks.
     pub(crate) open_items: u64,
-    /// The newest record's.
+    /// The seq of the newest record.
     pub(crate) newest: Seq,
 }
 
 impl Ledger<'_> {
-    /// Appends a record and gives it its seq.
+    /// Appends a record, which gets the next seq.
     pub(crate) fn append(&mut self, record: &mut Record) -> Result<(), Fault> {
-        record.seq = Seq(self.sums.newest.0 + 1);
+        record.seq = Seq(self.totals.newest.0 + 1);
         let stored = Stored::of(&record.body)?;
         let columns = Columns {
             seq: record.seq,
@@ -56,19 +56,19 @@ impl Ledger<'_> {
                 columns.body,
                 columns.checksum(),
             ])?;
-        self.sums.newest = record.seq;
+        self.totals.newest = record.seq;
         Ok(())
     }
 }
 
-/// Why work could not be done.
+/// Why a piece of work failed in its transaction.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Refused(WorkError),
     Sqlite(rusqlite::Error),
 }
 
-/// Why a piece of work was not done, for the caller.
+/// The error that the caller gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WorkError {
     Duplicate(ClientMessageUse),
@@ -112,7 +112,7 @@ impl From<WorkError> for AppendError {
             WorkError::Duplicate(first) => Self::DuplicateClientMessage(first),
             WorkError::Gone(id) => Self::ConversationGone(id),
             WorkError::Invalid(reason) => Self::Invalid { reason },
-            // An append waits for room.
+            // Cannot happen: an append waits for room.
             WorkError::Full => Self::Failed { reason: "the disk is full".to_owned() },
             WorkError::Broken(reason) => Self::Failed { reason },
             WorkError::Closed => Self::Closed,
@@ -123,9 +123,9 @@ impl From<WorkError> for AppendError {
 impl From<WorkError> for WriteError {
     fn from(error: WorkError) -> Self {
         match error {
-            WorkError::Duplicate(first) => {
-                Self::Invalid { reason: format!("a client message of task {} is used twice", first.task_id) }
-            }
+            WorkError::Duplicate(first) => Self::Invalid {
+                reason: format!("the client message id was already used, for task {}", first.task_id),
+            },
             WorkError::Gone(id) => Self::ConversationGone(id),
             WorkError::Invalid(reason) => Self::Invalid { reason },
             WorkError::Full => Self::Full,

@@ -1,20 +1,20 @@
-//! A database that ends before the newest record that was stored: what is missing, and going on without it.
+//! Lost records: a database that ends before its newest-record mark, and how to go on without them.
 
-use crate::{Store, error::OpenError, examine::whole, high_water};
+use crate::{Store, error::OpenError, examine::open_complete, high_water};
 use abide_protocol::Seq;
 use std::path::Path;
 
-/// Records that had been stored and are not there any more.
+/// Records that had been stored and are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
-    /// The newest record that is left; 0: none, the database is missing.
+    /// The newest record that is left; 0 if the database is missing.
     pub newest: Seq,
     /// The newest record that had been stored.
     pub noted: Seq,
 }
 
 impl Loss {
-    /// How many are missing; less those that had been deleted with their conversation.
+    /// The most records that can be missing; those of deleted conversations are counted too.
     #[must_use]
     pub const fn at_most(&self) -> u64 {
         self.noted.0 - self.newest.0
@@ -22,12 +22,12 @@ impl Loss {
 }
 
 impl Store {
-    /// What is missing from the database at that path, if anything is. Changes nothing. Blocks.
+    /// The records missing from the database, if any. Changes nothing. Blocks.
     ///
     /// # Errors
-    /// Something else is wrong with it, which has to be mended first.
+    /// The database cannot be opened for another reason, which has to be fixed first.
     pub fn loss(path: &Path) -> Result<Option<Loss>, OpenError> {
-        match whole(path) {
+        match open_complete(path) {
             Ok(_) => Ok(None),
             Err(OpenError::Missing { noted, .. }) => Ok(Some(Loss { newest: Seq(0), noted })),
             Err(OpenError::Behind { newest, noted, .. }) => Ok(Some(Loss { newest, noted })),
@@ -35,11 +35,11 @@ impl Store {
         }
     }
 
-    /// Lets the database at that path be opened without the records that it has lost. No store of it may be open. Blocks.
+    /// Gives up the lost records, so that the database can be opened. No store may have it open. Blocks.
     ///
     /// # Errors
-    /// It cannot be written down that they are given up: the database stays refused.
+    /// The mark cannot be written; the database stays refused.
     pub fn accept_loss(path: &Path, loss: Loss) -> Result<(), OpenError> {
-        high_water::lower(path, loss.newest)
+        high_water::accept_newest(path, loss.newest)
     }
 }

@@ -1,4 +1,4 @@
-//! Opening the file: checks first, nothing changed before they are passed.
+//! Opens the database file. Nothing is changed before all checks have passed.
 
 use crate::{
     disk::{beside, create_folder, create_private, restrict, sync_folder},
@@ -9,13 +9,13 @@ use abide_fail_point::{Point, pass};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use std::{fs, path::Path, time::Duration};
 
-/// Older ones can corrupt a database in WAL mode (<https://sqlite.org/wal.html#walresetbug>).
+/// Older versions can corrupt a database in WAL mode (<https://sqlite.org/wal.html#walresetbug>).
 const NEEDED: (i32, &str) = (3_051_003, "3.51.3");
 
-/// How long to wait for a lock that a reader or a person's own tool holds.
+/// How long to wait for a lock of a reader or of another program.
 pub(crate) const BUSY: Duration = Duration::from_secs(5);
 
-/// The connection that writes.
+/// The writer's connection.
 pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
     if rusqlite::version_number() < NEEDED.0 {
         return Err(OpenError::OldSqlite { found: rusqlite::version(), needed: NEEDED.1 });
@@ -23,20 +23,20 @@ pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
     create_if_missing(path)?;
     let found = fs::metadata(path).map_err(|e| OpenError::inaccessible(path, &e))?;
     if found.len() == 0 {
-        // A new database gets its name only when it is complete, so something has emptied this one.
+        // A new database gets its name only when it is complete, so this one was emptied.
         return Err(OpenError::Damaged { path: path.to_owned(), reason: "it is empty".to_owned() });
     }
     let noted = high_water::noted(path);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let schema = migrate::identify(&connection, path)?;
-    high_water::reaches(path, &connection, noted)?;
+    high_water::check_not_behind(path, &connection, noted)?;
     restrict(path).map_err(|e| OpenError::inaccessible(path, &e))?;
     configure(&connection, path)?;
     migrate::run(&mut connection, path, schema)?;
     Ok(connection)
 }
 
-/// A connection that reads; there has to be one that writes.
+/// A reader's connection; it needs the writer's to be open.
 pub(crate) fn reader(path: &Path) -> Result<Connection, OpenError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -47,10 +47,10 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
     let connect = || {
         let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(BUSY)?;
-        // Without this a refused database would be changed by closing it.
+        // Without this, closing would change a database that was refused.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        // Else some statements are compiled anew for each value that is bound to them.
+        // Without this, some statements are compiled again for each value bound to them.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.execute_batch(
             "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;",
@@ -62,7 +62,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
 
 fn configure(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let set = |setting: &'static str, sql: &str, query: &str, wanted: &str| {
-        // Some of these answer with a row, some do not.
+        // Some of these pragmas return a row, some do not.
         let mut statement = connection.prepare(sql)?;
         statement.query([])?.next()?;
         let found = connection.query_row(query, [], |row| {
@@ -86,9 +86,9 @@ fn configure(connection: &Connection, path: &Path) -> Result<(), OpenError> {
         set("journal_mode=WAL", "PRAGMA journal_mode = WAL", "PRAGMA journal_mode", "wal")?;
         set("synchronous=FULL", "PRAGMA synchronous = FULL", "PRAGMA synchronous", "2")?;
         set("foreign_keys", "PRAGMA foreign_keys = ON", "PRAGMA foreign_keys", "1")?;
-        // What is deleted is overwritten.
+        // Deleted content is overwritten.
         set("secure_delete", "PRAGMA secure_delete = ON", "PRAGMA secure_delete", "1")?;
-        // The writer looks after the log itself, since SQLite would keep quiet about a checkpoint's errors.
+        // The writer makes the checkpoints: SQLite would not report their errors.
         set("wal_autocheckpoint", "PRAGMA wal_autocheckpoint = 0", "PRAGMA wal_autocheckpoint", "0")?;
         connection.execute_batch(
             "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;
@@ -114,7 +114,7 @@ impl From<rusqlite::Error> for Trouble {
     }
 }
 
-/// Makes a new database under another name and gives it its own when it is complete.
+/// Makes a new database under another name, and renames it when it is complete.
 fn create_if_missing(path: &Path) -> Result<(), OpenError> {
     if path.try_exists().map_err(|e| OpenError::inaccessible(path, &e))? {
         return Ok(());
@@ -123,7 +123,7 @@ fn create_if_missing(path: &Path) -> Result<(), OpenError> {
     if fs::metadata(&wal).is_ok_and(|found| found.len() > 0) {
         return Err(OpenError::OrphanedLog { path: path.to_owned(), wal });
     }
-    high_water::may_be_missing(path)?;
+    high_water::check_never_used(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_folder(folder).map_err(|source| OpenError::Folder { path: folder.to_owned(), source })?;
     let new = beside(path, "-new");

@@ -1,4 +1,4 @@
-//! What is derived from records, as they are appended. Everything here costs the same however long the history is.
+//! Projections: rows derived from records as they are appended. The cost does not grow with the history.
 
 mod call;
 mod conversation;
@@ -27,32 +27,32 @@ use abide_protocol::{
 };
 use rusqlite::{Connection, params};
 
-/// What an append changes besides rows of its own.
+/// Changes of an append outside its own rows.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// Messages up to this seq were read already (when they are derived anew).
+    /// For a rebuild: messages up to this seq are already read.
     read_up_to: i64,
-    /// Tasks beneath another one: what they say is not read in the conversation.
+    /// Sub-tasks; their messages are not the conversation's.
     children: Vec<TaskId>,
-    /// New messages that are not the person's own.
+    /// New messages that are not the person's.
     unread: u64,
-    /// When the conversation was last changed, if it was.
+    /// The time at which the conversation was last changed, if it was.
     touched: Option<Timestamp>,
-    /// The conversation looks different, though it was not touched.
-    restyled: bool,
+    /// The conversation's entry in lists changed, but not its time of change.
+    entry_changed: bool,
     inbox_added: Vec<(TaskId, Pending)>,
     inbox_removed: Vec<PendingId>,
 }
 
 impl Changes {
-    /// By records of these tasks.
+    /// Changes by records of these tasks.
     pub(crate) fn of<'t>(tasks: impl Iterator<Item = &'t AgentTask>) -> Self {
         let children = tasks.filter(|task| task.parent_id.is_some()).map(|task| task.id);
         Self { children: children.collect(), ..Self::default() }
     }
 
-    /// The records were there before, and were read up to that seq.
-    pub(crate) fn of_history(self, read_up_to: i64) -> Self {
+    /// For a rebuild: the records are old, and were read up to this seq.
+    pub(crate) fn for_rebuild(self, read_up_to: i64) -> Self {
         Self { read_up_to, ..self }
     }
 
@@ -61,7 +61,7 @@ impl Changes {
     }
 }
 
-/// Derives what follows from a record.
+/// Updates the rows that follow from a record.
 pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Changes) -> Result<(), Fault> {
     match &record.body {
         RecordBody::ConversationCreated(body) => conversation::created(connection, record, body, changes)?,
@@ -142,7 +142,7 @@ fn rule_remembered(connection: &Connection, record: &Record, body: &RuleRemember
     Ok(())
 }
 
-/// Of other conversations that have remembered the same, each forgets by a record of its own.
+/// Forgets this conversation's decision. Other conversations that remember the same call forget by their own records.
 fn rule_forgotten(connection: &Connection, record: &Record, body: &RuleForgotten) -> Result<(), Fault> {
     connection
         .prepare_cached("DELETE FROM rules WHERE conversation = ?1 AND digest = ?2")?
@@ -155,7 +155,7 @@ fn digest_of(rule: &Rule) -> Result<[u8; 32], WorkError> {
         .ok_or_else(|| WorkError::Invalid("a rule's arguments are nested too deeply".to_owned()))
 }
 
-/// The task of a record that has to have one.
+/// The task of a record that must have one.
 fn task_of(record: &Record) -> Result<TaskId, Fault> {
     record.task_id.ok_or_else(|| {
         WorkError::Invalid(format!(

@@ -1,4 +1,4 @@
-//! The reader threads: each has a read-only connection of its own, all take from one queue.
+//! The reader threads: each has a read-only connection, and all take from one queue.
 
 use crate::error::{OpenError, ReadError};
 use rusqlite::Connection;
@@ -13,17 +13,17 @@ use std::{
 };
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-/// Reads that may wait; more than that wait to be let in.
+/// The most waiting reads; callers wait for a place beyond that.
 const QUEUE: usize = 256;
 
 type Read = Box<dyn FnOnce(&mut Connection) + Send>;
 
 pub(crate) struct Readers {
-    /// As many as fit in the queue, so that sending never blocks.
+    /// One for each place in the queue, so that sending never blocks.
     permits: Arc<Semaphore>,
-    /// Nothing once the readers are told to end.
+    /// `None` once the readers are told to end.
     queue: Mutex<Option<SyncSender<Read>>>,
-    /// Every thread holds the other end; it yields nothing but its end.
+    /// Every thread holds a sender; it closes when the last thread has ended.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
 }
 
@@ -69,7 +69,7 @@ impl Readers {
         answered.await.map_err(|_| ReadError::Closed)?
     }
 
-    /// Lets the threads finish what is in the queue, and waits for their end.
+    /// Lets the threads finish the queued reads, and waits for their end.
     pub(crate) async fn close(&self) {
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.ended.lock().await.recv().await;
@@ -84,7 +84,7 @@ impl fmt::Debug for Readers {
 
 fn serve(mut connection: Connection, queue: &Mutex<Receiver<Read>>) {
     loop {
-        // The lock is held while waiting, so that one idle thread waits for work and the others for it.
+        // Held while waiting: one idle thread waits for a read, the others for the lock.
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         match next {
             Ok(read) => read(&mut connection),

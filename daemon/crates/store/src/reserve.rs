@@ -1,4 +1,4 @@
-//! Room that is kept for stops and answers on a full disk: a file beside the database, removed when it is needed.
+//! The disk reserve: a file beside the database that is removed on a full disk to make room for stops and answers.
 
 use crate::disk::{beside, create_private};
 use std::{
@@ -14,12 +14,12 @@ pub(crate) struct Reserve {
     held: bool,
 }
 
-/// What came of trying to take the room (back).
+/// The result of [`Reserve::restore`].
 #[derive(Debug)]
 pub(crate) enum Restored {
     Held,
     NoRoom,
-    /// Not for lack of room; it has to go without.
+    /// It failed for another reason than a full disk; the store goes on without a reserve.
     Impossible(io::Error),
 }
 
@@ -51,17 +51,17 @@ impl Reserve {
         }
     }
 
-    /// Gives the room away; says whether there was any to give.
+    /// Removes the file; returns whether there was one.
     pub(crate) fn release(&mut self) -> bool {
         std::mem::take(&mut self.held) && fs::remove_file(&self.path).is_ok()
     }
 }
 
-/// Takes that much room on the disk for the file. (A length alone takes none.)
+/// Allocates that much space for the file. (Setting its length would allocate none.)
 fn fill(file: &File, bytes: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes) {
-        // Not every file system can.
+        // Not every file system supports it.
         Err(rustix::io::Errno::OPNOTSUPP) => {}
         done => return Ok(done?),
     }
@@ -69,7 +69,7 @@ fn fill(file: &File, bytes: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::{Reserve, Restored};
     use std::{fs, os::unix::fs::MetadataExt as _};
@@ -77,7 +77,7 @@ mod tests {
     const BYTES: u64 = 200_000;
 
     #[test]
-    fn room_is_taken_given_away_once_and_taken_back() {
+    fn the_reserve_is_made_released_once_and_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("abide.db");
         let file = folder.path().join("abide.db-reserve");
@@ -90,12 +90,12 @@ mod tests {
             assert!(found.len() == BYTES && found.blocks() * 512 >= BYTES, "{found:?}");
             assert!(reserve.release());
             assert!(!file.exists());
-            assert!(!reserve.release(), "it is given away already");
+            assert!(!reserve.release(), "it was released before");
         }
     }
 
     #[test]
-    fn the_file_of_an_earlier_daemon_is_kept_if_it_has_the_size() {
+    fn an_existing_reserve_of_the_right_size_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("abide.db");
         let file = folder.path().join("abide.db-reserve");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn no_room_is_wanted_and_none_is_taken() {
+    fn a_reserve_of_zero_bytes_makes_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let mut reserve = Reserve::beside(&folder.path().join("abide.db"), 0);
         assert!(matches!(reserve.restore(), Restored::Held));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_lack_of_room_is_told_apart() {
+    fn a_missing_folder_is_not_taken_for_a_full_disk() {
         let folder = tempfile::tempdir().unwrap();
         let mut reserve = Reserve::beside(&folder.path().join("missing").join("abide.db"), BYTES);
         assert!(matches!(reserve.restore(), Restored::Impossible(_)));

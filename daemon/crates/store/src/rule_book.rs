@@ -1,4 +1,4 @@
-//! Remembered decisions, in memory: assessing a call asks for them and does not wait for a reader thread.
+//! Remembered decisions in memory, so that assessing a call does not wait for a reader thread.
 
 use crate::canonical::rule_digest;
 use rusqlite::Connection;
@@ -7,12 +7,12 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-/// By the digest of what was decided about: whether the newest decision allows. Cheap to clone.
+/// Whether the newest decision on a call allows it, by the call's digest. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RuleBook(Arc<RwLock<HashMap<[u8; 32], bool>>>);
 
 impl RuleBook {
-    /// Takes over what the table says. The writer does this before it answers whoever changed the table.
+    /// Loads the table. The writer does this before it replies to the caller that changed the table.
     pub(crate) fn load(&self, connection: &Connection) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached("SELECT digest, allow FROM rules ORDER BY seq")?;
         let rules = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

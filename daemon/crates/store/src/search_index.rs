@@ -1,4 +1,4 @@
-//! The search index follows the records when somebody searches.
+//! Updates the search index before a search.
 
 use crate::{
     Store,
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Store {
-    /// Indexes the records up to the newest one. On a full disk the index stays as far as it is.
+    /// Indexes the records up to the newest one. On a full disk the index stays as it is.
     pub(crate) async fn update_search_index(&self) -> Result<(), ReadError> {
         let mut progress = self.read(|connection| Ok(search_progress(connection)?)).await?;
         let target = progress.newest;

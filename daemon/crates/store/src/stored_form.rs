@@ -1,4 +1,4 @@
-//! How a record's body is stored: its kind, a version of that kind, and the kind's own JSON.
+//! The stored form of a record's body: its kind, a version of that kind, and the kind's own JSON.
 //!
 //! Stored JSON is never rewritten. When a kind's shape changes in a way that `serde` defaults do not bridge, its version here
 //! goes up by one and [`upcast`] learns the step.
@@ -7,7 +7,7 @@ use crate::error::{ReadError, Unreadable};
 use abide_protocol::{Seq, record::RecordBody};
 use std::borrow::Cow;
 
-/// A body, ready to be stored.
+/// A body in its stored form.
 pub(crate) struct Stored {
     pub(crate) kind: &'static str,
     pub(crate) version: u32,
@@ -17,7 +17,7 @@ pub(crate) struct Stored {
 
 macro_rules! kinds {
     ($($variant:ident $kind:literal $(or $former:literal)? $version:literal,)*) => {
-        /// Of a body: its tag in JSON, and the version that is written today.
+        /// A body's kind (its tag in JSON) and current version.
         const fn kind_of(body: &RecordBody) -> (&'static str, u32) {
             match body { $(RecordBody::$variant(_) => ($kind, $version),)* }
         }
@@ -25,17 +25,17 @@ macro_rules! kinds {
         #[cfg(test)]
         const KINDS: &[&str] = &[$($kind),*];
 
-        /// The version of that kind that is written today.
+        /// The current version of a kind.
         fn version_of(kind: &str) -> Option<u32> {
             match kind { $($kind $(| $former)? => Some($version),)* _ => None }
         }
     };
 }
 
-/// The kinds of the records that begin a call, as a list in SQL: today's name and the former one.
+/// The current and the former name of the kind that begins a call, as a list in SQL.
 pub(crate) const CALL_ASSESSED: &str = "'call_assessed', 'call_planned'";
 
-// After `or`: what records of older versions call that kind. Their rows keep that name.
+// After `or`: the former name of a kind. Rows of older versions keep it.
 kinds! {
     ConversationCreated "conversation_created" 1,
     ConversationUpdated "conversation_updated" 1,
@@ -75,7 +75,7 @@ impl Stored {
         let tagged = serde_json::to_string(body)?;
         if !tagged[2..].starts_with(kind) {
             return Err(serde::ser::Error::custom(format!(
-                "{kind} is not what a record of that kind is called"
+                "the table of kinds calls this record {kind}, its JSON does not"
             )));
         }
         Ok(Self { kind, version, tagged })
@@ -86,14 +86,14 @@ impl Stored {
     }
 }
 
-/// The body that was stored so.
+/// Reads a stored body.
 pub(crate) fn read(seq: Seq, kind: &str, version: u32, body: &str) -> Result<RecordBody, ReadError> {
     current(kind, version, body)
         .and_then(|body| Ok(serde_json::from_str(&format!(r#"{{"{kind}":{body}}}"#))?))
         .map_err(|reason| ReadError::Record { seq, kind: kind.to_owned(), reason })
 }
 
-/// The body in today's form.
+/// The body in its kind's current version.
 fn current<'a>(kind: &str, version: u32, body: &'a str) -> Result<Cow<'a, str>, Unreadable> {
     let known = version_of(kind).ok_or(Unreadable::UnknownKind)?;
     if version > known {
@@ -106,9 +106,9 @@ fn current<'a>(kind: &str, version: u32, body: &'a str) -> Result<Cow<'a, str>, 
     Ok(body)
 }
 
-/// The one place that knows old forms: from `version` of that kind to the next.
+/// Converts a body from `version` of its kind to the next; the only code that knows old forms.
 ///
-/// Text to text, since a `Value` in between would reorder what providers want back verbatim.
+/// Converts text to text: a `Value` in between would reorder JSON that providers need back verbatim.
 fn upcast(_kind: &str, _version: u32, body: &str) -> Result<String, Unreadable> {
     // No kind has a second version yet.
     Ok(body.to_owned())

@@ -1,9 +1,9 @@
-//! The one thread that writes: what waits is committed together.
+//! The writer thread: it commits all waiting work in one transaction.
 
-mod book;
 mod log;
 mod queue;
 mod severity;
+mod transactor;
 
 pub(crate) use queue::{Lane, Queue};
 
@@ -11,13 +11,12 @@ use crate::{
     committed::{Sink, StorageState},
     error::OpenError,
     high_water::{HighWater, newest},
-    ledger::{Sums, WorkError},
+    ledger::{Totals, WorkError},
     query::open_items,
     reserve::{Reserve, Restored},
     rule_book::RuleBook,
 };
 use abide_fail_point::{Point, pass};
-use book::Book;
 use queue::{Job, Queued};
 use rusqlite::{Connection, config::DbConfig};
 use severity::Severity;
@@ -33,14 +32,15 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::{oneshot, watch};
+use transactor::Transactor;
 
-/// Pieces of work in one transaction.
+/// The most pieces of work in one transaction.
 const BATCH: usize = 256;
 
-/// How often to look whether there is room again.
+/// How often to check whether the disk has room again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Starts the thread. It ends when it is told to close, or when nobody can ask it anything any more.
+/// Starts the thread. It ends when it is told to close, or when the last [`Queue`] is dropped.
 pub(crate) fn start(
     path: &Path,
     reserve_bytes: u64,
@@ -49,21 +49,26 @@ pub(crate) fn start(
     sink: Sink,
 ) -> Result<(Queue, watch::Receiver<StorageState>), OpenError> {
     rules.load(&connection).map_err(|e| OpenError::sqlite(path, &e))?;
-    let sums = || Ok(Sums { open_items: open_items(&connection)?, newest: newest(&connection)? });
-    let sums = sums().map_err(|e| OpenError::sqlite(path, &e))?;
+    let totals = || Ok(Totals { open_items: open_items(&connection)?, newest: newest(&connection)? });
+    let totals = totals().map_err(|e| OpenError::sqlite(path, &e))?;
     let transactions = Arc::new(AtomicU64::new(0));
     let (queue, jobs) = Queue::new(Arc::clone(&transactions));
     let (state, watched) = watch::channel(StorageState { full: false });
     let mut writer = Writer {
-        book: Book { connection, sums, high_water: HighWater::beside(path, sums.newest), transactions },
+        transactor: Transactor {
+            connection,
+            totals,
+            high_water: HighWater::beside(path, totals.newest),
+            transactions,
+        },
         rules,
         sink,
         reserve: Reserve::beside(path, reserve_bytes),
         condition: Condition::Good,
         state,
         held: Vec::new(),
-        log_holds_erased: false,
-        look_at: Instant::now(),
+        log_has_deleted_pages: false,
+        retry_at: Instant::now(),
     };
     if !writer.restore_reserve() {
         writer.set_condition(Condition::Full);
@@ -76,33 +81,33 @@ pub(crate) fn start(
 }
 
 struct Writer {
-    book: Book,
+    transactor: Transactor,
     rules: RuleBook,
     sink: Sink,
     reserve: Reserve,
     condition: Condition,
     state: watch::Sender<StorageState>,
-    /// What waits for room, or for a lock.
+    /// Work that waits for room on the disk, or for a lock.
     held: Vec<Queued>,
-    /// The log still has pages from before a deletion.
-    log_holds_erased: bool,
-    /// When to look (again) after what could not be done at once.
-    look_at: Instant,
+    /// The log still has pages with deleted records.
+    log_has_deleted_pages: bool,
+    /// When to retry what could not be done.
+    retry_at: Instant,
 }
 
 #[derive(Debug)]
 enum Condition {
     Good,
-    /// Only urgent work is tried.
+    /// The disk is full: only urgent work is tried.
     Full,
-    /// Nothing is written any more. Why.
+    /// Nothing can be written any more; the reason.
     Broken(String),
 }
 
-/// What the thread wakes up for.
+/// Why the thread woke up.
 enum Wake {
-    /// There is work, or it is time to look after what waits.
-    Up,
+    /// There is work, or it is time to retry.
+    Proceed,
     Close(Option<oneshot::Sender<()>>),
 }
 
@@ -111,16 +116,16 @@ impl Writer {
         let mut batch = Vec::new();
         loop {
             let wake = self.wait(jobs, &mut batch);
-            if !self.waits() {
-                self.look_at = Instant::now() + RETRY;
+            if !self.needs_retry() {
+                self.retry_at = Instant::now() + RETRY;
             }
-            self.take(mem::take(&mut batch));
-            if self.waits() && self.look_at <= Instant::now() {
-                self.look_after();
-                self.look_at = Instant::now() + RETRY;
+            self.handle_batch(mem::take(&mut batch));
+            if self.needs_retry() && self.retry_at <= Instant::now() {
+                self.retry();
+                self.retry_at = Instant::now() + RETRY;
             }
             match wake {
-                Wake::Up => {}
+                Wake::Proceed => {}
                 Wake::Close(answer) => {
                     self.close();
                     if let Some(answer) = answer {
@@ -132,25 +137,25 @@ impl Writer {
         }
     }
 
-    /// Something could not be done at once, and has to be looked after.
-    fn waits(&self) -> bool {
+    /// Something could not be done and has to be retried.
+    fn needs_retry(&self) -> bool {
         match self.condition {
-            Condition::Good => !self.held.is_empty() || self.log_holds_erased,
+            Condition::Good => !self.held.is_empty() || self.log_has_deleted_pages,
             Condition::Full => true,
             Condition::Broken(_) => false,
         }
     }
 
-    /// Waits for work and takes all of it that is there.
+    /// Waits for work, and takes all that is queued, up to a batch.
     fn wait(&self, jobs: &Receiver<Job>, batch: &mut Vec<Queued>) -> Wake {
-        let first = if self.waits() {
-            jobs.recv_timeout(self.look_at.saturating_duration_since(Instant::now()))
+        let first = if self.needs_retry() {
+            jobs.recv_timeout(self.retry_at.saturating_duration_since(Instant::now()))
         } else {
             jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
         };
         let mut next = match first {
             Ok(job) => Some(job),
-            Err(RecvTimeoutError::Timeout) => return Wake::Up,
+            Err(RecvTimeoutError::Timeout) => return Wake::Proceed,
             Err(RecvTimeoutError::Disconnected) => return Wake::Close(None),
         };
         while let Some(job) = next {
@@ -160,15 +165,15 @@ impl Writer {
             }
             next = if batch.len() < BATCH { jobs.try_recv().ok() } else { None };
         }
-        Wake::Up
+        Wake::Proceed
     }
 
-    fn take(&mut self, batch: Vec<Queued>) {
+    fn handle_batch(&mut self, batch: Vec<Queued>) {
         match &self.condition {
             Condition::Good => self.commit(batch),
             Condition::Full => {
                 let (urgent, rest) = batch.into_iter().partition(|queued| queued.work.is_urgent());
-                self.shelve(rest);
+                self.hold_or_refuse(rest);
                 self.commit(urgent);
             }
             Condition::Broken(reason) => {
@@ -183,37 +188,37 @@ impl Writer {
         if batch.is_empty() {
             return;
         }
-        match self.book.transact(&mut batch) {
+        match self.transactor.transact(&mut batch) {
             Ok(outcomes) => self.publish(batch, outcomes),
             Err(error) => self.failed(batch, &error),
         }
     }
 
-    /// Nothing of the batch is stored.
+    /// The transaction failed: nothing of the batch is committed.
     fn failed(&mut self, batch: Vec<Queued>, error: &rusqlite::Error) {
         match Severity::of(error) {
             Severity::NoRoom => {
                 self.set_condition(Condition::Full);
                 let (urgent, rest): (Vec<_>, Vec<_>) =
                     batch.into_iter().partition(|queued| queued.work.is_urgent());
-                self.shelve(rest);
+                self.hold_or_refuse(rest);
                 if !urgent.is_empty() && self.reserve.release() {
-                    // Comes back here at most once: the reserve is gone then.
+                    // This recurses at most once: the reserve is gone then.
                     self.commit(urgent);
                 } else {
-                    self.shelve(urgent);
+                    self.hold_or_refuse(urgent);
                 }
             }
             Severity::Locked => {
                 tracing::warn!(%error, "another process holds the database");
                 self.held.extend(batch);
             }
-            Severity::Statement | Severity::Final => self.break_down(batch, error),
+            Severity::Statement | Severity::Final => self.stop_writing(batch, error),
         }
     }
 
-    /// Keeps what waits for room, and refuses the rest.
-    fn shelve(&mut self, batch: Vec<Queued>) {
+    /// Holds the work that may wait for room, and refuses the rest.
+    fn hold_or_refuse(&mut self, batch: Vec<Queued>) {
         for queued in batch {
             if queued.work.waits_for_room() {
                 self.held.push(queued);
@@ -223,8 +228,8 @@ impl Writer {
         }
     }
 
-    /// SQLite cannot say what is on disk after this; only opening the database again can.
-    fn break_down(&mut self, batch: Vec<Queued>, error: &rusqlite::Error) {
+    /// Refuses all work from here on: after such an error only reopening the database tells what is on disk.
+    fn stop_writing(&mut self, batch: Vec<Queued>, error: &rusqlite::Error) {
         tracing::error!(%error, "the database cannot be written any more");
         let reason = error.to_string();
         for queued in mem::take(&mut self.held).into_iter().chain(batch) {
@@ -244,37 +249,37 @@ impl Writer {
         self.state.send_if_modified(|state| mem::replace(&mut state.full, full) != full);
     }
 
-    /// It is on disk: first the sink hears of all, then those who asked of theirs.
+    /// After the commit: publishes everything to the sink, then replies to those who asked.
     fn publish(&mut self, mut batch: Vec<Queued>, outcomes: Vec<Result<(), WorkError>>) {
         let mut changes_rules = false;
         for (queued, outcome) in batch.iter_mut().zip(&outcomes) {
             if outcome.is_ok() {
                 changes_rules |= queued.work.changes_rules();
-                self.log_holds_erased |= queued.work.erases();
+                self.log_has_deleted_pages |= queued.work.erases();
                 if let Some(committed) = queued.work.committed() {
                     (self.sink)(&committed);
                 }
             }
         }
-        if changes_rules && let Err(error) = self.rules.load(&self.book.connection) {
-            self.break_down(Vec::new(), &error);
+        if changes_rules && let Err(error) = self.rules.load(&self.transactor.connection) {
+            self.stop_writing(Vec::new(), &error);
         }
-        if self.log_holds_erased {
-            self.empty_log();
+        if self.log_has_deleted_pages {
+            self.truncate_log();
         }
         pass(Point::Published);
         for (queued, outcome) in batch.into_iter().zip(outcomes) {
             queued.work.answer(outcome);
         }
-        if let Err(error) = log::shorten(&self.book.connection) {
+        if let Err(error) = log::checkpoint_if_long(&self.transactor.connection) {
             self.log_failed(&error);
         }
     }
 
-    /// Looks after what could not be done at once.
-    fn look_after(&mut self) {
-        if self.log_holds_erased {
-            self.empty_log();
+    /// Retries what could not be done.
+    fn retry(&mut self) {
+        if self.log_has_deleted_pages {
+            self.truncate_log();
         }
         self.held.retain(|queued| !queued.work.is_abandoned());
         match self.condition {
@@ -284,17 +289,17 @@ impl Writer {
             }
             Condition::Full => {
                 if self.restore_reserve() {
-                    self.try_held();
+                    self.retry_held();
                 }
             }
             Condition::Broken(_) => {}
         }
     }
 
-    /// There is room for the reserve again; if there is for what waits too, all is well.
-    fn try_held(&mut self) {
+    /// The reserve is restored; commits the work that waited for room.
+    fn retry_held(&mut self) {
         let mut held = mem::take(&mut self.held);
-        match self.book.transact(&mut held) {
+        match self.transactor.transact(&mut held) {
             Ok(outcomes) => {
                 self.set_condition(Condition::Good);
                 self.publish(held, outcomes);
@@ -303,7 +308,7 @@ impl Writer {
         }
     }
 
-    /// Says whether there is room for the reserve. Where there cannot be one for another reason, it goes without.
+    /// Whether the reserve is in place. If it cannot be made for another reason than a full disk, the store goes on without one.
     fn restore_reserve(&mut self) -> bool {
         match self.reserve.restore() {
             Restored::Held => true,
@@ -315,18 +320,18 @@ impl Writer {
         }
     }
 
-    /// Empties the log, so that nothing deleted can be read in it. Has to wait while somebody reads an older state.
-    fn empty_log(&mut self) {
-        match log::empty(&self.book.connection) {
-            Ok(is_empty) => self.log_holds_erased = !is_empty,
+    /// Empties the log, so that nothing deleted can be read in it. Retried later while a reader uses an older state.
+    fn truncate_log(&mut self) {
+        match log::truncate(&self.transactor.connection) {
+            Ok(is_empty) => self.log_has_deleted_pages = !is_empty,
             Err(error) => self.log_failed(&error),
         }
     }
 
-    /// What is in the log is safe there; only a disk that fails is a reason to stop.
+    /// What the log holds is durable; only a failing disk is a reason to stop.
     fn log_failed(&mut self, error: &rusqlite::Error) {
         match Severity::of(error) {
-            Severity::Final => self.break_down(Vec::new(), error),
+            Severity::Final => self.stop_writing(Vec::new(), error),
             severity => tracing::debug!(%error, ?severity, "the log is brought into the database later"),
         }
     }
@@ -336,12 +341,13 @@ impl Writer {
             queued.work.answer(Err(WorkError::Closed));
         }
         if !matches!(self.condition, Condition::Broken(_)) {
-            let _ = self.book.connection.execute_batch("PRAGMA optimize");
-            self.empty_log();
-            // With everything in the database, closing may remove the log.
-            let _ = self.book.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+            let _ = self.transactor.connection.execute_batch("PRAGMA optimize");
+            self.truncate_log();
+            // The log is empty, so closing may remove it.
+            let _ =
+                self.transactor.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
         }
-        if let Err((_, error)) = self.book.connection.close() {
+        if let Err((_, error)) = self.transactor.connection.close() {
             tracing::warn!(%error, "the database did not close cleanly; nothing is lost");
         }
     }

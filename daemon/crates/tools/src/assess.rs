@@ -1,4 +1,4 @@
-//! Looking at calls before anything runs: do they make sense, what would they change, may they.
+//! Assesses calls before anything runs: are they valid, what would they change, may they run.
 
 mod permission;
 mod schemas;
@@ -22,16 +22,16 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 
-/// A summary is no longer than this, in characters.
+/// The longest summary, in characters.
 const SUMMARY: usize = 120;
 
-/// Assesses the calls of one reply, each as if those before it had run.
+/// Assesses the calls of one reply, each as if the calls before it had run.
 pub(crate) struct Assessor<'a> {
     scope: &'a Scope<'a>,
     schemas: &'a Schemas,
     registry: &'a Registry,
     closed: Arc<Closed>,
-    /// Opened when a call needs it: control calls do not.
+    /// Opened when the first call needs it; control calls do not.
     workspace: Option<Workspace>,
     overlay: Overlay,
 }
@@ -95,7 +95,7 @@ impl<'a> Assessor<'a> {
         Ok(permission::decide(remembered, self.scope.approvals, tier))
     }
 
-    /// What is expected of the call, and whether the workspace is one where everything asks.
+    /// The call's outlook, and whether the workspace is so broad that even reading needs approval.
     fn look(&mut self, spec: &ToolSpec, call: &dyn Call) -> Result<(Outlook, bool), CallError> {
         let workspace = match self.workspace.take() {
             Some(workspace) => workspace,
@@ -114,25 +114,25 @@ impl<'a> Assessor<'a> {
     }
 }
 
-/// A call that was assessed before.
+/// Parses a call that was assessed before.
 pub(crate) fn parse(registry: &Registry, tool: &str, text: &str) -> Result<Box<dyn Call>, CallError> {
     registry.parse(tool, arguments(text)?)
 }
 
-/// A call's arguments. Models send nothing at all where nothing is needed.
+/// A call's arguments; empty text is an empty object, as models send it.
 fn arguments(text: &str) -> Result<Value, CallError> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     let value: Value = serde_json::from_str(text).map_err(|error| CallError::NotJson(error.to_string()))?;
     if value.is_object() { Ok(value) } else { Err(CallError::NotAnObject) }
 }
 
-/// What a person's "always" about this call is about.
+/// The rule that a decision "always" about this call remembers.
 fn rule(block: &CallBlock, workspace: &str) -> Rule {
     let arguments = JsonText::parse(block.arguments.clone()).unwrap_or_else(|_| JsonText::empty());
     Rule { tool: block.tool.clone(), arguments, workspace: workspace.to_owned() }
 }
 
-/// Each part with its length before it, so that no two calls have the same text.
+/// Each part follows its length, so that no two different calls give the same text.
 fn digest(tool: &str, arguments: &str, workspace: &str) -> String {
     let mut hash = Sha256::new();
     for part in [tool, arguments, workspace] {
@@ -142,7 +142,7 @@ fn digest(tool: &str, arguments: &str, workspace: &str) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The tool and the first text among its arguments.
+/// The tool's name and the first text among its arguments.
 fn control_summary(tool: &str, arguments: &Value) -> String {
     let text = arguments.as_object().and_then(|fields| fields.values().find_map(Value::as_str));
     text.map_or_else(|| tool.to_owned(), |text| format!("{tool}: {text}"))

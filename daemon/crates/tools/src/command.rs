@@ -1,4 +1,4 @@
-//! A command under its helper, as the daemon sees it: started, listened to, ended in time.
+//! A command under its helper, on the daemon's side: starts it, reads its output, ends it in time.
 
 mod fork_server;
 mod live;
@@ -26,23 +26,23 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The helper gives a stopped command 300 ms; if it has not ended everything by then and this, it is itself in trouble.
+/// The helper gives a stopped command 300 ms. If it has not reported after this, the helper itself is taken for lost.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// When everything has ended, what is still in the pipes is read for no longer than this.
+/// How long the pipes are read after all processes have ended.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// A report line is no longer than this, in bytes.
+/// The longest report line, in bytes.
 const MAX_REPORT: u64 = 64 * 1024;
 
-/// How a command ended, and what it printed.
+/// How a command ended, and its output.
 pub(crate) struct Ended {
     pub(crate) how: How,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
-    /// Processes that it left behind and that were ended.
+    /// Processes that it left behind and that were killed.
     pub(crate) left_behind: usize,
-    /// Processes that could not be ended.
+    /// Processes that could not be killed.
     pub(crate) survivors: usize,
 }
 
@@ -53,18 +53,18 @@ pub(crate) enum How {
     NotStarted(String),
     TimedOut,
     Cancelled,
-    /// The helper died or hung; everything was ended without it.
+    /// The helper died or hung; its processes were killed without it.
     HelperLost,
 }
 
-/// Why a command is to end before its time.
+/// Why a command is ended early.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     TimedOut,
     Cancelled,
 }
 
-/// Listens to a command until nothing of it runs any more.
+/// Reads a command's output and report until no process of it runs any more.
 pub(crate) async fn follow(
     link: Link,
     deadline: Duration,
@@ -101,7 +101,7 @@ pub(crate) async fn follow(
     let lost = report.is_none();
     let report = match report {
         Some(report) => report,
-        // Killed or halted, by its command perhaps: then the tree is ended from here.
+        // The helper was killed or halted, perhaps by its own command: its process tree is killed from here.
         None => end_without_helper(identity, call).await,
     };
     drop(write);
@@ -139,7 +139,7 @@ fn keep(piece: &str, show: &mut Box<dyn FnMut(&str) + Send>, spool: &mut Spool) 
     }
 }
 
-/// `None` if the helper went away without one.
+/// `None` if the helper closed the connection without a report.
 async fn read_report(lines: &mut Lines<BufReader<Take<OwnedReadHalf>>>) -> Option<Report> {
     let line = lines.next_line().await.ok()??;
     serde_json::from_str(&line).ok()

@@ -1,4 +1,4 @@
-//! Edits of files: what is there, what shall be there, and seeing to it that nobody's change is lost.
+//! Edits of files: computes the new content, and writes it only if the file has not changed since.
 
 mod overlay;
 mod preview;
@@ -17,7 +17,7 @@ pub(crate) struct Edit {
     pub(crate) after: Vec<u8>,
 }
 
-/// Why an assessed edit was not made.
+/// Why an assessed edit was not written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditError {
     #[error("{0} was changed since the edit was proposed; nothing was written. Read it and try again")]
@@ -26,11 +26,11 @@ pub(crate) enum EditError {
     Path(#[from] PathError),
 }
 
-/// What was done.
+/// How an edit was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Applied {
     Written,
-    /// The file was already what it should become.
+    /// The file had the new content already.
     Already,
 }
 
@@ -44,10 +44,10 @@ impl Edit {
     }
 }
 
-/// Makes an assessed edit, if the file is still what it was. `content` gives the new content for the old one.
+/// Writes an assessed edit if the file has not changed since. `content` computes the new content from the old.
 ///
 /// # Errors
-/// The file is not what it was, it cannot be read or written, or there is no new content.
+/// The file has changed, it cannot be read or written, or `content` fails.
 pub(crate) fn apply<E: From<EditError>>(
     workspace: &Workspace,
     spot: &Spot,

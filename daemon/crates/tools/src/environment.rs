@@ -1,4 +1,4 @@
-//! The environment of a tool: an allow-list, and nothing on it that looks like a secret.
+//! The environment of a tool: an allow-list, less any value that looks like a secret.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ const ALLOWED: &[&str] = &[
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
     "XDG_STATE_HOME",
-    // Where languages keep their things.
+    // Folders of language toolchains.
     "BUN_INSTALL",
     "CARGO_HOME",
     "CARGO_TARGET_DIR",
@@ -52,7 +52,7 @@ const ALLOWED: &[&str] = &[
     "RUSTUP_TOOLCHAIN",
     "UV_CACHE_DIR",
     "VIRTUAL_ENV",
-    // The way out.
+    // Proxies.
     "http_proxy",
     "https_proxy",
     "no_proxy",
@@ -69,7 +69,7 @@ const ALLOWED: &[&str] = &[
 /// Longer values are dropped, in bytes.
 const MAX_VALUE: usize = 32 * 1024;
 
-/// The part of an environment that a tool may have.
+/// The part of an environment that a tool gets.
 #[must_use]
 pub fn allowed(mut environment: BTreeMap<String, String>) -> BTreeMap<String, String> {
     environment.retain(|name, value| {
@@ -81,7 +81,7 @@ pub fn allowed(mut environment: BTreeMap<String, String>) -> BTreeMap<String, St
     environment
 }
 
-/// Whether the value is a URL with a name or a password in it, as proxies have.
+/// Whether the value is a URL with a user or a password, as proxies have.
 fn has_login(value: &str) -> bool {
     value
         .split_once("://")

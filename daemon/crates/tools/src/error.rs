@@ -1,6 +1,6 @@
 use std::{io, path::PathBuf};
 
-/// Why there are no tools.
+/// Why the tools cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot use {path} for the output of tools: {source}; make it a folder that only you can write to", path = .path.display())]

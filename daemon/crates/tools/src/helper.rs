@@ -1,15 +1,15 @@
 //! The processes between the daemon and its commands.
 //!
-//! A **helper** watches over one command: it holds a connection to the daemon, and when that closes, for whatever reason, nothing
-//! that the command started survives.
+//! A **helper** watches one command. It holds a connection to the daemon; when that closes, for whatever reason, it kills
+//! everything that the command started.
 //!
-//! * It adopts what the command leaves behind (subreaper), so that nothing escapes by `setsid` or a double fork.
-//! * It has one thread, which lives as long as itself: the command's parent-death signal is tied to the thread that started it. (The
-//!   helper itself has none: the daemon's threads come and go, its connection does not.)
-//! * It is single-purpose: no async runtime, nothing of the daemon's state, an empty environment, no descriptors but its own.
+//! * It adopts orphans of the command (subreaper), so that nothing escapes by `setsid` or a double fork.
+//! * It has one thread for its whole life: the command's parent-death signal is tied to the thread that started it. (The helper
+//!   itself has no such signal, because the daemon's threads come and go; it has the connection.)
+//! * It does nothing else: no async runtime, none of the daemon's state, an empty environment, no descriptors but its own.
 //!
-//! The **fork server** is the one process from which helpers are forked: small and with one thread, so that a fork is cheap and
-//! safe. To execute the daemon's program anew for each command takes longer than most commands. It ends when the daemon does.
+//! The **fork server** is the one process that forks helpers: small and with one thread, so that a fork is cheap and safe. To
+//! execute the daemon's program for each command would take longer than most commands. It ends with the daemon.
 
 mod descriptors;
 mod protocol;
@@ -32,7 +32,7 @@ use std::{
 };
 use tree::Tree;
 
-/// Entry of the fork server: what [`crate::Options::helper`] must run.
+/// The entry point of the fork server: [`crate::Options::helper`] must run it.
 #[must_use]
 pub fn main() -> ExitCode {
     match serve() {
@@ -44,7 +44,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Forks helpers until the daemon has gone. In a forked helper it returns when the helper is done.
+/// Forks helpers until the daemon closes the connection. In a forked helper it returns when the helper has finished.
 fn serve() -> io::Result<()> {
     descriptors::keep_only_standard()?;
     let daemon = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -52,7 +52,7 @@ fn serve() -> io::Result<()> {
     dup2_stdin(&nowhere)?;
     dup2_stdout(&nowhere)?;
     drop(nowhere);
-    // Nobody waits for a helper: the daemon hears from it, or sees its connection close.
+    // Nobody waits for a helper's process: the daemon gets its report or sees its connection close.
     stage::forget_children(true)?;
     stage::limit()?;
     let _ = setsid();
@@ -73,7 +73,7 @@ fn serve() -> io::Result<()> {
     Ok(())
 }
 
-/// A helper's life. Most of it may be over before there is a command, so all that can be done before is.
+/// Runs a helper. A helper may wait long for its command, so everything possible is prepared before.
 fn help(daemon: &UnixStream) -> io::Result<()> {
     stage::forget_children(false)?;
     let _ = setsid();
@@ -81,13 +81,13 @@ fn help(daemon: &UnixStream) -> io::Result<()> {
     let ends = ChildEnds::watch()?;
     let Some((program, fittings)) = Program::receive(daemon)? else { return Ok(()) };
     let started = spawn::spawn(&program, &fittings);
-    // With the last end of its pipes the output is complete: no other may be here.
+    // The output ends when the last writer of its pipes closes them, so this process must not keep one open.
     drop(fittings);
     let report = match started {
         Ok(command) => Tree::new(command, ends, daemon).watch(),
         Err(error) => Report::of(CommandEnd::NotStarted(error.to_string())),
     };
-    // The daemon may be gone; then nobody wants to know.
+    // If the daemon has ended, nobody reads the report.
     let _ = report.write(daemon);
     Ok(())
 }

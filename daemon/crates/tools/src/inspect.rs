@@ -1,4 +1,4 @@
-//! After a restart: what became of a call that was started and has no result.
+//! After a restart: finds out the effects of a call that was started and has no result.
 
 use crate::{
     EditState, Inspection,
@@ -15,7 +15,7 @@ use abide_protocol::{
 };
 use std::time::Duration;
 
-/// The helper ends its tree by itself when the daemon is gone. It has this long before it is done for it.
+/// How long the helper has to end its tree by itself after the daemon is gone; then the tree is killed from here.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Runner {

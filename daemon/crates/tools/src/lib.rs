@@ -1,15 +1,16 @@
-//! Tools: what they are, whether a call may run, running it, and finding out what became of it. The only place that starts a process.
+//! Tools: assesses calls, runs them, and finds out the effects of interrupted ones. No other crate of the daemon starts a
+//! process.
 //!
 //! A call is assessed ([`Tools::assess`]: schema, paths, permission, preview), prepared ([`Tools::prepare`]) and run
-//! ([`Prepared::run`]), or after a crash looked at ([`Tools::inspect`]).
+//! ([`Prepared::run`]). After a crash a call without a result is inspected ([`Tools::inspect`]).
 //!
-//! * Files: beneath the workspace only, by descriptor; an edit is made against the very content that it was assessed with, and as a
+//! * Files: beneath the workspace only, by descriptor. An edit is written only if the file is as it was when assessed, and either
 //!   whole or not at all.
-//! * Processes: each command runs under a [`helper`] that is tied to the daemon by a connection. When that closes, or the call is
-//!   stopped, or the command ends, nothing that it started survives.
-//! * Nothing here panics or fails as a whole: what cannot run is a denial, what goes wrong is a result, both in words for a model.
+//! * Processes: each command runs under a [`helper`] that holds a connection to the daemon. When that closes, or the call is
+//!   stopped, or the command ends, everything that it started is killed.
+//! * Nothing here panics or fails as a whole: a call that may not run is denied, an error is a result, both in words for a model.
 //!
-//! Absent on purpose: the database, the clock of the day, any knowledge of tasks. There is no sandbox yet; `Sandbox` is its place.
+//! Absent on purpose: the database, the wall clock, any knowledge of tasks. There is no sandbox yet; `Sandbox` is its place.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(

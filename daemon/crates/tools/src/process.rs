@@ -1,7 +1,7 @@
-//! Processes as the kernel shows them: who they are, who descends from whom, and ending them for good.
+//! Processes as the kernel shows them: their identity, their descendants, and killing them.
 //!
-//! A process id alone is never trusted: it may have been given to another process meanwhile. What is signalled was opened as a
-//! descriptor and then compared with its start time.
+//! A process id alone is never trusted, since it may be reused. A process is opened as a descriptor and its start time compared
+//! before it is signalled.
 
 mod identity;
 mod table;
@@ -10,5 +10,5 @@ mod tree;
 pub(crate) use identity::Identity;
 pub(crate) use tree::{Leftover, end_call, end_descendants, signal_descendants, wait_descendants, wait_gone};
 
-/// In the environment of every process of a call: the call's id. Finds those that no parent leads to.
+/// An environment variable of every process of a call, with the call's id. It finds processes that no parent leads to.
 pub(crate) const MARK: &str = "ABIDE_CALL_ID";

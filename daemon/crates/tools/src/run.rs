@@ -1,4 +1,4 @@
-//! Carrying out an assessed call. Every failure is a result.
+//! Runs an assessed call. Every failure is a result.
 
 mod look;
 mod shell;
@@ -15,7 +15,7 @@ use std::{path::PathBuf, sync::Arc, time::Instant};
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
-/// What carrying out a call needs to know of the daemon.
+/// What running a call needs from the daemon.
 #[derive(Debug)]
 pub(crate) struct Runner {
     pub(crate) registry: Registry,
@@ -27,7 +27,7 @@ pub(crate) struct Runner {
 
 type Show = Box<dyn FnMut(&str) + Send>;
 
-/// An assessed call of which everything is ready, and nothing has begun.
+/// An assessed call that is ready to run; nothing of it has begun.
 pub struct Prepared {
     runner: Arc<Runner>,
     run: Run,
@@ -44,8 +44,8 @@ enum Ready {
 impl Prepared {
     /// Runs the call to its end. Every failure is a result.
     ///
-    /// `output` gets what a command prints, as it comes. A cancelled command is ended with all that it started before this returns;
-    /// one whose future is dropped is ended by its helper.
+    /// `output` gets what a command prints, as it comes. Of a cancelled command all processes are killed before this returns; if
+    /// the future is dropped, the helper kills them.
     pub async fn run(self, cancel: CancellationToken, output: Show) -> Finished {
         let began = Instant::now();
         let Self { runner, run, ready } = self;
@@ -63,7 +63,7 @@ impl Prepared {
         }
     }
 
-    /// The call is not going to run: nothing is left of what was made ready.
+    /// Gives the call up: removes everything that was prepared.
     pub async fn discard(self) {
         if let Ok(Ready::Command(_, waiting)) = self.ready {
             shell::discard(*waiting).await;
@@ -114,7 +114,7 @@ impl Runner {
     }
 }
 
-/// Names what an attempt leaves on the disk while it works.
+/// The name of the temporary file of an attempt.
 pub(crate) fn mark(call: CallId, attempt: u32) -> String {
     format!("{call}-{attempt}")
 }
@@ -129,7 +129,7 @@ fn settled(done: Result<Result<ToolResult, CallError>, JoinError>) -> ToolResult
         Ok(Ok(result)) => result,
         Ok(Err(error)) => ToolResult::failure(error.to_string()),
         Err(error) => {
-            tracing::error!(%error, "a tool failed in a way it should not");
+            tracing::error!(%error, "a tool's blocking task did not complete");
             ToolResult::failure("the tool itself failed; this is a fault in Abide. What it did is unknown")
         }
     }

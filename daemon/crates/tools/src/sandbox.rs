@@ -6,7 +6,7 @@ pub(crate) enum Sandbox {
 }
 
 impl Sandbox {
-    /// As it is recorded and shown.
+    /// Its name in records and for people.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -1,4 +1,4 @@
-//! Text from outside: decoded, cut to size, made fit to be shown.
+//! Text from outside: decodes it, limits its length, makes it safe to show.
 
 mod capture;
 mod escape;
@@ -8,5 +8,5 @@ pub(crate) use capture::{Capture, clip};
 pub(crate) use escape::{escape, one_line};
 pub(crate) use utf8::Utf8;
 
-/// A result's texts are no longer than this together, in characters.
+/// The most characters of all texts of a result together.
 pub(crate) const RESULT_CHARS: usize = 30_000;

@@ -1,5 +1,4 @@
-//! The tools: what each is called and takes, what a call of it means, and how it is carried out. Each is a module, and a line in the
-//! [`Registry`].
+//! The tools: names, arguments, assessment and work of each. Each is a module, and a line in the [`Registry`].
 
 mod create_dir;
 mod error;
@@ -31,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A tool.
 pub(crate) struct Tool {
-    /// As models see it.
+    /// As models get it.
     spec: ToolSpec,
     parse: Parse,
 }
@@ -39,47 +38,47 @@ pub(crate) struct Tool {
 type Parse = Box<dyn Fn(Value) -> Result<Box<dyn Call>, serde_json::Error> + Send + Sync>;
 
 impl Tool {
-    /// One whose arguments are read as a `C`.
+    /// A tool whose arguments are parsed as a `C`.
     fn of<C: Call + DeserializeOwned + 'static>(spec: ToolSpec) -> Self {
         Self { spec, parse: Box::new(|arguments| Ok(Box::new(serde_json::from_value::<C>(arguments)?))) }
     }
 }
 
-/// A call whose arguments make sense.
+/// A call with valid arguments.
 pub(crate) trait Call: Debug + Send {
-    /// What it does and to what; not yet fit to be shown.
+    /// What the call does, in one line; not yet escaped.
     fn summary(&self) -> String;
 
-    /// Looks at it before anything runs, and says in `outlook` where this call is not like every other of its tool.
+    /// Assesses it before anything runs; sets in `outlook` what differs from the tool's spec.
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError>;
 
-    /// How it is carried out.
+    /// The work to run.
     fn work(self: Box<Self>) -> Work;
 
-    /// After a crash: what became of a change that leaves no [`EditHashes`] to compare.
+    /// After a crash: the state of a change that has no [`EditHashes`] to compare.
     fn state(&self, _workspace: &Workspace) -> EditState {
         EditState::NotAnEdit
     }
 }
 
-/// Where a call is assessed: as if those before it in the same reply had run.
+/// The place where a call is assessed, as if the calls before it in the same reply had run.
 pub(crate) struct Site<'a> {
     pub(crate) workspace: &'a Workspace,
-    /// The workspace, as it is named.
+    /// The workspace's path, as the task names it.
     pub(crate) folder: &'a str,
     /// The `PATH` that commands get.
     pub(crate) path: Option<&'a str>,
     pub(crate) overlay: &'a mut Overlay,
 }
 
-/// What is expected of a call. It begins as the tool's spec has it.
+/// The effect, risk and so on that are expected of a call. Initially those of the tool's spec.
 pub(crate) struct Outlook {
     pub(crate) effect: EffectClass,
     pub(crate) risk: Risk,
     pub(crate) tier: Tier,
-    /// What will confine its processes.
+    /// The sandbox of its processes.
     pub(crate) sandbox: Sandbox,
-    /// The change of a file.
+    /// The file's change, if it is an edit.
     pub(crate) edit: Option<Edit>,
 }
 
@@ -89,7 +88,7 @@ impl From<&ToolSpec> for Outlook {
     }
 }
 
-/// How a call is carried out.
+/// The work of a call.
 pub(crate) enum Work {
     Look(Look),
     Change(Change),
@@ -97,19 +96,19 @@ pub(crate) enum Work {
     Command(Shell),
 }
 
-/// Work that only looks, and is not waited for longer than it matters: the token is cancelled when it does not any more.
+/// Work that only reads. It is no longer waited for when the call is cancelled or takes too long; then its token is cancelled.
 pub(crate) type Look =
     Box<dyn FnOnce(&Workspace, &CancellationToken) -> Result<ToolResult, CallError> + Send>;
 
-/// Work that changes the workspace. Short, and waited for whatever happens, so that it is not left half-way.
+/// Work that changes the workspace. It is short, and always waited for, so that it is not left half done.
 pub(crate) type Change = Box<dyn FnOnce(&Workspace, &Proposal) -> Result<ToolResult, CallError> + Send>;
 
-/// A change as it was assessed.
+/// The change that was assessed.
 #[derive(Debug)]
 pub(crate) struct Proposal {
-    /// Of the file before and after.
+    /// Hashes of the file before and after.
     pub(crate) edit: Option<EditHashes>,
-    /// Names what the attempt leaves on the disk while it works.
+    /// The name of the attempt's temporary file.
     pub(crate) mark: String,
 }
 
@@ -119,7 +118,7 @@ impl Proposal {
     }
 }
 
-/// `properties` is the inside of a JSON Schema object.
+/// `properties` is the content of the schema's `properties` object.
 fn spec(
     name: &str,
     effect: EffectClass,
@@ -147,7 +146,7 @@ fn applied(spot: &Spot, done: &str, applied: Applied) -> String {
     let path = escape(&spot.relative.to_string_lossy());
     match applied {
         Applied::Written => format!("{path} {done}"),
-        Applied::Already => format!("{path} is already as it should become"),
+        Applied::Already => format!("{path} already has the new content"),
     }
 }
 

@@ -24,14 +24,14 @@ use std::{
     sync::Arc,
 };
 
-/// What tools need to know of the daemon.
+/// What the tools need from the daemon.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The command that runs [`crate::helper::main`], e.g. `["/proc/self/exe", "tool-helper"]`.
     pub helper: Vec<OsString>,
-    /// Where the output of running tools is kept until their results are committed.
+    /// The folder for the output of running tools until their results are committed.
     pub spool_dir: PathBuf,
-    /// Abide's own folders, closed to tools. (A workspace beneath one of them is closed as a whole.)
+    /// Abide's own folders, closed to tools. (So is a workspace beneath one of them.)
     pub own_dirs: Vec<PathBuf>,
     /// The user's home.
     pub home: PathBuf,
@@ -44,21 +44,21 @@ pub struct Tools {
     schemas: Arc<Schemas>,
 }
 
-/// Where calls run, and what is allowed there.
+/// The workspace of calls, and what is allowed there.
 pub struct Scope<'a> {
     /// An absolute path.
     pub workspace: &'a str,
-    /// The `PATH` that commands get.
+    /// The commands' `PATH`.
     pub path: Option<&'a str>,
     /// The task's frozen tools, control tools included.
     pub allowed: &'a [ToolSpec],
     pub approvals: Approvals,
-    /// What a person decided for good: `Some(true)` allows, `Some(false)` denies. The rule's arguments are
-    /// the call's, byte for byte.
+    /// A person's remembered decision: `Some(true)` allows, `Some(false)` denies. The rule's arguments are the call's, byte for
+    /// byte.
     pub remembered: &'a dyn Fn(&Rule) -> Option<bool>,
 }
 
-/// An assessed call that is to run.
+/// An assessed call to run.
 #[derive(Debug, Clone)]
 pub struct Run {
     pub call_id: CallId,
@@ -66,13 +66,13 @@ pub struct Run {
     pub attempt: u32,
     pub assessed: CallAssessed,
     pub workspace: String,
-    /// For processes; what is not on the allow-list is dropped.
+    /// For processes; variables that are not on the allow-list are dropped.
     pub environment: BTreeMap<String, String>,
     /// No process runs longer than this, whatever the call says.
     pub max_secs: Option<u64>,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct Finished {
     pub outcome: CallOutcome,
@@ -80,17 +80,17 @@ pub struct Finished {
     pub duration_ms: u64,
 }
 
-/// What is known of a call that was started and has no result.
+/// What was found out about a call that was started and has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// What it had printed, capped.
+    /// Its output, limited in length.
     pub output: String,
     pub edit: EditState,
 }
 
 impl Tools {
     /// # Errors
-    /// The spool folder cannot be used, or no helper is named.
+    /// The spool folder cannot be used, or `options.helper` is empty.
     pub fn new(options: Options) -> Result<Self, Error> {
         let Options { helper, spool_dir, own_dirs, home } = options;
         if helper.is_empty() {
@@ -110,15 +110,15 @@ impl Tools {
         Ok(Self { runner, schemas: Arc::default() })
     }
 
-    /// All tools, as models see them.
+    /// All tools, as models get them.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.runner.registry.specs().cloned().collect()
     }
 
-    /// Looks at the calls of one reply, in order, before anything runs; each is assessed as if those before it had run. Blocking.
+    /// Assesses the calls of one reply, in order, before anything runs; each as if those before it had run. Blocking.
     ///
-    /// What cannot run is [`Permission::Denied`](abide_protocol::record::Permission::Denied) with the reason.
+    /// A call that cannot run gets [`Permission::Denied`](abide_protocol::record::Permission::Denied) with the reason.
     #[must_use]
     pub fn assess(&self, scope: &Scope<'_>, calls: &[CallBlock]) -> Vec<CallAssessed> {
         let mut assessor =
@@ -126,14 +126,14 @@ impl Tools {
         calls.iter().map(|call| assessor.assess(call)).collect()
     }
 
-    /// Makes everything ready for an assessed call while the record of its start is being committed. Nothing of the call is done
-    /// before [`Prepared::run`]: a command's helper waits, and a note of who it is lies among the kept output. What is never run is
-    /// to be [discarded](Prepared::discard); after a crash [`Self::drop_kept`] drops the note.
+    /// Prepares an assessed call while the record of its start is being committed. Nothing of the call is done before
+    /// [`Prepared::run`]: a command's helper waits, and its identity is written to the spool folder. A call that will not run
+    /// must be [discarded](Prepared::discard); after a crash [`Self::drop_kept`] removes the file.
     pub async fn prepare(&self, run: Run) -> Prepared {
         Arc::clone(&self.runner).prepare(run).await
     }
 
-    /// What is known of a call that was started and has no result. Blocking: sees first that no process of it survives.
+    /// Finds out about a call that was started and has no result. Blocking: first all its processes are killed.
     #[must_use]
     pub fn inspect(
         &self,
@@ -145,19 +145,18 @@ impl Tools {
         self.runner.inspect(call_id, attempt, assessed, workspace)
     }
 
-    /// Ends the process that helpers come from, and waits until it is gone. What runs goes on until its own connection closes.
-    /// Blocking.
+    /// Ends the fork server and waits until it is gone. Running commands go on until their own connections close. Blocking.
     pub fn close(&self) {
         self.runner.helpers.close();
     }
 
-    /// Whether this process watches over a running tool.
+    /// Whether this process is the helper of a running tool.
     #[must_use]
     pub fn is_helper(&self, pid: u32) -> bool {
         self.runner.live.contains(pid)
     }
 
-    /// The calls of which output is kept. Blocking.
+    /// The calls whose output is kept. Blocking.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -165,7 +164,8 @@ impl Tools {
         Ok(command::kept(&self.runner.spool_dir)?.into_keys().collect())
     }
 
-    /// Drops what is kept of all attempts of these calls: they have their results, and whoever was to drop it has died. Blocking.
+    /// Removes what is kept of all attempts of these calls. They have results; the daemon died before it could remove it.
+    /// Blocking.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -178,7 +178,7 @@ impl Tools {
         Ok(())
     }
 
-    /// Drops the output that was kept of a call; its result has been committed. Blocking.
+    /// Removes the output kept of an attempt whose result is committed. Blocking.
     pub fn forget(&self, call_id: CallId, attempt: u32) {
         pass(Point::OutputDropped);
         SpoolFiles::of(&self.runner.spool_dir, call_id, attempt).remove();

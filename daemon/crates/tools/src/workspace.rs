@@ -19,29 +19,29 @@ use std::{
 /// An open workspace.
 pub(crate) struct Workspace {
     root: Dir,
-    /// As the task names it.
+    /// The path that the task names.
     given: PathBuf,
-    /// Without links.
+    /// The path without links.
     real: PathBuf,
     closed: Arc<Closed>,
 }
 
-/// Where a path leads, as far as it exists: links are followed, nothing is opened.
+/// The place that a path means: links are followed, nothing is opened. Its last components may not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spot {
-    /// Beneath the root, without links; `.` for the root.
+    /// Relative to the root, without links; `.` for the root.
     pub(crate) relative: PathBuf,
-    /// The same from the file system's root.
+    /// The absolute path.
     pub(crate) real: PathBuf,
     /// How many of the last components do not exist.
     pub(crate) missing: usize,
 }
 
-/// How far a path leads: other tasks may make or remove something at any moment after that.
+/// How much of a path exists. Other tasks may create or remove files at any moment after that.
 struct Reached<'p> {
-    /// What there is, without links.
+    /// The part that exists, without links.
     found: PathBuf,
-    /// What there is not.
+    /// The part that does not exist.
     rest: Vec<Component<'p>>,
 }
 
@@ -60,17 +60,17 @@ impl Workspace {
         Ok(Self { root, given, real, closed })
     }
 
-    /// Whether it holds so much of a person's or Abide's own things that even reading asks.
+    /// Whether it holds so much of a person's or Abide's own files that even reading needs approval.
     pub(crate) fn is_broad(&self) -> bool {
         self.closed.is_broad(&self.real)
     }
 
-    /// Whether this place is closed to tools.
+    /// Whether this path is closed to tools.
     pub(crate) fn is_closed(&self, relative: &Path) -> bool {
         self.closed.contains(&self.real.join(relative))
     }
 
-    /// Finds the place that a model's path means. It lies beneath the root and is not closed.
+    /// Resolves a path of a model. The place is beneath the root and not closed.
     pub(crate) fn resolve(&self, path: &str) -> Result<Spot, PathError> {
         let wanted = self.beneath(path)?;
         if self.closed.contains(&self.real.join(&wanted)) {
@@ -80,7 +80,7 @@ impl Workspace {
         self.spot(&wanted, reached)
     }
 
-    /// How far a path leads.
+    /// Finds out how much of a path exists.
     fn reach<'p>(&self, wanted: &'p Path) -> Result<Reached<'p>, PathError> {
         let mut existing: Vec<Component<'_>> = wanted.components().collect();
         let mut rest = Vec::new();
@@ -99,17 +99,17 @@ impl Workspace {
         Ok(Reached { found, rest })
     }
 
-    /// The place of a path that leads so far.
+    /// The place of a path of which this much exists.
     fn spot(&self, wanted: &Path, Reached { found, rest }: Reached<'_>) -> Result<Spot, PathError> {
         let wanted = wanted.to_owned();
-        // There may be a file of such a name; none is made.
+        // On Linux a file may have such a name, but none is created.
         if rest.iter().any(|name| name.as_os_str().as_bytes().contains(&b'\\')) {
             return Err(PathError::Backslash(wanted));
         }
         if rest.contains(&Component::ParentDir) {
             return Err(PathError::Missing(wanted));
         }
-        // What is no link was made since the look above, by another task: it was missing then.
+        // If the first missing component exists now and is no link, another task has created it meanwhile.
         if let Some(first) = rest.first()
             && self
                 .root
@@ -127,7 +127,7 @@ impl Workspace {
         Ok(Spot { relative: or_dot(relative), real, missing: rest.len() })
     }
 
-    /// The path as written, relative to the root, without a look at the disk.
+    /// The path relative to the root, without looking at the disk.
     fn beneath(&self, path: &str) -> Result<PathBuf, PathError> {
         if path.is_empty() {
             return Err(PathError::Empty);
@@ -152,7 +152,7 @@ impl Workspace {
             .ok_or_else(|| PathError::Outside(path.to_owned()))
     }
 
-    /// Opens the folder at a spot, and makes sure that it is still the one that was found.
+    /// Opens the folder at a spot and checks that it is still the same one.
     pub(crate) fn folder(&self, spot: &Spot) -> Result<Dir, PathError> {
         if spot.missing > 0 {
             return Err(PathError::Missing(spot.relative.clone()));
@@ -166,7 +166,7 @@ impl Workspace {
         Ok(folder)
     }
 
-    /// Creates the folder at a spot, and those above it that are missing. Says whether there was anything to do.
+    /// Creates the folder at a spot and the missing ones above it. Returns whether there was one to create.
     pub(crate) fn create_folder(&self, spot: &Spot) -> Result<bool, PathError> {
         if spot.missing > 0 {
             self.root.create_dir_all(&spot.relative).map_err(|e| PathError::of(&spot.relative, e))?;
@@ -183,7 +183,8 @@ impl Workspace {
     }
 }
 
-/// Whether this is an absolute path of Windows (`C:\x`, `C:/x`, `\\host\share`, `\\?\x`, `\x`), which here would be taken as a name.
+/// Whether this is an absolute path of Windows (`C:\x`, `C:/x`, `\\host\share`, `\\?\x`, `\x`), which Linux would take for a
+/// name.
 fn is_foreign(path: &str) -> bool {
     match path.as_bytes() {
         [b'\\', ..] | [b'a'..=b'z' | b'A'..=b'Z', b':'] => true,
@@ -192,7 +193,7 @@ fn is_foreign(path: &str) -> bool {
     }
 }
 
-/// Where an open folder lies.
+/// The path of an open folder.
 fn real_path(dir: &Dir) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/self/fd/{}", dir.as_raw_fd()))
 }
@@ -206,9 +207,9 @@ fn or_dot(path: PathBuf) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// Between the two looks at the disk another task makes what was missing at the first.
+    /// Between the two looks at the disk another task creates the file that the first did not find.
     #[test]
-    fn a_file_that_appears_while_its_path_is_resolved_is_no_link_that_leads_to_nothing() {
+    fn a_file_that_appears_while_its_path_is_resolved_is_not_a_dangling_link() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_str().unwrap();
         let workspace = Workspace::open(root, Arc::new(Closed::new(&[], Path::new("/nonexistent")))).unwrap();

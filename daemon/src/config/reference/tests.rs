@@ -9,7 +9,7 @@ use serde::{
 };
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
-/// Notes the keys that a struct asks its deserializer for, and gives none.
+/// A deserializer that notes the fields of a struct and yields none of them.
 #[derive(Default)]
 struct Keys(BTreeSet<&'static str>);
 
@@ -72,7 +72,7 @@ fn every_key_that_the_parser_accepts_is_in_the_reference_and_no_other() {
 }
 
 #[test]
-fn the_example_is_a_configuration_and_none_of_it_is_a_default() {
+fn the_example_is_valid_and_has_no_default_value() {
     Config::parse(&example()).unwrap_or_else(|e| panic!("{e}\n{}", example()));
     for key in TABLES.iter().flat_map(|table| table.keys) {
         assert_ne!(key.example, key.default, "{}", key.name);
@@ -80,7 +80,7 @@ fn the_example_is_a_configuration_and_none_of_it_is_a_default() {
 }
 
 #[test]
-fn the_defaults_are_those_of_the_code() {
+fn the_defaults_match_the_code() {
     let lines: String =
         table("task").keys.iter().map(|key| format!("{} = {}\n", key.name, key.default)).collect();
     let task = Config::parse(&format!("[task]\n{lines}")).unwrap().task;
@@ -98,9 +98,9 @@ fn the_defaults_are_those_of_the_code() {
     assert_eq!((price.cache_read, price.cache_write), (price.input, price.input));
 }
 
-/// `ABIDE_BLESS=1` writes the page anew.
+/// `ABIDE_BLESS=1` writes the page.
 #[test]
-fn the_page_is_what_the_reference_says() {
+fn the_page_matches_the_reference() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/configuration.md");
     if std::env::var_os("ABIDE_BLESS").is_some_and(|value| value == "1") {
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -13,13 +13,13 @@ const ITEM: &str = "org.freedesktop.Secret.Item";
 type Wrapped = (OwnedObjectPath, Vec<u8>, Vec<u8>, String);
 
 pub(in crate::keys) struct Keyring {
-    /// Tells the keys of one home from another's.
+    /// Distinguishes the keys of different homes.
     home: String,
     bus: Bus,
 }
 
 enum Bus {
-    /// Connected to anew each time: that is seldom, and it may have been restarted.
+    /// Connected anew each time: that is seldom, and the bus may have restarted.
     Session,
     #[cfg(test)]
     Private(Connection),
@@ -63,14 +63,14 @@ impl Keyring {
         let replace = true;
         let (_, prompt): (OwnedObjectPath, OwnedObjectPath) =
             call(&bus, &collection, COLLECTION, "CreateItem", &(properties, wrapped, replace)).await?;
-        unprompted(&prompt)
+        refuse_prompt(&prompt)
     }
 
     pub(in crate::keys) async fn remove(&self, provider: &str) -> Result<(), KeyringError> {
         let bus = self.bus().await?;
         let Some(item) = self.find(&bus, provider).await? else { return Ok(()) };
         let prompt: OwnedObjectPath = call(&bus, &item, ITEM, "Delete", &()).await?;
-        unprompted(&prompt)
+        refuse_prompt(&prompt)
     }
 
     async fn bus(&self) -> Result<Connection, KeyringError> {
@@ -85,7 +85,7 @@ impl Keyring {
         HashMap::from([("application", "abide"), ("home", self.home.as_str()), ("provider", provider)])
     }
 
-    /// The item of that provider, unlocked.
+    /// The provider's item, unlocked.
     async fn find(&self, bus: &Connection, provider: &str) -> Result<Option<OwnedObjectPath>, KeyringError> {
         let (unlocked, locked): (Vec<OwnedObjectPath>, Vec<OwnedObjectPath>) =
             call(bus, SERVICE_PATH, SERVICE, "SearchItems", &(self.attributes(provider),)).await?;
@@ -98,22 +98,22 @@ impl Keyring {
     }
 }
 
-/// Secrets cross the bus as they are: it is a socket of this user's own, and its other users could ask the keyring themselves.
+/// Secrets cross the bus unencrypted: it is this user's own socket, and its other users could ask the keyring themselves.
 async fn open_session(bus: &Connection) -> Result<OwnedObjectPath, KeyringError> {
     let (_, session): (OwnedVariant, OwnedObjectPath) =
         call(bus, SERVICE_PATH, SERVICE, "OpenSession", &("plain", Variant::from(""))).await?;
     Ok(session)
 }
 
-/// Unlocks what needs no password. A daemon does not make one be asked for.
+/// Unlocks what needs no password; a daemon must not cause a password prompt.
 async fn unlock(bus: &Connection, object: &ObjectPath<'_>) -> Result<(), KeyringError> {
     let (_, prompt): (Vec<OwnedObjectPath>, OwnedObjectPath) =
         call(bus, SERVICE_PATH, SERVICE, "Unlock", &(vec![object],)).await?;
-    unprompted(&prompt)
+    refuse_prompt(&prompt)
 }
 
-/// The keyring did it, and does not wait for a person (whom it will not be told to ask).
-fn unprompted(prompt: &OwnedObjectPath) -> Result<(), KeyringError> {
+/// Fails if the keyring wants to prompt the user.
+fn refuse_prompt(prompt: &OwnedObjectPath) -> Result<(), KeyringError> {
     if prompt.as_str() == "/" { Ok(()) } else { Err(KeyringError::Locked) }
 }
 
@@ -133,7 +133,7 @@ where
         zbus::Error::MethodError(name, ..) if is_absence(&name) => KeyringError::Absent,
         zbus::Error::MethodError(name, ..) if name.ends_with(".IsLocked") => KeyringError::Locked,
         zbus::Error::InputOutput(_) => KeyringError::Absent,
-        // Its name alone: the words may repeat what was sent.
+        // Only its name: the message may repeat what was sent.
         zbus::Error::MethodError(name, ..) => KeyringError::Failed(name.to_string()),
         other => KeyringError::Failed(other.to_string()),
     })?;

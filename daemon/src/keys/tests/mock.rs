@@ -1,4 +1,4 @@
-//! A Secret Service on a private connection, as the specification has it: one collection, plain sessions.
+//! A Secret Service on a private connection, following the specification: one collection, plain sessions.
 
 use super::Keyring;
 use std::{
@@ -14,7 +14,7 @@ type Attributes = HashMap<String, String>;
 struct State {
     locked: bool,
     items: Vec<(Attributes, Vec<u8>)>,
-    /// The mock's side of its connections: they end with it.
+    /// The mock's ends of its connections, which live as long as it does.
     served: Vec<Connection>,
 }
 
@@ -29,7 +29,7 @@ fn path(path: &str) -> OwnedObjectPath {
 }
 
 impl Mock {
-    /// A keyring that talks to this one, or (not `served`) to nobody.
+    /// A keyring connected to this mock, or to nothing if not `served`.
     pub(super) async fn keyring(&self, served: bool) -> Keyring {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         let mut server = Builder::unix_stream(theirs).server(zbus::Guid::generate()).p2p();
@@ -69,7 +69,7 @@ impl Service {
         path(COLLECTION)
     }
 
-    /// (There is one item at most here; its path does not matter.)
+    /// (There is at most one item; its path does not matter.)
     #[expect(clippy::needless_pass_by_value, reason = "arguments come by value from the bus")]
     fn search_items(&self, attributes: Attributes) -> (Vec<OwnedObjectPath>, Vec<OwnedObjectPath>) {
         let state = self.0.0.lock().unwrap();

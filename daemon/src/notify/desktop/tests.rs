@@ -1,4 +1,4 @@
-//! The real sender against a notification server of the test's own, over a bus of its own: never the desktop of who runs this.
+//! The real sender with a notification server of the test's own on a private bus, never the user's desktop.
 
 use super::{super::*, SystemDesktop};
 use abide_protocol::{QuestionId, TaskId, inbox::PendingId, task::EndReason};
@@ -11,7 +11,7 @@ use zbus::{OwnedVariant, connection::Builder};
 
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// As much of a bus as a client needs to say hello.
+/// The part of a bus that a client needs to connect.
 struct Bus;
 
 #[zbus::interface(name = "org.freedesktop.DBus")]
@@ -48,14 +48,14 @@ impl Server {
     }
 }
 
-fn notice(key: Key, what: What) -> Told {
+fn notice(key: Key, what: What) -> NotifierEvent {
     let conversation_id = ConversationId(Uuid::from_u128(1));
-    Told::Notice(Box::new(Notice { conversation_id, title: "Tidy up".to_owned(), key, what }))
+    NotifierEvent::Notice(Box::new(Notice { conversation_id, title: "Tidy up".to_owned(), key, what }))
 }
 
 #[tokio::test]
 #[ignore = "the test below starts it, in a process whose environment names its bus"]
-async fn told_by_a_process_of_its_own() {
+async fn sends_from_a_child_process() {
     let question = Key::Pending(PendingId::Question(QuestionId(Uuid::from_u128(2))));
     let end = What::Ended { reason: EndReason::Completed, incomplete: None, words: Some("a < b".to_owned()) };
     let (_focus, focused) = watch::channel(HashSet::new());
@@ -63,7 +63,7 @@ async fn told_by_a_process_of_its_own() {
     for told in [
         notice(question, What::Question("Which?".to_owned())),
         notice(question, What::Question("Which?".to_owned())),
-        Told::Settled(question),
+        NotifierEvent::Settled(question),
         notice(Key::Ended(TaskId(Uuid::from_u128(3))), end),
     ] {
         tell.send(told).await.unwrap();
@@ -73,7 +73,7 @@ async fn told_by_a_process_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_server_gets_what_it_should_and_nothing_more() {
+async fn a_server_gets_the_expected_notification_and_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bus");
     let listener = tokio::net::UnixListener::bind(&path).unwrap();
@@ -83,7 +83,7 @@ async fn a_server_gets_what_it_should_and_nothing_more() {
         std::process::Command::new("timeout")
             .args(["--kill-after=5", "120"])
             .arg(std::env::current_exe().unwrap())
-            .args(["told_by_a_process_of_its_own", "--ignored"])
+            .args(["sends_from_a_child_process", "--ignored"])
             .env("DBUS_SESSION_BUS_ADDRESS", address)
             .output()
             .unwrap()

@@ -1,4 +1,4 @@
-//! What an ambiguous id fits, in words that tell the candidates apart.
+//! Candidates for an ambiguous id, each with text that distinguishes it.
 
 use abide_protocol::{
     Candidate, ConversationId, TaskId,
@@ -7,13 +7,13 @@ use abide_protocol::{
 };
 use abide_store::{PendingRef, ReadError, RuleId, Store};
 
-/// Characters of a question that tell it from others.
+/// The longest text of a candidate, in characters.
 const MAX_TITLE: usize = 80;
 
 pub(super) async fn tasks(store: &Store, ids: &[TaskId]) -> Result<Vec<Candidate>, ReadError> {
     let mut candidates = Vec::new();
     for id in ids {
-        // One that was deleted a moment ago is no candidate.
+        // Deleted since the lookup.
         let Some(task) = store.task(*id).await? else { continue };
         candidates.push(Candidate {
             id: id.to_string(),
@@ -41,7 +41,7 @@ pub(super) async fn conversations(
     Ok(candidates)
 }
 
-/// Questions and approvals, open or not.
+/// Questions and approvals, open or closed.
 pub(super) async fn items(store: &Store, items: &[PendingRef]) -> Result<Vec<Candidate>, ReadError> {
     let mut candidates = Vec::new();
     for item in items {
@@ -58,7 +58,7 @@ pub(super) async fn items(store: &Store, items: &[PendingRef]) -> Result<Vec<Can
     Ok(candidates)
 }
 
-/// A question or approval that waits.
+/// An open question or approval.
 pub(super) fn open(pending: &Pending) -> Candidate {
     let (title, status) = match pending {
         Pending::Question(question) => (&question.text, Status::WaitingUser),

@@ -14,7 +14,7 @@ pub(super) async fn get(service: &Service) -> ConfigReply {
     in_force(&service.settings).await
 }
 
-/// A model whose provider is not there is refused, since every task would fail with it.
+/// A default model whose provider does not exist is refused: every task would fail with it.
 pub(super) async fn update(
     service: &Service,
     params: UpdateConfigParams,

@@ -79,7 +79,7 @@ pub(super) async fn update(
     reply(service, id).await
 }
 
-/// A title that a person gives: kept whole, or refused.
+/// A title given by a person: kept whole, or refused.
 fn named(title: &str) -> Result<String, Error> {
     let invalid = |words: String| Error::new(ErrorKind::InvalidParams, words);
     let line = launch::first_line(title)

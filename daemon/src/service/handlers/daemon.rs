@@ -14,12 +14,12 @@ use abide_protocol::{
 use std::time::Duration;
 use tokio::{sync::watch, time::Instant};
 
-/// How long a shutdown waits for a boundary, if the request does not say, in ms.
+/// The drain deadline if the request names none, in ms.
 const DRAIN: u64 = 5_000;
-/// The longest that a request may ask for, in ms.
+/// The longest drain deadline, in ms.
 const MAX_DRAIN: u64 = 600_000;
 
-/// Asks the daemon to end. The reply is there when nothing runs any more: only then it is known what was cut off.
+/// Asks the daemon to end, and waits until it has drained: only then is it known what was cut off.
 pub(in crate::service) async fn shut_down(
     service: &Service,
     params: &ShutdownParams,
@@ -54,7 +54,7 @@ pub(super) async fn status(service: &Service) -> Result<StatusReply, RequestErro
     })
 }
 
-/// `/proc/self/statm` counts in pages (proc(5)).
+/// `/proc/self/statm` counts pages (proc(5)).
 #[cfg(target_os = "linux")]
 fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;

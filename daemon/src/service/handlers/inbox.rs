@@ -1,4 +1,4 @@
-use super::{RequestError, candidate, find_task, found, not_found, task};
+use super::{RequestError, candidate, find_task, not_found, task, unique};
 use crate::{
     service::{Caller, Service},
     session::CommandError,
@@ -23,7 +23,7 @@ pub(super) async fn list(service: &Service, params: InboxParams) -> Result<Inbox
     Ok(InboxReply { items: service.store.inbox(task).await? })
 }
 
-/// The first response counts; the others are told which it was, and since when.
+/// The first response counts; later callers get it, with its time.
 pub(super) async fn respond(
     service: &Service,
     caller: &Caller,
@@ -36,10 +36,10 @@ pub(super) async fn respond(
     }
     let (task, conversation, question) = match question_id {
         Some(typed) => {
-            let (task, conversation) = task::place(service, &task_id).await?;
+            let (task, conversation) = task::locate(service, &task_id).await?;
             (task, conversation, question(service, &typed).await?)
         }
-        None => asked(service, &task_id).await?,
+        None => open_question(service, &task_id).await?,
     };
     let command = Command::Answer { task, question, response: response.clone(), by: Some(caller.by()) };
     match service.sessions.command(conversation, command).await {
@@ -54,31 +54,36 @@ pub(super) async fn respond(
 async fn question(service: &Service, typed: &str) -> Result<QuestionId, RequestError> {
     let store = &service.store;
     let lookup = store.find_pending(typed).await?;
-    match found(lookup, "question", typed, async |items| candidate::items(store, &items).await).await?.id {
+    match unique(lookup, "question", typed, async |items| candidate::items(store, &items).await).await?.id {
         PendingId::Question(id) => Ok(id),
-        PendingId::Approval(_) => Err(is_approval(typed).into()),
+        PendingId::Approval(_) => Err(is_approval_error(typed).into()),
     }
 }
 
-fn is_approval(typed: &str) -> Error {
+fn is_approval_error(typed: &str) -> Error {
     Error::new(ErrorKind::InvalidParams, format!("{typed:?} is an approval: approve or reject it"))
 }
 
-/// The question of that id, open or not; or that of the task of that id.
-async fn asked(service: &Service, typed: &str) -> Result<(TaskId, ConversationId, QuestionId), RequestError> {
+/// The question with this id, open or closed, or the question of the task with this id.
+async fn open_question(
+    service: &Service,
+    typed: &str,
+) -> Result<(TaskId, ConversationId, QuestionId), RequestError> {
     match service.store.find_pending(typed).await? {
         Lookup::One(PendingRef { id: PendingId::Question(id), task_id, conversation_id, .. }) => {
             return Ok((task_id, conversation_id, id));
         }
-        Lookup::One(PendingRef { id: PendingId::Approval(_), .. }) => return Err(is_approval(typed).into()),
+        Lookup::One(PendingRef { id: PendingId::Approval(_), .. }) => {
+            return Err(is_approval_error(typed).into());
+        }
         Lookup::Many(_) | Lookup::None => {}
     }
-    let (task, conversation) = task::place(service, typed).await?;
+    let (task, conversation) = task::locate(service, typed).await?;
     let question = QUESTION.of_task(&service.store, task, typed).await?;
     Ok((task, conversation, question))
 }
 
-/// A kind of item, and how it is spoken of.
+/// A kind of item, with the words for messages about it.
 struct Kind<Id> {
     name: &'static str,
     done: &'static str,
@@ -98,7 +103,7 @@ const APPROVAL: Kind<ApprovalId> = Kind {
 };
 
 impl<Id: Copy> Kind<Id> {
-    /// The only open item of a task. If none is open, the only one that it ever had: who comes late hears what is in force.
+    /// A task's only open item. If none is open, the only item it ever had, so that a late caller is told the first response.
     async fn of_task(&self, store: &Store, task: TaskId, typed: &str) -> Result<Id, RequestError> {
         let Self { name, done, .. } = self;
         let items = store.inbox(Some(task)).await?;
@@ -126,7 +131,7 @@ impl<Id: Copy> Kind<Id> {
     }
 }
 
-/// The first decision counts; the others are told which it was, and since when.
+/// The first decision counts; later callers get it, with its time.
 pub(super) async fn decide(
     service: &Service,
     caller: &Caller,
@@ -148,7 +153,7 @@ pub(super) async fn decide(
     }
 }
 
-/// The approval of that id, open or not; or that of the task of that id.
+/// The approval with this id, open or closed, or the approval of the task with this id.
 async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, ConversationId), RequestError> {
     let store = &service.store;
     match store.find_pending(typed).await? {
@@ -161,13 +166,13 @@ async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, Convers
         }
         many @ Lookup::Many(_) => {
             let fitting = async |items: Vec<_>| candidate::items(store, &items).await;
-            found(many, "approval", typed, fitting).await?;
+            unique(many, "approval", typed, fitting).await?;
         }
         Lookup::None => {}
     }
     let Lookup::One(task) = store.find_task(typed).await? else {
         return Err(not_found("approval", typed).into());
     };
-    let (_, conversation) = task::place(service, &task.to_string()).await?;
+    let (_, conversation) = task::locate(service, &task.to_string()).await?;
     Ok((APPROVAL.of_task(store, task, typed).await?, conversation))
 }

@@ -6,14 +6,13 @@ use abide_protocol::{
 };
 use abide_store::SearchQuery;
 
-/// A query's length, in bytes.
+/// The longest query, in bytes.
 const MAX_QUERY: usize = 4096;
 
 pub(super) async fn search(service: &Service, params: SearchParams) -> Result<SearchReply, RequestError> {
     let SearchParams { query: words, conversation_id, before, limit } = params;
     if words.len() > MAX_QUERY {
-        let refusal =
-            format!("the query is {} bytes long; at most {MAX_QUERY} are searched for", words.len());
+        let refusal = format!("the query is {} bytes long; at most {MAX_QUERY} are allowed", words.len());
         return Err(Error::new(ErrorKind::InvalidParams, refusal).into());
     }
     let conversation = match conversation_id {

@@ -18,7 +18,7 @@ use abide_protocol::{
 use abide_store::AppendError;
 use digest::{digest, is_same};
 
-/// Starts a task, unless the same request has started it already.
+/// Starts a task; a repeated request returns the task that it has already started.
 pub(super) async fn start(
     service: &Service,
     caller: &Caller,
@@ -31,7 +31,7 @@ pub(super) async fn start(
         return Ok(known);
     }
     let existing = match params.conversation_id {
-        Some(id) => Some(in_its_workspace(service, id, params.workspace.as_deref()).await?),
+        Some(id) => Some(existing_in_workspace(service, id, params.workspace.as_deref()).await?),
         None => None,
     };
     let request = LaunchRequest {
@@ -50,7 +50,7 @@ pub(super) async fn start(
     };
     let launch = service.launcher.prepare(request, existing.as_ref()).await?;
     let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
-    // Last, since it may make a folder.
+    // Last, because it may create a folder.
     let workspace = match &existing {
         Some(conversation) => conversation.workspace.clone(),
         None => service.launcher.workspace(conversation_id, params.workspace.as_deref()).await?,
@@ -67,14 +67,14 @@ pub(super) async fn start(
     let start = Box::new(Start { task: task_id, conversation, head });
     match service.sessions.command(conversation_id, Command::Start(start)).await {
         Ok(_) => Ok(StartTaskReply { task_id, conversation_id }),
-        // The same request, sent twice at once: the other one was first.
+        // The same request was sent twice at once, and the other one came first.
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
             service.launcher.remove_scratch(conversation_id).await;
             let known = already_started(service, client_message.as_ref()).await?;
             let vanished = "the first request of this clientMessageId has vanished";
             Ok(known.ok_or_else(|| Error::new(ErrorKind::Internal, vanished))?)
         }
-        // So it may be in a conversation that is there already: then its task is the one that runs.
+        // The same, in an existing conversation: the running task may be this request's.
         Err(e @ CommandError::Refused(Refusal::TaskRunning(_))) => {
             already_started(service, client_message.as_ref()).await?.ok_or_else(|| e.into())
         }
@@ -103,7 +103,7 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
     Ok(())
 }
 
-/// The task that this client message id has started already.
+/// The task that this client message id has started.
 async fn already_started(
     service: &Service,
     client: Option<&ClientMessage>,
@@ -120,7 +120,7 @@ async fn already_started(
     Ok(Some(StartTaskReply { task_id: used.task_id, conversation_id: used.conversation_id }))
 }
 
-async fn in_its_workspace(
+async fn existing_in_workspace(
     service: &Service,
     id: ConversationId,
     workspace: Option<&str>,

@@ -8,7 +8,7 @@ use abide_protocol::{
 };
 use abide_store::{TaskCalls, TaskQuery};
 
-/// A page, if the request names no size.
+/// The size of a page if the request names none.
 pub(super) const PAGE: u32 = 100;
 
 pub(super) async fn stop(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
@@ -28,12 +28,12 @@ async fn control(
     params: &TaskParams,
     command: impl FnOnce(TaskId) -> Command,
 ) -> Result<TaskReply, RequestError> {
-    let (task, conversation) = place(service, &params.task_id).await?;
+    let (task, conversation) = locate(service, &params.task_id).await?;
     let applied = match service.sessions.command(conversation, command(task)).await {
         Ok(applied) => applied,
-        // The conversation's actor knows its newest root and what is beneath it only.
+        // The actor knows only the newest root task and those beneath it; the store knows all.
         Err(CommandError::Refused(Refusal::Ended(_) | Refusal::NoTask | Refusal::NotPaused)) => {
-            return Err(not_so(service, task).await?.into());
+            return Err(explain_state(service, task).await?.into());
         }
         Err(e) => return Err(e.into()),
     };
@@ -41,8 +41,8 @@ async fn control(
     Ok(TaskReply { task: *task })
 }
 
-/// Why a task cannot be stopped, paused or resumed: where it stands instead.
-async fn not_so(service: &Service, id: TaskId) -> Result<Error, RequestError> {
+/// Why a task cannot be stopped, paused or resumed: its current state.
+async fn explain_state(service: &Service, id: TaskId) -> Result<Error, RequestError> {
     let Some(task) = service.store.task(id).await? else {
         return Ok(Error::new(ErrorKind::NotFound, "the task is gone").about(id));
     };
@@ -56,8 +56,8 @@ async fn not_so(service: &Service, id: TaskId) -> Result<Error, RequestError> {
     Ok(Error::new(ErrorKind::IllegalState, words).about(task.id))
 }
 
-/// The task that is meant, and its conversation.
-pub(super) async fn place(service: &Service, typed: &str) -> Result<(TaskId, ConversationId), RequestError> {
+/// The task with this id, and its conversation.
+pub(super) async fn locate(service: &Service, typed: &str) -> Result<(TaskId, ConversationId), RequestError> {
     let task = find_task(&service.store, typed).await?;
     let conversation = service.store.conversation_of(task).await?;
     let conversation =
@@ -73,7 +73,7 @@ pub(super) async fn list(service: &Service, params: ListTasksParams) -> Result<L
 }
 
 pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<GetTaskReply, RequestError> {
-    let (id, conversation) = place(service, &params.task_id).await?;
+    let (id, conversation) = locate(service, &params.task_id).await?;
     let gone = || Error::new(ErrorKind::NotFound, "the task is gone");
     let mut task = service.store.task(id).await?.ok_or_else(gone)?;
     let answers = service.store.task_answers(conversation, id, SCRATCHPAD_LINES).await?;

@@ -1,4 +1,4 @@
-//! What an actor leaves that is cut off, in words that a person understands.
+//! Describes the attempts that a shutdown cuts off.
 
 use super::Actor;
 use abide_engine::Effect;

@@ -1,4 +1,4 @@
-//! From an attempt that is to be started to the runner's job.
+//! Turns an attempt into a job for the runner.
 
 use super::Actor;
 use crate::{
@@ -13,11 +13,11 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// What every request of one task begins with.
+/// The start that all model requests of a task share.
 pub(super) struct Prefix {
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
-    /// As the provider has it.
+    /// The part that is already in the provider's format.
     written: Written,
 }
 
@@ -130,7 +130,7 @@ mod tests {
         };
         let (first, of_child, second) = (request(TASK), request(child), request(TASK));
         assert_eq!((&*first.system, &*of_child.system), ("of the root", "of the child"));
-        assert!(Arc::ptr_eq(&first.system, &second.system), "what was written of it is still there");
+        assert!(Arc::ptr_eq(&first.system, &second.system), "requests of one task share their start");
         assert!(Arc::ptr_eq(&first.tools, &second.tools));
     }
 }

@@ -1,10 +1,10 @@
-//! Files that go with a prompt: each is a named block of its text.
+//! Files attached to a prompt: each is a named block of its text.
 
 use std::{io::Read as _, path::Path};
 
-/// Of one file, in bytes; what is beyond is left out, and said to be.
+/// The most of one file, in bytes; the rest is left out, with a note.
 pub const MAX_BYTES: usize = 64 * 1024;
-/// Files of one prompt.
+/// The most files of one prompt.
 pub const MAX_FILES: usize = 8;
 
 /// A text file as it was when it was attached.
@@ -15,17 +15,17 @@ pub struct Attached {
     is_cut: bool,
 }
 
-/// What was dropped on the window, or chosen.
+/// A dropped or chosen path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dropped {
     Text(Attached),
     Folder(String),
 }
 
-/// Looks at what is there. It may be on a slow disk.
+/// Inspects a path. The disk may be slow.
 ///
 /// # Errors
-/// In words, what it is and why it is not attached.
+/// What it is and why it is not attached, for a person.
 pub fn look_at(path: &Path) -> Result<Dropped, String> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}.");
@@ -33,7 +33,7 @@ pub fn look_at(path: &Path) -> Result<Dropped, String> {
     if found.is_dir() {
         return Ok(Dropped::Folder(path.to_string_lossy().into_owned()));
     }
-    // A pipe or a device may never end.
+    // Reading a pipe or a device may never end.
     if !found.is_file() {
         return Err(format!("{name} is no file of text."));
     }
@@ -44,7 +44,7 @@ pub fn look_at(path: &Path) -> Result<Dropped, String> {
     bytes.truncate(MAX_BYTES);
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
-        // A letter was cut in two.
+        // The limit splits a character.
         Err(error) if is_cut && error.utf8_error().error_len().is_none() => {
             let end = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
@@ -66,7 +66,7 @@ fn not_text(name: &str) -> String {
 }
 
 impl Attached {
-    /// As its chip says it.
+    /// The text of its chip.
     #[must_use]
     pub fn label(&self) -> String {
         let size = self.text.len().div_ceil(1024);

@@ -1,4 +1,4 @@
-//! The composer, drawn.
+//! Draws the composer.
 
 use super::{About, Attached, Composer, Message, ModeChoice, ModelChoice, Stance};
 use crate::{
@@ -23,17 +23,16 @@ use iced::{
     widget::{
         Column, Row, Text, container, pick_list, row, stack, text_editor,
         text_editor::{Binding, KeyPress, Motion},
-        text_input,
     },
 };
 use std::fmt;
 
-/// In a field for an answer.
+/// The placeholder of a field for an answer.
 pub const ANSWER: &str = "Your answer";
 
 impl Composer {
-    /// `models` is what there is to choose from; `model` and `mode` what the conversation has. While something waits for a person
-    /// it is one row, so that the card has the room, and in a low window always; what there is to choose is then one click away.
+    /// `models` are the models to choose from; `model` and `mode` are the conversation's. While a card waits, the composer is one
+    /// row, so that the card has the room; in a low window it always is. Then the settings are one click away.
     #[must_use]
     pub fn view<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, look: Look) -> Element<'a, Message> {
         let is_low = look.is_low;
@@ -47,7 +46,7 @@ impl Composer {
             (true, false) => 5.5,
             (true, true) => 1.5,
         };
-        // It takes words whatever goes on: they are a draft until they can be sent.
+        // It always takes text: a draft until it can be sent.
         let editor = text_editor(&self.content)
             .id(field::COMPOSER)
             .size(size::PROSE)
@@ -63,7 +62,7 @@ impl Composer {
         let buttons = self.buttons(stance, about, is_low);
         let can_choose = matches!(stance, Stance::Ready) && is_low && !about.is_new;
         let shows_choices = can_choose && self.shows_choices;
-        // The editor keeps its place in the tree, and with it the caret.
+        // The editor keeps its place in the widget tree, and so its caret.
         let (head, foot) = if is_row {
             let sign = if shows_choices { "−" } else { "+" };
             let more = can_choose.then(|| word(sign, Message::ChoicesToggled).into());
@@ -93,7 +92,7 @@ impl Composer {
             .into()
     }
 
-    /// What the empty field is for, with an ellipsis where the room ends: iced's own placeholder is cut.
+    /// The empty field's placeholder, with an ellipsis at its end: iced's own is cut.
     fn placeholder<'a>(&self, stance: Stance<'_>, about: &About<'_>, above: f32) -> Element<'a, Message> {
         if !self.content.text().is_empty() {
             return nothing();
@@ -121,7 +120,7 @@ impl Composer {
         }
     }
 
-    /// What becomes of words that cannot be sent now.
+    /// A note that the text is kept as a draft.
     fn kept<'a>(&self, stance: Stance<'_>) -> Option<Text<'a>> {
         let is_kept = matches!(stance, Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_))
             && !self.content.text().trim().is_empty();
@@ -138,21 +137,18 @@ impl Composer {
             self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
         let mut models = Self::offered(about.models);
         let model = chosen.or_else(|| models.first().cloned());
-        // A picker is as wide as what it offers, and a model may be gone that is still the conversation's.
+        // A picker is as wide as its longest entry. The conversation's model may be gone from the list.
         models.extend(model.clone().filter(|model| !models.contains(model)));
-        // As the configuration has it; until that is known, nothing.
+        // The configuration's value; empty until it is known.
         let most = match about.models.map(|models| models.limits.max_steps) {
             None => String::new(),
             Some(0) => "∞".to_owned(),
             Some(most) => most.to_string(),
         };
-        let steps = text_input(&most, &self.max_steps)
-            .id(field::STEPS)
-            .size(size::SECONDARY)
-            .padding([2.0, 4.0])
-            .width(space::NUMBER)
-            .style(style::field);
-        let steps = field(steps, &self.max_steps, Message::StepsChanged);
+        let shape = (size::SECONDARY, [2.0, 4.0]);
+        let steps = field(most, shape, &self.max_steps, Message::StepsChanged, |input| {
+            input.id(field::STEPS).width(space::NUMBER)
+        });
         let mut choices = Row::new().spacing(space::S).align_y(Center).push(pill(pick_list(
             modes,
             Some(ModeChoice(mode)),
@@ -162,13 +158,10 @@ impl Composer {
         choices = choices
             .push(pill(pick_list(models, model.map(Fitted), |Fitted(model)| Message::ModelPicked(model))));
         if about.is_new {
-            let folder = text_input("Folder: a scratch one", &self.workspace)
-                .id(field::FOLDER)
-                .size(size::SECONDARY)
-                .padding([4.0, 8.0])
-                .width(space::FOLDER)
-                .style(style::field);
-            choices = choices.push(field(folder, &self.workspace, Message::WorkspaceChanged));
+            let (hint, shape) = ("Folder: a scratch one", (size::SECONDARY, [4.0, 8.0]));
+            choices = choices.push(field(hint, shape, &self.workspace, Message::WorkspaceChanged, |input| {
+                input.id(field::FOLDER).width(space::FOLDER)
+            }));
         }
         if about.is_new {
             choices = choices.push(word("…", Message::ChoosePressed(Choice::Folder)));
@@ -222,11 +215,11 @@ impl Composer {
     }
 }
 
-/// A model in a picker, which has no more room than this: the end of a long name says more than its beginning.
+/// A model in a picker with limited room: of a long name the end is shown.
 #[derive(Clone, PartialEq)]
 struct Fitted(ModelChoice);
 
-/// Characters of a model's name.
+/// The most characters of a model's name.
 const MAX_MODEL: usize = 30;
 
 impl fmt::Display for Fitted {
@@ -235,7 +228,7 @@ impl fmt::Display for Fitted {
     }
 }
 
-/// A file that goes with the prompt, and how it is left out again.
+/// The chip of an attached file, with a button to remove it.
 fn chip<'a>(at: usize, file: &Attached) -> Element<'a, Message> {
     let parts = row![secondary(file.label()), word("×", Message::AttachedRemoved(at)).padding([0.0, 4.0])];
     container(parts.spacing(space::XS).align_y(Center)).padding([2.0, space::S]).style(style::code).into()
@@ -250,7 +243,7 @@ where
     list.text_size(size::SECONDARY).padding([4.0, 8.0]).style(style::pill).menu_style(style::choices).into()
 }
 
-/// Enter sends, Shift and Enter break the line; what is a command of the window is left to it.
+/// Enter sends, Shift Enter breaks the line; the window's own commands are passed on.
 fn binding(press: &KeyPress, is_empty: bool, has_selection: bool) -> Option<Binding<Message>> {
     if !matches!(press.status, text_editor::Status::Focused { .. }) {
         return None;
@@ -262,22 +255,22 @@ fn binding(press: &KeyPress, is_empty: bool, has_selection: bool) -> Option<Bind
         .into_iter()
         .any(|key| keymap::command(key, press.modifiers) == Some(Command::Help));
     if is_help && is_empty {
-        // It is for the window.
+        // The window handles it.
         return None;
     }
     let command = keymap::command(&press.key, press.modifiers).filter(|_| press.modifiers.command());
-    // What is selected here is copied from here.
+    // Selected text of this field is copied by the field.
     let is_command = command.is_some_and(|command| command != Command::Copy);
     match press.key.as_ref() {
         Key::Named(Named::Enter) if press.modifiers.shift() => Some(Binding::Enter),
         Key::Named(Named::Enter) => Some(Binding::Custom(Message::Submitted)),
-        // As a sequence it is taken from the window, which would arm a stop by the same key.
+        // As a sequence the key does not reach the window, which would arm a stop with it.
         Key::Named(Named::Escape) => Some(Binding::Sequence(vec![Binding::Unfocus])),
         Key::Named(Named::ArrowUp | Named::ArrowDown | Named::PageUp | Named::PageDown) if is_command => None,
-        // An empty field has neither a start nor an end.
+        // In an empty field Home and End scroll the page.
         Key::Named(Named::Home | Named::End) if is_command && is_empty => None,
         Key::Named(Named::PageUp | Named::PageDown | Named::F1 | Named::F2) => None,
-        // iced's editor takes a letter.
+        // iced's editor would delete a single letter.
         Key::Named(Named::Delete) if press.modifiers.jump() && !has_selection => {
             Some(Binding::Sequence(vec![Binding::Select(Motion::WordRight), Binding::Delete]))
         }

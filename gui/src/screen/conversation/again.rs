@@ -1,4 +1,4 @@
-//! What can be begun anew: a task that goes on where the last one ended, and a prompt that is written again.
+//! Begins anew: a task that goes on where the last one ended, or a new conversation with an edited prompt.
 
 use super::{Conversation, Message};
 use crate::{
@@ -33,7 +33,7 @@ impl Again {
         }
     }
 
-    /// As the person's message that it is.
+    /// Its prompt, shown as the person's message.
     const fn prompt(self) -> &'static str {
         match self {
             Self::GoOn => "Go on.",
@@ -41,7 +41,7 @@ impl Again {
         }
     }
 
-    /// For a task that ended like this; `None` if it is done.
+    /// For a task with this end; `None` if it is complete.
     const fn after(task: &AgentTask) -> Option<Self> {
         match (task.end_reason, task.incomplete) {
             (Some(EndReason::Error), _) => Some(Self::TryAgain),
@@ -52,13 +52,13 @@ impl Again {
 }
 
 impl Conversation {
-    /// For the last task, if it ended before it was done and another one can begin.
+    /// For the last task, if it ended incomplete and another one can begin.
     fn again(&self) -> Option<Again> {
         let task = self.current().filter(|_| self.stance() == Stance::Ready)?;
         Again::after(task).filter(|_| !self.composer.is_sending())
     }
 
-    /// Below the end of this task.
+    /// The button below the end of this task.
     pub(super) fn again_button<'a>(&self, task: &AgentTask) -> Option<Element<'a, Message>> {
         let is_last = self.current().is_some_and(|last| last.id == task.id);
         let again = self.again().filter(|_| is_last)?;
@@ -66,19 +66,19 @@ impl Conversation {
         Some(row![button.on_press(Message::AgainPressed)].into())
     }
 
-    /// A new task with the same history.
+    /// Starts a new task with the same history.
     pub(super) fn begin_again(&mut self) -> Vec<Effect> {
         let Some(again) = self.again() else { return Vec::new() };
         vec![self.composer.say(again.prompt(), self.id)]
     }
 
-    /// A new conversation whose first prompt is this one, to be changed before it is sent.
+    /// Prepares a new conversation whose first prompt is this one, to be edited before it is sent.
     pub(super) fn edit_again(&self, seq: Seq) -> Vec<Effect> {
         let Some(Entry::Message(message)) = self.view.entry(seq) else { return Vec::new() };
         vec![Effect::Afresh(Box::new(self.afresh(message)))]
     }
 
-    /// What the person began the last task with.
+    /// The person's prompt of the last task.
     pub(super) fn last_prompt(&self) -> Option<Seq> {
         self.view.timeline().rev().find_map(|entry| match entry {
             Entry::Message(message) if is_prompt(message) => Some(message.seq),
@@ -98,7 +98,7 @@ impl Conversation {
     }
 }
 
-/// It began a task: an answer means nothing without its question.
+/// Whether the message began a task. (An answer is meaningless without its question.)
 pub(super) fn is_prompt(message: &message::Message) -> bool {
     message.role == Role::User && message.kind != MessageKind::Answer
 }

@@ -1,4 +1,4 @@
-//! A tool call: one quiet line, and on demand what went in and came out.
+//! A tool call: one quiet line, with its input and output on demand.
 
 use super::{Message, diff, result::told};
 use crate::{
@@ -23,13 +23,13 @@ use iced::{
     widget::{Row, column, container, rule},
 };
 
-/// Lines of live output.
+/// How many lines of live output are shown.
 const TAIL: usize = 12;
-/// Of a result that is opened; the others are read on their own.
+/// How many lines of an opened result are shown; the rest can be read on its own.
 const MAX_LINES: usize = 300;
 const MAX_SAID: usize = 48;
 
-/// The card. `live` is what a running tool has said so far; `is_open` what the person wants, if they said.
+/// The card. `live` is a running tool's output so far; `is_open` is the person's choice, if they made one.
 pub fn view<'a>(
     call: &'a CallView,
     live: Option<&str>,
@@ -39,7 +39,7 @@ pub fn view<'a>(
     let is_running = call.state == CallState::Running;
     let preview = call.preview.as_ref();
     let is_shown = is_open.unwrap_or_else(|| {
-        // Why a person said no is part of the talk.
+        // The reason for a rejection is always shown.
         call.outcome == Some(CallOutcome::Rejected)
             || (is_running && live.is_some())
             || (preview.is_some() && did(call))
@@ -70,12 +70,12 @@ fn did(call: &CallView) -> bool {
     call.outcome == Some(CallOutcome::Done) && call.result.as_ref().is_some_and(|result| result.ok)
 }
 
-/// The message of a result, as far as its line says it.
+/// The message of a result, as far as it fits its line.
 fn short(result: &ToolResult) -> String {
     visible_line(&words::first_line(&result.message, MAX_SAID)).into_owned()
 }
 
-/// At the right: what came of it, and how long it took.
+/// At the right: the result, and how long the call took.
 fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
     let said = match (call.state, call.outcome) {
         (CallState::Queued, _) => "waits for its turn",
@@ -152,29 +152,29 @@ fn details<'a>(call: &'a CallView, live: Option<&str>, is_whole: bool, look: Loo
         buttons = buttons.push(word("Copy", Message::Copied(plain(&all))));
     }
     let scrolls = scrolls(content.width(Fill));
-    // What a program wrote last is what one looks for.
+    // The newest output is wanted first.
     let scrolls = if call.preview.is_none() { scrolls.anchor_bottom() } else { scrolls };
-    column![container(scrolls).max_height(space::OUTPUT), buttons].spacing(space::XS).into()
+    column![container(scrolls).max_height(look.half.max(space::OUTPUT)), buttons].spacing(space::XS).into()
 }
 
-/// What the line above says of the result.
+/// The part of the result that the line shows.
 fn head(call: &CallView, result: &ToolResult) -> String {
     if call.outcome == Some(CallOutcome::Done) { short(result) } else { String::new() }
 }
 
-/// What a program wrote.
+/// A program's output.
 fn output<'a>(text: &str, look: Look) -> Element<'a, Message> {
     ansi::output(text, look.tokens).width(Fill).into()
 }
 
-/// All that came of the call, to be read on its own.
+/// The call's whole result, to be read on its own.
 pub(super) fn result_of(call: &CallView) -> Option<Reading> {
     let result = call.result.as_ref()?;
     let text = plain(&told(call, result, &head(call, result)));
     Some(Reading { title: title(call), text, start: Start::End })
 }
 
-/// All of what it changes.
+/// The call's whole diff.
 pub(super) fn diff_of(call: &CallView) -> Option<Reading> {
     let text = call.preview.as_ref()?.diff.clone();
     Some(Reading { title: title(call), text, start: Start::Beginning })

@@ -1,4 +1,4 @@
-//! What a task has changed: its files, how many lines, and each of its diffs.
+//! What a task has changed: its files, line counts and diffs.
 
 use super::{Conversation, Message, diff};
 use crate::{
@@ -26,16 +26,16 @@ use std::{
     path::Path,
 };
 
-/// Files that are listed; a task that changes more is looked at with other tools.
+/// The most files listed.
 const MAX_FILES: usize = 200;
 
-/// The changes of the tasks that are here.
+/// The changes of the loaded tasks.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// The calls that they were counted from.
+    /// The calls that were counted.
     calls: Vec<Seq>,
     of: HashMap<TaskId, Vec<File>>,
-    /// Tasks whose files are shown, and files whose diffs are.
+    /// Tasks whose files are shown, and files whose diffs are shown.
     shown: HashSet<TaskId>,
     open: HashSet<(TaskId, String)>,
 }
@@ -45,11 +45,11 @@ pub(super) struct Changes {
 struct File {
     path: String,
     calls: Vec<Seq>,
-    /// Between before the first call and after the last, if the calls tell of it.
+    /// The difference between the file before the first call and after the last, if the calls' diffs give it.
     counts: Option<Counts>,
 }
 
-/// It was done, and what it changed was told.
+/// The call's preview, if the call was done and has one.
 fn changed(call: &CallView) -> Option<&Preview> {
     let is_done =
         call.outcome == Some(CallOutcome::Done) && call.result.as_ref().is_some_and(|result| result.ok);
@@ -57,7 +57,7 @@ fn changed(call: &CallView) -> Option<&Preview> {
 }
 
 impl Changes {
-    /// Counts anew if there are other calls than before.
+    /// Counts again if there are other calls than before.
     pub(super) fn follow(&mut self, view: &ConversationView) {
         let calls = || {
             let calls = view
@@ -103,7 +103,7 @@ impl Changes {
 }
 
 impl File {
-    /// How many lines are others than before, or what else can be said of it.
+    /// The line counts, or a word in their place.
     fn words<'a>(&self) -> Vec<Element<'a, Message>> {
         match self.counts {
             None => vec![secondary(words::counted(self.calls.len() as u64, "edit")).into()],
@@ -131,11 +131,11 @@ fn said<'a>(counts: Counts) -> impl Iterator<Item = Element<'a, Message>> {
 }
 
 impl Conversation {
-    /// The files of a task, if it has changed any: a line, and on demand each of them.
+    /// A task's changed files, if any: a line, and each file on demand.
     fn changes(&self, task: TaskId, look: Look) -> Option<Element<'_, Message>> {
         let files = self.changes.of.get(&task).filter(|files| !files.is_empty())?;
         let is_shown = self.changes.shown.contains(&task);
-        // Of edits whose difference is not known there is no sum.
+        // If one edit's difference is unknown, there is no sum.
         let all = files.iter().map(|file| file.counts).reduce(|a, b| Some(sum(a?, b?))).flatten();
         let head = format!("{} changed", words::counted(files.len() as u64, "file"));
         let toggle = word(if is_shown { "Hide" } else { "Show" }, Message::ChangesToggled(task));
@@ -153,7 +153,7 @@ impl Conversation {
         Some(content.into())
     }
 
-    /// The last line of a task, below what it has changed.
+    /// The last line of a task, below its changes.
     pub(super) fn below_changes<'a>(
         &'a self,
         task: TaskId,
@@ -194,7 +194,7 @@ impl Conversation {
         column![head, container(diffs).padding(space::S).width(Fill).style(style::output)].into()
     }
 
-    /// Opens a file that was changed, where it is.
+    /// Opens a changed file in the workspace.
     pub(super) fn edit_file(&self, path: &str) -> Vec<Effect> {
         let folder = self.view.conversation().map(|known| known.workspace.clone()).unwrap_or_default();
         vec![Effect::EditFile(Path::new(&folder).join(path))]

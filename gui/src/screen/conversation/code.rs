@@ -1,4 +1,4 @@
-//! A block of code, in parts that are laid out on their own: of a long one that is being written, only the last part is new.
+//! A block of code, in parts with separate layouts: while a long one streams, only its last part is laid out again.
 
 use crate::{
     syntax::{self, Language},
@@ -11,7 +11,7 @@ use crate::{
 use iced::widget::{Column, text::Wrapping};
 use std::ops::Range;
 
-/// Lines of a part, at least.
+/// The least lines of a part.
 const LINES: usize = 24;
 
 pub(super) fn view<'a, Message: 'a>(
@@ -32,7 +32,7 @@ pub(super) fn view<'a, Message: 'a>(
     Column::with_children(parts(source).map(part)).into()
 }
 
-/// The parts, without the breaks between them. None ends with an empty line, which would have no height.
+/// The parts, without the line breaks between them. None ends with an empty line, which would have no height.
 fn parts(source: &str) -> impl Iterator<Item = Range<usize>> {
     let mut from = Some(0);
     std::iter::from_fn(move || {

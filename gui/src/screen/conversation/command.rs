@@ -1,4 +1,4 @@
-//! What keys do in a conversation.
+//! Commands of keys in a conversation.
 
 use super::{Conversation, Menu, Message};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Conversation {
-    /// What a key means here; `None` if nothing.
+    /// The message for a command; `None` if it does nothing here.
     #[must_use]
     pub fn command(&self, command: Command) -> Option<Message> {
         Some(match command {

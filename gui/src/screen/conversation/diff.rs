@@ -1,4 +1,4 @@
-//! A unified diff: its lines on two grounds, with their numbers and the colours of their language.
+//! A unified diff: lines on two backgrounds, with their numbers and in their language's colours.
 
 mod lines;
 mod net;
@@ -23,14 +23,14 @@ use iced::{
 };
 use lines::{Kind, Line, lines};
 
-/// Lines of a diff in a card that decides.
+/// The most lines of a diff in an approval's card.
 pub const ALL: usize = 400;
-/// Lines of one in a timeline, until it is opened: they fit without a bar.
+/// The most lines in a timeline until it is opened: they fit without a scrollbar.
 pub const SHORT: usize = 14;
-/// Characters of a path beside the buttons.
+/// The most characters of a path beside the buttons.
 const MAX_PATH: usize = 40;
 
-/// The diff, of at most `max` lines, and what opens the others. Its head is left out: the card says which file.
+/// The diff, with at most `max` lines and a button for the rest. Its head is left out: the card names the file.
 pub fn view<'a, Message: Clone + 'static>(
     preview: &Preview,
     max: usize,
@@ -112,13 +112,13 @@ fn numbered<'a, Message: 'a>(
 ) -> Element<'a, Message> {
     let Some(gutter) = gutter else { return words.into() };
     let number = line.number.map(|number| number.to_string()).unwrap_or_default();
-    // A number is not part of what is selected.
+    // Line numbers cannot be selected.
     let number =
         widget::code(number).style(style::faint).width(gutter).align_x(iced::alignment::Horizontal::Right);
     row![number, words].spacing(space::S).into()
 }
 
-/// Which file, and how many lines are added and removed.
+/// The file, and how many lines are added and removed.
 pub fn summary<'a, Message: 'a>(preview: &Preview) -> Row<'a, Message> {
     let path = words::shortened(&visible_line(&preview.path), MAX_PATH);
     Row::new().push(secondary(path)).extend(changes(preview)).spacing(space::XS).align_y(Center)

@@ -1,4 +1,4 @@
-//! Parsed Markdown, kept per message: what is being said grows at its end and is not parsed again.
+//! Parsed Markdown, kept for each message: a streaming reply grows at its end and is not parsed again.
 
 use super::links::{Linker, linked};
 use crate::emoji::drawable;
@@ -15,7 +15,7 @@ use abide_client::{
 use iced::widget::markdown::Content;
 use std::collections::{HashMap, HashSet};
 
-/// Messages that stay parsed though they are not shown.
+/// How many messages that are not shown stay parsed.
 const KEEP: usize = 400;
 
 #[derive(Debug, Default)]
@@ -29,11 +29,11 @@ pub(super) struct Documents {
 #[derive(Debug, Default)]
 struct Live {
     content: Content,
-    /// What was parsed.
+    /// The parsed source.
     source: String,
-    /// Where its last line begins.
+    /// Where the last line of the source begins.
     at: usize,
-    /// The last line as it came, and what goes before it.
+    /// The last line as received, and the state before it.
     line: String,
     linker: Linker,
 }
@@ -45,7 +45,7 @@ impl Live {
         live
     }
 
-    /// What was known stays parsed, unless this piece gives it another meaning: an address has grown, say.
+    /// Adds a piece. The parsed part is kept, unless this piece changes its meaning, as a growing address does.
     fn push(&mut self, piece: &str) {
         self.line.push_str(piece);
         let came = std::mem::take(&mut self.line);
@@ -86,7 +86,7 @@ impl Documents {
         self.summaries.get(&task)
     }
 
-    /// Parses what came of a task.
+    /// Parses a task's summary.
     pub(super) fn parse_summary(&mut self, task: &AgentTask) {
         if let Some(summary) = &task.summary {
             self.summaries.entry(task.id).or_insert_with(|| document(summary));
@@ -98,23 +98,23 @@ impl Documents {
         self.live.get(&item).map(|live| &live.content)
     }
 
-    /// The Markdown of that.
+    /// The source of its Markdown.
     #[must_use]
     pub(super) fn live_source(&self, item: DeltaItem) -> Option<&str> {
         self.live.get(&item).map(|live| &*live.source)
     }
 
-    /// Of how many blocks that consists by now.
+    /// How many blocks it has now.
     #[must_use]
     pub(super) fn blocks(&self, item: DeltaItem) -> usize {
         self.live(item).map_or(0, |content| content.items().len())
     }
 
-    /// Follows what the fold changed.
+    /// Follows the fold's changes.
     pub(super) fn follow(&mut self, view: &ConversationView, changes: &[Change]) {
-        // The view has all of these changes already: what is parsed from it now takes no later piece again.
+        // The view has all of these changes already: an item parsed from it now must not get its pieces again.
         let mut whole = HashSet::new();
-        // Pieces that came together are parsed together, since each has the last block parsed anew.
+        // Pieces that came together are added together, since each one parses the last block again.
         let mut grown: HashMap<DeltaItem, String> = HashMap::new();
         for change in changes {
             match change {
@@ -161,7 +161,7 @@ impl Documents {
         };
     }
 
-    /// Parses what is about to be shown.
+    /// Parses the messages that will be shown.
     pub(super) fn parse(&mut self, view: &ConversationView, shown: impl Iterator<Item = Seq>) {
         if self.recorded.len() > KEEP {
             self.recorded.clear();
@@ -176,13 +176,13 @@ impl Documents {
     }
 }
 
-/// Written by a model; a person's own words are shown as they are.
+/// Whether a model wrote it; a person's own text is shown as it is.
 #[must_use]
 pub(super) const fn is_document(message: &Message) -> bool {
     matches!(message.role, Role::Agent)
 }
 
-/// What a model has written, to be drawn.
+/// A model's text, parsed for drawing.
 #[must_use]
 pub(in crate::screen) fn document(text: &str) -> Content {
     Content::parse(&linked(&drawable(visible(text))))

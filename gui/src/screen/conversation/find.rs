@@ -1,7 +1,7 @@
-//! Finding in the conversation. The daemon looks through all of it, also what is not loaded; the window goes from message to message,
-//! the newest first, since it is at the end that one reads.
+//! The search within a conversation. The daemon searches all of it, including what is not loaded; the window steps from match to
+//! match, newest first.
 
-use super::{Conversation, Message};
+use super::{Conversation, Goal, Message, Row, marks::Phrases};
 use crate::{
     effect::{Effect, field},
     request::Request,
@@ -9,7 +9,9 @@ use crate::{
     widget::{
         Element, Look,
         field::field,
-        key, secondary,
+        key,
+        list::{Marked, Marking, Wanted},
+        secondary,
         told::is_focused,
         word,
         wrap::{Inner, Wrap, wrapped},
@@ -20,25 +22,36 @@ use iced::{
     Center, Event, Fill,
     advanced::Shell,
     keyboard::{self, Key, key::Named},
-    widget::{container, row, text_input},
+    widget::{container, row},
 };
 
-/// Characters below which too much would be found.
+/// Shorter queries would find too much, in characters.
 const SHORTEST: usize = 2;
 
-/// What is looked for here.
+/// The search within this conversation.
 #[derive(Debug, Default)]
 pub(super) struct Find {
     query: String,
-    /// What the daemon is looking for: one at a time, the newest next.
+    /// The query that the daemon searches for now: one request at a time, then the newest query.
     asked: Option<String>,
-    /// What was found is of this query.
+    /// The query of the results.
     answered: String,
-    /// Messages, newest first.
+    /// Messages that match, newest first.
     hits: Vec<Seq>,
-    /// Older ones were not asked for.
+    /// There are older ones, which were not requested.
     has_more: bool,
     at: usize,
+}
+
+/// The message at which the search is.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) seq: Seq,
+    /// Their matches are marked in it.
+    phrases: Phrases,
+    wanted: Wanted,
+    /// The match at which the list is, once the message is shown.
+    place: Option<Marked<Row>>,
 }
 
 impl Find {
@@ -46,7 +59,7 @@ impl Find {
         self.query.trim()
     }
 
-    /// What has to be looked for now.
+    /// The query to send now.
     fn next(&mut self) -> Option<String> {
         if self.query().chars().count() < SHORTEST {
             (self.hits, self.answered) = (Vec::new(), String::new());
@@ -59,20 +72,21 @@ impl Find {
         self.asked.clone()
     }
 
-    fn found(&self) -> String {
-        let place = || format!("{} of {}", self.at + 1, self.hits.len());
+    fn found(&self, within: Option<Marked<Row>>) -> String {
+        let within = within.filter(|within| within.of > 1);
+        let within = within.map_or_else(String::new, |at| format!(" · {} of {} in it", at.of - at.at, at.of));
+        let messages = if self.has_more { " or more" } else { "" };
         match (self.hits.is_empty(), self.asked.is_some()) {
             _ if self.query().chars().count() < SHORTEST => String::new(),
             (_, true) => "…".to_owned(),
             (true, false) => "not found".to_owned(),
-            (false, false) if self.has_more => format!("{} or more", place()),
-            (false, false) => place(),
+            (false, false) => format!("{} of {}{messages}{within}", self.at + 1, self.hits.len()),
         }
     }
 }
 
 impl Conversation {
-    /// A field for what is looked for.
+    /// Opens the search field.
     pub(super) fn begin_to_find(&mut self) -> Vec<Effect> {
         self.find.get_or_insert_default();
         vec![Effect::Focus(field::FIND_HERE)]
@@ -100,7 +114,7 @@ impl Conversation {
         query.map(|query| Effect::Ask(Request::Find(self.id, query))).into_iter().collect()
     }
 
-    /// The daemon has looked, or failed to.
+    /// Handles the daemon's results, or a failure.
     pub(super) fn found(&mut self, reply: Option<&SearchReply>) -> Vec<Effect> {
         let Some(find) = &mut self.find else { return Vec::new() };
         find.answered = find.asked.take().unwrap_or_default();
@@ -114,39 +128,74 @@ impl Conversation {
         effects
     }
 
-    /// To an older message in which it is, or to a newer one, in a circle.
+    /// Moves to an older match, or to a newer one if negative: in the message, or in another one, in a circle.
     pub(super) fn step_to_found(&mut self, by: isize) -> Vec<Effect> {
+        if let Some(found) = &mut self.found
+            && let Some(Marked { at, of, .. }) = found.place
+            && let Some(next) = at.checked_add_signed(-by).filter(|next| by != 0 && *next < of)
+        {
+            found.wanted = Wanted::At(next);
+            let row = Row::Entry(found.seq);
+            self.went = self.went.wrapping_add(1);
+            let window = self.rows.get(self.window.clone()).unwrap_or_default();
+            self.goal = (!window.contains(&row)).then_some(Goal::Row(row));
+            return self.seek();
+        }
         let Some(find) = &mut self.find else { return Vec::new() };
         let Some(count) = isize::try_from(find.hits.len()).ok().filter(|count| *count > 0) else {
             return Vec::new();
         };
         let at = isize::try_from(find.at).unwrap_or_default();
         find.at = (at + by).rem_euclid(count).unsigned_abs();
-        let (hit, query) = (find.hits[find.at], find.answered.clone());
-        self.go_to(hit, &query)
+        let (hit, phrases) = (find.hits[find.at], Phrases::in_order(&find.answered));
+        self.go_to_found(hit, phrases, if by < 0 { Wanted::First } else { Wanted::Last })
+    }
+
+    /// Goes to that match of the message, once it is loaded.
+    pub(super) fn go_to_found(&mut self, seq: Seq, phrases: Phrases, wanted: Wanted) -> Vec<Effect> {
+        self.found = Some(Found { seq, phrases, wanted, place: None });
+        self.went = self.went.wrapping_add(1);
+        self.goal = Some(Goal::Row(Row::Entry(seq)));
+        self.seek()
+    }
+
+    pub(super) fn be_at(&mut self, place: Marked<Row>) -> Vec<Effect> {
+        if let Some(found) = self.found.as_mut().filter(|found| Row::Entry(found.seq) == place.row) {
+            found.place = Some(place);
+        }
+        Vec::new()
+    }
+
+    /// The matches that the list marks.
+    pub(super) fn marking(&self) -> Option<Marking<'_, Row, Message>> {
+        let Found { seq, phrases, wanted, .. } = self.found.as_ref()?;
+        Some(Marking {
+            row: Row::Entry(*seq),
+            find: Box::new(move |text: &str| phrases.find(text)),
+            wanted: *wanted,
+            act: self.went,
+            on_place: Message::FoundAt,
+        })
     }
 
     fn unmark(&mut self) {
         (self.found, self.goal) = (None, None);
-        self.marks.clear();
     }
 
     pub(super) fn find_bar(&self, look: Look) -> Option<Element<'_, Message>> {
         let find = self.find.as_ref()?;
-        let input = text_input("Find in this conversation", &find.query)
-            .id(field::FIND_HERE)
-            .size(size::SECONDARY)
-            .padding([4.0, 8.0])
-            .style(style::field)
-            .on_submit(Message::FoundStepped(1));
-        let input = wrapped(field(input, &find.query, Message::FindChanged), Keys);
+        let shape = (size::SECONDARY, [4.0, 8.0]);
+        let input = field("Find in this conversation", shape, &find.query, Message::FindChanged, |input| {
+            input.id(field::FIND_HERE).on_submit(Message::FoundStepped(1))
+        });
+        let input = wrapped(input, Keys);
         let step = |label, name, by| {
             let name = (!look.is_low).then(|| key(name).into());
             row![word(label, Message::FoundStepped(by))].extend(name).align_y(Center)
         };
         let bar = row![
             input,
-            secondary(find.found()),
+            secondary(find.found(self.found.as_ref().and_then(|found| found.place))),
             step("Older", "↵", 1),
             step("Newer", "⇧↵", -1),
             word("Close", Message::FindClosed),
@@ -156,7 +205,7 @@ impl Conversation {
     }
 }
 
-/// What the field has no keys for: Escape ends it at once, Shift and Enter goes to what is newer.
+/// Keys that the field lacks: Escape closes it at once, Shift Enter goes to a newer match.
 struct Keys;
 
 impl Wrap<Message> for Keys {

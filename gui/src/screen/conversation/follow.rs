@@ -1,4 +1,4 @@
-//! From what the daemon tells to the rows that are built.
+//! Folds the daemon's updates and chooses the rows to build.
 
 use super::{
     Conversation, Goal, History, Row,
@@ -15,15 +15,15 @@ use abide_client::{
     view::{Change, Entry},
 };
 
-/// Rows that are built while the end is followed, and on either side of what is seen otherwise.
+/// How many rows are built at the end while it is followed, and otherwise on either side of the visible ones.
 const NEAR: usize = 40;
-/// Entries that are kept while the end is followed.
+/// How many entries are kept while the end is followed.
 const KEEP: usize = 2000;
-/// What a snapshot brings.
+/// How many messages a snapshot has.
 const SNAPSHOT: usize = 100;
 
 impl Conversation {
-    /// Folds in what came. `seen` if a person is looking: how many messages the daemon holds for unread.
+    /// Folds updates in. `seen` is set if a person is looking: how many messages the daemon counts as unread.
     pub fn follow(&mut self, updates: Vec<Update>, seen: Option<u64>) -> Vec<Effect> {
         let mut changes = Vec::new();
         let mut effects = Vec::new();
@@ -64,7 +64,7 @@ impl Conversation {
         effects
     }
 
-    /// What a snapshot leaves to ask for.
+    /// Requests what a snapshot lacks.
     fn begin(&mut self, effects: &mut Vec<Effect>) {
         let mut messages = self.view.timeline().filter(|entry| matches!(entry, Entry::Message(_)));
         let first = messages.next().map(Entry::seq);
@@ -74,12 +74,12 @@ impl Conversation {
         };
         effects.push(Effect::Ask(Request::Tasks(self.id)));
         if self.goal.is_none() && self.looked.is_none() {
-            // It opens at what waits.
+            // The conversation opens at the oldest waiting card.
             self.goal = self.waiting().first().map(|id| Goal::Row(Row::Card(*id)));
         }
     }
 
-    /// The question of which the draft is only a choice: without it, the draft means nothing.
+    /// The question whose picked choice is the draft: without the question the draft means nothing.
     fn picked_in_words(&self) -> Option<PendingId> {
         let Stance::Question(_, question) = self.stance() else { return None };
         picked(question, &self.composer.draft()).map(|_| PendingId::Question(question.id))
@@ -89,7 +89,7 @@ impl Conversation {
         matches!(self.view.entry(seq), Some(Entry::Message(m)) if m.role != Role::User)
     }
 
-    /// Marks all as read, if there is something that is not.
+    /// Marks all messages as read, if some are unread.
     pub fn read(&mut self, unread: u64) -> Option<Effect> {
         let is_message = |entry: &&Entry| matches!(entry, Entry::Message(_));
         let last = self.view.timeline().rev().find(is_message).map(Entry::seq)?;
@@ -107,7 +107,7 @@ impl Conversation {
         self.reframe();
     }
 
-    /// Follows what is being said, which moves no other rows.
+    /// Follows a streaming reply, which moves no other rows.
     fn grow(&mut self) {
         let settled = self.rows.iter().rposition(|row| !is_now(row)).map_or(0, |last| last + 1);
         let now: Vec<Row> = now(&self.view, |item| self.documents.blocks(item)).collect();
@@ -120,7 +120,7 @@ impl Conversation {
         self.reframe();
     }
 
-    /// Builds what is near to what is seen.
+    /// Chooses the rows near the visible ones.
     pub(super) fn reframe(&mut self) {
         let count = self.rows.len();
         let place = |row: Row| self.rows.iter().rposition(|known| *known == row);
@@ -131,7 +131,7 @@ impl Conversation {
             }
             Some(view) if !view.at_end => match (place(view.first), place(view.last)) {
                 (Some(first), Some(last)) => first.saturating_sub(NEAR)..(last + NEAR).min(count),
-                // What was seen is gone: as near as it was.
+                // The visible rows are gone: stay as near as possible.
                 _ => self.window.start.min(count)..self.window.end.min(count),
             },
             _ => count.saturating_sub(NEAR)..count,
@@ -149,7 +149,7 @@ impl Conversation {
     }
 }
 
-/// Output goes on in rows of its own.
+/// Whether the change adds or moves rows. Live output has rows of its own.
 const fn moves_rows(change: &Change) -> bool {
     !matches!(change, Change::Output { .. } | Change::Daemon)
 }

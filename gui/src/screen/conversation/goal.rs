@@ -1,22 +1,20 @@
-//! Bringing a message that was found into view, or the beginning, however far back it is.
+//! Scrolls to a message that was found, or to the beginning, loading pages as needed.
 
-use super::{Conversation, Goal, History, Row};
+use super::{Conversation, Goal, History, Row, marks::Phrases};
 use crate::{
     effect::{Effect, Scroll},
     request::{LONG_PAGE, Request},
-    widget::list::View,
+    widget::list::{View, Wanted},
 };
 use abide_client::protocol::Seq;
 
 impl Conversation {
-    /// Shows that message, once it is here, with the words of the query marked.
+    /// Goes to that message, once it is loaded, at the first match of the query; all matches are marked.
     pub fn go_to(&mut self, seq: Seq, query: &str) -> Vec<Effect> {
-        self.marks = query.split_whitespace().map(str::to_lowercase).collect();
-        (self.found, self.goal) = (Some(seq), Some(Goal::Row(Row::Entry(seq))));
-        self.seek()
+        self.go_to_found(seq, Phrases::of_query(query), Wanted::First)
     }
 
-    /// The beginning may not be here yet; meanwhile the beginning of what is here is shown.
+    /// If the beginning is not loaded, the beginning of the loaded part is shown meanwhile.
     pub(super) fn scroll(&mut self, scroll: Scroll) -> Vec<Effect> {
         if scroll != Scroll::ToStart {
             self.goal = None;
@@ -30,7 +28,7 @@ impl Conversation {
         effects
     }
 
-    /// Asks for the pages between here and what is sought, and brings it into view when it is here.
+    /// Requests the pages up to the goal, and scrolls to it once it is loaded.
     pub(super) fn seek(&mut self) -> Vec<Effect> {
         if let Some(further) = self.further() {
             return vec![further];
@@ -49,7 +47,7 @@ impl Conversation {
         Vec::new()
     }
 
-    /// The next page on the way to what is sought, if that is further back. What comes of it need not be projected.
+    /// Requests the next page towards the goal, if the goal is further back. Its rows need not be projected.
     pub(super) fn further(&mut self) -> Option<Effect> {
         let History::More(before) = self.history else { return None };
         self.goal.filter(|goal| goal.is_before(before))?;
@@ -57,7 +55,7 @@ impl Conversation {
         Some(Effect::Ask(Request::Older(self.id, before, LONG_PAGE)))
     }
 
-    /// The row to bring into view, if it is there.
+    /// The row to scroll to, if it exists.
     pub(super) fn goal_row(&self) -> Option<Row> {
         match self.goal? {
             Goal::Row(row) => Some(row).filter(|row| self.rows.contains(row)),

@@ -1,4 +1,4 @@
-//! What the conversation is, and the numbers that matter.
+//! The conversation's title and folder, and the task's numbers.
 
 use super::{Conversation, Menu, Message};
 use crate::{
@@ -24,10 +24,10 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, Row, column, container, row, rule, text, text_input},
+    widget::{Column, Row, column, container, row, rule, text},
 };
 
-/// Characters of the folder; its end says more than its beginning.
+/// The most characters of the folder; of a long path the end is shown.
 const MAX_PLACE: usize = 40;
 
 impl Conversation {
@@ -48,7 +48,7 @@ impl Conversation {
             .padding([2.0, 8.0])
             .style(style::quiet)
             .on_press(Message::MenuPressed);
-        // The name has the whole line: in a small window it is what tells conversations apart.
+        // The title has the whole line: in a small window it is what tells conversations apart.
         let names = column![
             row![elided(title, size::TITLE, font::STRONG), secondary(look.said.unwrap_or_default())]
                 .spacing(space::M)
@@ -86,16 +86,9 @@ impl Conversation {
             .wrap()
             .into(),
             Menu::Renaming(title) => row![
-                field(
-                    text_input("Title", title)
-                        .id(field::TITLE)
-                        .size(size::PROSE)
-                        .padding([6.0, 10.0])
-                        .style(style::field)
-                        .on_submit(Message::TitleSubmitted),
-                    title,
-                    Message::TitleChanged
-                ),
+                field("Title", (size::PROSE, [6.0, 10.0]), title, Message::TitleChanged, |input| {
+                    input.id(field::TITLE).on_submit(Message::TitleSubmitted)
+                }),
                 action("Rename", None).style(style::primary).on_press(Message::TitleSubmitted),
                 action("Cancel", None).style(style::quiet).on_press(Message::MenuClosed),
             ]

@@ -1,6 +1,7 @@
-//! What the parser of Markdown does not know: bare addresses are links, and what looks like HTML are words, which it would drop.
+//! Prepares Markdown for the parser: bare addresses become links, and text that looks like HTML, which the parser would drop,
+//! stays text.
 
-/// The text with `<…>` around each address that stands alone, and a backslash before each `<` that begins none.
+/// The text with `<…>` around each bare address, and a backslash before each `<` that begins no link.
 #[must_use]
 pub(super) fn linked(markdown: &str) -> String {
     if !markdown.contains("://") && !markdown.contains('<') {
@@ -14,14 +15,14 @@ pub(super) fn linked(markdown: &str) -> String {
     linked
 }
 
-/// Goes from line to line, and knows whether code has begun.
+/// Processes line by line and tracks code blocks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Linker {
     fence: Option<char>,
 }
 
 impl Linker {
-    /// The next line, with its break, is added to what is linked.
+    /// Appends the next line, with its line break, to `linked`.
     pub(super) fn line(&mut self, line: &str, linked: &mut String) {
         let begun = line.trim_start();
         let mark = begun.chars().next().filter(|c| begun.starts_with(&c.to_string().repeat(3)));
@@ -67,14 +68,14 @@ fn is_link(text: &str) -> bool {
     })
 }
 
-/// It is not within a word, and not part of a link already.
+/// Whether it is neither within a word nor part of a link.
 fn stands_alone(before: &str) -> bool {
     !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '<' | '[' | '"' | '\'' | '=' | '/'))
         && !before.ends_with("](")
         && !before.ends_with("]: ")
 }
 
-/// The length of the address that begins here, in bytes: without what ends a sentence, or a bracket around it.
+/// The length in bytes of the address that begins here, without punctuation that ends the sentence or a bracket around it.
 fn address(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
     let is_part =

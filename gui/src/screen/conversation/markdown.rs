@@ -1,6 +1,6 @@
-//! How Markdown is drawn: code in quiet colours, with a button to copy it; a link is copied, not followed.
+//! Draws Markdown: code in quiet colours with a copy button; a click on a link copies it and does not follow it.
 
-use super::{code, marks::marked};
+use super::code;
 use crate::{
     font, syntax,
     theme::{Tokens, radius, size, space, style},
@@ -20,21 +20,19 @@ use iced::{
     },
 };
 
-/// What can be done with a document.
+/// An action on a document.
 #[derive(Debug, Clone)]
 pub enum Message {
     Copied(String),
 }
 
-/// A line of code that fits in every window, in bytes. What need not scroll is not made a layer of its own: to draw one costs
-/// as much as to draw its words.
+/// Code lines up to this length fit every window, in bytes. Code that need not scroll gets no layer of its own: drawing a layer
+/// costs as much as drawing its text.
 const NARROW: usize = 48;
 
-struct Viewer<'m> {
+struct Viewer {
     tokens: &'static Tokens,
-    /// Words that were searched for, in lower case.
-    marks: &'m [String],
-    /// The widest that a cell of a table gets.
+    /// The widest cell of a table.
     cell: Option<f32>,
 }
 
@@ -43,16 +41,7 @@ pub(in crate::screen) fn view<'a>(
     content: &'a markdown::Content,
     tokens: &'static Tokens,
 ) -> Element<'a, Message> {
-    view_marked(content, tokens, &[])
-}
-
-/// The same, where these words stand out, which are in lower case.
-pub(super) fn view_marked<'a>(
-    content: &'a markdown::Content,
-    tokens: &'static Tokens,
-    marks: &'a [String],
-) -> Element<'a, Message> {
-    markdown::view_with(content.items(), settings(tokens), &Viewer { tokens, marks, cell: None })
+    markdown::view_with(content.items(), settings(tokens), &Viewer { tokens, cell: None })
 }
 
 /// One of its blocks, counted from 0.
@@ -61,7 +50,7 @@ pub(super) fn block<'a>(
     block: usize,
     tokens: &'static Tokens,
 ) -> Option<Element<'a, Message>> {
-    let viewer = Viewer { tokens, marks: &[], cell: None };
+    let viewer = Viewer { tokens, cell: None };
     content.items().get(block).map(|item| markdown::item(&viewer, settings(tokens), item, block))
 }
 
@@ -72,7 +61,7 @@ fn settings(tokens: &Tokens) -> markdown::Settings {
             background: tokens.code.into(),
             border: Border { radius: radius::KEY.into(), ..Border::default() },
         },
-        // The room between two words is 4 pixels wide.
+        // The space between two words is 4 pixels wide.
         inline_code_padding: Padding::from([1, 2]),
         inline_code_color: tokens.text,
         inline_code_font: font::CODE,
@@ -93,7 +82,7 @@ fn settings(tokens: &Tokens) -> markdown::Settings {
     }
 }
 
-impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
+impl<'a> markdown::Viewer<'a, Message> for Viewer {
     fn on_link_click(url: markdown::Uri) -> Message {
         Message::Copied(url)
     }
@@ -131,7 +120,7 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
         }
     }
 
-    /// It is not fetched: what a model names is a stranger's address.
+    /// An image is not fetched: a model may name any address.
     fn image(
         &self,
         settings: markdown::Settings,
@@ -147,7 +136,7 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
         passage::rich([link].into(), Message::Copied).into()
     }
 
-    /// Its words wrap, and what is wider yet scrolls.
+    /// Cells wrap; a table that is wider still scrolls.
     fn table(
         &self,
         settings: markdown::Settings,
@@ -156,9 +145,9 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
     ) -> iced::Element<'a, Message, Theme, Renderer> {
         #[expect(clippy::cast_precision_loss, reason = "columns of a table")]
         let count = columns.len().max(1) as f32;
-        // Some columns need less than their part.
+        // Some columns need less than an equal share.
         let cell = space::BUBBLE * if count > 1.0 { 1.25 } else { 1.0 } / count;
-        container(markdown::table(&Viewer { cell: Some(cell), ..*self }, settings, columns, rows))
+        container(markdown::table(&Self { cell: Some(cell), ..*self }, settings, columns, rows))
             .id(TABLE)
             .into()
     }
@@ -216,17 +205,16 @@ impl<'a> markdown::Viewer<'a, Message> for Viewer<'a> {
     }
 }
 
-impl Viewer<'_> {
-    /// Text with its links and code; a word that is longer than the line is broken.
+impl Viewer {
+    /// Text with its links and code; a word longer than the line is broken.
     fn words<'a>(&self, text: &markdown::Text, style: markdown::Style, size: Pixels) -> Element<'a, Message> {
-        let spans = marked(text.spans(style), self.marks, self.tokens);
-        passage::rich(spans, Message::Copied).size(size.0).font(style.font).into()
+        passage::rich(text.spans(style), Message::Copied).size(size.0).font(style.font).into()
     }
 }
 
-/// The marks stand at the right of their own column, on the line of the words.
+/// The marks are right-aligned in a column of their own, each on the line of its text.
 fn list<'a>(
-    viewer: &Viewer<'a>,
+    viewer: &Viewer,
     settings: markdown::Settings,
     bullets: &'a [markdown::Bullet],
     mark: impl Fn(u64, &markdown::Bullet) -> String,

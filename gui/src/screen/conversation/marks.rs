@@ -1,58 +1,63 @@
-//! The words that were searched for, marked in the message in which they were found.
+//! Finds the matches of a search in the text of a message as it is shown.
 
-use crate::{
-    theme::{Tokens, radius},
-    widget::passage::Span,
-};
-use iced::{Border, Color, advanced::text::Highlight};
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
-/// The same text, with these words standing out.
-#[must_use]
-pub(super) fn marked(spans: Arc<[Span]>, words: &[String], tokens: &Tokens) -> Arc<[Span]> {
-    if words.is_empty() || spans.iter().all(|span| found(&span.text, words).is_empty()) {
-        return spans;
+/// The phrases of a search, each of words in lower case. A place where one of them stands is a match.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Phrases(Vec<Vec<String>>);
+
+impl Phrases {
+    /// Reads a query as the daemon does: single words, and in double quotes words that have to follow one another.
+    pub(super) fn of_query(query: &str) -> Self {
+        let parts = query.split('"').enumerate();
+        let phrases = parts.flat_map(|(n, part)| match n % 2 {
+            0 => part.split_whitespace().map(words).collect(),
+            _ => vec![words(part)],
+        });
+        Self(phrases.filter(|phrase| !phrase.is_empty()).collect())
     }
-    let highlight = Highlight {
-        background: Color { a: 0.3, ..tokens.accent }.into(),
-        border: Border { radius: radius::KEY.into(), ..Border::default() },
-    };
-    let mut all = Vec::new();
-    for span in &*spans {
-        let mut at = 0;
-        let mut part = |range: Range<usize>, highlight: Option<Highlight>| {
-            let text = span.text.get(range).unwrap_or_default().to_owned();
-            if !text.is_empty() {
-                all.push(Span { text: text.into(), highlight: highlight.or(span.highlight), ..span.clone() });
+
+    /// One phrase: these words have to follow one another.
+    pub(super) fn in_order(query: &str) -> Self {
+        Self([words(query)].into_iter().filter(|phrase| !phrase.is_empty()).collect())
+    }
+
+    /// The matches, ignoring case; none within another.
+    pub(super) fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for (at, _) in text.char_indices() {
+            if found.last().is_some_and(|last| at < last.end) {
+                continue;
             }
-        };
-        for range in found(&span.text, words) {
-            part(at..range.start, None);
-            at = range.end;
-            part(range, Some(highlight));
+            let longest = self.0.iter().filter_map(|phrase| follow(&text[at..], phrase)).max();
+            found.extend(longest.map(|length| at..at + length));
         }
-        part(at..span.text.len(), None);
+        found
     }
-    all.into()
 }
 
-/// Where one of the words stands, whatever its case; none within another.
-fn found(text: &str, words: &[String]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    for (at, _) in text.char_indices() {
-        if found.last().is_some_and(|last| at < last.end) {
-            continue;
-        }
-        let longest = words.iter().filter_map(|word| begins(&text[at..], word)).max();
-        found.extend(longest.map(|length| at..at + length));
-    }
-    found
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
 }
 
-/// How many bytes of the text are this word, which is in lower case.
+/// The length in bytes of these words at the start of the text, if they are there: between them there are no letters or digits.
+fn follow(text: &str, words: &[String]) -> Option<usize> {
+    let mut length = 0;
+    for (n, word) in words.iter().enumerate() {
+        let rest = &text[length..];
+        let gap = rest.find(char::is_alphanumeric).unwrap_or(rest.len());
+        if (n == 0) != (gap == 0) {
+            return None;
+        }
+        length += gap + begins(&rest[gap..], word)?;
+    }
+    (length > 0).then_some(length)
+}
+
+/// The length in bytes of this lower-case word at the start of the text, if it is there.
 fn begins(text: &str, word: &str) -> Option<usize> {
     let mut wanted = word.chars().peekable();
-    wanted.peek()?;
     for (at, c) in text.char_indices() {
         if wanted.peek().is_none() {
             return Some(at);
@@ -69,22 +74,23 @@ fn begins(text: &str, word: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theme::DARK;
 
     #[test]
     fn words_are_found_whatever_their_case() {
-        let words = ["flaky".to_owned(), "ä".to_owned()];
-        assert_eq!(found("Flaky, flakyflaky Ä", &words), [0..5, 7..12, 12..17, 18..20]);
-        assert!(found("flak", &words).is_empty());
-        assert!(found("anything", &[String::new()]).is_empty());
+        let words = Phrases::of_query("flaky ä");
+        assert_eq!(words.find("Flaky, flakyflaky Ä"), [0..5, 7..12, 12..17, 18..20]);
+        assert!(words.find("flak").is_empty());
+        assert!(Phrases::of_query("? \"").find("anything?").is_empty());
     }
 
     #[test]
-    fn the_text_stays_the_same() {
-        let spans: Arc<[Span]> = [Span::new("a flaky "), Span::new("test")].into();
-        let shown = marked(spans, &["flaky".to_owned()], &DARK);
-        let texts: Vec<(&str, bool)> =
-            shown.iter().map(|span| (&*span.text, span.highlight.is_some())).collect();
-        assert_eq!(texts, [("a ", false), ("flaky", true), (" ", false), ("test", false)]);
+    fn words_in_order_are_found_only_side_by_side() {
+        for phrase in [Phrases::in_order("login test"), Phrases::of_query("\"login test\"")] {
+            assert_eq!(
+                phrase.find("a login, a test; Login\n`test`s; login-test, logintest"),
+                [17..28, 32..42]
+            );
+        }
+        assert_eq!(Phrases::of_query("say \"login te").find("login test, say"), [0..8, 12..15]);
     }
 }

@@ -1,4 +1,4 @@
-//! The timeline as plain text: what is on the screen, row by row, to be copied.
+//! The timeline as plain text for copying, row by row as on the screen.
 
 use super::{
     Conversation, Row,
@@ -18,7 +18,7 @@ use abide_client::{
 };
 
 impl Conversation {
-    /// All that is here, as text.
+    /// All loaded rows as text.
     #[must_use]
     pub fn as_text(&self) -> String {
         let parts: Vec<String> = self.rows.iter().filter_map(|row| self.row_as_text(*row)).collect();
@@ -48,7 +48,7 @@ impl Conversation {
                     format!("Approve {}? {}", visible_line(&approval.tool), visible_line(&approval.summary))
                 }
             },
-            // All of it at its beginning.
+            // The first live row has all of the text.
             Row::Live(_, 1..) => return None,
             Row::Live(item, _) => {
                 let text = self.fold().live_item(item)?.stream(DeltaKind::Text).map(Stream::text)?;

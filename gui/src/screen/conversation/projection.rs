@@ -1,11 +1,11 @@
-//! Which rows a conversation's timeline has: from the fold alone, no drawing.
+//! The rows of a conversation's timeline, from the fold alone; nothing is drawn.
 
 use abide_client::{
     protocol::{
         CallId, QuestionId, Seq, TaskId,
-        event::EventKind,
+        event::{Event, EventKind},
         inbox::{Pending, PendingId},
-        message::{CallOutcome, CallView, MessageKind},
+        message::{CallOutcome, CallView, MessageKind, Role},
         notification::DeltaItem,
         record::ModelErrorKind,
         task::{AgentTask, EndReason, PauseReason, Status},
@@ -17,35 +17,34 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-/// A row: what it shows stays the same, so its key is enough to find it.
+/// A row's key. It is enough to find what the row shows, which stays the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Row {
-    /// There is more before, and it is being fetched.
+    /// Older entries are being loaded.
     Older,
     Entry(Seq),
-    /// A model call failed, so many times one after the other.
+    /// This many model calls failed one after the other.
     Failed {
         last: Seq,
         times: u32,
     },
-    /// What waits, at its place.
+    /// An open item, at its place.
     Card(PendingId),
     /// How a task ended.
     End(TaskId),
-    /// A block of what is being said right now, counted from 0: the others stay as they are while the last one grows.
+    /// A block of live output, counted from 0: earlier blocks stay the same while the last one grows.
     Live(DeltaItem, usize),
-    /// What goes on right now.
+    /// What is under way now.
     Indicator(TaskId),
 }
 
-/// Its doing is a message, or the end of the task, and shown as that.
+/// A control call is shown as a message or as the task's end instead.
 fn is_control(call: &CallView) -> bool {
     matches!(&*call.tool, "ask_user" | "request_input" | "send_update" | "task_complete")
         && !matches!(call.outcome, Some(CallOutcome::Refused))
 }
 
-/// All rows up to [what goes on right now](now), oldest first. `earlier` are tasks that the fold does not know, because they ended
-/// before it began.
+/// All rows except those of [`now`], oldest first. `earlier` are tasks that the fold lacks, because they ended before it began.
 #[must_use]
 pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> Vec<Row> {
     let mut rows = Vec::with_capacity(view.timeline().len() + 8);
@@ -57,9 +56,10 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
     let mut told_ends = HashSet::new();
     let mut last_of = HashMap::new();
     let mut pauses = HashMap::new();
+    let mut taken_back = HashSet::new();
     let mut step = None;
     for entry in view.timeline() {
-        note_pause(&mut pauses, entry);
+        taken_back.extend(note_pause(&mut pauses, view, entry).into_iter().flatten());
         let row = match entry {
             Entry::Message(m) => match m.question_id.and_then(|id| open.questions.get(&id)) {
                 Some(id) if m.kind == MessageKind::Question => Some(Row::Card(*id)),
@@ -77,11 +77,11 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
                     Some(Row::End(task))
                 }
                 (EventKind::StepBegan(began), _) => {
-                    // It is said before what it shows; the first goes without saying.
+                    // A step's row comes before its entries; the first step has none.
                     step = (began.step > 1).then_some(Row::Entry(event.seq));
                     None
                 }
-                // The row before says that the daemon was away: the model did not fail.
+                // The row before it tells that the daemon was away: the model did not fail.
                 (EventKind::ModelFailed(failed), _) if failed.kind == ModelErrorKind::Interrupted => None,
                 (EventKind::ModelFailed(failed), task) => {
                     let before = match rows.last() {
@@ -94,7 +94,7 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
                     let is_said = failed.retry_at.is_none() && before == 0;
                     (!is_said).then_some(Row::Failed { last: event.seq, times: before + 1 })
                 }
-                // The notice, the message or the task itself says it; what a model's stream held is for `abide show --history`.
+                // The notice, the message or the task itself shows it; traces of a stream are for `abide show --history`.
                 (EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_), _) => None,
                 _ => Some(Row::Entry(event.seq)),
             },
@@ -103,7 +103,7 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
             shown.insert(id);
         }
         if row.is_some() {
-            // Calls that follow each other are one group.
+            // Consecutive calls form a group.
             let goes_on =
                 matches!(entry, Entry::Call(_)) && rows.last().is_some_and(|row| is_call(view, *row));
             rows.extend(step.take().filter(|_| !goes_on && !matches!(row, Some(Row::End(_)))));
@@ -116,12 +116,13 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
     drop_what_is_tried_again(&mut rows, view);
     insert_ends(&mut rows, view, earlier, &told_ends, &last_of);
     drop_pauses(&mut rows, view, earlier, &pauses);
-    // What waits of tasks that this timeline does not show.
+    rows.retain(|row| !matches!(row, Row::Entry(seq) if taken_back.contains(seq)));
+    // Open items of tasks that this timeline does not show.
     rows.extend(open.all.into_iter().filter(|id| !shown.contains(id)).map(Row::Card));
     rows
 }
 
-/// The rows after those: what is being said, of so many `blocks`, and what goes on.
+/// The rows after those: live output in so many `blocks`, and what is under way.
 pub(super) fn now<'a>(
     view: &'a ConversationView,
     blocks: impl Fn(DeltaItem) -> usize + 'a,
@@ -131,7 +132,7 @@ pub(super) fn now<'a>(
     live.chain(current_task(view).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)))
 }
 
-/// Whether a row is one of those.
+/// Whether a row belongs to [`now`].
 pub(super) const fn is_now(row: &Row) -> bool {
     matches!(row, Row::Live(..) | Row::Indicator(_))
 }
@@ -144,18 +145,23 @@ fn is_call(view: &ConversationView, row: Row) -> bool {
     }
 }
 
-/// It says what the end of the task says.
+/// Whether the row repeats what the task's end shows.
 fn is_told(view: &ConversationView, row: Row, reason: EndReason, error: Option<&str>) -> bool {
     let Row::Entry(seq) = row else { return false };
     let Some(Entry::Message(message)) = view.entry(seq) else { return false };
-    message.kind == MessageKind::Notice && (reason == EndReason::Stopped || Some(&*message.text) == error)
+    // A notice right before such an end says the same.
+    let has_notice = matches!(
+        reason,
+        EndReason::Stopped | EndReason::StepLimit | EndReason::TimeLimit | EndReason::QuestionTimeout
+    );
+    message.kind == MessageKind::Notice && (has_notice || Some(&*message.text) == error)
 }
 
 fn is_of(view: &ConversationView, seq: Seq, task: Option<TaskId>) -> bool {
     view.entry(seq).is_some_and(|entry| entry.task_id() == task)
 }
 
-/// While a model call is tried again, the line at the end says why and when: it is said once. With it goes the head of its step.
+/// While a model call is retried, the line at the end shows why and when, so the failure's row is dropped, with its step's row.
 fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView) {
     let Some(task) = current_task(view).filter(|task| task.retry.is_some()) else { return };
     if let Some(Row::Failed { last, .. }) = rows.last()
@@ -167,21 +173,43 @@ fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView) {
     }
 }
 
-/// Notes where each task was paused by a person, as long as it does not go on.
-fn note_pause(pauses: &mut HashMap<TaskId, Seq>, entry: &Entry) {
-    let Entry::Event(event) = entry else { return };
-    match (&event.kind, event.task_id) {
-        (EventKind::Paused(PauseReason::User), Some(task)) => {
+/// Notes where each task was paused by a person, until it goes on. Returns where it was paused and where it was resumed, if it was
+/// resumed before the pause took effect.
+fn note_pause(pauses: &mut HashMap<TaskId, Seq>, view: &ConversationView, entry: &Entry) -> Option<[Seq; 2]> {
+    let Entry::Event(event) = entry else { return None };
+    match (&event.kind, event.task_id?) {
+        (EventKind::Paused(PauseReason::User), task) => {
             pauses.insert(task, event.seq);
+            None
         }
-        (EventKind::Resumed(_), Some(task)) => {
-            pauses.remove(&task);
+        (EventKind::Resumed(_), task) => {
+            let paused = pauses.remove(&task)?;
+            let Some(Entry::Event(pause)) = view.entry(paused) else { return None };
+            is_taken_back(view, task, pause, event).then_some([paused, event.seq])
         }
-        _ => {}
+        _ => None,
     }
 }
 
-/// A task finishes what is under way before it pauses: until then it is not paused. One that has ended may never have come to it,
+/// Whether the call or reply that was under way at the pause was still under way when the task was resumed.
+fn is_taken_back(view: &ConversationView, task: TaskId, paused: &Event, resumed: &Event) -> bool {
+    let its = || view.timeline().filter(|entry| entry.task_id() == Some(task));
+    let runs_on = |call: &CallView| {
+        let has_begun = call.started_at.is_some_and(|started| started <= paused.at);
+        has_begun && call.ended_at.is_none_or(|ended| ended > resumed.at)
+    };
+    if its().any(|entry| matches!(entry, Entry::Call(call) if runs_on(call))) {
+        return true;
+    }
+    // After a pause the next model call begins a step: a reply without one was under way.
+    let next = its().find(|entry| entry.seq() > resumed.seq);
+    match next {
+        Some(entry) => matches!(entry, Entry::Message(message) if message.role == Role::Agent),
+        None => view.task(task).is_some_and(|task| task.status == Status::Thinking),
+    }
+}
+
+/// Drops rows of pauses that are not in effect: a task finishes what is under way first. A task that ended may never have paused,
 /// and its end says enough.
 fn drop_pauses(
     rows: &mut Vec<Row>,
@@ -203,7 +231,7 @@ fn is_reply(item: &DeltaItem) -> bool {
     matches!(item, DeltaItem::Reply(_))
 }
 
-/// Works by itself: a card says it if it waits for a person.
+/// Whether it works by itself: if it waits for a person, a card shows that.
 const fn is_busy(task: &AgentTask) -> bool {
     !task.status.has_ended() && !task.status.needs_person() && !matches!(task.status, Status::Paused)
 }
@@ -235,7 +263,7 @@ impl Open {
     }
 }
 
-/// Ends that the fold was told only as the state of a task stand after the last row of that task.
+/// Inserts ends that the fold knows only from a task's state, after the last row of that task.
 fn insert_ends(
     rows: &mut Vec<Row>,
     view: &ConversationView,

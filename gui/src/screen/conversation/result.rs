@@ -1,4 +1,4 @@
-//! What came of a call, as its card tells it.
+//! A call's result, as its card shows it.
 
 use abide_client::protocol::{
     JsonText,
@@ -7,7 +7,8 @@ use abide_client::protocol::{
 };
 use serde_json::{Map, Value};
 
-/// What a program wrote, then what it complained of; of other tools what the model reads. `head` is what the line above says already.
+/// A program's output, then its stderr; of other tools the text that the model reads. `head` is what the line above shows
+/// already.
 #[must_use]
 pub(super) fn told(call: &CallView, result: &ToolResult, head: &str) -> String {
     let message = Some(result.message.clone()).filter(|message| !message.is_empty() && message != head);
@@ -16,13 +17,13 @@ pub(super) fn told(call: &CallView, result: &ToolResult, head: &str) -> String {
             let notes = result.diagnostics.iter().map(|note| format!("note: {note}"));
             message.into_iter().chain(written(&fields)).chain(notes).collect::<Vec<_>>().join("\n")
         }
-        // A person said no: it is not an error.
+        // A rejection by a person is no error.
         None if call.outcome == Some(CallOutcome::Rejected) => result.message.clone(),
         _ => result.text(),
     }
 }
 
-/// The line above says the exit code and the time.
+/// The line above has the exit code and the time.
 fn written(fields: &Map<String, Value>) -> Vec<String> {
     let stream = |name: &str| {
         let text = fields.get(name)?.as_str()?.trim_end_matches('\n');

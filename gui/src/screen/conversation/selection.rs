@@ -1,4 +1,4 @@
-//! What is selected in the timeline, and its words: from the model, since most rows are not built.
+//! The selection in the timeline, and its text: from the model, since most rows are not built.
 
 use super::{Conversation, Message, Row};
 use crate::{
@@ -28,7 +28,7 @@ impl Conversation {
         Vec::new()
     }
 
-    /// A row that is gone takes what was selected with it.
+    /// Drops a selection whose row is gone.
     pub(super) fn keep_selection(&mut self) {
         if self.selection.is_some() && self.ends().is_none() {
             self.selection = None;
@@ -51,7 +51,7 @@ impl Conversation {
         })
     }
 
-    /// Which bytes of the built rows are drawn as selected.
+    /// The bytes of the built rows that are drawn as selected.
     pub(super) fn selected_parts(&self) -> HashMap<Row, Range<usize>> {
         let Some(Ends { rows, first, last }) = self.ends() else { return HashMap::new() };
         let built = self.window.start.max(rows.start)..self.window.end.min(rows.end + 1);
@@ -63,12 +63,12 @@ impl Conversation {
         built.filter_map(part).collect()
     }
 
-    /// To the clipboard, if anything is selected.
+    /// Copies the selection to the clipboard, if there is one.
     pub(super) fn copy_selection(&self) -> Vec<Effect> {
         self.selected_text().map(Effect::Copy).into_iter().collect()
     }
 
-    /// The words that are selected, as they are read on the screen.
+    /// The selected text as it reads on the screen.
     #[must_use]
     pub fn selected_text(&self) -> Option<String> {
         let Ends { rows, first, last } = self.ends()?;

@@ -1,6 +1,6 @@
-//! The rows of the timeline, drawn.
+//! Draws the rows of the timeline.
 
-use super::{Conversation, Message, Row, again::is_prompt, call, markdown, marks::marked};
+use super::{Conversation, Message, Row, again::is_prompt, call, markdown};
 use crate::{
     effect::field,
     emoji::drawable,
@@ -45,7 +45,7 @@ impl Conversation {
     ) -> Element<'a, Message> {
         let window = self.window.clone();
         let rows = self.rows.get(window.clone()).unwrap_or_default();
-        let found = self.found.map(Row::Entry);
+        let found = self.found.as_ref().map(|found| Row::Entry(found.seq));
         let parts = self.selected_parts();
         let built = rows.iter().map(|&row| {
             let is_selected = parts.get(&row).is_some_and(|part| *part == (0..usize::MAX));
@@ -66,6 +66,7 @@ impl Conversation {
         let hidden = (window.start, self.rows.len().saturating_sub(window.end));
         List::new(field::TIMELINE.into(), built, hidden, Message::Looked)
             .selecting(self.has_selection(), move |row| parts.get(&row).cloned(), Self::on_select)
+            .marking(self.marking())
             .of(self.id.0)
             .stand_in(Row::Older)
             .fitting(|row| matches!(row, Row::Card(_)))
@@ -121,17 +122,23 @@ impl Conversation {
                 let block = document.and_then(|document| markdown::block(document, block, look.tokens));
                 block.map_or_else(|| gap().into(), |block| block.map(Message::Document))
             }
-            Row::Indicator(id) => self
-                .task(id)
-                .map_or_else(|| gap().into(), |task| self.below_changes(id, indicator(task, look), look)),
+            Row::Indicator(id) => self.task(id).map_or_else(
+                || gap().into(),
+                |task| self.below_changes(id, self.indicator(task, look), look),
+            ),
         }
+    }
+
+    /// Text of a reply is arriving.
+    fn is_writing(&self) -> bool {
+        self.rows.iter().rev().any(|row| matches!(row, Row::Live(..)))
     }
 
     pub(super) fn task(&self, id: TaskId) -> Option<&AgentTask> {
         self.view.task(id).or_else(|| self.earlier.iter().find(|task| task.id == id))
     }
 
-    /// Whether the agent's last words are its summary.
+    /// Whether the agent's last message equals its summary.
     pub(super) fn has_said_summary(&self, id: TaskId, task: &AgentTask) -> bool {
         let is_its = |entry: &&Entry| matches!(entry, Entry::Message(m) if m.task_id == Some(id) && m.role == Role::Agent);
         match (self.view.timeline().rev().find(is_its), &task.summary) {
@@ -141,20 +148,12 @@ impl Conversation {
     }
 
     fn message<'a>(&'a self, message: &'a message::Message, look: Look) -> Element<'a, Message> {
-        let is_found = self.found == Some(message.seq);
-        let marks = if is_found { &*self.marks } else { &[] };
         match (message.role, message.kind) {
             (Role::System, _) => divider(visible(&message.text)),
             (Role::User, _) => {
-                let text = drawable(visible(&message.text)).into_owned();
-                let words: Element<'a, Message> = if marks.is_empty() {
-                    prose(text).into()
-                } else {
-                    let spans = marked([passage::Span::new(text)].into(), marks, look.tokens);
-                    passage::rich(spans, Message::Copied).into()
-                };
+                let words = prose(drawable(visible(&message.text)).into_owned());
                 let words = container(words).padding([space::S + 2.0, 14.0]).style(style::bubble);
-                // Beside the button that the pointer brings.
+                // Beside the button that appears under the pointer.
                 let words = container(words.max_width(space::BUBBLE)).align_right(Fill);
                 let words = words.padding(iced::padding::left(space::AGAIN));
                 if !is_prompt(message) {
@@ -165,18 +164,14 @@ impl Conversation {
             }
             (Role::Agent, MessageKind::Question) => {
                 let question: Element<'a, Message> = match self.documents.of(message.seq) {
-                    Some(document) => {
-                        markdown::view_marked(document, look.tokens, marks).map(Message::Document)
-                    }
+                    Some(document) => markdown::view(document, look.tokens).map(Message::Document),
                     None => prose(visible(&message.text)).into(),
                 };
                 column![secondary("asked"), question].into()
             }
             (Role::Agent, kind) => {
                 let document: Element<'a, Message> = match self.documents.of(message.seq) {
-                    Some(document) => {
-                        markdown::view_marked(document, look.tokens, marks).map(Message::Document)
-                    }
+                    Some(document) => markdown::view(document, look.tokens).map(Message::Document),
                     None => prose(visible(&message.text)).into(),
                 };
                 let document = copyable(document, &message.text);
@@ -189,7 +184,7 @@ impl Conversation {
 }
 
 impl Conversation {
-    /// What a model thought before it spoke: one quiet word, all of it on demand.
+    /// A model's reasoning: one quiet word, the text on demand.
     fn reasoning<'a>(&'a self, message: &'a message::Message) -> Option<Element<'a, Message>> {
         let thought = message.reasoning.as_deref().map(str::trim).filter(|thought| !thought.is_empty())?;
         let is_open = self.all_open || self.reasoning.contains(&message.seq);
@@ -202,29 +197,31 @@ impl Conversation {
         }
         Some(content.padding(iced::padding::bottom(space::XS)).into())
     }
+
+    /// The line at the end that shows what is under way.
+    fn indicator<'a>(&self, task: &AgentTask, look: Look) -> Element<'a, Message> {
+        let running = task.active_calls.iter().find(|call| call.started_at.is_some());
+        let words: Element<'a, Message> = match (task.status, running) {
+            (Status::ToolExecuting, Some(call)) => {
+                let what = visible_line(words::what(&call.tool, &call.summary)).into_owned();
+                row![secondary("Running"), code(words::first_line(&what, 90)).style(style::muted)]
+                    .spacing(space::S)
+                    .into()
+            }
+            (Status::Thinking, _) => match &task.retry {
+                Some(retry) => secondary(words::retrying(retry, look.now)).into(),
+                None if self.is_writing() => secondary("Writing").into(),
+                None => secondary("Thinking").into(),
+            },
+            _ => secondary(words::sentence(&words::doing(task))).into(),
+        };
+        let pause =
+            task.pausing().map(|words| secondary(words::sentence(words)).style(style::needs_you).into());
+        row![working(look), words].extend(pause).spacing(space::S + 2.0).align_y(Center).into()
+    }
 }
 
-/// The one line at the end that says what goes on now.
-fn indicator<'a>(task: &AgentTask, look: Look) -> Element<'a, Message> {
-    let running = task.active_calls.iter().find(|call| call.started_at.is_some());
-    let words: Element<'a, Message> = match (task.status, running) {
-        (Status::ToolExecuting, Some(call)) => {
-            let what = visible_line(words::what(&call.tool, &call.summary)).into_owned();
-            row![secondary("Running"), code(words::first_line(&what, 90)).style(style::muted)]
-                .spacing(space::S)
-                .into()
-        }
-        (Status::Thinking, _) => match &task.retry {
-            Some(retry) => secondary(words::retrying(retry, look.now)).into(),
-            None => secondary("Thinking").into(),
-        },
-        _ => secondary(words::sentence(&words::doing(task))).into(),
-    };
-    let pause = task.pausing().map(|words| secondary(words::sentence(words)).style(style::needs_you).into());
-    row![working(look), words].extend(pause).spacing(space::S + 2.0).align_y(Center).into()
-}
-
-/// The badge of an ended task: how, and the numbers.
+/// The badge of an ended task: its end and its numbers.
 fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Element<'a, Message> {
     let latest = LatestTask::from(task);
     let ink: fn(&iced::Theme) -> text::Style = if latest.is_whole() { style::ok } else { style::bad };
@@ -249,19 +246,19 @@ fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Ele
     content.into()
 }
 
-/// With a button to copy all of it, below its words, while the pointer is over it.
+/// With a button below it to copy all of it, while the pointer is over it.
 fn copyable<'a>(content: Element<'a, Message>, text: &'a str) -> Element<'a, Message> {
     let button = word("Copy", Message::Copied(text.to_owned())).padding(0.0);
     let content = container(content).padding(iced::padding::bottom(space::COPY)).width(Fill);
     hover(content, container(button).align_left(Fill).align_bottom(Fill))
 }
 
-/// That the model failed, how often, and why at last.
+/// That the model failed, how often, and the last reason.
 pub(super) fn failed(event: &Event, times: u32) -> String {
     let EventKind::ModelFailed(failed) = &event.kind else { return String::new() };
     let times = if times > 1 { format!(" {times} times") } else { String::new() };
     if failed.retry_at.is_none() {
-        // The end of the task, which is next, says why.
+        // The task's end, which is the next row, shows why.
         return format!("the model failed{times}");
     }
     let reason = words::clause(&words::first_line(&failed.message, 120));

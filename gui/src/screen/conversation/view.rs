@@ -1,4 +1,4 @@
-//! Header, timeline and composer, put together.
+//! Builds a conversation from header, timeline and composer.
 
 use super::{Conversation, Menu, Message};
 use crate::{
@@ -38,13 +38,13 @@ impl Conversation {
             .center_x(Fill)
             .padding(iced::padding::horizontal(look.margin()).bottom(below).top(above));
         let gives_way = look.is_low && self.stance().needs_person();
-        // The list has its name, and the menu too.
+        // The list shows its title, and has the menu too.
         let header = match self.menu {
             Menu::Closed if look.is_low => nothing(),
             _ => self.header(known, look),
         };
         let jump = if gives_way { nothing() } else { self.jump_button() };
-        // Below the timeline, not over it: it must not cover the buttons of a card.
+        // Below the timeline, not over it, so that it covers no button of a card.
         let find = self.find_bar(look).unwrap_or_else(nothing);
         column![header, find, self.timeline(cards, guard, look), jump, composer].into()
     }

@@ -1,13 +1,13 @@
-//! Folders to work in: those that conversations have, and those that go on from what is typed.
+//! Folders to work in: those of conversations, and those that begin with what is typed.
 
 use crate::words::{self, expanded};
 use abide_client::protocol::conversation::Conversation;
 use std::{collections::HashSet, fs};
 
-/// As many as find room in a line or two.
+/// The most folders shown: a line or two.
 pub(super) const MOST: usize = 6;
 
-/// Folders of conversations, the last ones first, as a person would type them; only those that have what is typed in them.
+/// The folders of conversations, newest first, as a person would type them, if they contain what is typed.
 #[must_use]
 pub(super) fn recent(conversations: &[&Conversation], typed: &str, home: Option<&str>) -> Vec<String> {
     let mut seen = HashSet::new();
@@ -20,13 +20,13 @@ pub(super) fn recent(conversations: &[&Conversation], typed: &str, home: Option<
         .collect()
 }
 
-/// Folders whose path begins with what is typed, in order. Blocking; what cannot be read has none.
+/// Folders whose path begins with what is typed, sorted. Blocking; empty if the folder cannot be read.
 #[must_use]
 pub fn beginning_with(typed: &str, home: Option<&str>) -> Vec<String> {
     let Some((parent, beginning)) = typed.rsplit_once('/') else { return Vec::new() };
     let folder = format!("{}/", expanded(parent, home));
     if !folder.starts_with('/') {
-        // From where this window happened to be started says nothing to the daemon.
+        // A relative path is refused: the daemon does not share this window's working folder.
         return Vec::new();
     }
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
@@ -36,7 +36,7 @@ pub fn beginning_with(typed: &str, home: Option<&str>) -> Vec<String> {
             let name = entry.file_name().into_string().ok()?;
             let is_wanted =
                 name.starts_with(beginning) && (beginning.starts_with('.') || !name.starts_with('.'));
-            // Through links too.
+            // Links to folders count too.
             (is_wanted && fs::metadata(entry.path()).is_ok_and(|m| m.is_dir()))
                 .then(|| format!("{parent}/{name}"))
         })

@@ -1,12 +1,12 @@
-//! Where something is in a text.
+//! Finds matches in a text.
 
 use iced::advanced::text::Highlighter;
 use std::ops::Range;
 
-/// More places are not counted.
+/// The most matches counted.
 pub(super) const MOST: usize = 10_000;
 
-/// A place where it is, in bytes of its line.
+/// A match, in bytes of its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) line: usize,
@@ -14,7 +14,7 @@ pub(super) struct Hit {
     pub(super) end: usize,
 }
 
-/// All places, first to last. Latin capitals are like small letters.
+/// All matches, first to last. Case of Latin letters is ignored.
 #[must_use]
 pub(super) fn hits(text: &str, query: &str) -> Vec<Hit> {
     let query = query.to_ascii_lowercase();
@@ -25,7 +25,7 @@ pub(super) fn hits(text: &str, query: &str) -> Vec<Hit> {
     all.take(MOST).collect()
 }
 
-/// In a line. Bytes stay where they are: only ASCII changes its case.
+/// The matches in a line. Byte positions are kept: only ASCII letters change their case.
 fn places(line: &str, query: &str) -> Vec<Range<usize>> {
     if query.is_empty() {
         return Vec::new();
@@ -33,7 +33,7 @@ fn places(line: &str, query: &str) -> Vec<Range<usize>> {
     line.to_ascii_lowercase().match_indices(query).map(|(at, found)| at..at + found.len()).collect()
 }
 
-/// Marks all places in an editor.
+/// Marks all matches in an editor.
 #[derive(Debug)]
 pub(super) struct Marks {
     query: String,

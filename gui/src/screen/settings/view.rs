@@ -1,4 +1,4 @@
-//! The page, drawn.
+//! Draws the page.
 
 use super::{Check, DefaultChoice, Message, Screen, Typing};
 use crate::{
@@ -23,7 +23,7 @@ use iced::{
     },
 };
 
-/// Characters of a rule's arguments.
+/// The most characters of a rule's arguments.
 const MAX_RULE: usize = 300;
 
 impl Screen {
@@ -68,7 +68,7 @@ impl Screen {
             Some(chosen) => chosen.to_string(),
             None => models.default.model.clone(),
         };
-        // The list's own text would be painted in part when it changes: iced takes its place for lower than it is.
+        // The list's own label would be painted only in part when it changes: iced computes its position too low.
         let change = pick_list(choices, None::<DefaultChoice>, Message::ModelPicked)
             .placeholder("Change…")
             .text_size(size::SECONDARY)
@@ -97,7 +97,7 @@ impl Screen {
         .into()
     }
 
-    /// A provider: where it is, whether there is a key, whether it answers.
+    /// A provider: its address, key and test.
     fn provider<'a>(&'a self, provider: &'a ProviderInfo) -> Element<'a, Message> {
         let name = || provider.name.clone();
         let key = match provider.key {
@@ -130,7 +130,7 @@ impl Screen {
         Column::with_children(parts.into_iter().flatten()).spacing(space::S).into()
     }
 
-    /// What came of the test, or else what the daemon knows to be wrong.
+    /// The result of the test, or else the daemon's problem with the provider.
     fn said<'a>(&'a self, provider: &'a ProviderInfo) -> Option<Element<'a, Message>> {
         let words = match self.checks.get(&provider.name) {
             Some(Check::Asked) => secondary("Asking it for a few words…"),
@@ -180,7 +180,7 @@ fn section<'a>(name: &'a str, content: Element<'a, Message>) -> Element<'a, Mess
     column![secondary(name).font(font::STRONG), card].spacing(space::S).into()
 }
 
-/// One of several: the one that holds stands out.
+/// One of several options; the current one is highlighted.
 fn pick<'a>(label: impl text::IntoFragment<'a>, is_chosen: bool, message: Message) -> Element<'a, Message> {
     let choice = word(label, message).padding([4.0, 10.0]);
     choice.style(if is_chosen { style::chosen } else { style::quiet }).into()

@@ -1,4 +1,4 @@
-//! On which day something was, for a person: today, yesterday, earlier.
+//! The day of a moment, for a person: today, yesterday, earlier.
 
 use abide_client::protocol::Timestamp;
 use chrono::{Days, Local, NaiveDate, TimeZone};
@@ -11,7 +11,7 @@ pub enum Day {
 }
 
 impl Day {
-    /// By this computer's time zone.
+    /// In this computer's time zone.
     #[must_use]
     pub fn of(at: Timestamp, now: Timestamp) -> Self {
         Self::within(at, now, &Local)
@@ -20,7 +20,7 @@ impl Day {
     fn within<Z: TimeZone>(at: Timestamp, now: Timestamp, zone: &Z) -> Self {
         let (Some(at), Some(now)) = (date(at, zone), date(now, zone)) else { return Self::Earlier };
         if at >= now {
-            // A clock may have been set back.
+            // The clock may have been set back.
             Self::Today
         } else if Some(at) == now.checked_sub_days(Days::new(1)) {
             Self::Yesterday
@@ -29,7 +29,7 @@ impl Day {
         }
     }
 
-    /// As the head of a group.
+    /// The title of its group.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What can be done with a conversation of the list, below its row.
+//! A conversation's menu in the list, below its row.
 
 use super::Screen;
 use crate::{
@@ -14,10 +14,10 @@ use abide_client::{
 };
 use iced::{
     Fill,
-    widget::{column, container, row, text_input},
+    widget::{column, container, row},
 };
 
-/// Of one conversation.
+/// The menu of one conversation.
 #[derive(Debug)]
 pub(super) struct Menu {
     pub(super) id: ConversationId,
@@ -34,7 +34,7 @@ enum Stage {
 
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// The person asks for it, or for its end.
+    /// Opens or closes it.
     Asked,
     Closed,
     RenamePressed,
@@ -48,7 +48,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// What it does that cannot be undone.
+    /// Its deed, if it cannot be undone.
     #[must_use]
     pub const fn deed(&self) -> Option<Deed> {
         match self {
@@ -59,24 +59,24 @@ impl Message {
 }
 
 impl Screen {
-    /// Whose end is asked about.
+    /// The conversation whose delete confirmation is shown.
     #[must_use]
     pub fn deleting(&self) -> Option<ConversationId> {
         self.menu.as_ref().filter(|menu| matches!(menu.stage, Stage::Deleting)).map(|menu| menu.id)
     }
 
-    /// Whether there was a menu to close.
+    /// Closes the menu; returns whether one was open.
     pub fn close_menu(&mut self) -> bool {
         self.menu.take().is_some()
     }
 
-    /// Yes to the question whether to delete.
+    /// Confirms the deletion.
     #[must_use]
     pub fn confirmed(&self) -> Option<super::Message> {
         self.deleting().map(|id| super::Message::Menu(id, Message::DeleteConfirmed))
     }
 
-    /// It stays above what is done, or does not any more.
+    /// Pins it, or unpins it.
     pub fn pin(&mut self, id: ConversationId) -> Effect {
         if !self.pinned.remove(&id) {
             self.pinned.insert(id);
@@ -162,13 +162,9 @@ impl Menu {
             .wrap()
             .into(),
             Stage::Renaming(title) => {
-                let input = text_input("Title", title)
-                    .id(field::LISTED_TITLE)
-                    .size(size::SECONDARY)
-                    .padding([6.0, 8.0])
-                    .style(style::field)
-                    .on_submit(Message::TitleSubmitted);
-                field(input, title, Message::TitleChanged)
+                field("Title", (size::SECONDARY, [6.0, 8.0]), title, Message::TitleChanged, |input| {
+                    input.id(field::LISTED_TITLE).on_submit(Message::TitleSubmitted)
+                })
             }
             Stage::Deleting => column![
                 secondary(if is_busy {

@@ -1,4 +1,4 @@
-//! The search box: what is typed, what was asked of the daemon, what it found.
+//! The search box: its text, the query sent to the daemon, the results.
 
 use super::Message;
 use crate::{
@@ -22,18 +22,18 @@ use iced::{
     widget::{Column, column, container, row},
 };
 
-/// Characters below which only what is on the screen is looked through.
+/// Shorter queries only filter the list, in characters.
 const SHORTEST: usize = 2;
-/// Characters of a line that are shown before what was found.
+/// How many characters of a line are shown before the match.
 const BEFORE: usize = 10;
 
-/// What is looked for.
+/// The search's state.
 #[derive(Debug, Default)]
 pub(super) struct Search {
     query: String,
-    /// What the daemon is looking for: one at a time, the newest next.
+    /// The query that the daemon searches for now: one request at a time, then the newest query.
     asked: Option<String>,
-    /// The person wants the first that is found, as soon as it is.
+    /// Open the first result as soon as it comes.
     is_submitted: bool,
     found: Option<SearchReply>,
 }
@@ -55,24 +55,24 @@ impl Search {
         self.ask()
     }
 
-    /// Opens the first message found, now or when the answer comes.
+    /// Opens the first message found, now or when the reply comes.
     pub(super) fn submit(&mut self) -> Vec<Effect> {
         self.is_submitted = self.asked.is_some();
         if self.is_submitted { Vec::new() } else { self.first().into_iter().collect() }
     }
 
-    /// Whether there was a search to end.
+    /// Ends the search; returns whether there was one.
     pub(super) fn clear(&mut self) -> bool {
         self.found = None;
         !std::mem::take(&mut self.query).is_empty()
     }
 
-    /// Asks again: since it was asked, there may be more.
+    /// Searches again: there may be new results.
     pub(super) fn again(&mut self) -> Vec<Effect> {
         if self.is_submitted { Vec::new() } else { self.ask() }
     }
 
-    /// That conversation is deleted.
+    /// Removes that conversation: it is deleted.
     pub(super) fn forget(&mut self, id: ConversationId) {
         if let Some(found) = &mut self.found {
             found.titles.retain(|hit| hit.conversation_id != id);
@@ -93,7 +93,7 @@ impl Search {
         vec![Effect::Ask(Request::Search(query))]
     }
 
-    /// The daemon has answered, or failed to.
+    /// Handles the daemon's reply, or a failure.
     pub(super) fn answered(&mut self, reply: Option<&SearchReply>) -> Vec<Effect> {
         let asked = self.asked.take();
         if asked.as_deref() == Some(self.query()) {
@@ -109,7 +109,7 @@ impl Search {
         Some(Effect::GoTo(hit.conversation_id, hit.seq, self.query().to_owned()))
     }
 
-    /// Archived conversations by their title, and messages by their words. What has changed since is as it is now.
+    /// Archived conversations by title, and messages by text. Titles and groups are shown in their current state.
     pub(super) fn view<'a>(&self, overview: &OverviewView, look: Look) -> Option<Element<'a, Message>> {
         let found = self.found.as_ref()?;
         let is_archived = |hit: &&TitleHit| {
@@ -134,7 +134,7 @@ impl Search {
         self.found.as_ref().is_none_or(|found| found.messages.is_empty() && found.titles.is_empty())
     }
 
-    /// It looks for what is typed right now.
+    /// Whether the query typed now is being searched.
     #[must_use]
     pub(super) const fn is_busy(&self) -> bool {
         self.asked.is_some()
@@ -163,7 +163,7 @@ fn entry<'a>(content: Element<'a, Message>, message: Message) -> Element<'a, Mes
         .into()
 }
 
-/// A line with what was found standing out.
+/// A line with its matches marked.
 fn marked<'a>(excerpt: &Excerpt) -> Element<'a, Message> {
     let has_marks = excerpt.text.matches('`').nth(1).is_some();
     let mut line = String::new();
@@ -178,7 +178,7 @@ fn marked<'a>(excerpt: &Excerpt) -> Element<'a, Message> {
     elided(line, size::SECONDARY, font::PROSE).marking(found, font::STRONG).style(style::muted).into()
 }
 
-/// The line cut so that what was found first is seen, in parts: found or not.
+/// The line cut so that the first match is visible, in parts: match or not.
 fn parts(excerpt: &Excerpt) -> Vec<(String, bool)> {
     let text = excerpt.text.as_str();
     let first = excerpt.marks.first().map_or(0, |mark| mark.start as usize);
@@ -190,7 +190,7 @@ fn parts(excerpt: &Excerpt) -> Vec<(String, bool)> {
     }
     for mark in &excerpt.marks {
         let (start, end) = (mark.start as usize, mark.end as usize);
-        // Marks that make no sense are left out.
+        // Invalid marks are left out.
         if let (Some(before), Some(found)) = (text.get(at..start), text.get(start..end)) {
             parts.push((visible_line(before).into_owned(), false));
             parts.push((visible_line(found).into_owned(), true));

@@ -1,4 +1,4 @@
-//! Where a windowed list stands. No drawing.
+//! The scroll position of a list that builds only some rows. No drawing.
 
 use iced::{
     Rectangle,
@@ -8,16 +8,16 @@ use iced::{
 use std::ops::Range;
 use uuid::Uuid;
 
-/// What a person looks at, so that it stays there when rows come, go and grow elsewhere.
+/// What keeps its place in the view when rows come, go and grow elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Anchor<Key> {
-    /// The end, whatever comes.
+    /// The end of the list.
     End,
     /// This row's top is so far above the top of the view (below it, if negative).
     Row { key: Key, above: f32 },
 }
 
-/// A built row: where it lies, from the top of the first built one.
+/// A built row and its position, from the top of the first built one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Place<Key> {
     pub(super) key: Key,
@@ -25,44 +25,44 @@ pub(super) struct Place<Key> {
     pub(super) height: f32,
 }
 
-/// What is in view.
+/// The visible part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View<Key> {
-    /// The topmost and lowest row that is seen at least in part.
+    /// The topmost row that is at least partly visible; below, the lowest.
     pub first: Key,
     pub last: Key,
     /// It follows the end.
     pub at_end: bool,
 }
 
-/// A place beyond which pixels lose their fractions: then rows are laid out from the start again.
+/// Beyond this position, pixels lose their fractions: rows are then laid out from 0 again.
 const FAR: f32 = 100_000.0;
 
-/// A list's place and its scrollbar.
+/// A list's scroll position and its scrollbar.
 #[derive(Debug)]
 pub(super) struct Scroll<Key> {
-    /// What is listed.
+    /// The identity of the listed thing.
     pub(super) of: Uuid,
     pub(super) anchor: Anchor<Key>,
     pub(super) places: Vec<Place<Key>>,
-    /// Rows before and after the built ones.
+    /// How many rows come before the built ones; below, after them.
     pub(super) before: usize,
     pub(super) after: usize,
-    /// Of the view, in logical pixels.
+    /// The height of the view, in logical pixels.
     pub(super) height: f32,
-    /// Where the first built row is laid out. A row keeps its place for as long as it is built: iced compares two paragraphs of two
-    /// frames by their place and size and not by their words, so another row must not be laid out where one was.
+    /// Where the first built row is laid out. A row keeps its position for as long as it is built: iced compares the paragraphs
+    /// of two frames by position and size and not by text, so another row must not get the same position.
     pub(super) base: f32,
-    /// Of the top of the view, from the top of the first built row; negative if all rows fit.
+    /// The top of the view, from the top of the first built row; negative if all rows fit.
     pub(super) offset: f32,
     pub(super) told: Option<View<Key>>,
     /// Where the scrollbar's handle was grabbed, from its top.
     pub(super) grabbed: Option<f32>,
-    /// The row that was brought into view last, as long as it is asked for.
+    /// The row that was last scrolled into view, as long as it is requested.
     pub(super) shown: Option<Key>,
-    /// The row that was held last, and by which act.
+    /// The row that was held last, and the number of its action.
     pub(super) held: Option<(Key, u32)>,
-    /// A row that stands for others that are not here: when they come it stays where they do not, so nobody looks at it.
+    /// A row that stands for others not loaded yet: when they come it keeps its place and they do not, so it is never the anchor.
     pub(super) stand_in: Option<Key>,
 }
 
@@ -95,7 +95,7 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         self.content() - self.height
     }
 
-    /// Takes the rows as they lie now; what the person looks at stays where it is.
+    /// Sets the rows' new positions; the anchor stays in place.
     pub(super) fn lay_out(&mut self, places: Vec<Place<Key>>, hidden: (usize, usize), height: f32) {
         let known = places.iter().find_map(|new| {
             let old = self.places.iter().find(|old| old.key == new.key && old.height > 0.0)?;
@@ -109,20 +109,19 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
             Anchor::End => self.furthest(),
             Anchor::Row { key, above } => match self.places.iter().find(|place| place.key == key) {
                 Some(place) => place.top + above,
-                // It is gone: stay about there.
+                // It is gone: keep the offset.
                 None => self.offset,
             },
         };
         self.offset = self.clamped(wanted);
     }
 
-    /// From where rows are laid out to where they are seen.
+    /// The distance from where rows are laid out to where they are drawn.
     pub(super) fn shift(&self) -> f32 {
         self.base + self.offset
     }
 
-    /// Brings that row into view, a quarter from the top, or all of it if that is not enough, unless that was done for this asking
-    /// already.
+    /// Scrolls that row into view, a quarter from the top, or wholly if that is not enough; only once for each request.
     pub(super) fn show(&mut self, row: Option<Key>) {
         if row == self.shown {
             return;
@@ -137,14 +136,21 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
             } else {
                 Anchor::Row { key: place.key, above: self.offset - place.top }
             };
-            // Whoever asked has to hear where it stands now.
+            // The position must be reported again.
             self.told = None;
         }
         self.shown = place.map(|place| place.key);
     }
 
-    /// A row is about to change by what a person did in it: its top stays where it is, unless that was done for this act already.
-    /// Says which row.
+    /// Scrolls what is laid out there into view, a quarter from the top, unless it is in view already.
+    pub(super) fn bring(&mut self, y: f32, height: f32) {
+        let top = y - self.shift();
+        if top < 0.0 || top + height > self.height {
+            self.scroll(top - self.height / 4.0);
+        }
+    }
+
+    /// Before a row changes by a person's action in it: makes it the anchor, once for each action. Returns the row.
     pub(super) fn hold(&mut self, asked: Option<(Key, u32)>) -> Option<Key> {
         if self.held == asked {
             return None;
@@ -156,20 +162,20 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         Some(key)
     }
 
-    /// Moves up what ends below the view, as far as its top is seen.
+    /// Scrolls up what ends below the view, as far as its top stays visible.
     pub(super) fn reveal(&mut self, row: Key) {
         let Some(place) = self.places.iter().find(|place| place.key == row) else { return };
         let below = place.top + place.height - self.offset - self.height;
         self.scroll(below.min(place.top - self.offset).max(0.0));
     }
 
-    /// Short lists lie at the bottom, where the talk goes on.
+    /// A short list is at the bottom, where new rows come.
     fn clamped(&self, offset: f32) -> f32 {
         let furthest = self.furthest();
         if furthest <= 0.0 { furthest } else { offset.clamp(0.0, furthest) }
     }
 
-    /// Moves by so many pixels, down if positive; says whether that made a difference.
+    /// Scrolls by so many pixels, down if positive; returns whether that changed anything.
     pub(super) fn scroll(&mut self, by: f32) -> bool {
         let from = self.offset;
         self.offset = self.clamped(from + by);
@@ -183,14 +189,14 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         (from - self.offset).abs() > f32::EPSILON
     }
 
-    /// The topmost row that is seen and that stays what it is.
+    /// The topmost visible row, except the stand-in.
     fn first(&self) -> Option<Place<Key>> {
         let seen = &self.places[self.visible().start..];
         let steady = seen.iter().find(|place| self.stand_in != Some(place.key));
         steady.or(seen.first()).copied()
     }
 
-    /// The built rows that are seen.
+    /// The visible rows among the built ones.
     pub(super) fn visible(&self) -> Range<usize> {
         let start = self.places.partition_point(|place| place.top + place.height <= self.offset);
         let end = self.places.partition_point(|place| place.top < self.offset + self.height);
@@ -218,7 +224,7 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         matches!(self.anchor, Anchor::End)
     }
 
-    /// What is in view, if somebody has to know: the end was left or reached, or an end of what is built is near.
+    /// The visible part, if it must be reported: the end was left or reached, or more rows must be built.
     pub(super) fn news(&mut self, margin: usize) -> Option<View<Key>> {
         let view = self.view()?;
         let seen = self.visible();
@@ -230,7 +236,7 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         is_new.then(|| *self.told.insert(view))
     }
 
-    /// The scrollbar's handle: top and height, guessed from the rows that are built.
+    /// The scrollbar's handle: top and height, estimated from the built rows.
     pub(super) fn handle(&self) -> Option<(f32, f32)> {
         let total = self.total();
         if self.places.is_empty() || total <= self.height {
@@ -241,7 +247,7 @@ impl<Key: Copy + PartialEq> Scroll<Key> {
         Some((position.clamp(0.0, 1.0) * (self.height - height), height))
     }
 
-    /// The handle's top is dragged to here.
+    /// Drags the handle's top to this place.
     pub(super) fn drag(&mut self, top: f32) -> bool {
         let Some((_, height)) = self.handle() else { return false };
         let part = (top / (self.height - height).max(1.0)).clamp(0.0, 1.0);
@@ -340,7 +346,7 @@ mod tests {
         scroll.stand_in = Some(0);
         scroll.scroll(-1000.0);
         assert_eq!(scroll.view().map(|view| view.first), Some(1));
-        // Ten rows come between the one that stood for them and the others.
+        // Ten rows are loaded between the stand-in and the others.
         let keys = std::iter::once(0).chain(20..30).chain(1..20);
         let places: Vec<Place<u32>> =
             (0..).zip(keys).map(|(n, key)| Place { key, top: as_f32(n) * 10.0, height: 10.0 }).collect();
@@ -364,7 +370,7 @@ mod tests {
         assert_eq!(scroll.view().map(|view| view.first), Some(118));
     }
 
-    /// The rows of [`places`], of which one has another height.
+    /// The rows of [`places`], with another height for one of them.
     fn with_height(keys: Range<u32>, key: u32, height: f32) -> Vec<Place<u32>> {
         let mut places = places(keys, 10.0);
         let mut more = 0.0;

@@ -1,7 +1,7 @@
-//! Selecting in a list: which place of which row the pointer is at, and which part of each row is drawn as selected.
+//! Selection in a list: the row and place under the pointer, and the selected part of each row.
 //!
-//! A row's text is what its [passages](crate::widget::passage) show, top to bottom. A selection has two ends, each a place in the
-//! text of a row, so it holds while rows in between, or the rows of its ends, are not built.
+//! A row's text is that of its [passages](crate::widget::passage), top to bottom. A selection has two ends, each a place in a
+//! row's text, so it stays valid while these rows, or rows in between, are not built.
 
 use crate::widget::passage;
 use iced::{
@@ -16,13 +16,13 @@ use iced::{
 };
 use std::{any::Any, ops::Range, sync::Arc};
 
-/// Passages whose tops are this near to each other stand on one line.
+/// Passages whose tops are this close are on one line.
 const SAME_LINE: f32 = 6.0;
-/// A gap between two passages that is read as an empty line.
+/// A gap between two passages that counts as an empty line.
 const PARAGRAPH: f32 = 8.0;
-/// Of a container around a table: what stands in it is read cell by cell.
+/// The id of a container around a table, which is read cell by cell.
 pub const TABLE: &str = "table";
-/// What is selected goes on past an edge at most so fast, in logical pixels a frame.
+/// The fastest scrolling while the pointer selects past an edge, in logical pixels a frame.
 const FASTEST: f32 = 40.0;
 
 /// An end of a selection.
@@ -31,23 +31,23 @@ pub struct End<Key> {
     pub row: Key,
     /// In bytes of the row's text.
     pub offset: usize,
-    /// The row's text when this end was set: it need not be built any more when it is wanted.
+    /// The row's text when this end was set: later the row may not be built.
     pub text: Arc<str>,
 }
 
-/// From where the person began to where they are.
+/// From where the selection began to where the pointer is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection<Key> {
     pub anchor: End<Key>,
     pub focus: End<Key>,
 }
 
-/// How the pointer selects.
+/// The state of selecting with the pointer.
 #[derive(Debug)]
 pub(super) struct Selecting<Key> {
     /// While the button is held.
     drag: Option<Drag<Key>>,
-    /// Where it was last. Events come in bundles, and with each comes only where the pointer is at the end of its bundle.
+    /// The pointer's last place. Events come in batches, and each has only the pointer's place at the end of its batch.
     pointer: Option<Point>,
     click: Option<Click>,
     /// Something was marked with the last layout.
@@ -57,7 +57,7 @@ pub(super) struct Selecting<Key> {
 #[derive(Debug)]
 struct Drag<Key> {
     anchor: End<Key>,
-    /// The row and the place that the pointer had reached last.
+    /// The row and place that the pointer reached last.
     reached: (Key, usize),
     at: Point,
 }
@@ -69,7 +69,7 @@ impl<Key> Default for Selecting<Key> {
 }
 
 impl<Key: Copy + PartialEq> Selecting<Key> {
-    /// The button went down at this end; what that selects, if it is not the first click there.
+    /// The button was pressed at this end; returns what a double or triple click selects.
     pub(super) fn press(&mut self, at: Point, end: End<Key>) -> Option<Selection<Key>> {
         let click = Click::new(at, iced::mouse::Button::Left, self.click);
         self.click = Some(click);
@@ -86,27 +86,27 @@ impl<Key: Copy + PartialEq> Selecting<Key> {
         (!part.is_empty()).then_some(Selection { anchor: from, focus: to })
     }
 
-    /// Where the button went down, if that is known better than where the pointer is now.
+    /// Where the button was pressed, if that is known more exactly than the pointer's current place.
     pub(super) fn pressed_at(&self, bounds: Rectangle) -> Option<Point> {
         self.pointer.filter(|at| bounds.contains(*at))
     }
 
-    /// The pointer moved; whether it selects.
+    /// The pointer moved; returns whether it selects.
     pub(super) fn moves(&mut self, to: Point) -> bool {
         self.pointer = Some(to);
         let Some(drag) = &mut self.drag else { return false };
-        // A hand shakes when it clicks.
+        // A click may move a little.
         let has_begun = self.click.is_none_or(|click| click.position().distance(to) >= 3.0);
         drag.at = to;
         has_begun
     }
 
-    /// Where the pointer is, while it selects.
+    /// The pointer's place, while it selects.
     pub(super) fn at(&self) -> Option<Point> {
         self.drag.as_ref().map(|drag| drag.at)
     }
 
-    /// The pointer has reached this end: what is selected now, if that is another part than before.
+    /// The pointer has reached this end; returns the new selection, if it changed.
     pub(super) fn reach(&mut self, end: End<Key>) -> Option<Option<Selection<Key>>> {
         let drag = self.drag.as_mut().filter(|drag| drag.reached != (end.row, end.offset))?;
         drag.reached = (end.row, end.offset);
@@ -119,7 +119,7 @@ impl<Key: Copy + PartialEq> Selecting<Key> {
     }
 }
 
-/// How far the list should scroll in this frame, because the pointer drags past an edge.
+/// How far the list should scroll in this frame because the pointer is past an edge.
 pub(super) fn pull(bounds: Rectangle, at: Point) -> f32 {
     let above = bounds.y - at.y;
     let below = at.y - (bounds.y + bounds.height);
@@ -136,7 +136,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The word at a place, or what is between words there.
+/// The word at a place, or the text between words there.
 fn word(text: &str, at: usize) -> Range<usize> {
     let at = text.floor_char_boundary(at);
     let Some(c) = text[at..].chars().next().filter(|c| *c != '\n').or_else(|| text[..at].chars().next_back())
@@ -159,20 +159,20 @@ fn line(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// A table that is being read.
+/// A table under way.
 #[derive(Debug, Clone, Copy)]
 enum Table {
-    /// Its container has come, and what stands in it comes next.
+    /// Its container has come, and its content follows.
     Entered,
-    /// What comes is in it, and the last cell was here.
+    /// The content is within it; the last cell was here.
     Within(Option<Rectangle>),
 }
 
-/// Reads the passages of a row, finds the place that is nearest to a point, and marks what is selected.
+/// Reads the passages of a row, finds the place nearest to a point, and marks the selection.
 pub(super) struct Reader {
     text: String,
     last: Option<Rectangle>,
-    /// From where passages are laid out to where they are seen; and what can be seen.
+    /// The distance from where passages are laid out to where they are drawn; below, the visible part.
     shift: Vector,
     clip: Option<Rectangle>,
     entering: Option<(Vector, Rectangle)>,
@@ -183,12 +183,12 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// For the place in a row that is nearest to this point.
+    /// Looks for the place in a row nearest to this point.
     pub(super) const fn at(point: Point) -> Self {
         Self::new(Some(point), None)
     }
 
-    /// To draw this part of a row as selected.
+    /// Marks this part of a row as selected.
     pub(super) const fn marking(part: Option<Range<usize>>) -> Self {
         Self::new(None, Some(part))
     }
@@ -207,17 +207,17 @@ impl Reader {
         }
     }
 
-    /// The end that was found in this row.
+    /// The end found in this row.
     pub(super) fn end<Key>(self, row: Key) -> End<Key> {
         let offset = self.nearest.map_or(0, |(_, offset)| offset);
         End { row, offset, text: self.text.into() }
     }
 
-    /// Between the passage before and this one.
+    /// The text between the passage before and this one.
     fn separator(&self, bounds: Rectangle) -> &'static str {
         match self.last {
             None => "",
-            // The cell that it begins has been set apart already.
+            // The separator of this cell has been added already.
             Some(_) if matches!(self.table, Some(Table::Within(Some(_)))) => "",
             Some(last) if (last.y - bounds.y).abs() < SAME_LINE => " ",
             Some(last) if bounds.y - (last.y + last.height) >= PARAGRAPH => "\n\n",
@@ -247,7 +247,7 @@ impl Reader {
         };
         let Some(seen) = seen else { return };
         let beyond = |at: f32, from: f32, length: f32| (from - at).max(at - from - length).max(0.0);
-        // What is on the pointer's line is nearer than anything above or below.
+        // Text on the pointer's line is nearer than any above or below.
         let far = beyond(point.y, seen.y, seen.height) * 1000.0 + beyond(point.x, seen.x, seen.width);
         if self.nearest.is_none_or(|(nearest, _)| far < nearest) {
             let inner = point + self.shift - (bounds.position() - Point::ORIGIN);

@@ -1,4 +1,4 @@
-//! Places in a paragraph that is laid out. A place is a byte in its lines, with one break between two of them.
+//! Places in a laid-out paragraph. A place is a byte offset in its lines, with one break between two of them.
 
 use iced::{
     Point, Rectangle, Size,
@@ -6,7 +6,7 @@ use iced::{
 };
 use std::ops::Range;
 
-/// How wide a selected line is that has no words.
+/// The width of a selected line without text.
 const EMPTY: f32 = 5.0;
 
 pub(super) fn text(buffer: &Buffer) -> String {
@@ -20,19 +20,19 @@ pub(super) fn text(buffer: &Buffer) -> String {
     text
 }
 
-/// Of the widest line.
+/// The width of the widest line.
 pub(super) fn width(buffer: &Buffer) -> f32 {
     buffer.layout_runs().map(|run| run.line_w).fold(0.0, f32::max)
 }
 
-/// The place that is nearest to a point, from the top left corner.
+/// The place nearest to a point, from the top left corner.
 pub(super) fn hit(buffer: &Buffer, point: Point) -> usize {
     let Some(cursor) = buffer.hit(point.x, point.y.max(0.0)) else { return 0 };
     let before: usize = buffer.lines.iter().take(cursor.line).map(|line| line.text().len() + 1).sum();
     before + cursor.index
 }
 
-/// The cursor at a place, or at the end if the text is not as long.
+/// The cursor at a place, or at the end if the text is shorter.
 fn cursor(buffer: &Buffer, place: usize, affinity: Affinity) -> Cursor {
     let mut rest = place;
     for (n, line) in buffer.lines.iter().enumerate() {
@@ -55,7 +55,7 @@ pub(super) fn bounds(buffer: &Buffer, selected: &Range<usize>) -> Vec<Rectangle>
     let parts = runs.filter_map(|run| {
         let (x, width) = match run.highlight(start, end) {
             Some(part) => part,
-            // The break at its end is selected.
+            // The line break at its end is selected.
             None if run.glyphs.is_empty() && run.line_i < end.line => (0.0, EMPTY),
             None => return None,
         };

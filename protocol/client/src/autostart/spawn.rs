@@ -9,13 +9,13 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// What the start log may hold before it is begun anew, in bytes.
+/// The size at which the start log is begun anew, in bytes.
 const MAX_LOG: u64 = 256 * 1024;
-/// How much of its end an error shows, in bytes and lines.
+/// How much of its end an error shows: bytes, and lines.
 const SHOWN_BYTES: u64 = 4096;
 const SHOWN_LINES: usize = 20;
 
-/// Exit code of a program that does not know the argument: an older one, which cannot be asked.
+/// The exit code of an older program, which does not know the argument for a check.
 const USAGE: i32 = 2;
 
 pub(super) async fn check(home: &Home, start: &Start) -> Result<(), StartError> {
@@ -37,7 +37,7 @@ pub(super) async fn check(home: &Home, start: &Start) -> Result<(), StartError> 
 
 /// A daemon that was started and may not answer yet.
 pub(super) struct Child {
-    /// Comes when the process ends: a thread waits for it, so that no zombie is left behind.
+    /// Completed when the process ends. A thread waits for it, so no zombie is left.
     end: oneshot::Receiver<io::Result<ExitStatus>>,
     status: Option<ExitStatus>,
     log: Log,
@@ -76,7 +76,7 @@ impl Child {
     }
 }
 
-/// Detached: a session of its own, no terminal, no folder kept busy.
+/// Detached: a session of its own, no terminal, and a working folder that keeps no other folder in use.
 #[expect(clippy::disallowed_methods, reason = "the daemon is the one process that a client starts")]
 fn command(program: &Path, home: &Home, stderr: impl Into<Stdio>) -> Command {
     let mut command = Command::new(program);
@@ -107,7 +107,7 @@ fn new_session(command: &mut Command) {
     }
 }
 
-/// What the daemon says on stderr before it has a log of its own.
+/// The daemon's stderr before it opens its own log.
 pub(super) struct Log {
     path: PathBuf,
     /// Where this start's part begins.
@@ -141,7 +141,7 @@ impl Log {
         }
     }
 
-    /// The end of what this start wrote, safe for a terminal; empty if it cannot be read.
+    /// The end of this start's output, safe for a terminal; empty if it cannot be read.
     fn last_lines(&self) -> String {
         let read = || {
             let mut file = File::open(&self.path)?;

@@ -9,10 +9,10 @@ use abide_protocol::{
 };
 use std::time::Duration;
 
-/// Why a request has no result.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The daemon's refusal; its words are meant for people.
+    /// The daemon refused; its message is for people.
     #[error(transparent)]
     Daemon(Error),
     #[error("{0}; whether it did what was asked is not known")]
@@ -26,14 +26,14 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The daemon's refusal, if it is one.
+    /// The daemon's refusal, if the error is one.
     #[must_use]
     pub const fn daemon(&self) -> Option<&Error> {
         if let Self::Daemon(error) = self { Some(error) } else { None }
     }
 }
 
-/// Awaits an answer; whoever stops waiting leaves nothing behind.
+/// Waits for a reply. Dropping it removes the entry of its id.
 struct Waiting<'a> {
     shared: &'a Shared,
     id: u64,
@@ -46,7 +46,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Client {
-    /// Asks, and awaits the answer for as long as [`crate::Options::call_timeout`] says.
+    /// Sends a request and waits for the reply, at most [`crate::Options::call_timeout`].
     ///
     /// # Errors
     /// See [`CallError`].
@@ -54,7 +54,7 @@ impl Client {
         self.call_within::<M>(params, self.0.call_timeout).await
     }
 
-    /// Asks, and awaits the answer for as long as `limit`.
+    /// Sends a request and waits for the reply, at most `limit`.
     ///
     /// # Errors
     /// See [`CallError`].

@@ -12,7 +12,7 @@ use tokio::{
 };
 use tokio_util::codec::Framed;
 
-/// What the daemon tells unasked, in its order.
+/// Notifications in the daemon's order.
 #[derive(Debug)]
 pub struct Notifications(mpsc::Receiver<Notification>);
 
@@ -41,13 +41,13 @@ where
             Ok(Received::Reply { id, body }) => shared.answer(id, body),
             Ok(Received::Notification(notification)) => {
                 if let Some(listener) = shared.current_listener() {
-                    // A listener that is gone misses it, as if it had never listened.
+                    // If the listener is gone, the notification is dropped.
                     drop(listener.send(notification).await);
                 }
             }
             Ok(Received::Unknown) => {}
             Ok(Received::Error(error)) => break Disconnect::Garbled(error.to_string()),
-            // JSON is what evolves: a newer daemon may say what this client does not understand.
+            // JSON messages may be of a newer daemon, and are skipped if this client does not understand them.
             Err(e) if codec == Codec::Json && is_json(&bytes) => {
                 tracing::debug!(error = %e, "skipped a message that this version does not understand");
             }

@@ -6,7 +6,7 @@ use std::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-/// Notifications that wait for their reader; then the connection waits.
+/// Notifications that wait for their reader; when it is full, the connection waits.
 const INBOX: usize = 256;
 
 /// Why a connection is over.
@@ -52,7 +52,7 @@ impl Shared {
         }
     }
 
-    /// Announces that an answer to this id is awaited.
+    /// Registers a request's id: its reply is awaited.
     pub(super) fn expect(&self, id: u64) -> Result<oneshot::Receiver<Answer>, Disconnect> {
         match &mut *self.state() {
             State::Closed(reason) => Err(reason.clone()),
@@ -64,7 +64,7 @@ impl Shared {
         }
     }
 
-    /// Answers that are awaited.
+    /// How many replies are awaited.
     #[cfg(test)]
     pub(super) fn awaited(&self) -> usize {
         match &*self.state() {
@@ -73,7 +73,7 @@ impl Shared {
         }
     }
 
-    /// Nobody waits for this id any more.
+    /// The reply to this id is no longer awaited.
     pub(super) fn forget(&self, id: u64) {
         if let State::Open { waiting } = &mut *self.state() {
             waiting.remove(&id);
@@ -84,12 +84,12 @@ impl Shared {
         if let State::Open { waiting } = &mut *self.state()
             && let Some(sender) = waiting.remove(&id)
         {
-            // Who asked may be gone.
+            // The caller may have stopped waiting.
             drop(sender.send(answer));
         }
     }
 
-    /// The first reason counts. Whoever waits learns of it by the end of its channel.
+    /// The first reason is kept. All callers that wait get it: their channels end.
     pub(super) fn close(&self, reason: &Disconnect) {
         {
             let mut state = self.state();
@@ -107,7 +107,7 @@ impl Shared {
     pub(super) fn listen(&self) -> Notifications {
         let (sender, receiver) = mpsc::channel(INBOX);
         let mut listener = self.listener();
-        // On a closed connection the sender goes at once, and the reader finds the end.
+        // On a closed connection the sender is dropped at once, so the stream ends.
         *listener = self.disconnected().is_none().then_some(sender);
         Notifications::new(receiver)
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_util::codec::Framed;
 
 #[tokio::test(start_paused = true)]
-async fn who_stops_waiting_leaves_nothing_behind() {
+async fn a_dropped_call_leaves_no_entry() {
     let (ours, _theirs) = tokio::io::duplex(1024);
     let daemon = HelloReply {
         protocol: 1,

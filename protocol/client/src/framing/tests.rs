@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use std::io;
 use tokio_util::codec::{Decoder as _, Encoder as _};
 
-/// What comes out when the bytes arrive in pieces of this size.
+/// The messages decoded from pieces of this size.
 fn decode(mut framing: Framing, bytes: &[u8], size: usize) -> io::Result<Vec<Vec<u8>>> {
     let mut buffer = BytesMut::new();
     let mut messages = Vec::new();
@@ -24,7 +24,7 @@ fn decode(mut framing: Framing, bytes: &[u8], size: usize) -> io::Result<Vec<Vec
 }
 
 #[test]
-fn messages_are_found_however_they_arrive() {
+fn messages_are_decoded_from_pieces_of_any_size() {
     let sent: [&[u8]; 3] = [b"{}", b"", b"[1,2,3]"];
     for codec in [Codec::Json, Codec::Binary] {
         let mut bytes = BytesMut::new();
@@ -42,11 +42,11 @@ fn messages_are_found_however_they_arrive() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_before_it_is_held() {
+fn a_message_that_is_too_long_is_refused_before_it_is_buffered() {
     let line = |length| [vec![b'x'; length], vec![b'\n']].concat();
     assert_eq!(decode(Framing::hello(), &line(MAX_HELLO), 1000).unwrap().len(), 1);
     assert!(decode(Framing::hello(), &line(MAX_HELLO + 1), 1000).is_err());
-    // There is no end in sight.
+    // The line has no newline yet.
     assert!(decode(Framing::hello(), &vec![b'x'; MAX_HELLO + 1], 1000).is_err());
     let lie = u32::try_from(MAX_FRAME + 1).unwrap().to_be_bytes();
     assert!(decode(Framing::of(Codec::Binary), &lie, 4).is_err());

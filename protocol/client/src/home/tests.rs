@@ -48,7 +48,7 @@ fn the_folders_are_this_user_s_alone() {
 }
 
 #[test]
-fn the_lock_file_tells_who_runs() {
+fn the_lock_file_names_the_running_daemon() {
     let dir = tempfile::tempdir().unwrap();
     let home = Home::at(dir.path());
     assert!(running(&home).unwrap().is_none());

@@ -11,18 +11,18 @@ use abide_protocol::{
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// One connection's subscription.
+/// A subscription on one connection.
 pub(super) struct Session {
     client: Client,
     notifications: Notifications,
     snapshot: Box<Snapshot>,
 }
 
-/// Subscribes again and again.
+/// Reconnects and subscribes again whenever the connection ends.
 pub(super) struct Resume<C> {
     connector: C,
     scope: Scope,
-    /// The last record that was handed out, or that the first snapshot stands for.
+    /// The last record that was handed out, or the `seq` of the first snapshot.
     cursor: Option<Seq>,
     options: LiveOptions,
 }
@@ -30,11 +30,11 @@ pub(super) struct Resume<C> {
 /// How a session ended.
 struct End {
     reason: String,
-    /// Something came on it: connecting again at once is not a loop without progress.
-    has_come_far: bool,
+    /// A notification came, so the next attempt to connect is made without a wait.
+    got_a_notification: bool,
 }
 
-/// The reader of the updates is gone.
+/// Nobody reads the updates any more.
 struct Gone;
 
 impl<C: Connector> Resume<C> {
@@ -45,18 +45,18 @@ impl<C: Connector> Resume<C> {
     pub(super) async fn subscribe(&mut self) -> Result<Session, LiveError> {
         let client = self.connector.connect().await?;
         let notifications = client.notifications();
-        // The overview has no records, so there is nothing to go on after.
+        // The overview has no records, so there is no cursor to resume from.
         let since = self.cursor.filter(|_| self.scope != Scope::Overview);
         let reply = client.call::<Subscribe>(SubscribeParams { scope: self.scope, since }).await?;
         let mut snapshot = Box::new(reply.snapshot);
-        // Whatever the daemon's place in the order is now: all after `since` is still to come.
+        // The daemon's own seq is ignored: everything after `since` is still to come.
         snapshot.seq = since.unwrap_or(snapshot.seq);
         self.cursor = Some(snapshot.seq);
         Ok(Session { client, notifications, snapshot })
     }
 
     pub(super) async fn run(mut self, first: Option<Session>, updates: mpsc::Sender<Update>) {
-        // An error means that nobody reads: then there is nothing left to do.
+        // The error means that nobody reads the updates.
         let _ = self.drive(first, &updates).await;
     }
 
@@ -64,17 +64,17 @@ impl<C: Connector> Resume<C> {
         let mut session = first;
         let mut is_first = true;
         let mut wait = Duration::ZERO;
-        let mut told = None;
+        let mut reported = None;
         loop {
             let reason = match session.take() {
                 Some(Session { client, mut notifications, snapshot }) => {
                     let opening =
                         if is_first { Update::Snapshot(snapshot) } else { Update::Reconnected(snapshot) };
                     is_first = false;
-                    told = None;
+                    reported = None;
                     hand_out(updates, opening).await?;
                     let end = self.forward(&client, &mut notifications, updates).await?;
-                    if end.has_come_far {
+                    if end.got_a_notification {
                         wait = Duration::ZERO;
                     }
                     end.reason
@@ -92,33 +92,33 @@ impl<C: Connector> Resume<C> {
                     }
                 }
             };
-            // One word for each new reason, not for each attempt.
-            if told.as_ref() != Some(&reason) {
-                told = Some(reason.clone());
+            // Each reason is reported once, not at each attempt.
+            if reported.as_ref() != Some(&reason) {
+                reported = Some(reason.clone());
                 hand_out(updates, Update::Disconnected { reason }).await?;
             }
         }
     }
 
-    /// Hands out what comes until the connection ends; says why it did.
+    /// Hands out notifications until the connection ends; returns why.
     async fn forward(
         &mut self,
         client: &Client,
         notifications: &mut Notifications,
         updates: &mpsc::Sender<Update>,
     ) -> Result<End, Gone> {
-        let mut has_come_far = false;
+        let mut got_a_notification = false;
         while let Some(notification) = notifications.next().await {
             let seq = match &notification {
-                // Everything before it was handed out, so the cursor is the place to go on from: it is `resumeFrom` or later.
+                // The cursor is the place to resume from: all before it was handed out, and it is `resumeFrom` or later.
                 Notification::Lagged(_) => {
-                    return Ok(End { reason: "this client read too slowly".to_owned(), has_come_far });
+                    return Ok(End { reason: "this client read too slowly".to_owned(), got_a_notification });
                 }
                 Notification::TaskMessage(message) => Some(message.seq),
                 Notification::TaskEvent(event) => Some(event.seq),
                 _ => None,
             };
-            has_come_far = true;
+            got_a_notification = true;
             if let Some(seq) = seq {
                 if self.cursor.is_some_and(|cursor| seq <= cursor) {
                     continue;
@@ -128,7 +128,7 @@ impl<C: Connector> Resume<C> {
             hand_out(updates, Update::Notification(notification)).await?;
         }
         let reason = client.disconnected().unwrap_or(Disconnect::Closed).to_string();
-        Ok(End { reason, has_come_far })
+        Ok(End { reason, got_a_notification })
     }
 }
 

@@ -10,7 +10,7 @@ fn plain_text_is_not_copied() {
 }
 
 #[test]
-fn what_a_terminal_would_act_on_is_shown() {
+fn control_characters_are_escaped() {
     let table = [
         ("\u{1b}[2J\u{1b}]0;title\u{7}", r"\x1b[2J\x1b]0;title\x07"),
         ("a\u{9b}31mb", r"a\u{9b}31mb"),
@@ -32,13 +32,13 @@ fn what_a_terminal_would_act_on_is_shown() {
 }
 
 #[test]
-fn a_line_stays_one() {
+fn a_line_stays_one_line() {
     assert_eq!(visible_line("a\r\nb\tc\nd"), r"a\r\nb\tc\nd");
     assert!(matches!(visible_line("plain"), Cow::Borrowed("plain")));
 }
 
 #[test]
-fn nothing_hostile_comes_through() {
+fn no_hostile_character_is_left() {
     for c in (0..=0x10_ffff).filter_map(char::from_u32) {
         let text = format!("a{c}b");
         let safe = visible(&text);

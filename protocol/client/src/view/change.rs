@@ -3,16 +3,16 @@ use abide_protocol::{
     notification::{DeltaItem, DeltaKind},
 };
 
-/// What an update changed in a [`super::ConversationView`], in the order in which a printer would tell it.
+/// What an update changed in a [`super::ConversationView`], in the order in which it would be printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// Everything may be different.
     Reset,
     /// A new entry of the timeline.
     Added(Seq),
-    /// An entry that is there already: its call went on.
+    /// An existing entry: the state of its call changed.
     Changed(Seq),
-    /// Live output grew at its end by this text, which begins with `…` if something before it is missing.
+    /// Live output grew at its end by this text, which begins with `…` if bytes before it are missing.
     Output {
         item: DeltaItem,
         kind: DeltaKind,
@@ -22,14 +22,14 @@ pub enum Change {
     Redrawn {
         item: DeltaItem,
     },
-    /// Live output is over: it is now the message of that entry, or is withdrawn.
+    /// Live output is over: it became the message of that entry, or is withdrawn.
     Gone {
         item: DeltaItem,
         recorded: Option<Seq>,
     },
     Task(TaskId),
     Inbox,
-    /// Title, workspace, … or that it was deleted.
+    /// The conversation's fields changed, or it was deleted.
     Conversation,
     Daemon,
     Connection,
@@ -40,9 +40,9 @@ pub enum Change {
 pub enum OverviewChange {
     /// Everything may be different.
     Reset,
-    /// It is new, different or gone.
+    /// It is new, changed or gone.
     Conversation(ConversationId),
-    /// It is new, different, or has ended and is gone.
+    /// It is new or changed, or it has ended and is gone.
     Task(TaskId),
     Inbox,
     Daemon,

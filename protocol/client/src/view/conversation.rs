@@ -15,7 +15,7 @@ use abide_protocol::{
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// One conversation as a person sees it. What belongs to other conversations leaves it untouched, so it also takes the scope `all`.
+/// One conversation as a person sees it. Updates of other conversations are ignored, so the scope `all` may be folded too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationView {
     id: ConversationId,
@@ -39,10 +39,10 @@ enum About {
     Deleted,
 }
 
-/// Whether what is seen is what is.
+/// Whether the view is up to date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Connection {
-    /// Nothing has come yet.
+    /// No snapshot has come yet.
     Opening,
     Live,
     Lost {
@@ -76,7 +76,7 @@ impl ConversationView {
         self.id
     }
 
-    /// The last record that is folded in, or that the snapshot stood for.
+    /// The last record that is folded in, or the snapshot's `seq`.
     #[must_use]
     pub const fn cursor(&self) -> Seq {
         self.cursor
@@ -110,7 +110,7 @@ impl ConversationView {
         self.output.get(item)
     }
 
-    /// By id, which is by age.
+    /// In the order of their ids, oldest first.
     pub fn tasks(&self) -> impl DoubleEndedIterator<Item = &AgentTask> + ExactSizeIterator {
         self.tasks.values()
     }
@@ -126,7 +126,7 @@ impl ConversationView {
         &self.inbox
     }
 
-    /// Title, workspace and so on, once the daemon has told.
+    /// The conversation itself, once the daemon has sent it.
     #[must_use]
     pub fn conversation(&self) -> Option<&Conversation> {
         if let About::Known(conversation) = &self.about { Some(conversation) } else { None }
@@ -147,7 +147,7 @@ impl ConversationView {
         &self.connection
     }
 
-    /// Messages, other than the person's own, that came after what was marked as read. What the first snapshot brings counts as read.
+    /// Messages after the read mark, other than the person's own. Those of the first snapshot count as read.
     #[must_use]
     pub fn unread(&self) -> usize {
         let after = (std::ops::Bound::Excluded(self.read_to), std::ops::Bound::Unbounded);
@@ -165,7 +165,7 @@ impl ConversationView {
         let messages = page.messages.into_iter().map(Entry::Message);
         let calls = page.calls.into_iter().map(Entry::Call);
         for entry in messages.chain(calls).chain(page.events.into_iter().map(Entry::Event)) {
-            // What is here already is newer than the page.
+            // An entry that is here already is newer than the page's.
             if !self.timeline.contains_key(&entry.seq()) {
                 self.add_entry(entry, &mut changes);
             }
@@ -182,7 +182,7 @@ impl ConversationView {
         }
     }
 
-    /// Folds an update in; says what it changed.
+    /// Folds an update in; returns what it changed.
     pub fn apply(&mut self, update: Update) -> Vec<Change> {
         let mut changes = Vec::new();
         match update {
@@ -202,12 +202,12 @@ impl ConversationView {
         }
     }
 
-    /// Begins anew from what there is.
+    /// Starts again from a snapshot.
     fn replace(&mut self, mut snapshot: Snapshot, changes: &mut Vec<Change>) {
         let seen = if self.connection == Connection::Opening { snapshot.seq } else { self.read_to };
         let about = std::mem::replace(&mut self.about, About::Unknown);
         *self = Self { cursor: snapshot.seq, read_to: seen, about, ..Self::new(self.id) };
-        // Records before live output: what is recorded is not live.
+        // Records first: recorded output is not live.
         let mut ignored = Vec::new();
         let id = self.id;
         for message in std::mem::take(&mut snapshot.messages) {
@@ -230,7 +230,7 @@ impl ConversationView {
         changes.push(Change::Reset);
     }
 
-    /// Takes what has no place in the order; the records that were missed follow by themselves.
+    /// Takes the current state from the snapshot; the missed records follow as notifications.
     fn reconnect(&mut self, snapshot: Snapshot, changes: &mut Vec<Change>) {
         self.output.retain(|item| snapshot.partials.iter().any(|partial| partial.item == item));
         self.refresh(snapshot, changes);
@@ -244,7 +244,7 @@ impl ConversationView {
         if let Some(known) = snapshot.conversations.into_iter().find(|c| c.id == id) {
             self.about = About::Known(Box::new(known));
         }
-        // A task that is not among them has ended: its record says so, or has said so.
+        // A task that is not among them has ended; its record follows or has come.
         let tasks = snapshot.tasks.into_iter().filter(|task| task.conversation_id == id);
         self.tasks.extend(tasks.map(|task| (task.id, task)));
         self.inbox.replace(snapshot.inbox.into_iter().filter(|item| item.conversation_id == id).collect());
@@ -310,7 +310,7 @@ impl ConversationView {
                     changes.push(Change::Daemon);
                 }
             }
-            // Of other conversations; or a cut, which comes as `Disconnected`.
+            // Of other conversations; or `Lagged`, which comes as `Disconnected`.
             Notification::TaskMessage(_)
             | Notification::TaskEvent(_)
             | Notification::TaskDelta(_)

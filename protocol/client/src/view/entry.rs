@@ -4,11 +4,11 @@ use abide_protocol::{
     message::{CallView, Message},
 };
 
-/// A place in a conversation's timeline.
+/// An entry in a conversation's timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     Message(Message),
-    /// A tool call; it stands where it was assessed and changes as it goes on.
+    /// A tool call. Its place is that of its assessment; its state changes later.
     Call(CallView),
     Event(Event),
 }

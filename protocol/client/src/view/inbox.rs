@@ -22,7 +22,7 @@ impl Inbox {
         self.0 = items;
     }
 
-    /// Takes what `is_wanted` of what came, and lets go what went; says whether anything is different.
+    /// Adds the new items that `is_wanted` accepts, removes the closed ones; returns whether anything changed.
     pub(super) fn apply(&mut self, update: InboxUpdate, is_wanted: impl Fn(&InboxItem) -> bool) -> bool {
         let before = self.0.len();
         self.0.retain(|item| !update.removed.contains(&item.pending.id()));

@@ -34,7 +34,7 @@ pub(super) struct Piece<'a> {
     pub(super) text: &'a str,
 }
 
-/// Attempts of an item.
+/// Which attempts of an item are over.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Attempts {
     UpTo(u32),
@@ -45,10 +45,10 @@ pub(super) enum Attempts {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Output {
     items: BTreeMap<DeltaItem, LiveItem>,
-    /// Items whose attempts up to this one are recorded or withdrawn. A delta may follow the record that closes its item for as
-    /// long as both wait in the daemon's queue for this client.
+    /// Items whose attempts up to this one are recorded or withdrawn. A delta may still arrive after the record that closes its
+    /// item, while both wait in the daemon's queue.
     closed: Recent<DeltaItem, u32>,
-    /// Tasks that have ended; a delta may follow the record of the end in the same way.
+    /// Tasks that have ended; a delta may arrive after the record of the end, too.
     ended: Recent<TaskId, ()>,
 }
 
@@ -86,7 +86,7 @@ impl Output {
         }
     }
 
-    /// These attempts of an item are over; `recorded` says where it stands now.
+    /// Closes these attempts of an item; `recorded` is the entry that its output became.
     pub(super) fn close(
         &mut self,
         item: DeltaItem,
@@ -106,7 +106,7 @@ impl Output {
         }
     }
 
-    /// All live items of a task for which `is_over` are over.
+    /// Closes all live items of a task for which `is_over` returns true.
     pub(super) fn close_where(
         &mut self,
         task_id: TaskId,
@@ -125,13 +125,13 @@ impl Output {
         }
     }
 
-    /// A task has ended: nothing of it is live any more.
+    /// A task has ended: removes all its live output.
     pub(super) fn end(&mut self, task_id: TaskId, changes: &mut Vec<Change>) {
         self.ended.insert(task_id, ());
         self.close_where(task_id, None, |_| true, changes);
     }
 
-    /// Only these are live now.
+    /// Removes all items but those that are live.
     pub(super) fn retain(&mut self, is_live: impl Fn(DeltaItem) -> bool) {
         self.items.retain(|item, _| is_live(*item));
     }

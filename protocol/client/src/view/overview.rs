@@ -8,7 +8,7 @@ use abide_protocol::{
 };
 use std::{cmp::Reverse, collections::BTreeMap};
 
-/// All conversations, the tasks that have not ended, and the inbox: the latest word on each.
+/// All conversations, the tasks that have not ended, and the inbox, each in its latest state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OverviewView {
     conversations: BTreeMap<ConversationId, Conversation>,
@@ -44,7 +44,7 @@ impl OverviewView {
         self.conversations.get(&id)
     }
 
-    /// Those that have not ended, by id, which is by age.
+    /// Those that have not ended, in the order of their ids, oldest first.
     pub fn tasks(&self) -> impl DoubleEndedIterator<Item = &AgentTask> + ExactSizeIterator {
         self.tasks.values()
     }
@@ -69,7 +69,7 @@ impl OverviewView {
         &self.connection
     }
 
-    /// Folds an update in; says what it changed.
+    /// Folds an update in; returns what it changed.
     pub fn apply(&mut self, update: Update) -> Vec<OverviewChange> {
         match update {
             Update::Snapshot(snapshot) | Update::Reconnected(snapshot) => {
@@ -128,7 +128,7 @@ impl From<Snapshot> for OverviewView {
     }
 }
 
-/// Puts, replaces or removes; says whether that made a difference.
+/// Sets or removes a value; returns whether that changed anything.
 fn set<K: Ord, V: PartialEq>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) -> bool {
     if map.get(&key) == value.as_ref() {
         return false;

@@ -6,11 +6,11 @@ use std::{
 /// More than the 4,096 records that may wait in the daemon's queue for a client before it is cut.
 const CAPACITY: usize = 8192;
 
-/// A map that forgets its oldest keys, so that a window that is open for months does not grow.
+/// A map that forgets its oldest keys, so that it does not grow in a window that is open for months.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Recent<K: Hash + Eq, V> {
     values: HashMap<K, V>,
-    /// Keys in the order in which they came.
+    /// Keys, oldest first.
     order: VecDeque<K>,
 }
 

@@ -1,4 +1,4 @@
-//! What a record that is not a message does to a conversation's view.
+//! Folds records that are not messages into a conversation's view.
 
 use super::{change::Change, conversation::ConversationView, entry::Entry, output::Attempts};
 use abide_protocol::{
@@ -17,7 +17,7 @@ impl ConversationView {
             RecordBody::ApprovalRequested(approval) => self.change_call(approval.call_id, changes, |call| {
                 call.state = CallState::WaitingApproval;
             }),
-            // Rejected, it waits for its result as it would for its turn.
+            // A rejected call waits for its result as a queued one does.
             RecordBody::ApprovalDecided(decided) => self.change_call(decided.call_id, changes, |call| {
                 call.state = CallState::Queued;
             }),
@@ -44,7 +44,7 @@ impl ConversationView {
                 let item = DeltaItem::Reply(requested.item);
                 self.output.close(item, Attempts::UpTo(requested.attempt.saturating_sub(1)), None, changes);
                 if let Some(task_id) = record.task_id {
-                    // Ids are sorted by time: earlier replies of the task are over, should their end have been missed.
+                    // Ids are sorted by time: earlier replies of the task are over, even if the record of their end was missed.
                     let is_earlier = |other| matches!(other, DeltaItem::Reply(_)) && other < item;
                     self.output.close_where(task_id, None, is_earlier, changes);
                 }
@@ -57,7 +57,7 @@ impl ConversationView {
                     changes,
                 );
             }
-            // Without text, or it would be a message.
+            // It has no text; otherwise it would be a message.
             RecordBody::Reply(_) => {
                 self.output.close(DeltaItem::Reply(record.id), Attempts::All, None, changes);
             }
@@ -71,7 +71,7 @@ impl ConversationView {
     }
 
     fn add_call(&mut self, record: &Record, assessed: &CallAssessed, changes: &mut Vec<Change>) {
-        // Calls belong to tasks; a record that says otherwise makes no sense.
+        // Every call belongs to a task; a record without one is ignored.
         let Some(task_id) = record.task_id else { return };
         let call = CallView {
             call_id: assessed.call_id,
@@ -92,7 +92,7 @@ impl ConversationView {
         self.add_entry(Entry::Call(call), changes);
     }
 
-    /// A call that stands further back than this view reaches is not shown, so it does not change.
+    /// A call that is older than this view's entries is ignored.
     fn change_call(
         &mut self,
         call_id: CallId,
@@ -108,7 +108,7 @@ impl ConversationView {
     fn end_task(&mut self, record: &Record, ended: &TaskEnded, changes: &mut Vec<Change>) {
         let Some(task_id) = record.task_id else { return };
         self.output.end(task_id, changes);
-        // The task's own update says the same and more; it may have been missed.
+        // The task's own update says this too, but it may have been missed.
         if let Some(task) = self.tasks.get_mut(&task_id)
             && !task.status.has_ended()
         {

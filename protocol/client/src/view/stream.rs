@@ -1,11 +1,11 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
-/// How much of a live stream is kept: its last so many bytes.
+/// How many bytes of a live stream are kept, counted from its end.
 pub const MAX_STREAM: u64 = 1024 * 1024;
 
-/// A stream of live output, put together from pieces that may overlap, repeat, and lack neighbours.
+/// A stream of live output, put together from pieces that may overlap, repeat, or leave gaps.
 ///
-/// A piece that begins beyond what is there does not wait: it is shown, with a `…` for the gap, which a later piece may fill.
+/// A piece after a gap is shown at once, with a `…` for the gap, which a later piece may fill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stream {
     /// By offset in bytes. No two touch or overlap, none is empty.
@@ -25,7 +25,7 @@ pub(super) enum Inserted {
 }
 
 impl Stream {
-    /// All that is there, a `…` for each gap, also for one at the front.
+    /// All pieces, with a `…` for each gap, also at the front.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self.pieces.first_key_value() {
@@ -38,14 +38,14 @@ impl Stream {
         }
     }
 
-    /// The last `bytes` bytes at most, back to a gap if there is one among them.
+    /// The text after the last gap, at most the last `bytes` bytes of it.
     #[must_use]
     pub fn tail(&self, bytes: usize) -> &str {
         let newest = self.pieces.last_key_value().map_or("", |(_, piece)| piece);
         &newest[newest.ceil_char_boundary(newest.len().saturating_sub(bytes))..]
     }
 
-    /// Nothing is missing from the beginning to the end.
+    /// Whether nothing is missing from the beginning to the end.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.pieces.len() <= 1 && self.pieces.first_key_value().is_none_or(|(first, _)| *first == 0)
@@ -57,8 +57,8 @@ impl Stream {
         self.pieces.last_key_value().map_or(0, |(offset, piece)| offset + length(piece))
     }
 
-    /// Adds what is new of a piece; what is there already stays. A piece that cannot be (it ends beyond 2^64, or an overlap
-    /// would cut a character in two) adds nothing.
+    /// Adds the new bytes of a piece; existing ones stay. A piece that cannot be right (it ends beyond 2^64, or an overlap would
+    /// split a character) adds nothing.
     pub(super) fn insert(&mut self, offset: u64, text: &str) -> Inserted {
         let Some(end) = offset.checked_add(length(text)) else { return Inserted::Nothing };
         let old_end = self.end();
@@ -76,7 +76,7 @@ impl Stream {
         result
     }
 
-    /// The ranges between these offsets that no piece covers.
+    /// The parts of this range that no piece covers.
     fn missing(&self, offset: u64, end: u64) -> Vec<(u64, u64)> {
         let mut missing = Vec::new();
         let mut at = offset;
@@ -94,7 +94,7 @@ impl Stream {
         missing
     }
 
-    /// Puts a piece where nothing is, and joins it with its neighbours.
+    /// Inserts a piece into a gap and joins it with its neighbours.
     fn put(&mut self, offset: u64, text: &str) {
         let end = offset + length(text);
         let after = self.pieces.remove(&end);
@@ -111,7 +111,7 @@ impl Stream {
         }
     }
 
-    /// Lets go of what lies more than [`MAX_STREAM`] before the end.
+    /// Drops everything more than [`MAX_STREAM`] before the end.
     fn cut(&mut self) {
         let floor = self.end().saturating_sub(MAX_STREAM);
         while let Some(first) = self.pieces.first_entry().filter(|first| *first.key() < floor) {

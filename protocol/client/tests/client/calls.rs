@@ -27,7 +27,7 @@ fn echo(request: &Request) -> Reply {
 }
 
 #[tokio::test]
-async fn answers_find_who_asked_in_whatever_order_they_come() {
+async fn replies_in_any_order_reach_their_callers() {
     for codec in CODECS {
         let (client, mut peer) = pair(options(codec)).await;
         let other = client.clone();
@@ -60,7 +60,7 @@ async fn a_refusal_reaches_the_caller_whole() {
 }
 
 #[tokio::test]
-async fn a_cut_ends_what_waits_and_what_comes_later() {
+async fn a_cut_connection_ends_waiting_and_later_calls() {
     for codec in CODECS {
         let (client, mut peer) = pair(options(codec)).await;
         let mut notifications = client.notifications();
@@ -77,7 +77,7 @@ async fn a_cut_ends_what_waits_and_what_comes_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_stops_waiting_disturbs_nobody() {
+async fn a_dropped_call_does_not_disturb_the_next() {
     for codec in CODECS {
         let short = Options { call_timeout: Duration::from_millis(100), ..options(codec) };
         let (client, mut peer) = pair(short).await;
@@ -89,14 +89,14 @@ async fn who_stops_waiting_disturbs_nobody() {
                 peer.reply(id, echo(&request)).await;
             }
         };
-        // The first answer comes too late, and is not taken for the second.
+        // The reply to the first call comes late, and is not taken for the second's.
         let (answer, ()) = tokio::join!(focus(&client, 2), daemon);
         assert_eq!(answer.unwrap().conversation_id, Some(id(2)));
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_makes_no_sense_is_that_call_s_trouble_only() {
+async fn a_reply_that_cannot_be_decoded_fails_only_its_call() {
     let (client, mut peer) = pair(options(Codec::Json)).await;
     let daemon = async {
         peer.request().await.unwrap();
@@ -111,7 +111,7 @@ async fn an_answer_that_makes_no_sense_is_that_call_s_trouble_only() {
 }
 
 #[tokio::test]
-async fn json_may_grow_but_must_be_json() {
+async fn unknown_json_is_skipped_and_broken_json_ends_the_connection() {
     let (client, mut peer) = pair(options(Codec::Json)).await;
     let mut notifications = client.notifications();
     peer.raw(b"{\"jsonrpc\":\"2.0\",\"method\":\"taskDream\",\"params\":{}}\n".to_vec()).await;
@@ -124,7 +124,7 @@ async fn json_may_grow_but_must_be_json() {
 }
 
 #[tokio::test]
-async fn a_frame_that_lies_ends_the_connection() {
+async fn an_invalid_frame_ends_the_connection() {
     let (client, mut peer) = pair(options(Codec::Binary)).await;
     let mut notifications = client.notifications();
     peer.raw(vec![0xff; 40]).await;
@@ -133,7 +133,7 @@ async fn a_frame_that_lies_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn the_last_handle_closes_the_connection() {
+async fn dropping_the_last_clone_closes_the_connection() {
     for codec in CODECS {
         let (client, peer) = pair(options(codec)).await;
         let other = client.clone();
@@ -144,9 +144,9 @@ async fn the_last_handle_closes_the_connection() {
     }
 }
 
-/// Paused time moves on only when nobody can do anything: then the daemon is stuck, as it should be.
+/// Paused time advances only when no task can run: then the daemon is blocked, as it should be.
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_not_read_stops_the_daemon_and_loses_nothing() {
+async fn a_client_that_does_not_read_blocks_the_daemon_and_loses_nothing() {
     for codec in CODECS {
         let (client, mut peer) = pair(options(codec)).await;
         let mut notifications = client.notifications();
@@ -167,7 +167,7 @@ async fn a_client_that_does_not_read_stops_the_daemon_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn notifications_nobody_listens_to_hold_up_nothing() {
+async fn notifications_without_a_listener_are_dropped() {
     let (client, mut peer) = pair(options(Codec::Binary)).await;
     let listener = client.notifications();
     drop(listener);

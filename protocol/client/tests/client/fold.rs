@@ -1,4 +1,4 @@
-//! Whatever is cut, repeated, overlapping or missed on the way: in the end the view is that of the undisturbed stream.
+//! However the notifications are cut, repeated, reordered or lost, in the end the view is that of the undisturbed stream.
 
 use crate::{
     script::{self, Part, Step},
@@ -26,7 +26,7 @@ fn tell(view: &mut ConversationView, notification: Notification) -> Vec<Change> 
     view.apply(Update::Notification(notification))
 }
 
-/// The step as it is told without trouble.
+/// The step's notification without a disturbance.
 fn plainly(step: &Step) -> Notification {
     match step {
         Step::Live { text, .. } => script::piece(step, 0, text.len()),
@@ -45,13 +45,13 @@ fn undisturbed(steps: &[Step]) -> ConversationView {
 /// How a run is disturbed.
 #[derive(Debug, Clone)]
 struct Trouble {
-    /// Where live pieces are cut; each also reaches back over so many bytes.
+    /// Where live output is split; each piece also repeats so many bytes before it.
     cuts: Vec<(Index, usize)>,
-    /// Says everything twice, stale live pieces too.
+    /// Every notification comes twice, also stale live output.
     twice: bool,
     /// The last piece of a stream comes before the others.
     out_of_order: bool,
-    /// The connection is cut after the first of these steps, and is back after the second.
+    /// The connection is cut after the first of these steps and is back after the second.
     gap: Option<(Index, Index)>,
 }
 
@@ -83,7 +83,7 @@ fn disturbed(steps: &[Step], trouble: &Trouble) -> ConversationView {
             view.apply(Update::Disconnected { reason: "cut".to_owned() });
             let now = script::snapshot_after(&steps[..back], view.cursor());
             view.apply(Update::Reconnected(Box::new(now)));
-            // Missed records, and those that were there already; what was live meanwhile is lost.
+            // Missed records, and some that had come already; live output of the gap is lost.
             for step in &steps[..back] {
                 if let Step::Recorded(notification) = step {
                     tell(&mut view, notification.clone());
@@ -134,20 +134,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn trouble_leaves_no_trace(
+    fn a_disturbed_stream_gives_the_same_view(
         parts in collection::vec(any_part(), 0..5),
         upto in any::<Index>(),
         trouble in any_trouble(),
     ) {
         let steps = script::write(&parts);
-        // Also in the middle of things: so far nothing needs to have ended.
+        // Also in the middle of a run, when nothing has ended yet.
         let steps = &steps[..=upto.index(steps.len())];
         prop_assert_eq!(disturbed(steps, &trouble), undisturbed(steps));
     }
 }
 
 #[test]
-fn a_run_is_told_once_and_in_order() {
+fn each_entry_is_reported_once_and_in_order() {
     let parts = [
         Part::Fail { text: "Hel".to_owned() },
         Part::Say { reasoning: "hm".to_owned(), text: "Hello".to_owned() },
@@ -185,7 +185,7 @@ fn short(entry: &Entry) -> String {
 }
 
 #[test]
-fn what_is_printed_by_its_changes_is_what_is_there() {
+fn text_printed_from_changes_equals_the_view() {
     let parts = [Part::Say { reasoning: String::new(), text: "Grüße aus dem Prozess".to_owned() }];
     let steps = script::write(&parts);
     let mut view = fresh();
@@ -216,13 +216,13 @@ fn what_is_printed_by_its_changes_is_what_is_there() {
     assert!(view.cursor() > Seq(0));
 }
 
-/// What is live, as it is read.
+/// The texts that are live, as a person reads them.
 fn live_texts(view: &ConversationView, kind: DeltaKind) -> Vec<String> {
     view.live().filter_map(|(_, item)| item.stream(kind)).map(|stream| stream.text().into_owned()).collect()
 }
 
 #[test]
-fn a_new_attempt_begins_from_nothing_and_the_old_one_is_silent() {
+fn a_new_attempt_starts_empty_and_drops_deltas_of_the_old_one() {
     let item = DeltaItem::Call(id(9));
     let output = |attempt, offset, text| delta(item, attempt, DeltaKind::Output, offset, text);
     let mut view = fresh();
@@ -251,7 +251,7 @@ fn nothing_of_an_ended_task_is_live() {
     let mut view = fresh();
     let text = |item, offset, text| delta(DeltaItem::Reply(id(item)), 1, DeltaKind::Text, offset, text);
     tell(&mut view, text(9, 0, "I was say"));
-    // Stopped: what was shown stays as a message, which need not have the item's id.
+    // Stopped: the text that was shown stays as a message, whose id need not be the item's.
     let partial = RecordBody::PartialReply(PartialReply { text: "I was say".to_owned() });
     let changes = tell(&mut view, sequenced(5, id(0x50), partial));
     let gone = Change::Gone { item: DeltaItem::Reply(id(9)), recorded: Some(Seq(5)) };
@@ -264,7 +264,7 @@ fn nothing_of_an_ended_task_is_live() {
 }
 
 #[test]
-fn after_a_cut_only_what_the_daemon_still_says_is_live() {
+fn after_a_cut_only_output_in_the_new_snapshot_is_live() {
     let mut view = fresh();
     tell(&mut view, delta(DeltaItem::Reply(id(9)), 1, DeltaKind::Text, 0, "lost with the daemon"));
     view.apply(Update::Reconnected(Box::new(snapshot(0))));
@@ -272,7 +272,7 @@ fn after_a_cut_only_what_the_daemon_still_says_is_live() {
 }
 
 #[test]
-fn what_belongs_to_others_leaves_no_mark() {
+fn updates_of_other_conversations_change_nothing() {
     let mut view = fresh();
     let before = view.clone();
     let mut other = delta(DeltaItem::Reply(id(9)), 1, DeltaKind::Text, 0, "elsewhere");
@@ -290,7 +290,7 @@ fn what_belongs_to_others_leaves_no_mark() {
 }
 
 #[test]
-fn unread_is_what_came_after_the_reader_looked() {
+fn messages_after_the_read_mark_are_unread() {
     let mut view = ConversationView::new(conversation());
     let first = abide_client::protocol::notification::Snapshot {
         messages: vec![crate::things::message(3, "seen"), crate::things::message(4, "seen too")],

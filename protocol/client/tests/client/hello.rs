@@ -40,7 +40,7 @@ async fn the_daemon_chooses_among_what_the_client_offers() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_is_wrong() {
+async fn a_refused_hello_carries_the_daemons_message() {
     let refused = |kind| line(&Err(Error::new(kind, "these are the daemon's words")));
     let json = || options(Codec::Json);
     let skew = answered(refused(ErrorKind::Unsupported), json()).await.unwrap_err();
@@ -64,7 +64,7 @@ async fn a_refusal_says_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn who_does_not_speak_our_language_is_told_apart_from_who_hangs_up() {
+async fn a_foreign_protocol_and_a_closed_connection_are_different_errors() {
     let json = || options(Codec::Json);
     let too_long = format!("{}\n", "x".repeat(MAX_HELLO + 1)).into_bytes();
     for garbage in
@@ -80,7 +80,7 @@ async fn who_does_not_speak_our_language_is_told_apart_from_who_hangs_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_has_an_end() {
+async fn a_silent_daemon_times_out() {
     let (ours, _theirs) = tokio::io::duplex(peer::SOCKET);
     let error = Client::connect_stream(ours, options(Codec::Json)).await.unwrap_err();
     assert!(matches!(error, ConnectError::Timeout(_)), "{error:?}");

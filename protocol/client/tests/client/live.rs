@@ -35,7 +35,7 @@ fn seq_of(update: &Update) -> u64 {
 }
 
 #[tokio::test]
-async fn after_a_cut_it_goes_on_where_it_was() {
+async fn after_a_cut_it_resumes_at_its_cursor() {
     for codec in CODECS {
         let (mut live, mut peer, mut listener) = open(codec, snapshot(10)).await;
         assert_eq!(live.next().await, Update::Snapshot(Box::new(snapshot(10))));
@@ -46,7 +46,7 @@ async fn after_a_cut_it_goes_on_where_it_was() {
         drop(peer);
         assert!(matches!(live.next().await, Update::Disconnected { .. }));
         let mut peer = listener.accept().await;
-        // Its own place in the order says nothing of what is still to come.
+        // The snapshot's own seq is later than records that are still to come.
         assert_eq!(peer.subscribed(snapshot(99)).await.since, Some(Seq(15)));
         assert_eq!(live.next().await, Update::Reconnected(Box::new(snapshot(15))));
         for seq in [11, 15, 16, 16, 20] {
@@ -73,7 +73,7 @@ async fn many_cuts_leave_no_gap_and_no_repeat() {
         let daemon = async {
             let mut from = 0;
             for cut in 1..=20 {
-                // Each connection sends some that were sent before, and is cut before it is read out.
+                // Each connection repeats some records, and is cut before all its records are sent.
                 for seq in from + 1..=(cut * 10) {
                     peer.notify(task_message(seq)).await;
                 }
@@ -89,7 +89,7 @@ async fn many_cuts_leave_no_gap_and_no_repeat() {
 }
 
 #[tokio::test]
-async fn a_laggard_comes_back_to_its_own_place() {
+async fn a_lagged_client_resumes_at_its_cursor() {
     let (mut live, mut peer, mut listener) = open(Codec::Binary, snapshot(10)).await;
     live.next().await;
     peer.notify(task_message(12)).await;
@@ -97,13 +97,13 @@ async fn a_laggard_comes_back_to_its_own_place() {
     peer.notify(Notification::Lagged(lagged)).await;
     assert_eq!(seq_of(&live.next().await), 12);
     assert!(matches!(live.next().await, Update::Disconnected { .. }));
-    // It leaves by itself, should the daemon not cut it.
+    // The client closes the connection itself if the daemon does not.
     peer.gone().await;
     assert_eq!(listener.accept().await.subscribed(snapshot(12)).await.since, Some(Seq(12)));
 }
 
 #[tokio::test]
-async fn an_overview_begins_anew_each_time() {
+async fn an_overview_gets_a_whole_snapshot_each_time() {
     let (connector, mut listener) = listen(Codec::Json);
     let mut live = Live::eventually(connector, Scope::Overview, None, LiveOptions::default());
     let mut peer = listener.accept().await;
@@ -117,7 +117,7 @@ async fn an_overview_begins_anew_each_time() {
 }
 
 #[tokio::test]
-async fn a_given_place_is_kept_from_the_start() {
+async fn a_given_cursor_is_used_from_the_start() {
     let (connector, mut listener) = listen(Codec::Binary);
     let daemon = async {
         let mut peer = listener.accept().await;
@@ -135,7 +135,7 @@ async fn a_given_place_is_kept_from_the_start() {
 }
 
 #[tokio::test]
-async fn what_cannot_come_back_ends_and_says_so() {
+async fn a_permanent_error_ends_the_subscription_with_its_reason() {
     let (mut live, peer, mut listener) = open(Codec::Binary, snapshot(10)).await;
     live.next().await;
     drop(peer);
@@ -157,7 +157,7 @@ async fn the_first_failure_is_an_error_of_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_tries_ever_more_rarely_and_says_each_reason_once() {
+async fn retries_slow_down_and_each_reason_is_reported_once() {
     let mut attempts = Vec::new();
     let (sender, mut times) = tokio::sync::mpsc::channel(64);
     let connector = move || {
@@ -181,7 +181,7 @@ async fn it_tries_ever_more_rarely_and_says_each_reason_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_daemon_that_falls_over_each_time_is_not_hammered() {
+async fn a_daemon_that_fails_each_time_is_retried_with_a_growing_wait() {
     let (connector, mut listener) = listen(Codec::Binary);
     let _live = Live::eventually(connector, scope(), None, LiveOptions::default());
     let begun = tokio::time::Instant::now();
@@ -193,7 +193,7 @@ async fn a_daemon_that_falls_over_each_time_is_not_hammered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reader_that_sleeps_holds_the_daemon_back() {
+async fn a_reader_that_does_not_read_blocks_the_daemon() {
     let (mut live, mut peer, _listener) = open(Codec::Binary, snapshot(0)).await;
     let mut written = 0;
     let stuck = async {

@@ -1,4 +1,4 @@
-//! The client against a daemon in memory that the test plays itself, and against real sockets and processes.
+//! The client against a daemon that the test plays in memory, and against real sockets and processes.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test's way to say no")]
 

@@ -1,4 +1,4 @@
-//! The daemon's side of a connection, in the test's own hands.
+//! The daemon's side of a connection, controlled by the test.
 
 use abide_client::{
     Client, ConnectError, Options,
@@ -18,7 +18,7 @@ use tokio::{
 };
 use tokio_util::codec::Framed;
 
-/// What the in-memory socket holds, in bytes.
+/// The buffer of the in-memory socket, in bytes.
 pub(crate) const SOCKET: usize = 64 * 1024;
 pub(crate) const CODECS: [Codec; 2] = [Codec::Binary, Codec::Json];
 
@@ -32,7 +32,7 @@ pub(crate) struct Peer<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
-    /// Answers `hello` as the daemon does: with the first codec that the client names.
+    /// Replies to `hello` as the daemon does: with the first codec that the client names.
     pub(crate) async fn accept(stream: S) -> Self {
         let mut framed = Framed::new(stream, Framing::hello());
         let line = framed.next().await.unwrap().unwrap();
@@ -70,7 +70,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         self.send(&Outgoing::Notification(notification)).await;
     }
 
-    /// Awaits `subscribe`, and answers it with this snapshot.
+    /// Waits for `subscribe` and replies with this snapshot.
     pub(crate) async fn subscribed(&mut self, snapshot: Snapshot) -> SubscribeParams {
         let (id, request) = self.request().await.unwrap();
         let Request::Subscribe(params) = request else { panic!("not a subscription: {request:?}") };
@@ -79,7 +79,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Peer<S> {
         params
     }
 
-    /// Returns when the client has gone.
+    /// Returns when the client has closed the connection.
     pub(crate) async fn gone(mut self) {
         assert_eq!(self.request().await, None);
     }
@@ -101,7 +101,7 @@ pub(crate) async fn pair(options: Options) -> (Client, Peer<DuplexStream>) {
     (client.unwrap(), peer)
 }
 
-/// Where clients come in.
+/// Accepts the client's connections.
 pub(crate) struct Listener(mpsc::Receiver<DuplexStream>);
 
 impl Listener {
@@ -112,7 +112,7 @@ impl Listener {
 
 type Connecting = std::pin::Pin<Box<dyn Future<Output = Result<Client, ConnectError>> + Send>>;
 
-/// A connector, and where its connections arrive.
+/// A connector, and the listener that gets its connections.
 pub(crate) fn listen(codec: Codec) -> (impl FnMut() -> Connecting + Send + 'static, Listener) {
     let (sender, receiver) = mpsc::channel(1);
     let connect = move || {

@@ -1,4 +1,4 @@
-//! A made-up run of a task, as the daemon tells it: what is live, what is recorded, and what a snapshot holds in between.
+//! A made-up run of a task as notifications: live output, records, and the snapshot at each point between.
 
 use crate::things::{conversation, delta, id, sequenced, snapshot, task, task_id, task_update};
 use abide_client::protocol::{
@@ -14,25 +14,25 @@ use abide_client::protocol::{
 };
 use std::collections::BTreeMap;
 
-/// A part of a run.
+/// One part of a run.
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
-    /// The model thinks and says something, possibly nothing.
+    /// The model replies with reasoning and text, either possibly empty.
     Say { reasoning: String, text: String },
     /// The model begins, and fails.
     Fail { text: String },
-    /// A tool runs; with `restart`, once more from the start.
+    /// A tool runs; with `restart`, a second time from the start.
     Run { output: String, restart: bool },
 }
 
-/// One thing that the daemon tells.
+/// One notification, or live output that becomes several.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// A whole piece of live output: it may be told in any pieces.
+    /// Live output as a whole: it may be sent in any pieces.
     Live { item: DeltaItem, attempt: u32, kind: DeltaKind, text: String },
-    /// Of a record.
+    /// The notification of a record.
     Recorded(Notification),
-    /// Where the task stands.
+    /// A task's current state.
     Stands(Notification),
 }
 
@@ -166,7 +166,7 @@ fn assessed(call_id: CallId) -> CallAssessed {
     }
 }
 
-/// What the daemon would answer to `subscribe` after these steps.
+/// The reply to `subscribe` after these steps.
 pub(crate) fn snapshot_after(steps: &[Step], since: Seq) -> Snapshot {
     let mut live: BTreeMap<(DeltaItem, DeltaKind), Partial> = BTreeMap::new();
     let mut tasks = Vec::new();
@@ -193,7 +193,7 @@ pub(crate) fn snapshot_after(steps: &[Step], since: Seq) -> Snapshot {
     Snapshot { tasks, partials: live.into_values().collect(), ..snapshot(since.0) }
 }
 
-/// Whether this item is no longer live after this record.
+/// Whether this record ends the item's live output.
 fn ends(notification: &Notification, item: DeltaItem) -> bool {
     match notification {
         Notification::TaskMessage(n) => item == DeltaItem::Reply(n.message.id),
@@ -211,7 +211,7 @@ fn ends(notification: &Notification, item: DeltaItem) -> bool {
     }
 }
 
-/// A piece of a live step, as a delta.
+/// A part of a live step, as a delta.
 pub(crate) fn piece(step: &Step, from: usize, to: usize) -> Notification {
     let Step::Live { item, attempt, kind, text } = step else { panic!("not live: {step:?}") };
     let (from, to) = (text.floor_char_boundary(from), text.ceil_char_boundary(to));

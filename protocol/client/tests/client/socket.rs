@@ -20,7 +20,7 @@ async fn connect(home: &Home) -> Result<Client, ConnectError> {
 }
 
 #[tokio::test]
-async fn the_socket_is_found_where_home_says() {
+async fn the_socket_of_the_home_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let home = Home::at(dir.path());
     home.create().unwrap();
@@ -46,7 +46,7 @@ async fn without_a_runtime_folder_the_lock_file_names_the_socket() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_not_running_whatever_lies_about() {
+async fn stale_files_at_the_socket_path_mean_not_running() {
     let dir = tempfile::tempdir().unwrap();
     let home = Home::at(dir.path());
     let not_running = |result: Result<Client, ConnectError>| {
@@ -55,7 +55,7 @@ async fn nobody_there_is_not_running_whatever_lies_about() {
     };
     not_running(connect(&home).await);
     home.create().unwrap();
-    // A daemon that was killed leaves its socket and its lock file; another file may lie there too.
+    // A daemon that was killed leaves its socket and its lock file; the socket's path may also be another file.
     let socket = home.socket().unwrap();
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     assert!(socket.exists());
@@ -67,7 +67,7 @@ async fn nobody_there_is_not_running_whatever_lies_about() {
 }
 
 #[tokio::test]
-async fn a_path_too_long_is_said_before_the_system_says_something_else() {
+async fn a_socket_path_that_is_too_long_has_its_own_error() {
     let home = Home::at(Path::new("/tmp").join("x".repeat(120)));
     let error = connect(&home).await.unwrap_err();
     assert!(matches!(error, ConnectError::Home(HomeError::SocketPathTooLong { .. })), "{error:?}");

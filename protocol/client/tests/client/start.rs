@@ -19,7 +19,7 @@ use std::{
 };
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Between two looks at what a script does.
+/// The interval at which a file is looked for.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 /// Much longer than a script takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,10 +30,11 @@ struct ShortHome {
     _alone: MutexGuard<'static, ()>,
 }
 
-/// A script's end: it runs for as long as the test's folder, in which it lies, is there.
+/// The end of a script that runs until the test's folder, in which it lies, is removed.
 const RUNS_ON: &str = "while [ -e \"$0\" ]; do sleep 0.05; done";
 
-/// One at a time: a process that one test forks would hold another's script open for writing, and so keep it from running.
+/// Tests run one at a time: a process that one test forks would inherit another's open script, and an open script cannot be
+/// executed.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 impl ShortHome {
@@ -65,7 +66,7 @@ impl ShortHome {
     }
 }
 
-/// Returns when there is such a file: the script writes it by renaming, so it is whole.
+/// Waits for this file and returns its text: the script writes it by renaming, so it is whole.
 async fn appears(path: &Path) -> String {
     let look = async {
         loop {
@@ -78,7 +79,7 @@ async fn appears(path: &Path) -> String {
     tokio::time::timeout(PATIENCE, look).await.unwrap()
 }
 
-/// Returns when there is no such file any more.
+/// Waits until the file is gone.
 async fn vanishes(path: &Path) {
     let look = async {
         while path.exists() {
@@ -89,7 +90,7 @@ async fn vanishes(path: &Path) {
 }
 
 #[tokio::test]
-async fn a_daemon_that_dies_is_reported_with_its_last_words() {
+async fn a_daemon_that_ends_while_starting_is_reported_with_its_last_lines() {
     let place = ShortHome::new().await;
     place.start(&place.script("echo an older start >&2; exit 1")).await.unwrap_err();
     let error =
@@ -105,7 +106,7 @@ async fn a_daemon_that_dies_is_reported_with_its_last_words() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_named() {
+async fn a_program_that_cannot_be_started_is_named() {
     let place = ShortHome::new().await;
     let start = Start { program: Some(place.path("nothing")), ..Start::default() };
     let error = place.start(&start).await.unwrap_err();
@@ -121,7 +122,7 @@ async fn a_daemon_that_never_answers_is_given_up() {
     assert!(matches!(error, ConnectError::Start(StartError::Deadline { .. })), "{error:?}");
 }
 
-/// The script tells its circumstances; the test answers on the socket in its name.
+/// The script writes down its session and environment; the test answers on the socket in its place.
 #[tokio::test]
 async fn the_daemon_starts_in_a_session_of_its_own_and_in_this_home() {
     let place = ShortHome::new().await;
@@ -157,9 +158,9 @@ async fn a_running_daemon_is_not_started_again() {
     assert!(!witness.exists());
 }
 
-/// Two clients at once: this one's daemon finds the lock taken and ends; that is no failure, the other one will answer.
+/// Another client starts a daemon at the same time: this one's daemon finds the lock taken and ends, and the other's answers.
 #[tokio::test]
-async fn who_loses_the_race_uses_the_winner() {
+async fn the_client_whose_daemon_loses_the_lock_uses_the_other_one() {
     let place = ShortHome::new().await;
     let (told, go) = (place.path("told"), place.path("go"));
     let script = format!(

@@ -57,7 +57,7 @@ pub(crate) fn task_message(seq: u64) -> Notification {
     Notification::TaskMessage(TaskMessage { subscription_id: SubscriptionId(1), seq: Seq(seq), message })
 }
 
-/// A record as the daemon tells of it.
+/// The notification of a record.
 pub(crate) fn sequenced(seq: u64, id: RecordId, body: RecordBody) -> Notification {
     let record = Record {
         seq: Seq(seq),

@@ -17,7 +17,7 @@ pub(super) struct Row {
     pub(super) kind: String,
     pub(super) meaning: String,
     pub(super) takes: String,
-    /// Of a method.
+    /// The reply's type; a notification has none.
     pub(super) gives: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Field {
     pub(super) is_optional: bool,
 }
 
-/// What stands before an item.
+/// The documentation and attributes before an item.
 #[derive(Default)]
 struct Before {
     doc: Vec<String>,
@@ -56,7 +56,7 @@ struct Before {
 }
 
 impl Before {
-    /// The line is documentation or an attribute.
+    /// Takes the line if it is documentation or an attribute.
     fn takes(&mut self, line: &str) -> bool {
         if let Some(doc) = line.strip_prefix("///") {
             self.doc.push(doc.trim().replace("[`", "`").replace("`]", "`").replace('|', "\\|"));
@@ -93,7 +93,7 @@ impl Source {
         let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
         for path in entries {
-            // The codecs are no part of what is said.
+            // The codecs do not belong on the page.
             if path.is_dir() && !path.ends_with("codec") {
                 self.folder(&path);
             } else if path.is_file() && !path.ends_with("codec.rs") {
@@ -111,7 +111,7 @@ impl Source {
             }
             let before = std::mem::take(&mut before);
             let mut block = || lines.by_ref().take_while(|line| *line != "}").collect::<Vec<_>>();
-            // What has no place on the wire derives no `Serialize`.
+            // Only types that derive `Serialize` are sent.
             let is_told = before.attributes.contains("Serialize");
             let named = |keyword: &str| line.strip_prefix(keyword)?.strip_suffix(" {").filter(|_| is_told);
             if let Some(name) = named("pub struct ") {
@@ -146,7 +146,7 @@ impl Source {
         let Some((name, value)) = rest.split_once('=') else { return };
         let factors =
             value.trim().trim_end_matches(';').split('*').map(|n| n.trim().replace('_', "").parse());
-        // A text is no limit.
+        // A text constant is no limit.
         if let Ok(factors) = factors.collect::<Result<Vec<u64>, _>>()
             && let Some((name, _)) =
                 name.split_once(':').filter(|(name, _)| name.ends_with("MS") || name.starts_with("MAX"))
@@ -157,7 +157,7 @@ impl Source {
     }
 }
 
-/// `of` makes name, type and whether it may be absent of a field's name and the rest of its line.
+/// `of` returns a field's name on the wire, its type, and whether all fields may be absent, from its name and the rest of its line.
 fn block_fields(block: &[&str], of: impl Fn(&str, &str) -> (String, String, bool)) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut before = Before::default();

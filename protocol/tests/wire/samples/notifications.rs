@@ -8,7 +8,7 @@ use abide_protocol::{
     },
 };
 
-/// Each with what tells it from others of its name.
+/// Samples, each with a suffix that tells it from others of its name.
 pub(super) fn all() -> Vec<(String, Notification)> {
     let subscription_id = SubscriptionId(9);
     let delta = |item, kind| {

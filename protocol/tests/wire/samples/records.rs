@@ -14,7 +14,7 @@ use abide_protocol::{
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
 };
 
-/// Every kind of record, by its name on the wire (`exhaustive` sees to it).
+/// Every kind of record, by its name on the wire (`exhaustive` checks that none is missing).
 pub(crate) fn all() -> Vec<(&'static str, Body)> {
     conversation().into_iter().chain(messages()).chain(model()).chain(calls()).chain(rest()).collect()
 }

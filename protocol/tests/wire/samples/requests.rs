@@ -19,7 +19,7 @@ use abide_protocol::{
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
 
-/// Each with what tells it from others of its method.
+/// Samples, each with a suffix that tells it from others of its method.
 pub(super) fn all() -> Vec<(&'static str, Request)> {
     let full = tasks().into_iter().chain(inbox()).chain(conversations()).chain(rest());
     full.map(|request| ("", request)).chain(sparse()).collect()
@@ -146,7 +146,7 @@ fn rest() -> Vec<Request> {
     ]
 }
 
-/// As little as can be said.
+/// Only the parameters that are required.
 fn sparse() -> Vec<(&'static str, Request)> {
     let start = StartTaskParams { message: "Tidy up.".to_owned(), ..StartTaskParams::default() };
     let decline = UserResponseParams { task_id: "beef0021".to_owned(), question_id: None, response: None };

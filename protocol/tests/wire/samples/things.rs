@@ -119,7 +119,7 @@ pub(crate) fn conversation() -> Conversation {
     }
 }
 
-/// Never a state that a task can be in: every field says something.
+/// No task can be in this state: every field is filled.
 pub(crate) fn task() -> AgentTask {
     AgentTask {
         id: id(0x21),

@@ -1,4 +1,4 @@
-//! Live output to many clients, and to a healthy one beside one that is stuck.
+//! Live output to many clients, and to one client beside another that is stuck.
 
 use crate::{
     model::{self, Answer, Asked, Model},
@@ -27,12 +27,12 @@ use std::{
 
 /// Deltas of a reply, some 5 characters each, as models give them.
 const DELTAS: usize = 100_000;
-/// The same where what counts is when each arrives.
+/// The number of deltas where each one's arrival is timed.
 const STAMPED: usize = 500;
 const APART: Duration = Duration::from_millis(5);
-/// How long the daemon collects deltas before it lets them out.
+/// How long the daemon collects deltas before it sends them.
 const COLLECTED: Duration = Duration::from_millis(30);
-/// The last words of a reply that comes as fast as it can, and of one that takes its time.
+/// The end marks of a reply that streams as fast as it can, and of one that is paced.
 const ENDS: (&str, &str) = ("<over>", "<done>");
 
 static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -97,7 +97,7 @@ async fn throughput(place: &Place, key: &str, codec: Codec, clients: usize) -> F
     Figure::new(format!("deltas shown, {clients} {plural}, {}", codec.name()), rate(took)).floor(rate(floor))
 }
 
-/// So many bytes through each of so many sockets, in pieces as the daemon writes them.
+/// Writes so many bytes through each of so many sockets, in pieces like the daemon's.
 fn write(clients: usize, bytes: usize) -> Duration {
     let pairs: Vec<_> = (0..clients).map(|_| UnixStream::pair().expect("a pair")).collect();
     let (mut ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
@@ -118,12 +118,12 @@ fn write(clients: usize, bytes: usize) -> Duration {
     began.elapsed()
 }
 
-/// How long each delta was under way to a healthy client.
+/// The time each delta takes to a client that reads.
 async fn latencies(place: &Place, key: &str, with_stuck: bool) -> Vec<Duration> {
     let socket = place.daemon.socket();
     let stuck: Option<UnixStream> = with_stuck.then(|| subscribe(&socket, Codec::Binary));
     if with_stuck {
-        // Something to be stuck with.
+        // Output for the stuck client to block on.
         place.begin(&format!("fast-{key}")).await;
         place.settled().await;
     }
@@ -151,7 +151,7 @@ fn stamps(text: &[u8]) -> impl Iterator<Item = Duration> {
     })
 }
 
-/// A connection that gets everything, as raw bytes.
+/// A connection subscribed to everything, as raw bytes.
 fn subscribe(socket: &Path, codec: Codec) -> UnixStream {
     let mut stream = UnixStream::connect(socket).expect("the daemon listens");
     stream.write_all(&place::hello(codec)).expect("the daemon listens");
@@ -164,13 +164,13 @@ fn subscribe(socket: &Path, codec: Codec) -> UnixStream {
         request.splice(..0, length.to_be_bytes());
     }
     stream.write_all(&request).expect("the daemon listens");
-    // The answer has come when the first bytes of it have.
+    // The reply begins with these first bytes, so the subscription is active.
     let mut first = [0];
     stream.read_exact(&mut first).expect("the daemon answers");
     stream
 }
 
-/// Reads until the reply is over; how many bytes that were. `each` gets what is live, and not what is recorded in the end.
+/// Reads until the reply is complete; returns the number of bytes. `each` gets the live output, without the final record.
 fn read_to_end(mut stream: UnixStream, end: &str, mut each: impl FnMut(&[u8])) -> usize {
     let (mut total, mut buffer, mut kept) = (0, vec![0; 256 * 1024], 0);
     loop {
@@ -183,7 +183,7 @@ fn read_to_end(mut stream: UnixStream, end: &str, mut each: impl FnMut(&[u8])) -
         if over.is_some() {
             return total;
         }
-        // The end may come in two pieces.
+        // The end mark may be split between two reads.
         kept = length.min(end.len() - 1);
         buffer.copy_within(length - kept..length, 0);
     }

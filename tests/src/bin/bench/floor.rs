@@ -1,4 +1,4 @@
-//! The least that any agent has to do for a step, in a loop of its own.
+//! The floor: the least work that any agent must do for a step, in a simple loop.
 
 use std::{
     collections::BTreeMap,
@@ -10,27 +10,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a step of the floor does beside the model call and one durable line.
+/// What a step of the floor does besides the model call and one durable line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// A shell that runs `true`, the one that the daemon would take.
+    /// Runs `true` in the shell that the daemon uses.
     Shell,
     Nothing,
 }
 
-/// Asks the same server, over one connection.
+/// The loop. It asks the same server over one connection.
 pub(crate) struct Loop {
     connection: TcpStream,
     log: File,
     work: Work,
     number: usize,
     reply: Vec<u8>,
-    /// As the daemon gives it to commands: a shell that loads a locale takes twice as long.
+    /// The environment that the daemon gives to commands: a shell that loads a locale takes twice as long.
     environment: BTreeMap<String, String>,
 }
 
 impl Loop {
-    /// Its log is a file in this folder.
+    /// The log is a file in this folder.
     pub(crate) fn new(url: &str, folder: &Path, work: Work, environment: BTreeMap<String, String>) -> Self {
         let address = url.trim_start_matches("http://").trim_end_matches("/v1");
         let connection = TcpStream::connect(address).expect("the model listens");
@@ -39,7 +39,7 @@ impl Loop {
         Self { connection, log, work, number: 0, reply: vec![0; 64 * 1024], environment }
     }
 
-    /// So many steps, and a last request; each request's body is this long.
+    /// Runs so many steps and a last request; each request has a body of this length.
     pub(crate) fn steps(&mut self, steps: usize, bytes: usize) {
         self.ask(bytes);
         for _ in 0..steps {

@@ -1,4 +1,4 @@
-//! What the daemon takes of memory: proportional set size, so that what it shares with others is counted once.
+//! The daemon's memory as proportional set size: memory shared with other processes is counted in part.
 
 use crate::{
     model::{self, Model},
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Steps that a task has done when it is looked at.
+/// How many steps a task has done before the measurement.
 const STEPS: usize = 5;
 
 pub(crate) async fn figures() -> Vec<Figure> {
@@ -21,7 +21,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
     figures
 }
 
-/// All of them have run some commands, and now wait for the model.
+/// All of them have run some commands and wait for the model.
 async fn running(tasks: usize) -> f64 {
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     let held = Arc::clone(&gate);

@@ -1,4 +1,4 @@
-//! A daemon that asks the benchmark's own model, and what is asked of it and of the system about it.
+//! A daemon that uses the benchmark's own model, with requests to it and measurements of it.
 
 use crate::model::{MODEL, Model};
 use abide_client::{
@@ -20,7 +20,7 @@ use abide_tests::{
 };
 use std::fs;
 
-/// Model calls that may be under way.
+/// How many model calls may be under way.
 const PARALLEL: usize = 256;
 
 pub(crate) struct Place {
@@ -81,7 +81,7 @@ impl Place {
             * 1024.0
     }
 
-    /// SIGKILL and a new start, without waiting for it.
+    /// Kills the daemon with SIGKILL and launches another without waiting for it.
     pub(crate) fn crash_and_launch(&mut self) {
         self.daemon.kill();
         self.daemon.launch();
@@ -98,7 +98,7 @@ pub(crate) async fn begin(client: &Client, params: StartTaskParams) -> StartTask
     client.call::<method::StartTask>(params).await.expect("the task starts")
 }
 
-/// The first line of a connection that is made by hand.
+/// The first line of a raw connection.
 pub(crate) fn hello(codec: Codec) -> Vec<u8> {
     let hello = HelloParams {
         protocol: ProtocolRange { min: PROTOCOL, max: PROTOCOL },

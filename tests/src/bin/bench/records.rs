@@ -1,4 +1,4 @@
-//! Records a second with everything on disk before it counts, beside SQLite that writes the same rows in the same batches.
+//! Durable records per second, beside SQLite writing the same rows in the same batches.
 
 use crate::{
     model::{self, Model},
@@ -85,8 +85,8 @@ pub(crate) async fn figures() -> Vec<Figure> {
     ]
 }
 
-/// The records of that database through a store of their own, which derives what it does for the daemon, but without a model to ask:
-/// how many a second, and how many in a transaction.
+/// Writes the records of that database through a store of their own, without a model to wait for. Returns how many a second, and
+/// how many in a transaction.
 async fn through_store(database: &Path, folder: &Path) -> (Value, usize) {
     let options = |path: &Path| abide_store::Options { path: path.to_owned(), reserve_bytes: 0, readers: 1 };
     let recorded = Store::open(options(database), Box::new(|_| ())).expect("the daemon's database");
@@ -107,7 +107,7 @@ async fn through_store(database: &Path, folder: &Path) -> (Value, usize) {
     for (conversation_id, task, records) in histories {
         let store = store.clone();
         lanes.spawn(async move {
-            // As the daemon appends them: all up to the next request.
+            // Grouped as the daemon appends them: up to each model request.
             for step in records.chunk_by(|record, _| !matches!(record.body, RecordBody::ModelRequested(_))) {
                 let records = step.iter().cloned().map(|record| NewRecord {
                     id: record.id,
@@ -164,7 +164,7 @@ fn bytes(rows: &[[Column; 7]]) -> usize {
     rows.iter().flatten().map(size).sum()
 }
 
-/// Transactions so far: `iChange` of the log's index (<https://sqlite.org/walformat.html#the_wal_index_header>).
+/// The number of transactions so far: `iChange` of the WAL index (<https://sqlite.org/walformat.html#the_wal_index_header>).
 fn commits(home: &Home) -> usize {
     let mut index = home.database().into_os_string();
     index.push("-shm");
@@ -173,7 +173,7 @@ fn commits(home: &Home) -> usize {
     u32::from_ne_bytes(change) as usize
 }
 
-/// The same rows in a database of their own, with the same durability and so many in a transaction.
+/// Writes the same rows to another database, with the same durability and so many in a transaction.
 fn raw(folder: &Path, rows: &[[Column; 7]], batch: usize) -> (Duration, Vec<Duration>) {
     let path = folder.join("raw.db");
     for suffix in ["", "-wal", "-shm"] {

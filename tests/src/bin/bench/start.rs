@@ -1,4 +1,4 @@
-//! How long it takes until somebody is there.
+//! Times from the start of a process until it answers.
 
 use crate::{
     floor,
@@ -54,13 +54,13 @@ async fn daemon() -> Vec<Figure> {
     ]
 }
 
-/// From the start of the process until it has answered `hello`.
+/// The time from the start of the process until it has answered `hello`.
 fn answers(daemon: &mut TestDaemon) -> Duration {
     let socket = daemon.socket();
     let began = Instant::now();
     daemon.launch();
     while !says_hello(&socket) {
-        // A look costs some 10 µs; a longer pause would be counted as the daemon's.
+        // An attempt takes some 10 µs; a longer pause would add to the daemon's time.
         std::thread::yield_now();
     }
     began.elapsed()

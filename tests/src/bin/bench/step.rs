@@ -1,4 +1,4 @@
-//! What a step costs beside the model: from the end of a reply to the arrival of the next request.
+//! The cost of a step besides the model: from the end of a reply to the arrival of the next request.
 
 use crate::{
     floor::{Loop, Work},
@@ -11,12 +11,12 @@ use std::{
     time::Duration,
 };
 
-/// How much dearer than the floor a step may be.
+/// How much slower than the floor a step may be.
 const AIM: Aim = Aim::TimesFloor(1.7);
-/// Steps of the floor between two of the daemon's.
+/// How many steps the floor does between two steps of the daemon.
 const BLOCK: usize = 5;
 
-/// Short and middling tasks, a shell command a step.
+/// Short and middling tasks with a shell command in each step.
 pub(crate) async fn figures() -> Vec<Figure> {
     let mut figures = Vec::new();
     for steps in [50, 500] {
@@ -39,7 +39,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
     figures
 }
 
-/// A very long task without processes: what is left is the request body and one commit.
+/// A very long task without processes: the request body and one commit remain.
 pub(crate) async fn long_figures() -> Vec<Figure> {
     const STEPS: usize = 5000;
     const EDGE: usize = 100;
@@ -55,7 +55,7 @@ pub(crate) async fn long_figures() -> Vec<Figure> {
     ]
 }
 
-/// The times of the daemon's steps, and of the floor's, which come between them where `floor_at` says so.
+/// The times of the daemon's steps and of the floor's, which run between them where `floor_at` says so.
 async fn run(
     work: Work,
     steps: usize,
@@ -71,7 +71,7 @@ async fn run(
         if asked.key == "floor" {
             return answer;
         }
-        // While the floor runs the daemon waits for its reply.
+        // The daemon waits for its reply while the floor runs.
         if let (true, Some(floor)) = (floor_at(asked.number), at_hand.get()) {
             floor.lock().unwrap_or_else(PoisonError::into_inner).steps(BLOCK, asked.bytes);
         }
@@ -80,7 +80,7 @@ async fn run(
     let place = Place::with(model).await;
     let model = &place.model;
     let mut environment = place.daemon.variables();
-    // What the daemon hands on of it.
+    // The variables that the daemon passes on.
     environment.retain(|name, _| ["HOME", "LANG", "PATH"].contains(&name.as_str()));
     assert!(floor.set(Mutex::new(Loop::new(&model.url(), place.daemon.root(), work, environment))).is_ok());
     place.begin("step").await;

@@ -2,13 +2,13 @@
 
 use std::{fmt, time::Duration};
 
-/// Something measured.
+/// A measured value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value {
     Time(Duration),
     /// Bytes.
     Size(f64),
-    /// A second.
+    /// Per second.
     Rate(f64),
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// What we want of a figure.
+/// The goal for a figure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Aim {
     AtMost(Value),
@@ -122,7 +122,7 @@ pub(crate) fn markdown(figures: &[Figure]) -> String {
     lines.concat()
 }
 
-/// What lies so many per cent up the sorted times.
+/// The value at this percentile of the sorted times.
 pub(crate) fn percentile(times: &[Duration], percent: usize) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();

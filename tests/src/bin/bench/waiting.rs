@@ -1,4 +1,4 @@
-//! Very many conversations that wait for a person: what they take of memory, and how long a crash interrupts them.
+//! Very many conversations that wait for a person: their memory, and how long a crash interrupts them.
 
 use crate::{
     model::{self, Model},
@@ -28,7 +28,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
         begin(&place, there, total).await;
         there = total;
         place.forgotten().await;
-        // What they took is given back two seconds later.
+        // The daemon frees their memory two seconds later.
         sleep(Duration::from_secs(4)).await;
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let each = (place.pss() - before) / total as f64;
@@ -53,7 +53,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
     figures
 }
 
-/// Starts tasks until there are so many, and waits until all of them wait.
+/// Starts tasks until there are `total`, and waits until all of them wait.
 async fn begin(place: &Place, there: usize, total: usize) {
     let mut clients = JoinSet::new();
     for first in there..there + CLIENTS {
@@ -78,7 +78,7 @@ async fn all_wait(client: &Client, total: usize) {
     .await;
 }
 
-/// From the kill until the daemon says that all tasks wait, and until one that is answered has gone on.
+/// The times from the kill until the daemon reports that all tasks wait, and until an answered one has gone on.
 async fn recovery(place: &mut Place, total: usize) -> (Duration, Duration) {
     let StartTaskReply { task_id, .. } = place.begin("answered").await;
     all_wait(&place.client, total + 1).await;

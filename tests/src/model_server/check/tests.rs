@@ -30,7 +30,7 @@ fn view(items: Vec<Item>) -> View {
     View { head: "head".to_owned(), items }
 }
 
-/// Two calls, answered in this order.
+/// Two calls, with results in this order.
 fn answered(results: &[&str]) -> Result<(), String> {
     let parts = [call("a", "{}"), call("b", "{}")];
     let mut items = vec![user("hello"), reply(&parts)];

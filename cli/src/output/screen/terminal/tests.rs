@@ -1,6 +1,6 @@
 use crate::output::screen::{Screen, captured::Captured};
 
-/// What a terminal shows of what was written to it, the lines that scrolled away first.
+/// What a terminal shows after everything written to it, with the lines that scrolled away.
 #[derive(Default)]
 struct Glass {
     lines: Vec<String>,
@@ -78,7 +78,7 @@ impl Stage {
 }
 
 #[test]
-fn words_stay_and_what_goes_on_is_replaced() {
+fn text_stays_and_status_lines_are_replaced() {
     let mut stage = Stage::new(40, 24);
     stage.screen.note("> the prompt").unwrap();
     stage.screen.live(vec!["thinking".into()]).unwrap();

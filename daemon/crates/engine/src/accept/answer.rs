@@ -14,15 +14,15 @@ pub(crate) const GO_ON: &str = "go on";
 /// The choice that ends it.
 pub(crate) const STOP: &str = "stop";
 
-/// What somebody answers to a question.
+/// A person's answer to a question.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
-    /// `None`: they decline.
+    /// `None` declines.
     pub(super) response: Option<String>,
     pub(super) by: Option<By>,
 }
 
-/// The first answer counts; a later one learns what it was.
+/// The first answer counts; later ones are refused with the first.
 pub(super) fn accept(
     history: &History,
     task: TaskId,
@@ -45,15 +45,15 @@ pub(super) fn accept(
     })
 }
 
-/// Whether a pause for that reason asks this question, so that its answer ends the pause.
+/// Whether the pause with this reason asked this question: then the answer also ends the pause.
 pub(super) fn asked_by_pause(question: &Question, reason: PauseReason) -> bool {
     question.kind == QuestionKind::Budget && reason == PauseReason::Budget
 }
 
-/// What the model reads when a person would not answer.
+/// The call's result for the model when a person declines.
 const DECLINED: &str = "The user declined to answer. Decide yourself, or end the task if you cannot.";
 
-/// The response is the asking call's result.
+/// The response becomes the result of the `ask_user` call.
 fn agent(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.answered(question.id, answer.clone());
@@ -64,7 +64,7 @@ fn agent(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> V
     draft.records
 }
 
-/// The task goes on: the pause that asked is over, a limit that was reached is raised.
+/// Ends the pause that asked the question and raises the limits that were reached.
 pub(super) fn go_on(task: &Task, question: &Question, by: Option<By>, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.answered(question.id, Answer { response: Some(GO_ON.to_owned()), by });
@@ -78,7 +78,7 @@ pub(super) fn go_on(task: &Task, question: &Question, by: Option<By>, mint: &mut
     draft.records
 }
 
-/// Any words but the two choices are for the model, instead of the call that repeats itself.
+/// Any answer but the two choices becomes the result of the repeated call, which is not run.
 fn advise(
     task: &Task,
     question: &Question,
@@ -122,7 +122,7 @@ mod tests {
     use abide_protocol::Timestamp;
 
     #[test]
-    fn only_the_budgets_question_ends_the_budgets_pause() {
+    fn a_budget_pause_is_ended_only_by_its_own_question() {
         let question = |kind| Question {
             id: abide_protocol::QuestionId(uuid::Uuid::nil()),
             kind,

@@ -6,7 +6,7 @@ use crate::{
 };
 use abide_protocol::record::{CallFinished, NewRecord, RecordBody};
 
-/// A call's outcome counts only for the attempt that is under way.
+/// A call's outcome counts only if its attempt is the one under way.
 pub(super) fn finished(
     task: &Task,
     finished: CallFinished,

@@ -8,7 +8,7 @@ use abide_protocol::{
     transcript::ToolResult,
 };
 
-/// What somebody decides about a call.
+/// A person's decision about a call.
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) decision: Decision,
@@ -16,7 +16,7 @@ pub(super) struct Verdict {
     pub(super) by: Option<By>,
 }
 
-/// The first decision counts; a later one learns what it was.
+/// The first decision counts; later ones are refused with the first.
 pub(super) fn accept(
     history: &History,
     id: ApprovalId,

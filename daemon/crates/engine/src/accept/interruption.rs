@@ -1,5 +1,5 @@
-//! What becomes of work that was under way when the daemon died, or that it cancelled itself because an append had failed. Only the
-//! first is a crash: it counts towards the crash loop, and the task's own policy says whether it goes on.
+//! Interrupted work: attempts that were under way when the daemon died, or that it cancelled because an append had failed. Only a
+//! death is a crash: it counts towards the crash loop, and the task's restart policy applies.
 
 use super::Draft;
 use crate::{
@@ -20,10 +20,10 @@ use abide_protocol::{
     transcript::{EffectClass, ToolResult},
 };
 
-/// Daemon deaths in a row without progress after which a task is not tried again by itself.
+/// Daemon deaths in a row without progress after which the task is paused instead of resumed.
 const CRASH_LOOP: u32 = 3;
 
-/// All tasks that were at work are interrupted, and their root with them: whether the tree goes on is decided there.
+/// Records the interruption of every task that was at work, and of the root, which decides for the whole tree.
 pub(super) fn accept(
     history: &History,
     cause: Interruption,
@@ -31,14 +31,14 @@ pub(super) fn accept(
     mint: &mut Mint,
 ) -> Vec<NewRecord> {
     let (at, crashed) = (mint.at(), cause == Interruption::DaemonRestarted);
-    // Tasks that wait for a person bring nothing down, and nothing of them was interrupted.
+    // Tasks that wait for a person were not interrupted and cannot have caused the death.
     if !history.live().any(is_at_work) {
         return Vec::new();
     }
-    // Neither do those that wait for the time of their next attempt, but they go on by themselves.
-    let waits = |task: &Task| matches!(task.stage, Stage::Backoff { until, .. } if until > at);
-    let is_suspect = crashed && history.live().any(|task| is_at_work(task) && !waits(task));
-    let without_progress = history.restarts.saturating_add(u32::from(is_suspect));
+    // A task that waits for its next attempt cannot have caused it either; it goes on by itself.
+    let waits_for_retry = |task: &Task| matches!(task.stage, Stage::Backoff { until, .. } if until > at);
+    let counts_as_crash = crashed && history.live().any(|task| is_at_work(task) && !waits_for_retry(task));
+    let without_progress = history.restarts.saturating_add(u32::from(counts_as_crash));
     let restarted = RecordBody::Restarted(Restarted { without_progress, cause });
     let is_restarted =
         |task: &&Task| !task.has_ended() && (is_at_work(task) || task.head.parent_id.is_none());
@@ -49,7 +49,7 @@ pub(super) fn accept(
         draft.push(restarted.clone());
         records.append(&mut draft.records);
     }
-    // After all of them: what is found done is progress.
+    // After all `Restarted` records: an edit found done counts as progress and resets the count.
     for task in &tasks {
         records.append(&mut interrupt(task, cause, findings, mint));
     }
@@ -58,7 +58,7 @@ pub(super) fn accept(
         if without_progress >= CRASH_LOOP {
             draft.push(RecordBody::Paused(Paused { reason: PauseReason::CrashLoop }));
         } else {
-            policy(&mut draft, root);
+            apply_restart_policy(&mut draft, root);
         }
         records.append(&mut draft.records);
     }
@@ -72,7 +72,7 @@ fn interrupt(task: &Task, cause: Interruption, findings: &[Finding], mint: &mut 
             item,
             attempt,
             kind: ModelErrorKind::Interrupted,
-            message: format!("{} during this model call.", happened(cause)),
+            message: format!("{} during this model call.", describe(cause)),
             retry_at: Some(draft.mint.at()),
             sent: true,
         }));
@@ -85,15 +85,15 @@ fn interrupt(task: &Task, cause: Interruption, findings: &[Finding], mint: &mut 
     draft.records
 }
 
-/// For people and models; a sentence begins with it.
-const fn happened(cause: Interruption) -> &'static str {
+/// The start of a sentence for people and models.
+const fn describe(cause: Interruption) -> &'static str {
     match cause {
         Interruption::DaemonRestarted => "The daemon went away",
         Interruption::AppendFailed => "What happened could not be stored, and the work was stopped",
     }
 }
 
-fn policy(draft: &mut Draft<'_>, task: &Task) {
+fn apply_restart_policy(draft: &mut Draft<'_>, task: &Task) {
     match task.head.restart {
         RestartPolicy::Resume => {}
         RestartPolicy::Pause => draft.push(RecordBody::Paused(Paused { reason: PauseReason::Restart })),
@@ -112,7 +112,7 @@ fn policy(draft: &mut Draft<'_>, task: &Task) {
     }
 }
 
-/// A call without a record here may run again: folding `restarted` has put it back among those whose turn comes.
+/// A call that gets no record here may run again: folding `restarted` has made it `Allowed`.
 fn recover(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>) {
     let edit = finding.map_or(EditState::Unknown, |f| f.edit);
     match (call.effect(), edit) {

@@ -1,4 +1,4 @@
-use super::{Draft, End, Patience};
+use super::{Draft, End, RetryPolicy};
 use crate::{
     input::{ModelFailure, Refusal, Traces},
     mint::Mint,
@@ -15,10 +15,10 @@ use abide_protocol::{
     transcript::{Block, Entry, Reply, StopReason},
 };
 
-/// The identical call in a row that a person is asked about.
+/// At this number of identical calls in a row a person is asked.
 const LOOP: u32 = 5;
 
-/// A reply counts only for the attempt that is under way.
+/// A reply counts only if its attempt is the one under way.
 pub(super) fn replied(
     task: &Task,
     item: RecordId,
@@ -28,7 +28,7 @@ pub(super) fn replied(
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     let attempt = attempt(task, item)?;
-    // The last call of such a reply may be half of one.
+    // The last call of a cut reply may be incomplete, and all are dropped.
     if reply.stop_reason == StopReason::Length {
         reply.blocks.retain(|block| !matches!(block, Block::Call(_)));
     }
@@ -82,13 +82,13 @@ pub(super) fn failed(
     let at = mint.at();
     let mut draft = Draft::of(task, mint);
     keep_traces(&mut draft, item, attempt, traces);
-    let patience = Patience::with(failure.kind, task.was_reached);
+    let policy = RetryPolicy::after(failure.kind, task.was_reached);
     let elidable =
         if failure.kind == ModelErrorKind::ContextOverflow { oldest_results(task) } else { Vec::new() };
     let retry_at = if !elidable.is_empty() {
         Some(at)
-    } else if failure.retryable && attempt < patience.attempts {
-        Some(at.plus(patience.delay(attempt, failure.retry_after_ms, draft.mint.random())))
+    } else if failure.retryable && attempt < policy.attempts {
+        Some(at.plus(policy.delay(attempt, failure.retry_after_ms, draft.mint.random())))
     } else {
         None
     };
@@ -117,7 +117,7 @@ fn attempt(task: &Task, item: RecordId) -> Result<u32, Refusal> {
     }
 }
 
-/// The older half of the results that are still sent whole; none if none is left.
+/// The older half of the results that are not elided yet.
 fn oldest_results(task: &Task) -> Vec<CallId> {
     let whole: Vec<CallId> = task
         .entries()

@@ -1,5 +1,5 @@
-//! A task's end and its relatives: all tasks beneath it end before it does, and its result is delivered to its parent. All of that is in
-//! the append of the end, so that no task lives on beneath an ended one and no result is delivered twice or never.
+//! When a task ends, all tasks beneath it end first, and its result is delivered to its parent. All of it is in the append of the end:
+//! no task lives on beneath an ended one, and each result is delivered exactly once.
 
 use super::{Draft, End};
 use crate::{history::History, input::Shown, mint::Mint, task::Task};
@@ -9,7 +9,7 @@ use abide_protocol::{
     task::EndReason,
 };
 
-/// Records that are not folded yet, and what the ends among them mean to relatives.
+/// Adds to these unfolded records the ends and deliveries that follow from the ends among them.
 pub(crate) fn with_relatives(
     history: &History,
     records: Vec<NewRecord>,

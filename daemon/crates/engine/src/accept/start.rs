@@ -10,7 +10,7 @@ use abide_protocol::{
     record::{NewRecord, RecordBody, TaskStarted, UserMessage},
 };
 
-/// One root task at a time in a conversation.
+/// Starts a root task; refused while another one runs.
 pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     if let Some(running) = history.root().filter(|root| !root.has_ended()) {
         return Err(Refusal::TaskRunning(running.id));
@@ -24,7 +24,7 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
     Ok(records)
 }
 
-/// A task beneath a live one.
+/// Starts a task beneath a live one.
 pub(super) fn fork(parent: &Task, fork: Fork, mint: &mut Mint) -> Vec<NewRecord> {
     let depth = parent.head.depth.saturating_add(1);
     begin(fork.task, TaskStarted { parent_id: Some(parent.id), depth, ..fork.head }, mint)

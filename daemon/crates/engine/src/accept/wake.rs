@@ -5,7 +5,7 @@ use abide_protocol::{
     task::EndReason,
 };
 
-/// Ends a task whose time is up; everything else that waits for a moment is [`crate::advance`]'s.
+/// Ends a task whose question or time limit has expired; retries and delayed steps are [`crate::advance()`]'s.
 pub(crate) fn accept(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     let at = mint.at();
     let mut draft = Draft::of(task, mint);

@@ -5,7 +5,7 @@ use crate::{
     input::{Fork, Input},
 };
 
-/// Something for a conversation's actor to do.
+/// A message to a conversation's actor.
 #[derive(Debug)]
 pub enum Message<H: Host> {
     Command {
@@ -15,26 +15,26 @@ pub enum Message<H: Host> {
     Delete {
         reply: H::Deletion,
     },
-    /// No client's: a task starts another one beneath it.
+    /// A task starts another one beneath it; no client can.
     Fork {
         fork: Box<Fork>,
         reply: H::Reply,
     },
-    /// An attempt has come to its end.
+    /// An attempt has ended.
     Outcome {
         effect: Effect,
         input: Box<Input>,
     },
-    /// The moment of [`super::Order::SetAlarm`] has come.
+    /// The time of [`super::Order::SetAlarm`] has come.
     Wake,
 }
 
-/// A mailbox has two lanes. A message of the urgent one is handled before any of the other.
+/// The two lanes of a mailbox. Urgent messages are handled first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// Bounded; a command that finds it full is refused as overloaded.
+    /// Bounded: a command is refused as overloaded when the lane is full.
     Command,
-    /// Never refused: its senders wait for room.
+    /// Never refused: the sender waits until the lane has room.
     Urgent,
 }
 
@@ -51,7 +51,7 @@ impl<H: Host> Message<H> {
         }
     }
 
-    /// A person does not want to wait: neither for room on a full disk.
+    /// Its append may use the disk reserve, so the message is handled even while another append waits for room on a full disk.
     #[must_use]
     pub const fn presses(&self) -> bool {
         match self {

@@ -2,7 +2,7 @@
 
 use super::{
     Conversation, First, History,
-    transcript::{elide, say, say_withheld, tell_results},
+    transcript::{append, append_deferred, append_results, elide},
 };
 use crate::{
     status::works,
@@ -111,25 +111,25 @@ impl History {
             task.clock.skip(at);
         }
         match body {
-            RecordBody::UserMessage(m) => say(task, Entry::User(m.text.clone())),
-            RecordBody::ResultsDelivered(d) => say(task, Entry::Note(d.text.clone())),
+            RecordBody::UserMessage(m) => append(task, Entry::User(m.text.clone())),
+            RecordBody::ResultsDelivered(d) => append(task, Entry::Note(d.text.clone())),
             RecordBody::Nudge(n) => {
-                say(task, Entry::Note(n.text.clone()));
+                append(task, Entry::Note(n.text.clone()));
                 if matches!(task.stage, Stage::Idle) {
                     task.last = Last::Nudged;
                 }
             }
-            RecordBody::PartialReply(p) => say(task, Entry::Partial(p.text.clone())),
+            RecordBody::PartialReply(p) => append(task, Entry::Partial(p.text.clone())),
             RecordBody::Reply(r) => {
                 let reply = reply(task, at, r);
                 task.transcript.push(Entry::Reply(reply));
                 if task.calls().is_empty() {
-                    say_withheld(task);
+                    append_deferred(task);
                 }
             }
             RecordBody::ModelFailed(f) => {
                 model_failed(task, at, f);
-                say_withheld(task);
+                append_deferred(task);
             }
             RecordBody::Compacted(c) => elide(&mut task.transcript, &c.elided),
             RecordBody::CallFinished(f) => {
@@ -138,13 +138,13 @@ impl History {
                     && calls.iter().all(Call::is_finished)
                 {
                     task.last = Last::Results { complete: accepted_summary(calls) };
-                    tell_results(task);
+                    append_results(task);
                     task.stage = Stage::Idle;
                     task.idle_since = at;
                 }
             }
             RecordBody::TaskEnded(_) => {
-                tell_results(task);
+                append_results(task);
                 own(task, at, body);
                 if task.head.parent_id.is_some() {
                     task.transcript = Transcript::default();

@@ -1,4 +1,4 @@
-//! What a task's model is sent: how it grows, and what is left out of it when it grows too long.
+//! A task's transcript, which its model is sent: how entries are appended, and how results are elided when it grows too long.
 
 use crate::task::{Call, CallStage, Stage, Task};
 use abide_protocol::{
@@ -6,35 +6,36 @@ use abide_protocol::{
     transcript::{Entry, ResultEntry, Transcript},
 };
 
-/// What an elided result is replaced by.
+/// Replaces the text of an elided result.
 const ELIDED: &str = "[This output was left out to fit the model's context.]";
 
-/// A reply follows what it answers, and results follow their reply: what is said meanwhile comes after them.
-pub(super) fn say(task: &mut Task, entry: Entry) {
+/// Appends an entry; defers it while a reply or results are due, because a provider wants a reply directly after what it answers and
+/// results directly after their reply.
+pub(super) fn append(task: &mut Task, entry: Entry) {
     if matches!(task.stage, Stage::Thinking { .. } | Stage::Calling(_)) {
-        task.withheld.push(entry);
+        task.deferred.push(entry);
     } else {
         task.transcript.push(entry);
     }
 }
 
-/// What was said meanwhile.
-pub(super) fn say_withheld(task: &mut Task) {
-    task.transcript.extend(task.withheld.drain(..));
+/// Appends the deferred entries, in the order in which they came.
+pub(super) fn append_deferred(task: &mut Task) {
+    task.transcript.extend(task.deferred.drain(..));
 }
 
-/// The results of a reply's calls, all at once and in call order, then what was said meanwhile.
-pub(super) fn tell_results(task: &mut Task) {
+/// Appends the results of a reply's calls, all at once and in call order, then the deferred entries.
+pub(super) fn append_results(task: &mut Task) {
     if let Stage::Calling(calls) = &task.stage {
         task.transcript.extend(calls.iter().map(result_entry));
     }
-    say_withheld(task);
+    append_deferred(task);
 }
 
 fn result_entry(call: &Call) -> Entry {
     let (ok, text) = match &call.stage {
         CallStage::Finished { result, .. } => (result.ok, result.text()),
-        // Only in what an older version wrote.
+        // Possible only in records of an older version.
         _ => (false, "No result was recorded.".to_owned()),
     };
     Entry::Result(ResultEntry {
@@ -47,6 +48,7 @@ fn result_entry(call: &Call) -> Entry {
     })
 }
 
+/// Replaces the results of these calls by a sentence.
 pub(super) fn elide(transcript: &mut Transcript, calls: &[CallId]) {
     transcript.rewrite(|entries| {
         for entry in entries {

@@ -1,13 +1,13 @@
-//! `agent`: works with tools until it says that it is done.
+//! `agent`: works with tools until the model calls `task_complete`.
 
 use super::Action;
 use crate::task::{Last, Task};
 use abide_protocol::transcript::StopReason;
 
-/// Replies in a row with text and no call after which the text is taken as the end.
+/// After this many replies in a row with text and no call the task ends with that text.
 const TEXT_STREAK: u32 = 3;
 
-/// Replies in a row that are cut at the length limit after which that is taken as the end: asking again does not help.
+/// After this many replies in a row cut at the length limit the task ends: asking again would not help.
 const CUT_STREAK: u32 = 3;
 
 const GO_ON: &str = "You replied without calling a tool. If everything is done, call `task_complete` with a summary; \
@@ -27,7 +27,7 @@ pub(super) fn next(task: &Task) -> Action {
     }
 }
 
-/// The text is what came of the task; without any there is no summary.
+/// Finishes with the text as the summary, if there is any.
 fn finish(text: &str) -> Action {
     Action::Finish { summary: Some(text.to_owned()).filter(|text| !text.trim().is_empty()) }
 }

@@ -1,4 +1,4 @@
-//! What must hold after every record, whatever happened: read from the records alone, without asking the engine.
+//! Invariants that must hold after every record. They are checked from the records alone, without asking the engine.
 
 mod call;
 mod run;
@@ -16,22 +16,22 @@ use abide_protocol::{
 use std::collections::{BTreeSet, HashMap, HashSet};
 use tree::Tree;
 
-/// What the records have said so far.
+/// State collected from the records.
 #[derive(Default)]
 pub(crate) struct Audit {
-    /// The same records, folded one by one and never anything else.
+    /// The same records, folded one by one.
     folded: History,
     decided: HashMap<ApprovalId, Decision>,
     answered: HashMap<QuestionId, Option<String>>,
     ended: HashSet<TaskId>,
-    /// From which status to which other one a single append has led.
+    /// The status changes that single appends have made.
     pub(crate) steps: BTreeSet<(Status, Status)>,
-    /// The newest root and all beneath it.
+    /// The newest root task and all tasks beneath it.
     tree: Tree,
 }
 
 impl Audit {
-    /// Looks at one append and at the state it led to. `whole`: all that follows by itself is in it too.
+    /// Checks an append and the state after it. `whole`: the append includes what the tasks did next.
     pub(crate) fn append(&mut self, records: &[NewRecord], history: &History, whole: bool) {
         let stands = |task: &Task| (task.id, abide_engine::status(task));
         let before: Vec<(TaskId, Status)> = self.folded.tasks().iter().map(stands).collect();
@@ -42,8 +42,8 @@ impl Audit {
             self.folded.fold(record);
         }
         self.tree.end_append();
-        assert_eq!(&self.folded, history, "the records tell the state");
-        self.tree.look(history);
+        assert_eq!(&self.folded, history, "the state is that of the folded records");
+        self.tree.check(history);
         assert!(
             history.root().is_some() || records.iter().all(|record| record.task_id.is_none()),
             "a task's records and no task: {records:?}"
@@ -59,7 +59,7 @@ impl Audit {
         for task in history.tasks() {
             if records.iter().any(|record| record.task_id == Some(task.id)) {
                 paired(task.entries(), matches!(task.stage, Stage::Calling(_)));
-                self.tree.look_at_transcript(task);
+                self.tree.check_transcript(task);
             }
             if whole {
                 goes_on(task, under_way.iter().any(|effect| effect.task() == task.id));
@@ -85,7 +85,7 @@ impl Audit {
 
     fn record(&mut self, record: &NewRecord) {
         if let Some(task) = record.task_id {
-            assert!(!self.ended.contains(&task), "nothing comes after an end: {record:?}");
+            assert!(!self.ended.contains(&task), "no record follows a task's end: {record:?}");
         }
         match &record.body {
             RecordBody::TaskEnded(_) => self.ended.extend(record.task_id),
@@ -103,7 +103,7 @@ impl Audit {
     }
 }
 
-/// Every call has exactly one result, in call order, right behind its reply; only the newest reply's may still be missing.
+/// Every call has exactly one result, in call order, directly after its reply; only the newest reply's results may be missing.
 pub(crate) fn paired(entries: &[Entry], calling: bool) {
     let mut rest = entries.iter();
     while let Some(entry) = rest.next() {
@@ -125,7 +125,7 @@ pub(crate) fn paired(entries: &[Entry], calling: bool) {
     }
 }
 
-/// A live task never hangs: something is under way, or a person is asked, or a moment is waited for.
+/// A live task never hangs: an attempt runs, a person is asked, or a wake-up time is set.
 fn goes_on(task: &Task, under_way: bool) {
     if task.has_ended() {
         assert_eq!((under_way, wake_at(task)), (false, None));

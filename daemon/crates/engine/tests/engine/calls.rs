@@ -31,7 +31,7 @@ fn all_approvals_open_at_once() {
 }
 
 #[test]
-fn pure_calls_run_side_by_side_eight_at_most() {
+fn at_most_eight_pure_calls_run_in_parallel() {
     let mut w = World::started();
     let calls = w.reply("", &(0..10).map(|i| read(&i.to_string())).collect::<Vec<_>>());
     assert_eq!(w.running().len(), 8);
@@ -48,7 +48,7 @@ fn pure_calls_run_side_by_side_eight_at_most() {
         .iter()
         .filter_map(|e| if let Entry::Result(r) = e { Some(r.call_id) } else { None })
         .collect();
-    assert_eq!(told, calls, "in call order, whatever the order they ended in");
+    assert_eq!(told, calls, "in call order, not in the order they ended");
     assert!(w.is_thinking());
 }
 
@@ -65,11 +65,11 @@ fn other_calls_run_one_at_a_time_in_the_models_order() {
         assert!(!w.is_thinking());
         w.finish(*call, true);
     }
-    assert!(w.is_thinking(), "the next request leaves with the last result");
+    assert!(w.is_thinking(), "the next request follows the last result");
 }
 
 #[test]
-fn a_call_that_waits_for_approval_holds_up_those_behind_it() {
+fn a_call_that_waits_for_approval_blocks_those_after_it() {
     let mut w = World::started();
     let calls = w.reply("", &[read("1"), shell("2").asking(), read("3")]);
     assert_eq!((w.running(), w.status()), (vec![(calls[0], 1)], Status::WaitingApproval));
@@ -81,7 +81,7 @@ fn a_call_that_waits_for_approval_holds_up_those_behind_it() {
 }
 
 #[test]
-fn a_rejection_is_that_calls_result_and_the_others_run() {
+fn a_rejected_call_fails_and_the_others_run() {
     let mut w = World::started();
     let calls = w.reply("", &[shell("1").asking(), shell("2").asking()]);
     let approval = w.approval(calls[0]).id;
@@ -100,7 +100,7 @@ fn a_rejection_is_that_calls_result_and_the_others_run() {
 }
 
 #[test]
-fn a_denied_call_fails_and_says_why() {
+fn a_denied_call_fails_with_the_reason() {
     let mut w = World::started();
     let calls = w.reply("", &[shell("rm").denied("outside the workspace"), read("f")]);
     w.finish(calls[1], true);
@@ -125,7 +125,7 @@ fn the_first_decision_wins() {
 }
 
 #[test]
-fn an_approval_that_ended_with_its_task_takes_no_decision() {
+fn a_decision_after_the_task_ended_is_refused() {
     let mut w = World::started();
     let call = w.reply("", &[shell("c").asking()])[0];
     let approval = w.approval(call).id;
@@ -135,7 +135,7 @@ fn an_approval_that_ended_with_its_task_takes_no_decision() {
 }
 
 #[test]
-fn questions_and_the_end_come_after_the_ordinary_calls() {
+fn ask_user_and_task_complete_come_after_the_ordinary_calls() {
     let mut w = World::started();
     let calls =
         w.reply("Almost there.", &[complete("All done."), ask("Keep it?"), update("half"), shell("c")]);
@@ -154,7 +154,7 @@ fn questions_and_the_end_come_after_the_ordinary_calls() {
 }
 
 #[test]
-fn the_end_is_refused_if_a_call_beside_it_failed_or_was_rejected() {
+fn task_complete_is_refused_if_another_call_of_the_reply_failed() {
     let failing: [fn(&mut World); 3] = [
         |w| {
             let calls = w.reply("", &[read("f"), complete("done")]);

@@ -1,4 +1,4 @@
-//! Control tools, texts without calls, and what the model may not do.
+//! Control tools, replies without calls, and misuse of tools.
 
 use crate::{
     plan::{Plan, ask, complete, read, update},
@@ -15,14 +15,14 @@ use abide_protocol::{
 use uuid::Uuid;
 
 #[test]
-fn the_third_text_in_a_row_is_taken_as_the_end() {
+fn the_third_reply_without_calls_ends_the_task() {
     let mut w = World::started();
     w.reply("One.", &[]);
     w.reply("Two.", &[]);
     assert_eq!(
         w.transcript(),
         ["user", "reply", "note", "reply", "note"],
-        "the model is told to go on or to complete"
+        "the model is told to go on or to call task_complete"
     );
     w.reply("Three.", &[]);
     assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("Three.")));
@@ -30,7 +30,7 @@ fn the_third_text_in_a_row_is_taken_as_the_end() {
 }
 
 #[test]
-fn a_question_may_be_asked_by_either_name() {
+fn ask_user_and_request_input_both_ask() {
     for name in ["ask_user", "request_input"] {
         let mut w = World::started();
         let call = w.reply("", &[Plan { tool: name.to_owned(), ..ask("Which?") }])[0];
@@ -46,7 +46,7 @@ fn a_question_may_be_asked_by_either_name() {
 }
 
 #[test]
-fn both_names_of_a_question_can_be_called_and_one_is_declared() {
+fn one_name_of_the_question_tool_is_declared_and_both_can_be_called() {
     let declared = control::specs();
     let call = |tool: &str| CallBlock {
         id: CallId(Uuid::nil()),
@@ -62,7 +62,7 @@ fn both_names_of_a_question_can_be_called_and_one_is_declared() {
     }
     let callable = control::callable(&declared, &[call("shell"), call("request_input")]);
     assert_eq!(names(&callable), ["task_complete", "ask_user", "send_update", "request_input"]);
-    assert_eq!(callable[3].parameters, declared[1].parameters, "its arguments are checked alike");
+    assert_eq!(callable[3].parameters, declared[1].parameters, "with the same parameters");
     let mut by_the_other = declared.clone();
     by_the_other[1].name = "request_input".to_owned();
     assert_eq!(control::callable(&by_the_other, &[call("ask_user")])[3].name, "ask_user");
@@ -74,7 +74,7 @@ fn both_names_of_a_question_can_be_called_and_one_is_declared() {
 }
 
 #[test]
-fn a_call_between_texts_begins_the_row_again() {
+fn a_call_resets_the_count_of_replies_without_calls() {
     let mut w = World::started();
     w.reply("One.", &[]);
     w.reply("Two.", &[]);
@@ -86,7 +86,7 @@ fn a_call_between_texts_begins_the_row_again() {
 }
 
 #[test]
-fn a_text_counts_whatever_the_provider_calls_its_end_but_a_cut_one_does_not() {
+fn a_reply_without_calls_counts_unless_it_was_cut() {
     use StopReason::{EndTurn, Length, ToolCalls};
     for (stops, ends) in [
         ([EndTurn, EndTurn, EndTurn], true),
@@ -103,7 +103,7 @@ fn a_text_counts_whatever_the_provider_calls_its_end_but_a_cut_one_does_not() {
 }
 
 #[test]
-fn a_refusal_of_the_model_ends_the_task_and_says_so() {
+fn a_models_refusal_ends_the_task_with_a_notice() {
     for mode in [Mode::Agent, Mode::Chat] {
         let mut w = World::started_with(|head| head.mode = mode);
         w.reply_as(StopReason::Refusal, "I cannot help with that.", &[]);
@@ -121,11 +121,11 @@ fn an_update_is_shown_and_has_a_result() {
         1
     );
     assert_eq!(w.outcome(call), Some(CallOutcome::Done));
-    assert!(w.is_thinking(), "nobody is waited for");
+    assert!(w.is_thinking(), "it waits for no answer");
 }
 
 #[test]
-fn control_calls_that_make_no_sense_are_refused_and_never_run_as_tools() {
+fn invalid_control_calls_are_refused_and_never_run_as_tools() {
     let unknown = || crate::plan::Plan { tool: "fork".to_owned(), ..update("x") };
     for plan in
         [update("x").arguments("{}"), ask("x").arguments("[]"), complete("x").arguments("what?"), unknown()]

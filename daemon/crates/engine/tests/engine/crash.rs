@@ -1,4 +1,4 @@
-//! What a crash may not do: the table, row by row.
+//! What happens to interrupted work, for each row of the recovery table.
 
 use crate::{
     plan::{ask, read, shell, write},
@@ -30,7 +30,7 @@ fn a_model_call_in_flight_is_asked_again_and_its_late_reply_does_not_count() {
 }
 
 #[test]
-fn what_was_approved_and_had_not_started_starts_once_without_asking_again() {
+fn an_approved_call_that_had_not_started_starts_once_without_asking_again() {
     let mut w = World::started();
     let calls = w.reply("", &[shell("first").asking(), shell("second").asking()]);
     w.decide(calls[1], Decision::AllowOnce);
@@ -42,9 +42,9 @@ fn what_was_approved_and_had_not_started_starts_once_without_asking_again() {
     assert_eq!(w.count(|b| matches!(b, RecordBody::ApprovalRequested(_))), 2);
 }
 
-/// What was started: (the call, what looking at it says, attempts in all, its outcome if it is not run again).
+/// (call, inspection result, attempts in all, its outcome if it does not run again)
 #[test]
-fn what_was_started_goes_by_its_effect_class() {
+fn a_started_call_is_recovered_by_its_effect_class() {
     let interrupted = Some(CallOutcome::Interrupted);
     let table = [
         (read("f"), EditState::NotAnEdit, 2, None),
@@ -65,7 +65,7 @@ fn what_was_started_goes_by_its_effect_class() {
         w.restart_finding(edit, "half a line");
         assert_eq!(w.starts(call), starts, "{case}");
         assert_eq!(w.outcome(call), outcome, "{case}");
-        assert!(w.task().questions.is_empty(), "{case}: nobody had been asked");
+        assert!(w.task().questions.is_empty(), "{case}: no person had approved it");
         if outcome.is_none() {
             assert_eq!(w.running(), [(call, 2)], "{case}");
             assert_eq!(
@@ -83,7 +83,7 @@ fn what_was_started_goes_by_its_effect_class() {
 }
 
 #[test]
-fn a_call_that_nobody_looked_at_is_not_run_again_unless_it_is_pure() {
+fn a_call_without_a_finding_runs_again_only_if_it_is_pure() {
     for (plan, again) in [(read("f"), true), (write("f"), false), (shell("c"), false)] {
         let mut w = World::started();
         let call = w.reply("", &[plan])[0];
@@ -98,7 +98,7 @@ fn a_call_that_nobody_looked_at_is_not_run_again_unless_it_is_pure() {
 }
 
 #[test]
-fn of_an_interrupted_call_that_a_person_had_approved_the_person_is_asked_first() {
+fn an_interrupted_call_that_a_person_approved_opens_a_blocking_question() {
     for (plan, edit, asks) in [
         (shell("c"), EditState::NotAnEdit, true),
         (write("f"), EditState::Unknown, true),
@@ -170,7 +170,7 @@ fn open_questions_and_approvals_stay_open_under_their_ids() {
 }
 
 #[test]
-fn three_deaths_without_progress_pause_the_task_with_nothing_under_way() {
+fn three_deaths_without_progress_pause_the_task() {
     for plan in [None, Some(read("f"))] {
         let mut w = World::started();
         if let Some(plan) = plan {
@@ -178,7 +178,7 @@ fn three_deaths_without_progress_pause_the_task_with_nothing_under_way() {
         }
         w.restart();
         w.restart();
-        assert!(w.task().in_flight(), "two deaths are bad luck");
+        assert!(w.task().in_flight(), "two deaths do not pause it");
         w.restart();
         assert_eq!((w.status(), w.task().paused), (Status::Paused, Some(PauseReason::CrashLoop)));
         assert!(!w.task().in_flight());
@@ -188,12 +188,12 @@ fn three_deaths_without_progress_pause_the_task_with_nothing_under_way() {
         assert!(w.task().in_flight());
         w.restart();
         w.restart();
-        assert!(w.task().in_flight(), "the count begins again");
+        assert!(w.task().in_flight(), "the count starts again");
     }
 }
 
 #[test]
-fn a_task_that_waits_for_its_next_attempt_is_no_crash_loop() {
+fn waiting_for_a_retry_does_not_count_as_a_crash_loop() {
     let mut w = World::started();
     w.fail(ModelErrorKind::Overloaded, true, Some(3_600_000));
     for _ in 0..5 {
@@ -201,11 +201,11 @@ fn a_task_that_waits_for_its_next_attempt_is_no_crash_loop() {
         assert_eq!((w.status(), w.task().paused), (Status::Thinking, None));
     }
     w.sleep();
-    assert!(w.task().in_flight(), "its time has come");
+    assert!(w.task().in_flight(), "it is due");
 }
 
 #[test]
-fn progress_between_deaths_is_no_crash_loop() {
+fn progress_between_deaths_resets_the_crash_loop() {
     let mut w = World::started();
     for i in 0..10 {
         w.restart();
@@ -229,7 +229,7 @@ fn a_call_that_ended_is_progress() {
 }
 
 #[test]
-fn a_task_that_waits_for_a_person_is_neither_a_crash_loop_nor_interrupted_work() {
+fn a_task_that_waits_for_a_person_is_not_interrupted() {
     for restart in [RestartPolicy::Resume, RestartPolicy::Ask, RestartPolicy::Pause] {
         for plan in [ask("Which?"), shell("c").asking()] {
             let mut w = World::started_with(|head| head.restart = restart);
@@ -249,7 +249,7 @@ fn a_task_that_waits_for_a_person_is_neither_a_crash_loop_nor_interrupted_work()
 }
 
 #[test]
-fn the_task_says_what_becomes_of_interrupted_work() {
+fn the_restart_policy_decides_about_interrupted_work() {
     for thinking in [true, false] {
         let interrupted = |restart| {
             let mut w = World::started_with(|head| head.restart = restart);
@@ -268,7 +268,7 @@ fn the_task_says_what_becomes_of_interrupted_work() {
 
         let mut w = interrupted(RestartPolicy::Ask);
         assert_eq!((w.status(), w.question().kind), (Status::WaitingUser, QuestionKind::Restart));
-        assert!(!w.task().in_flight(), "nothing begins before the answer");
+        assert!(!w.task().in_flight(), "nothing starts before the answer");
         w.restart();
         w.answer(w.question().id, Some("go on")).unwrap();
         assert!(w.task().in_flight());
@@ -279,7 +279,7 @@ fn the_task_says_what_becomes_of_interrupted_work() {
     }
 }
 
-/// The daemon has cancelled the work itself: the same table, but no crash, and nobody is told of one.
+/// The daemon itself has cancelled the work: the same recovery table, but no crash is counted or mentioned.
 #[test]
 fn an_append_that_failed_interrupts_work_without_being_a_crash() {
     for restart in [RestartPolicy::Resume, RestartPolicy::Ask, RestartPolicy::Pause] {
@@ -322,7 +322,7 @@ fn a_paused_task_stays_paused_and_its_unsafe_call_is_not_run_again() {
     let calls = w.reply("", &[read("f"), shell("c")]);
     w.finish(calls[0], true);
     w.pause();
-    assert_eq!(w.status(), Status::ToolExecuting, "what is under way goes on");
+    assert_eq!(w.status(), Status::ToolExecuting, "a running call goes on");
     w.restart();
     assert_eq!((w.status(), w.task().paused), (Status::Paused, Some(PauseReason::User)));
     w.resume();
@@ -331,7 +331,7 @@ fn a_paused_task_stays_paused_and_its_unsafe_call_is_not_run_again() {
 }
 
 #[test]
-fn a_retry_that_was_waited_for_is_still_waited_for() {
+fn a_scheduled_retry_keeps_its_time_over_a_restart() {
     let mut w = World::started();
     w.fail(ModelErrorKind::RateLimited, true, Some(1_800_000));
     w.restart();
@@ -341,7 +341,7 @@ fn a_retry_that_was_waited_for_is_still_waited_for() {
 }
 
 #[test]
-fn calls_side_by_side_are_all_run_again() {
+fn all_parallel_calls_run_again() {
     let mut w = World::started();
     let calls = w.reply("", &[read("1"), read("2"), shell("c")]);
     w.finish(calls[0], true);

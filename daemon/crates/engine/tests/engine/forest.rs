@@ -1,4 +1,4 @@
-//! Tasks beneath a task: each with a transcript, calls, limits and a state of its own; ended with what is above them, and told of there.
+//! Sub-tasks: each has its own transcript, calls, limits and state, ends with its parent, and delivers its result to it.
 
 use crate::{
     plan::{ask, complete, read, shell},
@@ -13,7 +13,7 @@ use abide_protocol::{
     transcript::Entry,
 };
 
-/// A root and, one beneath the other, two more.
+/// A root task, a child, and the child's child.
 fn three() -> (World, [TaskId; 3]) {
     let mut w = World::started();
     let root = w.id;
@@ -22,7 +22,7 @@ fn three() -> (World, [TaskId; 3]) {
     (w, [root, child, grandchild])
 }
 
-/// The tasks that these records end, in order, and why.
+/// The tasks that these records end, in order, with their reasons.
 fn ends(records: &[NewRecord]) -> Vec<(TaskId, EndReason)> {
     let end = |record: &NewRecord| match &record.body {
         RecordBody::TaskEnded(end) => Some((record.task_id?, end.reason)),
@@ -31,7 +31,7 @@ fn ends(records: &[NewRecord]) -> Vec<(TaskId, EndReason)> {
     records.iter().filter_map(end).collect()
 }
 
-/// The tasks whose results these records deliver, and to whom.
+/// The tasks whose results these records deliver, each with the task that gets it.
 fn deliveries(records: &[NewRecord]) -> Vec<(TaskId, TaskId)> {
     let delivered = |record: &NewRecord| match &record.body {
         RecordBody::ResultsDelivered(d) => Some((d.tasks[0], record.task_id?)),
@@ -45,9 +45,9 @@ fn at_work(w: &World) -> Vec<TaskId> {
 }
 
 #[test]
-fn tasks_of_a_tree_work_side_by_side_each_with_its_own_transcript() {
+fn tasks_of_a_tree_run_in_parallel_each_with_its_own_transcript() {
     let (mut w, [root, child, grandchild]) = three();
-    assert_eq!(at_work(&w), [grandchild, child, root], "a model is asked for each");
+    assert_eq!(at_work(&w), [grandchild, child, root], "each has a model call");
     w.id = child;
     let call = w.reply("", &[read("f")])[0];
     assert_eq!(w.transcript(), ["user", "reply"]);
@@ -65,9 +65,9 @@ fn tasks_of_a_tree_work_side_by_side_each_with_its_own_transcript() {
     assert_eq!(w.replayed(), w.history);
 }
 
-/// How a task beneath another one ends by itself.
+/// For each way in which a sub-task ends by itself.
 #[test]
-fn an_end_is_told_to_the_task_above_in_the_same_append_and_once() {
+fn a_result_is_delivered_to_the_parent_once_in_the_append_of_the_end() {
     type Ending = fn(&mut World) -> Vec<NewRecord>;
     let finish: Ending = |w| {
         let replied = w.replied(
@@ -108,9 +108,9 @@ fn an_end_is_told_to_the_task_above_in_the_same_append_and_once() {
             (vec![(child, reason)], vec![(child, root)]),
             "{reason:?}"
         );
-        assert_eq!(w.task().entries(), [], "nothing is left of its transcript");
+        assert_eq!(w.task().entries(), [], "its transcript is dropped");
         w.id = root;
-        assert_eq!(w.transcript(), ["user"], "{reason:?}: it comes after the reply that is under way");
+        assert_eq!(w.transcript(), ["user"], "{reason:?}: it comes after the outstanding reply");
         w.reply("Hm.", &[]);
         assert_eq!(w.transcript()[..3], ["user", "reply", "note"], "{reason:?}");
         let Some(Entry::Note(note)) = w.task().entries().get(2) else { panic!("it is a note") };
@@ -120,7 +120,7 @@ fn an_end_is_told_to_the_task_above_in_the_same_append_and_once() {
 }
 
 #[test]
-fn a_result_comes_after_the_calls_that_are_carried_out() {
+fn a_result_comes_after_the_parents_open_calls() {
     let mut w = World::started();
     let root = w.id;
     let call = w.reply("", &[shell("c")])[0];
@@ -133,7 +133,7 @@ fn a_result_comes_after_the_calls_that_are_carried_out() {
 }
 
 #[test]
-fn a_result_that_comes_during_an_attempt_that_fails_is_in_the_next_one() {
+fn a_result_delivered_during_a_failed_attempt_is_in_the_next_request() {
     let mut w = World::started();
     let root = w.id;
     w.fork(root, |_| {});
@@ -160,7 +160,7 @@ fn a_stop_ends_all_beneath_deepest_first_in_one_append() {
     let partial =
         |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if p.text == "Half a");
     let kept: Vec<_> = records.iter().filter(|record| partial(record)).map(|record| record.task_id).collect();
-    assert_eq!(kept, [Some(grandchild)], "what was shown of it stays");
+    assert_eq!(kept, [Some(grandchild)], "its shown text is kept");
     assert!(w.outcome(call).is_some(), "its call has its result");
     w.id = sibling;
     assert_eq!((w.end(), w.status()), (Some(EndReason::ParentEnded), Status::Cancelled));
@@ -169,7 +169,7 @@ fn a_stop_ends_all_beneath_deepest_first_in_one_append() {
 }
 
 #[test]
-fn a_stop_in_the_middle_ends_what_is_beneath_and_leaves_the_rest() {
+fn stopping_a_child_ends_only_the_tasks_beneath_it() {
     let (mut w, [root, child, grandchild]) = three();
     let sibling = w.fork(root, |_| {});
     let records = w.input(Input::Stop { task: child, shown: Shown::new() });
@@ -184,9 +184,9 @@ fn a_stop_in_the_middle_ends_what_is_beneath_and_leaves_the_rest() {
     assert_eq!(w.attempt(Input::Fork(Box::new(fork))), Err(Refusal::Ended(EndReason::Stopped)));
 }
 
-/// However the root ends.
+/// For each way in which the root ends.
 #[test]
-fn an_end_of_any_kind_is_the_end_of_all_beneath() {
+fn when_a_root_ends_all_tasks_beneath_it_end() {
     let ended_by = |change: fn(&mut TaskStarted), end: fn(&mut World) -> Vec<NewRecord>| {
         let mut w = World::started_with(change);
         let root = w.id;
@@ -220,7 +220,7 @@ fn an_end_of_any_kind_is_the_end_of_all_beneath() {
 }
 
 #[test]
-fn two_ends_at_one_moment_are_one_end_each() {
+fn parent_and_child_that_expire_together_end_once_each() {
     let mut w = World::started_with(|head| head.limits.max_duration_secs = 60);
     let root = w.id;
     let child = w.fork(root, |head| head.limits.max_duration_secs = 60);
@@ -233,14 +233,14 @@ fn two_ends_at_one_moment_are_one_end_each() {
 }
 
 #[test]
-fn a_pause_holds_all_beneath_and_a_resume_lets_them_go() {
+fn a_pause_holds_all_beneath_and_a_resume_releases_them() {
     let (mut w, [root, child, grandchild]) = three();
     w.id = child;
     let call = w.reply("", &[read("f")])[0];
     w.id = root;
     w.pause();
     w.id = child;
-    assert_eq!(w.status(), Status::ToolExecuting, "what is under way goes on");
+    assert_eq!(w.status(), Status::ToolExecuting, "a running call goes on");
     w.finish(call, true);
     w.id = grandchild;
     w.fail(ModelErrorKind::Overloaded, true, None);
@@ -256,18 +256,18 @@ fn a_pause_holds_all_beneath_and_a_resume_lets_them_go() {
     w.wake();
     assert_eq!(at_work(&w), []);
     let late = w.fork(child, |_| {});
-    assert_eq!((w.status(), at_work(&w)), (Status::Paused, vec![]), "what is started in a pause is held");
+    assert_eq!((w.status(), at_work(&w)), (Status::Paused, vec![]), "a task started during a pause is held");
     w.id = child;
     w.pause();
     w.id = root;
     w.resume();
-    assert_eq!(at_work(&w), [root], "one pause is over, the other is not");
+    assert_eq!(at_work(&w), [root], "only one of the two pauses is over");
     w.id = child;
     w.resume();
     assert_eq!(at_work(&w), [late, grandchild, child, root]);
 }
 
-/// A pause is no work: no clock runs in it.
+/// A pause is not work: no task's clock runs in it.
 #[test]
 fn time_beneath_a_pause_does_not_count() {
     let mut w = World::started();
@@ -285,7 +285,7 @@ fn time_beneath_a_pause_does_not_count() {
 }
 
 #[test]
-fn a_crash_restarts_what_was_at_work_and_the_root() {
+fn a_crash_restarts_the_tasks_at_work_and_the_root() {
     let (mut w, [root, child, grandchild]) = three();
     let waits = w.fork(root, |_| {});
     w.reply("", &[ask("Which?")]);
@@ -306,12 +306,12 @@ fn a_crash_restarts_what_was_at_work_and_the_root() {
 }
 
 #[test]
-fn the_root_says_what_becomes_of_interrupted_work_beneath_it() {
+fn the_roots_restart_policy_decides_for_the_tree() {
     let interrupted = |restart| {
         let mut w = World::started_with(|head| head.restart = restart);
         let root = w.id;
         w.reply("", &[ask("What?")]);
-        // It has no say of its own.
+        // Its own policy does not count.
         let child = w.fork(root, |head| head.restart = RestartPolicy::Pause);
         w.restart();
         w.id = root;
@@ -335,14 +335,14 @@ fn the_root_says_what_becomes_of_interrupted_work_beneath_it() {
 }
 
 #[test]
-fn a_tree_that_brings_daemons_down_is_paused_at_its_root() {
+fn a_tree_in_a_crash_loop_is_paused_at_its_root() {
     let mut w = World::started();
     let root = w.id;
     w.reply("", &[ask("What?")]);
     let child = w.fork(root, |_| {});
     w.restart();
     w.restart();
-    assert_eq!(at_work(&w), [child], "two deaths are bad luck");
+    assert_eq!(at_work(&w), [child], "two deaths do not pause it");
     let call = w.reply("", &[read("f")])[0];
     w.finish(call, true);
     w.restart();
@@ -356,7 +356,7 @@ fn a_tree_that_brings_daemons_down_is_paused_at_its_root() {
 }
 
 #[test]
-fn a_long_transcript_is_cut_where_it_is_long() {
+fn only_the_long_transcript_of_a_tree_is_elided() {
     let mut w = World::started();
     let root = w.id;
     let call = w.reply("", &[read("f")])[0];

@@ -1,4 +1,4 @@
-//! Replies that are not whole: cut at the length limit, or empty.
+//! Incomplete replies: cut at the length limit, or empty.
 
 use crate::{
     plan::{complete, read},
@@ -19,7 +19,7 @@ fn is_said(w: &World) -> bool {
 }
 
 #[test]
-fn a_chat_that_ends_with_less_than_a_reply_says_so() {
+fn a_chat_with_an_incomplete_reply_ends_with_a_notice() {
     for (stop, text, expected, words) in [
         (Length, "Once upon", Some(Incomplete::Length), "The reply is cut"),
         (Length, "", Some(Incomplete::Length), "before it said anything"),
@@ -36,7 +36,7 @@ fn a_chat_that_ends_with_less_than_a_reply_says_so() {
 }
 
 #[test]
-fn the_length_limit_is_named_where_the_model_counted() {
+fn the_notice_names_the_tokens_if_the_provider_counts_them() {
     for (tokens, expected) in [(4096, true), (0, false)] {
         let mut w = chat();
         w.tokens = tokens;
@@ -51,7 +51,7 @@ fn the_length_limit_is_named_where_the_model_counted() {
 }
 
 #[test]
-fn an_agent_whose_replies_are_all_cut_does_not_go_on_to_its_step_limit() {
+fn an_agent_whose_replies_are_all_cut_ends_before_its_step_limit() {
     let mut w = World::started();
     for step in 1..=3 {
         assert_eq!((w.task().step, w.seen().incomplete), (step, None));
@@ -63,7 +63,7 @@ fn an_agent_whose_replies_are_all_cut_does_not_go_on_to_its_step_limit() {
 }
 
 #[test]
-fn an_agent_that_says_nothing_three_times_has_no_summary_and_says_so() {
+fn an_agent_with_three_empty_replies_ends_without_summary_and_with_a_notice() {
     let mut w = World::started();
     for _ in 0..3 {
         w.reply_as(EndTurn, "", &[]);
@@ -74,7 +74,7 @@ fn an_agent_that_says_nothing_three_times_has_no_summary_and_says_so() {
 }
 
 #[test]
-fn an_agent_that_goes_on_after_a_cut_is_whole() {
+fn an_agent_that_goes_on_after_a_cut_reply_is_complete() {
     let mut w = World::started();
     for _ in 0..4 {
         w.reply_as(Length, "half", &[]);
@@ -87,7 +87,7 @@ fn an_agent_that_goes_on_after_a_cut_is_whole() {
 }
 
 #[test]
-fn a_stopped_task_is_not_called_incomplete() {
+fn a_stopped_task_is_not_incomplete() {
     let mut w = World::started();
     w.pause();
     w.reply_as(Length, "half", &[]);

@@ -30,7 +30,7 @@ fn step(w: &mut World, what: &str) {
 }
 
 #[test]
-fn at_the_step_limit_the_user_reads_these_words() {
+fn the_step_limit_ends_the_task_with_this_notice() {
     let mut w = with_steps(2);
     step(&mut w, "1");
     step(&mut w, "2");
@@ -48,7 +48,7 @@ fn the_last_step_may_complete_the_task() {
 }
 
 #[test]
-fn another_attempt_is_no_other_step() {
+fn a_retry_is_not_a_new_step() {
     let mut w = with_steps(1);
     w.fail(ModelErrorKind::Network, true, None);
     w.sleep();
@@ -89,7 +89,7 @@ fn only_work_counts_for_the_time_limit() {
 }
 
 #[test]
-fn a_limit_of_nothing_is_none() {
+fn a_limit_of_zero_is_no_limit() {
     let mut w = World::started();
     w.pass(u64::from(u32::MAX));
     w.wake();
@@ -123,7 +123,7 @@ fn a_budget_is_warned_about_once_then_asked_about_and_raised() {
 }
 
 #[test]
-fn resuming_is_going_on() {
+fn resuming_a_budget_pause_answers_its_question() {
     let mut w = with_budget();
     for what in ["1", "2", "3"] {
         step(&mut w, what);
@@ -136,14 +136,14 @@ fn resuming_is_going_on() {
 }
 
 #[test]
-fn only_a_refusal_ends_the_task_for_its_budget() {
+fn only_stop_or_a_declined_answer_ends_the_task_for_its_budget() {
     for no in [Some("stop"), None] {
         let mut w = with_budget();
         for what in ["1", "2", "3"] {
             step(&mut w, what);
         }
         let question = w.question();
-        // What a person means by these is for the program to say that the person types into.
+        // Clients, not the engine, interpret what a person types here.
         for unclear in ["maybe later", "yes", "y", "no", "Go on", " stop "] {
             let unclear = w.answer(question.id, Some(unclear));
             assert_eq!(unclear, Err(Refusal::NotAChoice(question.choices.clone())));
@@ -155,7 +155,7 @@ fn only_a_refusal_ends_the_task_for_its_budget() {
 }
 
 #[test]
-fn a_cost_limit_is_a_budget_too() {
+fn a_cost_limit_pauses_and_asks_too() {
     let mut w = World::started_with(|head| {
         head.limits.max_cost_micros = 10_000;
         head.limits.max_tokens = 100;
@@ -175,7 +175,7 @@ fn a_cost_limit_is_a_budget_too() {
     );
 }
 
-/// Four identical calls have run; the fifth is asked about.
+/// Four identical calls have run; a person is asked about the fifth.
 fn looping() -> (World, CallId, QuestionId) {
     let mut w = World::started();
     for _ in 0..4 {
@@ -208,7 +208,7 @@ fn the_fifth_identical_call_waits_for_a_person() {
 }
 
 #[test]
-fn a_loop_can_be_stopped_or_the_agent_told_something() {
+fn a_loop_question_takes_stop_or_words_for_the_agent() {
     for no in [Some("stop"), None] {
         let (mut w, _, question) = looping();
         w.answer(question, no).unwrap();
@@ -240,7 +240,7 @@ fn identical_calls_of_one_reply_are_a_loop_too() {
 }
 
 #[test]
-fn a_loop_of_calls_that_need_approval_or_are_denied_asks_about_the_loop_first() {
+fn the_loop_question_comes_before_approvals_and_denials() {
     for plan in [shell("c").asking(), shell("c").denied("never")] {
         let mut w = World::started();
         for _ in 0..4 {
@@ -259,7 +259,7 @@ fn a_loop_of_calls_that_need_approval_or_are_denied_asks_about_the_loop_first() 
 }
 
 #[test]
-fn a_pause_and_an_open_question_do_not_answer_each_other() {
+fn resuming_does_not_answer_a_question_and_answering_does_not_resume() {
     let (mut w, fifth, question) = looping();
     w.pause();
     assert_eq!((w.status(), w.task().paused), (Status::Paused, Some(PauseReason::User)));
@@ -273,7 +273,7 @@ fn a_pause_and_an_open_question_do_not_answer_each_other() {
 }
 
 #[test]
-fn a_question_times_out_only_if_the_task_says_so() {
+fn a_question_expires_only_with_a_question_timeout() {
     let mut w = World::started();
     w.reply("", &[ask("Which?")]);
     assert_eq!((w.question().expires_at, w.wake_at()), (None, None));
@@ -294,7 +294,7 @@ fn a_question_times_out_only_if_the_task_says_so() {
 }
 
 #[test]
-fn steps_keep_their_distance() {
+fn the_step_delay_separates_steps() {
     let mut w = World::started_with(|head| head.limits.step_delay_ms = 5_000);
     assert!(w.is_thinking(), "the first step begins at once");
     step(&mut w, "1");

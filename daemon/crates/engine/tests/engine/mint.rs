@@ -1,4 +1,4 @@
-//! Ids and numbers from a moment and some entropy.
+//! Ids and random numbers from a time and entropy.
 
 use abide_engine::Mint;
 use abide_protocol::Timestamp;
@@ -21,7 +21,7 @@ fn numbers_are_those_of_split_mix_64() {
 }
 
 #[test]
-fn an_id_is_a_uuid_of_its_moment_and_no_two_are_equal() {
+fn ids_are_unique_uuids_of_their_time() {
     let at = Timestamp(1_790_000_000_123);
     let mut mint = Mint::new(at, 7);
     let (one, other) = (mint.uuid(), mint.uuid());

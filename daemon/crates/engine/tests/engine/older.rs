@@ -1,5 +1,4 @@
-//! Records that this version would not write. What is written is a fact: folding never refuses, and a model is never sent a
-//! call without its result.
+//! Records that this version would not write. Folding never refuses them, and a model is never sent a call without its result.
 
 use crate::{
     plan::{read, shell},
@@ -24,7 +23,7 @@ fn folded(records: &[NewRecord]) -> History {
 }
 
 #[test]
-fn an_end_without_the_results_of_its_calls_is_made_good() {
+fn calls_without_results_get_one_when_the_end_is_folded() {
     let mut w = World::started();
     w.reply("", &[read("f"), shell("c")]);
     let mut old = records(&w);
@@ -40,9 +39,9 @@ fn an_end_without_the_results_of_its_calls_is_made_good() {
     assert!(matches!(entries.last(), Some(Entry::User(_))));
 }
 
-/// Whatever is missing, a history is folded, a restart is taken, and nothing hangs or panics.
+/// With any records missing, folding and a restart neither hang nor panic.
 #[test]
-fn records_with_holes_are_folded_and_taken_over() {
+fn histories_with_missing_records_are_folded_and_resumed() {
     let mut w = World::started();
     let calls = w.reply("", &[read("f"), shell("c").asking()]);
     w.finish(calls[0], true);

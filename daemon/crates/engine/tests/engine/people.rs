@@ -1,4 +1,4 @@
-//! What people do: start, stop, pause, resume, answer.
+//! People's commands: start, stop, pause, resume, answer.
 
 use crate::{
     plan::{ask, complete, read, shell},
@@ -13,7 +13,7 @@ use abide_protocol::{
     task::{EndReason, PauseReason, Status},
 };
 
-/// A world for each live status, and what it is called.
+/// A world in each live status.
 fn live() -> Vec<(Status, World)> {
     let with = |calls: &[crate::plan::Plan]| {
         let mut w = World::started();
@@ -62,7 +62,7 @@ fn a_stop_is_legal_from_every_live_status_and_leaves_no_call_without_result() {
 }
 
 #[test]
-fn an_ended_task_takes_nothing_any_more() {
+fn an_ended_task_refuses_every_command() {
     let mut w = World::started();
     w.stop("");
     let (task, ended) = (w.id, Err(Refusal::Ended(EndReason::Stopped)));
@@ -75,18 +75,18 @@ fn an_ended_task_takes_nothing_any_more() {
 }
 
 #[test]
-fn a_stop_keeps_what_was_shown_in_the_place_of_the_reply() {
+fn a_stop_records_the_shown_text_under_the_replys_id() {
     let mut w = World::started();
     let item = w.item();
     w.stop("Half a sen");
     let partial =
         w.records.iter().find(|r| matches!(&r.body, RecordBody::PartialReply(p) if p.text == "Half a sen"));
-    assert_eq!(partial.map(|r| r.id), Some(item), "the live text becomes this record");
+    assert_eq!(partial.map(|r| r.id), Some(item), "clients replace the live text by this record");
     assert_eq!(w.transcript(), ["user", "partial"]);
 }
 
 #[test]
-fn what_is_shown_after_its_reply_is_recorded_is_not_kept_twice() {
+fn text_shown_of_a_recorded_reply_is_not_recorded_again() {
     let mut w = World::started();
     let calls = w.reply("A whole sentence.", &[shell("1"), shell("2")]);
     w.stop("A whole sentence.");
@@ -101,17 +101,17 @@ fn a_pause_takes_effect_at_the_next_boundary() {
     let mut w = World::started();
     w.pause();
     w.pause();
-    assert_eq!(w.status(), Status::Thinking, "what is under way goes on");
+    assert_eq!(w.status(), Status::Thinking, "the running attempt goes on");
     let calls = w.reply("", &[read("1"), shell("2"), shell("3").asking(), ask("?")]);
     assert_eq!((w.status(), w.task().paused), (Status::Paused, Some(PauseReason::User)));
-    assert_eq!((w.running(), w.task().approvals.len()), (vec![], 0), "nothing new begins");
+    assert_eq!((w.running(), w.task().approvals.len()), (vec![], 0), "nothing new starts");
     w.resume();
     assert_eq!((w.running(), w.task().approvals.len()), (vec![(calls[0], 1)], 1));
     assert_eq!(w.attempt(Input::Resume { task: w.id }), Err(Refusal::NotPaused));
 }
 
 #[test]
-fn a_pause_between_two_calls_of_a_reply_holds_the_second() {
+fn a_pause_between_two_calls_of_a_reply_blocks_the_second() {
     let mut w = World::started();
     let calls = w.reply("", &[shell("1"), shell("2")]);
     w.pause();
@@ -170,7 +170,7 @@ fn a_conversation_has_one_root_task_at_a_time() {
 }
 
 #[test]
-fn a_new_task_goes_on_with_the_transcript_and_counts_afresh() {
+fn a_new_task_continues_the_transcript_and_resets_the_counts() {
     let limited = || TaskStarted {
         limits: abide_protocol::task::Limits { max_tokens: 100, max_steps: 3, ..head().limits },
         ..head()
@@ -188,13 +188,13 @@ fn a_new_task_goes_on_with_the_transcript_and_counts_afresh() {
     assert_eq!((task.step, task.usage.tokens(), task.limits), (1, 0, limited().limits));
     for text in ["Three.", "Four."] {
         w.reply(text, &[]);
-        assert_eq!(w.end(), None, "the row of texts begins again, too");
+        assert_eq!(w.end(), None, "the count of replies without calls is reset too");
     }
     assert_eq!(w.count(|b| matches!(b, RecordBody::ConversationCreated(_))), 1);
 }
 
 #[test]
-fn a_conversation_is_made_changed_and_archived() {
+fn a_conversation_is_created_updated_and_archived() {
     let mut w = World::new(1);
     w.input(Input::Create(facts()));
     w.input(Input::Update(ConversationUpdated {
@@ -210,7 +210,7 @@ fn a_conversation_is_made_changed_and_archived() {
 }
 
 #[test]
-fn of_a_deleted_conversation_nothing_is_left() {
+fn the_tombstone_resets_the_history() {
     let mut w = World::started();
     w.reply("", &[shell("c").asking()]);
     let mut mint = w.mint();
@@ -221,7 +221,7 @@ fn of_a_deleted_conversation_nothing_is_left() {
 }
 
 #[test]
-fn the_view_says_what_a_task_does_and_waits_for() {
+fn the_view_shows_a_tasks_calls_and_pending_items() {
     let mut w = World::started();
     let calls = w.reply("", &[read("1"), shell("2").asking(), shell("3"), ask("?")]);
     let view = view(ConversationId(uuid::Uuid::nil()), w.task());

@@ -1,4 +1,4 @@
-//! Calls for scripted replies: what the model writes, and what is known of it.
+//! Calls for scripted replies, with their assessments.
 
 use abide_protocol::{
     CallId,
@@ -6,7 +6,7 @@ use abide_protocol::{
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Usage},
 };
 
-/// A call, before it has an id.
+/// A call without an id.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) tool: String,
@@ -92,7 +92,7 @@ impl Plan {
     }
 }
 
-/// A finished reply with these calls, each under its id.
+/// A finished reply with these calls and ids.
 pub(crate) fn reply(
     stop_reason: StopReason,
     text: &str,

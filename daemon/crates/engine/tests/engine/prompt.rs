@@ -4,7 +4,7 @@ use abide_engine::prompt::system;
 use abide_protocol::task::Mode;
 
 #[test]
-fn a_chat_has_its_persona_or_the_default_one_and_no_more() {
+fn a_chats_prompt_is_the_persona_or_the_default() {
     assert_eq!(system(Mode::Chat, Some(" A poet.\n"), "/w"), "A poet.");
     for none in [None, Some(" \n")] {
         let prompt = system(Mode::Chat, none, "/w");
@@ -13,7 +13,7 @@ fn a_chat_has_its_persona_or_the_default_one_and_no_more() {
 }
 
 #[test]
-fn an_agent_also_knows_its_workspace_and_how_to_end() {
+fn an_agents_prompt_adds_the_workspace_and_how_to_end() {
     for (persona, begins) in [(Some("A poet."), "A poet.\n\n"), (None, "You are Abide,")] {
         let prompt = system(Mode::Agent, persona, "/home/me/it");
         assert!(prompt.starts_with(begins), "{prompt}");

@@ -12,7 +12,7 @@ use abide_protocol::{
 };
 
 #[test]
-fn a_failed_call_is_tried_again_after_a_growing_while() {
+fn a_failed_model_call_is_retried_with_growing_delays() {
     let mut w = World::started();
     let mut last = 0;
     for attempt in 1..8 {
@@ -24,22 +24,18 @@ fn a_failed_call_is_tried_again_after_a_growing_while() {
         last = wait;
         w.pass(wait - 1);
         w.wake();
-        assert!(!w.is_thinking(), "not a moment too early");
+        assert!(!w.is_thinking(), "not too early");
         w.pass(1);
         w.wake();
     }
     assert_eq!(w.task().step, 1, "all of them are one step");
     w.reply("", &[complete("Done.")]);
     assert_eq!(w.end(), Some(EndReason::Completed));
-    assert_eq!(
-        w.transcript(),
-        ["user", "reply", "task_complete:ok"],
-        "failures leave no trace for the model"
-    );
+    assert_eq!(w.transcript(), ["user", "reply", "task_complete:ok"], "failures are not in the transcript");
 }
 
 #[test]
-fn the_providers_wish_is_heeded() {
+fn retry_after_is_respected() {
     let mut w = World::started();
     w.fail(ModelErrorKind::RateLimited, true, Some(30_000));
     let wait = w.wake_at().unwrap().since(w.now);
@@ -59,7 +55,7 @@ fn the_last_attempt_ends_the_task() {
 }
 
 #[test]
-fn an_address_where_nobody_ever_answered_is_given_up_within_a_minute() {
+fn a_provider_that_was_never_reached_is_given_up_within_a_minute() {
     let mut w = World::started();
     let began = w.now;
     for attempt in 2..=5 {
@@ -68,7 +64,7 @@ fn an_address_where_nobody_ever_answered_is_given_up_within_a_minute() {
         assert_eq!((retry.attempt, retry.of, retry.kind), (attempt, 5, ModelErrorKind::Unreachable));
         assert_eq!((retry.reason.as_str(), Some(retry.next_at)), ("it failed: Unreachable", w.wake_at()));
         w.sleep();
-        assert_eq!(w.seen().retry, None, "the attempt is under way");
+        assert_eq!(w.seen().retry, None, "the attempt runs");
     }
     w.fail(ModelErrorKind::Unreachable, true, None);
     assert_eq!((w.end(), w.seen().retry), (Some(EndReason::Error), None));
@@ -76,9 +72,9 @@ fn an_address_where_nobody_ever_answered_is_given_up_within_a_minute() {
     assert!((20_000..60_000).contains(&ms), "{ms} ms");
 }
 
-/// A server that is restarted in the middle of a task, or a laptop that is carried from one network to the next.
+/// For example a server that restarts during a task, or a laptop that changes networks.
 #[test]
-fn an_address_that_has_answered_is_waited_for() {
+fn a_provider_that_was_reached_is_retried_longer() {
     let mut w = World::started();
     let call = w.reply("", &[read("f")])[0];
     w.finish(call, true);
@@ -93,7 +89,7 @@ fn an_address_that_has_answered_is_waited_for() {
 }
 
 #[test]
-fn a_refusal_of_the_provider_is_an_answer_too() {
+fn a_providers_error_reply_counts_as_reached() {
     let mut w = World::started();
     w.fail(ModelErrorKind::Overloaded, true, None);
     w.sleep();
@@ -102,10 +98,10 @@ fn a_refusal_of_the_provider_is_an_answer_too() {
 }
 
 #[test]
-fn every_request_that_left_is_a_model_call() {
+fn every_request_sent_counts_as_a_model_call() {
     let mut w = World::started();
     w.fail(ModelErrorKind::Unreachable, true, None);
-    assert_eq!(w.task().usage.model_calls, 0, "nothing left");
+    assert_eq!(w.task().usage.model_calls, 0, "nothing was sent");
     w.sleep();
     w.fail(ModelErrorKind::Overloaded, true, None);
     assert_eq!(w.task().usage.model_calls, 1);
@@ -121,7 +117,7 @@ fn every_request_that_left_is_a_model_call() {
 }
 
 #[test]
-fn a_stop_between_two_attempts_is_no_call() {
+fn a_stop_between_two_attempts_counts_no_call() {
     let mut w = World::started();
     w.fail(ModelErrorKind::Overloaded, true, None);
     w.stop("");
@@ -129,7 +125,7 @@ fn a_stop_between_two_attempts_is_no_call() {
 }
 
 #[test]
-fn what_a_stream_held_besides_is_recorded_with_what_came_of_it() {
+fn traces_are_recorded_with_the_attempts_outcome() {
     let kept = Traces { kept: vec![Trace { what: "odd".to_owned(), raw: "?".to_owned() }], left_out: 0 };
     let left_out = Traces { kept: Vec::new(), left_out: 2 };
     let is_traced = |body: &RecordBody, attempt, traces: &Traces| {
@@ -155,11 +151,11 @@ fn what_a_stream_held_besides_is_recorded_with_what_came_of_it() {
     let records = w.input(replied);
     assert!(is_traced(&records[0].body, 2, &left_out) && matches!(records[1].body, RecordBody::Reply(_)));
     w.reply("Done.", &[]);
-    assert_eq!(w.count(|body| matches!(body, RecordBody::ModelTraced(_))), 2, "none where there was nothing");
+    assert_eq!(w.count(|body| matches!(body, RecordBody::ModelTraced(_))), 2, "none without traces");
 }
 
 #[test]
-fn what_cannot_go_well_is_not_tried_again() {
+fn a_failure_that_is_not_retryable_ends_the_task() {
     let mut w = World::started();
     w.fail(ModelErrorKind::Auth, false, None);
     assert_eq!(w.end(), Some(EndReason::Error));
@@ -170,7 +166,7 @@ fn what_cannot_go_well_is_not_tried_again() {
 }
 
 #[test]
-fn a_context_overflow_leaves_out_the_oldest_results_and_ends_the_task_when_none_is_left() {
+fn a_context_overflow_elides_the_oldest_results_until_none_is_left() {
     let mut w = World::started();
     for round in 0..3 {
         let call = w.reply("", &[read(&round.to_string())])[0];
@@ -190,14 +186,14 @@ fn a_context_overflow_leaves_out_the_oldest_results_and_ends_the_task_when_none_
         assert_eq!(whole(&w), left);
     }
     w.restart();
-    assert_eq!(whole(&w), [false; 3], "it stays that way");
+    assert_eq!(whole(&w), [false; 3], "they stay elided");
     w.fail(ModelErrorKind::ContextOverflow, false, None);
     assert_eq!(w.end(), Some(EndReason::Error));
 }
 
-/// A tool may say the very words that stand for what is left out: it is left out like any other output.
+/// A tool's output may equal the text of an elided result; it is elided like any other.
 #[test]
-fn an_output_that_reads_like_the_note_is_left_out_too() {
+fn an_output_equal_to_the_elision_text_is_elided_too() {
     let mut w = World::started();
     let call = w.reply("", &[read("f")])[0];
     let note = "[This output was left out to fit the model's context.]";
@@ -209,7 +205,7 @@ fn an_output_that_reads_like_the_note_is_left_out_too() {
     w.fail(ModelErrorKind::ContextOverflow, false, None);
     assert!(w.is_thinking(), "it is asked again, with less");
     w.fail(ModelErrorKind::ContextOverflow, false, None);
-    assert_eq!(w.end(), Some(EndReason::Error), "nothing is left to leave out");
+    assert_eq!(w.end(), Some(EndReason::Error), "nothing is left to elide");
 }
 
 #[test]
@@ -235,9 +231,13 @@ fn outcomes_of_attempts_that_no_longer_count_are_refused() {
         }
     }
     let call = w.reply("", &[read("f")])[0];
-    assert_eq!(w.attempt(w.finished(call, 2, true)), Err(Refusal::Stale), "an attempt that never was");
+    assert_eq!(
+        w.attempt(w.finished(call, 2, true)),
+        Err(Refusal::Stale),
+        "an attempt that was never started"
+    );
     w.finish(call, true);
-    assert_eq!(w.attempt(w.finished(call, 1, false)), Err(Refusal::Stale), "the same one twice");
+    assert_eq!(w.attempt(w.finished(call, 1, false)), Err(Refusal::Stale), "the same outcome twice");
 }
 
 #[test]

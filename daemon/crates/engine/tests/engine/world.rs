@@ -1,4 +1,4 @@
-//! The world around the engine: what a daemon, a model, tools and people do to a conversation.
+//! A conversation under test, with helpers that act as daemon, model, tools and people.
 
 use crate::{
     audit::Audit,
@@ -18,12 +18,12 @@ use abide_protocol::{
 };
 use std::collections::BTreeMap;
 
-/// One conversation, its records, and the time.
+/// One conversation, its records and the time.
 pub(crate) struct World {
     pub(crate) history: History,
     pub(crate) records: Vec<NewRecord>,
     pub(crate) now: Timestamp,
-    /// The task that is seen and acted on: the newest, unless a test says otherwise.
+    /// The task that the helpers use: the newest, unless a test sets another.
     pub(crate) id: TaskId,
     /// Tokens that each reply uses.
     pub(crate) tokens: u64,
@@ -31,7 +31,7 @@ pub(crate) struct World {
     entropy: u64,
 }
 
-/// The first moment of every world.
+/// The start time of every world.
 pub(crate) const DAWN: Timestamp = Timestamp(1_700_000_000_000);
 
 impl World {
@@ -42,7 +42,7 @@ impl World {
         Self { history, records: Vec::new(), now: DAWN, id, tokens: 0, audit, entropy: seed }
     }
 
-    /// An agent's task, thinking.
+    /// An agent's task with its first model call running.
     pub(crate) fn started() -> Self {
         Self::started_with(|_| {})
     }
@@ -60,7 +60,7 @@ impl World {
         Mint::new(self.now, self.entropy)
     }
 
-    /// One append. Refused: nothing has changed.
+    /// Handles an input as one append; a refusal changes nothing.
     pub(crate) fn attempt(&mut self, input: Input) -> Result<Vec<NewRecord>, Refusal> {
         let mut mint = self.mint();
         let appended = handle(&mut self.history, input, &mut mint);
@@ -82,7 +82,7 @@ impl World {
         Ok(appended)
     }
 
-    /// A task beneath another one. It is the one that is seen and acted on from here on.
+    /// Starts a task beneath another one; the helpers use it from here on.
     pub(crate) fn fork(&mut self, parent: TaskId, change: impl FnOnce(&mut TaskStarted)) -> TaskId {
         let (task, mut head) = (TaskId(self.mint().uuid()), head());
         change(&mut head);
@@ -91,7 +91,7 @@ impl World {
         task
     }
 
-    // What is seen.
+    // State.
 
     pub(crate) fn task(&self) -> &Task {
         self.history.task(self.id).expect("the task is of the newest tree")
@@ -119,7 +119,7 @@ impl World {
         wake_at(self.task())
     }
 
-    /// The attempt of a model call that is under way.
+    /// The running attempt of a model call.
     pub(crate) fn item(&self) -> RecordId {
         match self.task().stage {
             Stage::Thinking { item, .. } => item,
@@ -136,7 +136,7 @@ impl World {
         matches!(self.task().stage, Stage::Thinking { .. })
     }
 
-    /// Calls under way, each with its attempt.
+    /// Running calls, each with its attempt.
     pub(crate) fn running(&self) -> Vec<(CallId, u32)> {
         let tools = effects(&self.history).into_iter();
         tools
@@ -146,7 +146,7 @@ impl World {
             .collect()
     }
 
-    /// The one open question.
+    /// The only open question.
     pub(crate) fn question(&self) -> Question {
         let open: Vec<_> = self.task().questions.values().collect();
         assert_eq!(open.len(), 1, "one question is open: {open:?}");
@@ -159,7 +159,7 @@ impl World {
         approvals.find(|a| a.call_id == call).expect("the call waits for approval").clone()
     }
 
-    /// What the model reads of a call's result, once it is in the transcript.
+    /// A call's result as the model reads it, once it is in the transcript.
     pub(crate) fn result(&self, call: CallId) -> Option<String> {
         self.task().entries().iter().find_map(|e| match e {
             Entry::Result(r) if r.call_id == call => Some(r.text.clone()),
@@ -174,7 +174,7 @@ impl World {
         })
     }
 
-    /// Attempts of a call that were started.
+    /// The number of attempts of a call.
     pub(crate) fn starts(&self, call: CallId) -> usize {
         self.count(|body| matches!(body, RecordBody::CallStarted(s) if s.call_id == call))
     }
@@ -191,7 +191,7 @@ impl World {
             .find_map(|r| if let RecordBody::Notice(n) = &r.body { Some(n.text.as_str()) } else { None })
     }
 
-    /// The transcript, an entry a word: `user`, `note`, `partial`, `reply`, `read:ok`, `shell:failed`.
+    /// The transcript, one word for each entry: `user`, `note`, `partial`, `reply`, `read:ok`, `shell:failed`.
     pub(crate) fn transcript(&self) -> Vec<String> {
         let word = |entry: &Entry| match entry {
             Entry::User(_) => "user".to_owned(),
@@ -203,7 +203,7 @@ impl World {
         self.task().entries().iter().map(word).collect()
     }
 
-    // What happens.
+    // Events.
 
     pub(crate) fn reply(&mut self, text: &str, calls: &[Plan]) -> Vec<CallId> {
         let stop = if calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolCalls };
@@ -261,7 +261,7 @@ impl World {
         }
     }
 
-    /// The attempt that is under way ends.
+    /// Ends the running attempt of a call.
     pub(crate) fn finish(&mut self, call: CallId, ok: bool) {
         let attempt = self.running().iter().find(|(c, _)| *c == call).expect("the call is under way").1;
         self.input(self.finished(call, attempt, ok));
@@ -305,7 +305,7 @@ impl World {
         self.now = self.now.plus(ms);
     }
 
-    /// Time passes to the moment the task wants to be woken at, and it is.
+    /// Advances the time to the task's wake-up time, and wakes it.
     pub(crate) fn sleep(&mut self) -> Vec<NewRecord> {
         self.now = self.now.max(self.wake_at().expect("the task has a moment to wait for"));
         self.wake()
@@ -315,12 +315,12 @@ impl World {
         self.input(Input::Wake)
     }
 
-    /// The daemon dies; ten minutes later another one reads the records. Nothing was found out about edits.
+    /// The daemon dies; ten minutes later another one loads the records. The findings know of no edit.
     pub(crate) fn restart(&mut self) {
         self.restart_finding(EditState::Unknown, "");
     }
 
-    /// The same; of each call that was under way this was found.
+    /// The same, with this finding for each interrupted call.
     pub(crate) fn restart_finding(&mut self, edit: EditState, output: &str) {
         self.restart_with(|call| Finding { call, output: output.to_owned(), edit });
     }
@@ -334,12 +334,12 @@ impl World {
         self.input(Input::Interrupted { cause: Interruption::DaemonRestarted, findings });
     }
 
-    /// Work of the task was interrupted; nothing is known of its calls.
+    /// An interruption without findings.
     pub(crate) fn interrupted(&self, cause: Interruption) -> Input {
         Input::Interrupted { cause, findings: Vec::new() }
     }
 
-    /// What all the records tell.
+    /// The state folded from all records.
     pub(crate) fn replayed(&self) -> History {
         let conversation_id = ConversationId(Mint::new(DAWN, 0).uuid());
         let records: Vec<Record> = (1..)

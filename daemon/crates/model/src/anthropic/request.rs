@@ -1,4 +1,4 @@
-//! The body of a request: what stays the same first, the conversation last.
+//! The body of a request: the fields that stay the same come first, the messages last.
 
 mod content;
 
@@ -6,7 +6,7 @@ use crate::{
     config::Api,
     replay,
     request::ModelRequest,
-    written::{Messages, Said, Written},
+    written::{Indexed, Messages, Written},
 };
 use abide_protocol::{
     JsonText,
@@ -79,7 +79,7 @@ fn head(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     replay::open_list(&head, "messages")
 }
 
-/// The api wants a limit. Too high a one is an error, so: what a model of that name is known to give.
+/// The API requires a limit and rejects one above the model's own, so the limit is chosen by the model's name.
 fn most_output(model: &str) -> u32 {
     if model.contains("claude-3-7") {
         32_000
@@ -94,7 +94,7 @@ fn most_output(model: &str) -> u32 {
     }
 }
 
-/// From an entry on.
+/// The messages of the entries from this index on.
 fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Message<'a>> {
     let mut all = Vec::new();
     let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::ANTHROPIC.name());
@@ -118,9 +118,9 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
     Messages { all, settled }
 }
 
-/// The api has user and assistant take turns: what comes in a row from one of them is one message.
+/// The API wants user and assistant to alternate: content of one role in a row becomes one message.
 fn push<'a>(
-    messages: &mut Vec<Said<Message<'a>>>,
+    messages: &mut Vec<Indexed<Message<'a>>>,
     since: usize,
     role: Role,
     kinds: impl IntoIterator<Item = Kind<'a>>,
@@ -131,13 +131,13 @@ fn push<'a>(
         _ => {
             let content: Vec<_> = content.collect();
             if !content.is_empty() {
-                messages.push(Said { since, message: Message { role, content } });
+                messages.push(Indexed { since, message: Message { role, content } });
             }
         }
     }
 }
 
-/// The api takes no blank text.
+/// `None` for blank text, which the API rejects.
 fn plain(text: &str) -> Option<Kind<'_>> {
     (!text.trim().is_empty()).then_some(Kind::Text { text, opaque: None })
 }
@@ -150,7 +150,7 @@ fn blocks<'a>(reply: &'a Reply, native: bool, same_api: bool) -> Vec<Kind<'a>> {
         .filter_map(|block| match block {
             Block::Text(text) => (!text.text.trim().is_empty())
                 .then_some(Kind::Text { text: &text.text, opaque: kept(&text.opaque) }),
-            // Thinking counts only with its signature, which is in `opaque`.
+            // The API accepts thinking only with its signature, which is in `opaque`.
             Block::Reasoning(text) => {
                 kept(&text.opaque).map(|opaque| Kind::Thinking { text: &text.text, opaque })
             }
@@ -162,13 +162,13 @@ fn blocks<'a>(reply: &'a Reply, native: bool, same_api: bool) -> Vec<Kind<'a>> {
             }),
         })
         .collect();
-    // Thinking alone is no message.
+    // The API rejects a message of thinking alone.
     if kinds.iter().all(|kind| matches!(kind, Kind::Thinking { .. })) { Vec::new() } else { kinds }
 }
 
-/// Marks the end of what this request has in common with the next one, and of what it has in common with the last. Says how many
-/// messages come before all marks, now and in every later request: the last message may grow, and the marks move on.
-fn mark_for_cache(messages: &mut [Said<Message<'_>>]) -> usize {
+/// Marks the ends of the prefixes shared with the last and with the next request. Returns how many messages come before all
+/// marks, now and in every later request: the last message may grow, and the marks move.
+fn mark_for_cache(messages: &mut [Indexed<Message<'_>>]) -> usize {
     let mut settled = messages.len().saturating_sub(1);
     let last =
         messages.iter_mut().enumerate().rev().filter(|(_, said)| said.message.role == Role::User).take(2);

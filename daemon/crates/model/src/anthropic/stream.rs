@@ -10,12 +10,12 @@ use crate::{
 use abide_protocol::transcript::{Reply, StopReason, Usage};
 use serde::Deserialize;
 
-/// Puts events together.
+/// Assembles a reply from events.
 pub(super) struct Decoder<'a> {
     reply: Assembly<'a>,
-    /// The blocks that are being written.
+    /// The blocks that have begun and not ended.
     open: Vec<Open>,
-    /// Blocks of unknown types, by their index: what comes for them is left out too.
+    /// The indexes of blocks of unknown types: events about them are left out too.
     skipped: Vec<u64>,
     stop_reason: Option<String>,
     over: bool,
@@ -25,7 +25,7 @@ pub(super) struct Decoder<'a> {
 struct Open {
     index: u64,
     part: Part,
-    /// A call's arguments, if they came with its beginning.
+    /// A call's arguments, if they came with the block's first event.
     input: Option<String>,
 }
 
@@ -41,17 +41,17 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The model has said why it stopped.
+    /// The stop reason has come.
     pub(super) const fn is_finished(&self) -> bool {
         self.stop_reason.is_some() || self.over
     }
 
-    /// Nothing more comes.
+    /// The last event has come.
     pub(super) const fn is_over(&self) -> bool {
         self.over
     }
 
-    /// Takes an event in, or leaves it out if it makes no sense.
+    /// Adds an event to the reply, or leaves it out if it makes no sense.
     pub(super) fn event(&mut self, data: &str) -> Result<(), Fault> {
         match self.read(data) {
             Err(Fault::Malformed(what)) => self.reply.leave_out(what, data),
@@ -109,7 +109,7 @@ impl<'a> Decoder<'a> {
                 part
             }
             "redacted_thinking" => {
-                // Goes back as it is, its type included.
+                // Sent back as it is, its type included.
                 block = Fields::parse(raw)?;
                 self.reply.add_reasoning()?
             }
@@ -157,7 +157,7 @@ impl<'a> Decoder<'a> {
         self.reply.push(part, &more)
     }
 
-    /// The block of a piece whose beginning was left out: text and thoughts can do without it, a call cannot.
+    /// Begins a block whose first event was left out. Text and thinking can do without it, a call cannot.
     fn begin_late(&mut self, index: u64, kind: &str) -> Result<Option<Part>, Fault> {
         let part = match kind {
             "text_delta" => self.reply.add_text()?,
@@ -184,12 +184,12 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Counts are cumulative: each that is given replaces the one before.
+    /// Counts are cumulative: each replaces the one before.
     fn count(&mut self, holder: &mut Fields<'_>, event: &str) -> Result<(), Fault> {
         let counts = match holder.take::<Counts>("usage") {
             Ok(Some(counts)) => counts,
             Ok(None) => return Ok(()),
-            Err(_) => return self.reply.trace("usage that is not what it should be", event),
+            Err(_) => return self.reply.trace("usage in an unknown form", event),
         };
         let set = |count: &mut u64, given: Option<u64>| *count = given.unwrap_or(*count);
         set(&mut self.usage.input, counts.input_tokens);
@@ -199,7 +199,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// The reply, once the stream has ended well.
+    /// The reply, once the stream has ended properly.
     pub(super) fn finish(self, model: &str) -> Result<Reply, Fault> {
         let wants_calls = self.stop_reason.as_deref() == Some("tool_use");
         if wants_calls && self.reply.calls() == 0 && self.reply.has_gap() {
@@ -209,7 +209,7 @@ impl<'a> Decoder<'a> {
             Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
             Some("refusal") => StopReason::Refusal,
             _ if self.reply.calls() > 0 => StopReason::ToolCalls,
-            // `end_turn`, `stop_sequence`, `pause_turn`: whoever wants more of it asks again.
+            // `end_turn`, `stop_sequence`, `pause_turn`: nothing is asked again here.
             _ => StopReason::EndTurn,
         };
         Ok(Reply {

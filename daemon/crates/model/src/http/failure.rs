@@ -1,4 +1,4 @@
-//! What a refusal means: status and body become a kind of error and words that say what to do.
+//! Turns an error response into a kind of error and a message that says what to do.
 
 use super::Peer;
 use crate::{config::Api, error::ModelError, quote::quote, wire::Place};
@@ -6,7 +6,7 @@ use abide_protocol::record::ModelErrorKind as Kind;
 use reqwest::header::{DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use serde_json::Value;
 
-/// An answer that is no success.
+/// The error for a response whose status is not a success.
 pub(super) fn of_response(peer: &Peer<'_>, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
     if (300..400).contains(&status) {
         return redirected(peer, status, headers);
@@ -19,7 +19,7 @@ pub(super) fn of_response(peer: &Peer<'_>, status: u16, headers: &HeaderMap, bod
     error
 }
 
-/// An error in the middle of a stream that began well.
+/// The error for an error event within a stream.
 pub(super) fn of_event(peer: &Peer<'_>, body: &str) -> ModelError {
     let complaint = Complaint::read(peer, body);
     explain(peer, complaint.status(), &complaint)
@@ -31,24 +31,24 @@ fn redirected(peer: &Peer<'_>, status: u16, headers: &HeaderMap) -> ModelError {
     peer.error(
         Kind::BadRequest,
         format!(
-            "it sends us on to {to} ({status}), which is not followed because the key would go along; if that is the \
+            "it redirects to {to} ({status}), which is not followed because the key would be sent there too; if that is the \
              right address, make it the base_url"
         ),
     )
 }
 
-/// What the provider says.
+/// The provider's error message.
 #[derive(Debug, Default)]
 struct Complaint {
     message: String,
-    /// Its names for the error (`type`, `code`, `status`), in small letters, with spaces between.
+    /// Its names for the error (`type`, `code`, `status`), in lower case, separated by spaces.
     codes: String,
-    /// A status inside the body.
+    /// A status number in the body.
     number: Option<u64>,
 }
 
 impl Complaint {
-    /// From any of the shapes that are about: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, a list of one, plain text.
+    /// Reads the usual shapes: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, a list of one, plain text.
     fn read(peer: &Peer<'_>, body: &str) -> Self {
         let Ok(mut value) = serde_json::from_str::<Value>(body) else {
             let is_page = body.trim_start().starts_with('<');
@@ -80,7 +80,7 @@ impl Complaint {
         words.iter().any(|w| message.contains(w))
     }
 
-    /// The HTTP status that this would have had, were it not too late for one.
+    /// The HTTP status that fits the error; within a stream the response's own status was a success.
     fn status(&self) -> u16 {
         if let Some(number) =
             self.number.and_then(|n| u16::try_from(n).ok()).filter(|n| (400..600).contains(n))
@@ -135,7 +135,7 @@ impl Complaint {
                 && self.says(&["credit balance is too low", "insufficient balance", "insufficient credits"]))
     }
 
-    /// Otherwise it is the path that is not there.
+    /// A 404 about the model; otherwise it is the path that does not exist.
     fn is_about_model(&self) -> bool {
         self.has("model_not_found") || self.says(&["model"])
     }
@@ -198,7 +198,7 @@ fn explain(peer: &Peer<'_>, status: u16, complaint: &Complaint) -> ModelError {
     peer.error(kind, what)
 }
 
-/// What a `base_url` is, for a person who has given another.
+/// Describes the right `base_url`, for a person who has set another.
 const fn where_paths_begin(api: Api) -> &'static str {
     match api.place() {
         Place::Address { base_url, .. } => base_url,
@@ -206,7 +206,7 @@ const fn where_paths_begin(api: Api) -> &'static str {
     }
 }
 
-/// How long to wait: seconds, or a date, which is compared with the server's own clock and not with ours.
+/// How long to wait: seconds, or a date, which is compared with the server's own clock.
 fn retry_after(headers: &HeaderMap) -> Option<u64> {
     let header = |name: &str| headers.get(name).and_then(|v| v.to_str().ok()).map(str::trim);
     if let Some(ms) = header("retry-after-ms").and_then(|ms| ms.parse::<f64>().ok()).and_then(millis) {

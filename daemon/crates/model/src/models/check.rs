@@ -1,4 +1,4 @@
-//! Whether a model answers: its address, key and name, in one small request.
+//! Tests address, key and name of a model with one small request.
 
 use super::Models;
 use crate::{
@@ -11,9 +11,9 @@ use abide_protocol::{record::ModelErrorKind, transcript::Entry};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::oneshot;
 
-/// A model that is loaded for this needs longer than one that is there.
+/// Longer than for a loaded model: the server may have to load this one first.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Models that think first need some before they say anything; the request is dropped at the first word.
+/// Models that reason need some tokens before any text; the request is dropped at the first delta.
 const MAX_TOKENS: u32 = 64;
 
 impl Models {
@@ -35,10 +35,11 @@ impl Models {
         Ok(format!("{provider}/{first}"))
     }
 
-    /// Asks a model for a few words, and drops the request when the first of them comes. A provider without its key is not asked.
+    /// Sends a short prompt and drops the request when the first delta comes. A provider that needs a key and has none is not
+    /// asked.
     ///
     /// # Errors
-    /// Why it does not answer.
+    /// Why no reply came.
     pub async fn check(&self, model: &str) -> Result<(), ModelError> {
         let (provider, name) = self.find(model)?;
         has_wanted_key(&self.peer(provider, name))?;

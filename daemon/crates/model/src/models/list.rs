@@ -1,4 +1,4 @@
-//! Asking every provider what models it has.
+//! Asks every provider for its models.
 
 use super::{Models, Provider};
 use crate::{error::ModelError, http::Peer, wire::Place};
@@ -9,7 +9,7 @@ use abide_protocol::{
 use futures_util::future::join_all;
 
 impl Models {
-    /// What there is, provider by provider. All are asked for their models at once.
+    /// All providers with their models, asked at the same time.
     pub async fn list(&self, params: &ListModelsParams) -> Vec<ProviderInfo> {
         let ListModelsParams { offline, provider: only } = params;
         let wanted =
@@ -17,7 +17,7 @@ impl Models {
         join_all(wanted.map(|provider| self.describe(provider, *offline))).await
     }
 
-    /// The models that a provider says it has, by its own names.
+    /// The models that a provider lists, by its own names.
     pub(super) async fn names(&self, provider: &Provider) -> Result<Vec<String>, ModelError> {
         provider.server.models(&self.peer(provider, "")).await
     }
@@ -47,7 +47,7 @@ impl Models {
     }
 }
 
-/// Who is reached without TLS is on this machine or near it, and such servers seldom want a key.
+/// A server without TLS is on this machine or near it, and seldom needs a key.
 fn key_state(peer: &Peer<'_>) -> KeyState {
     match &peer.key {
         Some(_) => KeyState::Present,

@@ -5,7 +5,7 @@ use crate::{
     fields::Fields,
     replay,
     request::ModelRequest,
-    written::{Messages, Said, Written},
+    written::{Indexed, Messages, Written},
 };
 use abide_protocol::{
     JsonText,
@@ -62,7 +62,7 @@ enum Message<'a> {
     Assistant(Assistant<'a>),
 }
 
-/// The request as JSON. `by_openai`: to the maker of the api, whose newer models want the limit under its newer name.
+/// The request as JSON. `by_openai`: for OpenAI itself, whose newer models want the limit under its newer name.
 pub(super) fn body(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {
     let entries = request.transcript.entries();
     let head = || head(model, request, by_openai);
@@ -89,16 +89,18 @@ fn head(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Res
     Ok(head)
 }
 
-/// From an entry on. The last message may grow.
+/// The messages of the entries from this index on. The last one may grow.
 fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Message<'a>> {
-    let mut all: Vec<Said<Message<'a>>> = Vec::new();
+    let mut all: Vec<Indexed<Message<'a>>> = Vec::new();
     let mut same_api = replay::last_api(&entries[..from]).is_none_or(|api| api == Api::OPENAI_CHAT.name());
     for (since, entry) in entries.iter().enumerate().skip(from) {
         let message = match entry {
             Entry::User(text) | Entry::Note(text) => {
-                if let Some(Said { message: Message::Plain { role: "user", content }, .. }) = all.last_mut() {
-                    // Many chat templates want user and assistant to take turns, so what a person and the system say in a row is
-                    // one message.
+                if let Some(Indexed { message: Message::Plain { role: "user", content }, .. }) =
+                    all.last_mut()
+                {
+                    // Many chat templates want user and assistant to alternate, so words of a person and the system in a row
+                    // become one message.
                     *content = Cow::Owned(format!("{content}\n\n{text}"));
                     continue;
                 }
@@ -116,7 +118,7 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
                 content: replay::result_text(&result.text),
             }),
         };
-        all.extend(message.map(|message| Said { since, message }));
+        all.extend(message.map(|message| Indexed { since, message }));
     }
     let settled = all.len().saturating_sub(1);
     Messages { all, settled }
@@ -125,12 +127,12 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
 /// An earlier reply.
 struct Assistant<'a> {
     reply: &'a Reply,
-    /// It came from the api and model that it goes to.
+    /// It came from the same API and model.
     native: bool,
 }
 
 impl<'a> Assistant<'a> {
-    /// Nothing if there is nothing in it to send.
+    /// `None` if nothing of the reply can be sent.
     fn of(reply: &'a Reply, model: &str) -> Option<Self> {
         let has_something = reply.blocks.iter().any(|b| match b {
             Block::Text(text) => !text.text.trim().is_empty(),

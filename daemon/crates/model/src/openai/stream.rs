@@ -13,13 +13,13 @@ use calls::Calls;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-/// Puts chunks together.
+/// Assembles a reply from chunks.
 pub(super) struct Decoder<'a> {
     reply: Assembly<'a>,
     text: Option<Part>,
     reasoning: Option<Part>,
     calls: Calls,
-    /// Fields of the message that we do not know.
+    /// Unknown fields of the message.
     rest: Gathered,
     finish_reason: Option<String>,
     refused: bool,
@@ -49,12 +49,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The model has said why it stopped: what may still come is only its usage.
+    /// The stop reason has come: only usage may follow.
     pub(super) const fn is_finished(&self) -> bool {
         self.finish_reason.is_some()
     }
 
-    /// Takes an event in, or leaves it out if it makes no sense.
+    /// Adds an event to the reply, or leaves it out if it makes no sense.
     pub(super) fn event(&mut self, data: &str) -> Result<(), Fault> {
         match self.read(data) {
             Err(Fault::Malformed(what)) => self.reply.leave_out(what, data),
@@ -77,10 +77,10 @@ impl<'a> Decoder<'a> {
             Ok(Some(counts)) => self.usage = counts.usage(),
             Ok(None) if choices.is_none() => self.reply.trace("an event of an unknown kind", data)?,
             Ok(None) => {}
-            Err(_) => self.reply.trace("usage that is not what it should be", data)?,
+            Err(_) => self.reply.trace("usage in an unknown form", data)?,
         }
         for choice in choices.unwrap_or_default() {
-            // We ask for one answer.
+            // One choice was asked for; others are ignored.
             if choice.index != 0 {
                 continue;
             }
@@ -105,7 +105,7 @@ impl<'a> Decoder<'a> {
         for known in ["role", "function_call"] {
             delta.take_raw(known);
         }
-        // Some send the same reasoning under both names.
+        // Some servers send the same reasoning under both names.
         let reasoning = [delta.take_raw("reasoning_content"), delta.take_raw("reasoning")];
         for (name, raw) in ["reasoning_content", "reasoning"].iter().zip(reasoning) {
             if let Some(text) = raw.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok()) {
@@ -130,7 +130,7 @@ impl<'a> Decoder<'a> {
         self.reply.grow(size)
     }
 
-    /// A text, or a list of typed parts, thinking among them.
+    /// A text, or a list of typed parts, which may include thinking.
     fn content(&mut self, content: &RawValue) -> Result<(), Fault> {
         match serde_json::from_str(content.get())? {
             Value::String(text) => self.add_text(&text),
@@ -159,7 +159,7 @@ impl<'a> Decoder<'a> {
         self.reply.push(part, text)
     }
 
-    /// `field` is where it came in and where it goes back; empty: nowhere.
+    /// `field` is the name that it came under and is sent back under; empty: it is not sent back.
     fn add_reasoning(&mut self, field: &str, text: &str) -> Result<(), Fault> {
         if text.is_empty() {
             return Ok(());
@@ -179,13 +179,13 @@ impl<'a> Decoder<'a> {
         self.reply.push(part, text)
     }
 
-    /// The reply, once the stream has ended well.
+    /// The reply, once the stream has ended properly.
     pub(super) fn finish(mut self, model: &str) -> Result<Reply, Fault> {
         let stop_reason = match self.finish_reason.as_deref() {
             Some("length" | "max_tokens" | "model_length") => StopReason::Length,
             Some("content_filter" | "refusal") => StopReason::Refusal,
             _ if self.refused => StopReason::Refusal,
-            // Some say `stop` for calls too.
+            // Some servers send `stop` for calls too.
             _ if self.reply.calls() > 0 => StopReason::ToolCalls,
             _ => StopReason::EndTurn,
         };
@@ -210,7 +210,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Token counts under the names that are about.
+/// Token counts under the field names in use.
 #[derive(Deserialize)]
 struct Counts {
     prompt_tokens: Option<u64>,

@@ -1,4 +1,4 @@
-//! What a script may say.
+//! The format of a script.
 
 use abide_protocol::{record::ModelErrorKind, transcript::StopReason};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(crate) struct Script {
     /// The model's name: `provider/NAME`.
     name: String,
-    /// Between two pieces of live output, in ms.
+    /// The pause between two pieces of live output, in ms.
     #[serde(default)]
     pub(super) chunk_ms: u64,
     pub(super) replies: Vec<Line>,
@@ -23,12 +23,12 @@ impl Script {
 }
 
 /// One reply. Texts and the strings in arguments may hold `{{answer}}` (of the last question), `{{result}}` (of the last call),
-/// `{{result:TOOL}}` (of that tool's last call) and `{{user}}`, each with `|what else` for when there is none.
+/// `{{result:TOOL}}` (of that tool's last call) and `{{user}}`, each with `|default`, used if there is none.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Line {
     pub(super) when: When,
-    /// Before the first piece, in ms.
+    /// The pause before the first piece, in ms.
     pub(super) wait_ms: u64,
     pub(super) chunk_ms: Option<u64>,
     pub(super) reasoning: String,
@@ -36,24 +36,24 @@ pub(super) struct Line {
     pub(super) calls: Vec<Call>,
     /// Absent: `tool_calls` if there are calls, else `end_turn`.
     pub(super) stop: Option<StopReason>,
-    /// The attempt fails after all of the above was streamed. (Every attempt: the request is the same.)
+    /// The attempt fails after the above was streamed. (So does every retry: the request is the same.)
     pub(super) fail: Option<Fail>,
     pub(super) usage: Tokens,
 }
 
-/// All that is given must hold.
+/// All conditions that are set must hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct When {
-    /// Replies since a person's last words.
+    /// How many replies came after a person's last message.
     pub(super) replies: Option<usize>,
     /// The request offers this tool.
     pub(super) offered: Option<String>,
-    /// The last call of this tool since a person's last words succeeded.
+    /// The last call of this tool after a person's last message succeeded.
     pub(super) succeeded: Option<String>,
-    /// Likewise, failed or was rejected.
+    /// The same, but it failed or was rejected.
     pub(super) failed: Option<String>,
-    /// A person's last words have this in them.
+    /// A person's last message contains this.
     pub(super) says: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct When {
 #[serde(deny_unknown_fields)]
 pub(super) struct Call {
     pub(super) tool: String,
-    /// An object; a string stands for itself, valid or not.
+    /// An object; a string is sent as it is, valid JSON or not.
     #[serde(default)]
     pub(super) arguments: Value,
 }
@@ -75,7 +75,7 @@ pub(super) struct Fail {
     pub(super) retry_after_ms: Option<u64>,
 }
 
-/// What the reply says it used.
+/// The usage in the reply.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Tokens {

@@ -1,4 +1,4 @@
-//! Playing a line, piece by piece, at the pace it asks for.
+//! Streams a scripted reply piece by piece, at the script's pace.
 
 use super::{
     file::{Call, Fail, Line, Script},
@@ -18,10 +18,10 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The size of a piece of arguments, in characters.
+/// The length of a piece of arguments, in characters.
 const ARGUMENTS_PIECE: usize = 16;
 
-/// One attempt.
+/// Plays one attempt.
 pub(crate) async fn complete(
     script: &Script,
     request: &ModelRequest,

@@ -1,21 +1,21 @@
-//! What a script can know of a request: the facts that conditions and templates speak of.
+//! The facts of a request that a script's conditions and templates use.
 
 use super::file::{Line, When};
 use crate::request::ModelRequest;
 use abide_protocol::transcript::{Entry, ResultEntry};
 use serde_json::Value;
 
-/// The longest text that a template puts in, in characters.
+/// The longest text that a template inserts, in characters.
 const MAX_INSERT: usize = 2_000;
 
 pub(super) struct Scene<'a> {
     request: &'a ModelRequest,
     user: &'a str,
-    /// Replies since a person's last words.
+    /// Replies after a person's last message.
     pub(super) replies: usize,
-    /// Replies in all.
+    /// All replies.
     pub(super) replies_ever: usize,
-    /// Results since a person's last words.
+    /// Results after a person's last message.
     results: Vec<&'a ResultEntry>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Scene<'a> {
         result.map(|result| result.text.as_str())
     }
 
-    /// `value` with the templates in its strings filled in. What is put in stays inside its string.
+    /// `value` with the templates in its strings filled in. Inserted text stays within its string.
     pub(super) fn fill_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.fill(text)),

@@ -75,7 +75,7 @@ async fn blocks_signatures_and_usage() {
     assert_eq!(reply.usage, expected);
 }
 
-/// What came with signatures goes back, byte for byte; to another model without them.
+/// Signed thinking is sent back to the same model byte for byte, and to another one without the signature.
 #[tokio::test]
 async fn thinking_goes_back_verbatim_to_the_same_model_only() {
     let server =
@@ -108,7 +108,7 @@ async fn thinking_goes_back_verbatim_to_the_same_model_only() {
 }
 
 #[tokio::test]
-async fn reasons_to_stop() {
+async fn stop_reasons() {
     for (reason, expected, calls) in [
         ("end_turn", StopReason::ToolCalls, 1),
         ("tool_use", StopReason::ToolCalls, 1),

@@ -1,4 +1,4 @@
-//! Asking, as tests do it.
+//! Helpers: configurations, requests, and calls of a model.
 
 use crate::server::{Answer, Seen, Server, Step};
 use abide_model::{
@@ -71,7 +71,7 @@ pub(crate) fn result(call: u128, provider_id: &str, ok: bool, text: &str) -> Ent
     })
 }
 
-/// What came of one attempt.
+/// The result of one attempt.
 pub(crate) struct Outcome {
     pub(crate) result: Result<Reply, ModelError>,
     pub(crate) events: Vec<ModelEvent>,
@@ -94,13 +94,13 @@ pub(crate) async fn ask(models: &Models, request: ModelRequest) -> Outcome {
     Outcome { result, events }
 }
 
-/// One attempt against one answer.
+/// One attempt that gets this response.
 pub(crate) async fn ask_once(api: Api, answer: Answer) -> Outcome {
     let server = Server::start(vec![answer]).await;
     ask(&models(config(api, server.url())), hello()).await
 }
 
-/// The request that goes out for these entries.
+/// The HTTP request that is sent for these entries.
 pub(crate) async fn sent(api: Api, request: ModelRequest) -> Seen {
     let end = if api == Api::ANTHROPIC { r#"{"type":"message_stop"}"# } else { "[DONE]" };
     let answer = stream(&[end]);
@@ -109,7 +109,7 @@ pub(crate) async fn sent(api: Api, request: ModelRequest) -> Seen {
     server.only()
 }
 
-/// A stream of events with these data, each in a chunk of its own.
+/// A stream of events with this data, each in a chunk of its own.
 pub(crate) fn stream(events: &[&str]) -> Answer {
     Answer::Stream(events.iter().map(|data| data_event(data)).collect())
 }

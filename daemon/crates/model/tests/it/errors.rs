@@ -1,4 +1,4 @@
-//! Refusals: status, headers and body become a kind and words.
+//! Error responses: status, headers and body become a kind and a message.
 
 use crate::{
     ask::{KEY, OneKey, ask, ask_once, config, delta, finish, hello, models, stream},
@@ -72,7 +72,7 @@ async fn kinds() {
 }
 
 #[tokio::test]
-async fn words_say_what_to_do() {
+async fn messages_say_what_to_do() {
     assert_eq!(
         error(401, r#"{"error":{"message":"Incorrect key"}}"#).await.message,
         "p: it does not accept the key (401: Incorrect key); set another with `abide key set p`"
@@ -88,7 +88,7 @@ async fn words_say_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_strangers_words_are_short_plain_and_without_the_key() {
+async fn quoted_words_of_providers_are_short_plain_and_without_the_key() {
     let body = format!("no \u{1b}[2J entry\r\nfor Bearer {KEY} {}", "x".repeat(100_000));
     let error = error(400, &body).await;
     assert!(error.message.len() < 500, "{error}");
@@ -97,7 +97,7 @@ async fn a_strangers_words_are_short_plain_and_without_the_key() {
     assert!(error.message.contains("Bearer [key]"), "{error}");
 }
 
-/// A word of ours is no key, and a word of theirs that looks like a short one is none either.
+/// A key as short as a word is not removed from Abide's words, nor from a provider's.
 #[tokio::test]
 async fn a_short_key_mangles_no_words() {
     for (key, status, body, said) in [
@@ -123,7 +123,7 @@ async fn a_short_key_mangles_no_words() {
     }
 }
 
-/// A path that is not there is another mistake than a model that is not there.
+/// A path that does not exist is another mistake than a missing model.
 #[tokio::test]
 async fn a_wrong_base_url_is_told_from_a_missing_model() {
     let no_path = "; is its base_url right? It is what comes before";
@@ -214,7 +214,7 @@ async fn errors_in_a_stream_that_began_well() {
 }
 
 #[tokio::test]
-async fn what_is_no_stream_of_events_is_malformed() {
+async fn a_response_that_is_no_event_stream_is_malformed() {
     let bad_utf8 = Answer::Stream(vec![crate::server::Step::Bytes(b"data: \xff\xfe\n\n".to_vec())]);
     assert_eq!(ask_once(Api::OPENAI_CHAT, bad_utf8).await.error().kind, Kind::Malformed);
     let page = refusal(200, &[("content-type", "text/html; charset=utf-8")], "<html>");
@@ -251,7 +251,7 @@ async fn huge_events_and_replies_are_refused() {
 }
 
 #[tokio::test]
-async fn models_that_are_none() {
+async fn unknown_models_are_refused() {
     let models = models(ProviderConfig::new("p", Api::OPENAI_CHAT, "not a url", "config"));
     for (name, kind) in [
         ("nothing", Kind::NotFound),

@@ -1,4 +1,4 @@
-//! What is sent, whole.
+//! Golden files of whole requests.
 
 use crate::ask::{json, request, result, sent, tool};
 use abide_model::{Api, ModelRequest};
@@ -33,7 +33,7 @@ fn reply(api: &str, model: &str, blocks: Vec<Block>) -> Entry {
     }))
 }
 
-/// A conversation with everything in it.
+/// A conversation with every kind of entry and block.
 fn conversation(api: &str, model: &str, [thinking, on_text, on_call]: [&str; 3]) -> ModelRequest {
     ModelRequest {
         system: "be good".into(),
@@ -158,7 +158,7 @@ async fn anthropic_to_the_same_model() {
             ]}}"#
         ))
     );
-    // The model's own bytes, not only their meaning.
+    // The model's own bytes, not only equal JSON.
     assert!(seen.text().contains(r#""input":{"path": "a", "n": 1.50}"#), "{}", seen.text());
 }
 
@@ -179,7 +179,7 @@ async fn anthropic_after_another_api() {
     assert_eq!(body["messages"][2]["content"][0]["tool_use_id"], OURS_1);
 }
 
-/// The least there can be: no system, no tools, no limit.
+/// The smallest request: no system prompt, no tools, no limit.
 #[tokio::test]
 async fn bare_requests() {
     let bare = || request(vec![Entry::User("hi".to_owned())]);
@@ -194,7 +194,7 @@ async fn bare_requests() {
 }
 
 #[tokio::test]
-async fn what_has_nothing_to_send_is_left_out() {
+async fn entries_with_nothing_to_send_are_left_out() {
     let entries = || {
         vec![
             Entry::User("one".to_owned()),

@@ -1,4 +1,4 @@
-//! What there is: lists of models, servers on this machine, names of apis.
+//! Lists of models, servers on this machine, names of APIs.
 
 use crate::{
     ask::{OneKey, config, models},
@@ -15,7 +15,7 @@ fn document(body: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn each_provider_tells_what_it_has_or_why_not() {
+async fn each_provider_lists_its_models_or_a_problem() {
     let good = Server::start(vec![document(
         r#"{"object":"list","data":[{"id":"a"},{"id":"org/b"},{"id":"evil\u001b[2J"}]}"#,
     )])
@@ -49,7 +49,7 @@ async fn each_provider_tells_what_it_has_or_why_not() {
 }
 
 #[tokio::test]
-async fn who_wants_a_key_and_has_none_is_not_asked_and_one_can_be_asked_alone() {
+async fn a_provider_without_its_key_is_not_asked_and_one_can_be_asked_alone() {
     let servers =
         [Server::start(vec![]).await, Server::start(vec![document(r#"{"data":[{"id":"a"}]}"#)]).await];
     let named = |name: &str, server: &Server, wants_key| ProviderConfig {
@@ -73,7 +73,7 @@ async fn who_wants_a_key_and_has_none_is_not_asked_and_one_can_be_asked_alone() 
 }
 
 #[tokio::test]
-async fn a_list_that_is_not_there_is_no_missing_model() {
+async fn a_missing_list_is_not_reported_as_a_missing_model() {
     let answer = Answer::Whole { status: 404, headers: vec![], body: br#"{"detail":"Not Found"}"#.to_vec() };
     let server = Server::start(vec![answer]).await;
     let models =
@@ -121,7 +121,7 @@ fn apis_by_name() {
 #[tokio::test]
 async fn a_check_is_one_small_request_and_ends_with_the_first_word() {
     let word = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"O\"}}]}\n\n";
-    // The rest of the answer never comes.
+    // The rest of the reply never comes.
     let server =
         Server::start(vec![Answer::Stream(vec![Step::Bytes(word.as_bytes().to_vec()), Step::Hang])]).await;
     let models = models(config(Api::OPENAI_CHAT, server.url()));

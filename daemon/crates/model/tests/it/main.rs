@@ -1,4 +1,4 @@
-//! The model crate against a real HTTP server that streams badly on purpose.
+//! The model crate against a real HTTP server that can stream badly.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

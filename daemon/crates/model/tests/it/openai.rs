@@ -162,7 +162,7 @@ async fn a_refusal_is_shown_and_named() {
 }
 
 #[tokio::test]
-async fn a_stream_may_end_without_done_once_it_said_why() {
+async fn a_stream_may_end_without_done_after_the_finish_reason() {
     let events = [delta(r#"{"content":"hi"}"#), finish("stop")];
     let events = events.each_ref().map(String::as_str);
     assert_eq!(reply_of(&events).await.text(), "hi");

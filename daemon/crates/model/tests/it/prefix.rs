@@ -1,4 +1,4 @@
-//! A longer conversation begins with the bytes of the shorter one, or the provider's cache is worth nothing.
+//! A longer conversation begins with the bytes of the shorter one; otherwise the provider's cache is useless.
 
 use crate::ask::{result, sent, tool};
 use abide_model::{Api, ModelRequest, Written};
@@ -9,7 +9,7 @@ use abide_protocol::{
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// A conversation of this many steps, as it stands when the next reply is asked for.
+/// A conversation of this many steps, before the next reply.
 fn after(api: Api, steps: u128) -> ModelRequest {
     let mut entries = vec![Entry::User("go".to_owned())];
     for step in 1..=steps {
@@ -47,7 +47,7 @@ async fn each_request_begins_with_the_one_before() {
         let mut before: Option<String> = None;
         for steps in 0..5 {
             let seen = sent(api, after(api, steps)).await;
-            // The marks of what to cache move along and are no part of what is cached.
+            // The cache marks move; they are not part of the cached prefix.
             let (head, messages) = seen.text().split_once(r#""messages""#).unwrap();
             let body = format!("{head}{}", messages.replace(r#","cache_control":{"type":"ephemeral"}"#, ""));
             if let Some(before) = &before {
@@ -59,10 +59,10 @@ async fn each_request_begins_with_the_one_before() {
     }
 }
 
-/// What is kept of the last request changes no byte of the next one, whether the transcript grows by an entry that makes a message
-/// or by one that makes an earlier message longer, and also when its past is rewritten.
+/// The cached beginning changes no byte of the next request: not if an entry adds a message, not if it extends one, and not if
+/// earlier entries are rewritten.
 #[tokio::test]
-async fn what_is_kept_changes_nothing() {
+async fn the_cached_beginning_changes_no_request() {
     for api in [Api::OPENAI_CHAT, Api::ANTHROPIC] {
         let all = after(api, 4).transcript.entries().to_vec();
         let extra = [
@@ -95,9 +95,9 @@ async fn what_is_kept_changes_nothing() {
     }
 }
 
-/// A task may ask with other tools than before, and again with those of the first time.
+/// A task may ask with other tools than before, and later with the first ones again.
 #[tokio::test]
-async fn what_is_kept_of_one_request_is_not_sent_for_another_kind() {
+async fn the_cached_beginning_is_not_used_with_other_tools() {
     for api in [Api::OPENAI_CHAT, Api::ANTHROPIC] {
         let written = Written::default();
         let base = after(api, 1);
@@ -118,7 +118,7 @@ async fn what_is_kept_of_one_request_is_not_sent_for_another_kind() {
     }
 }
 
-/// The cache is read up to where the last request wrote it.
+/// The provider's cache is read up to the mark that the last request set.
 #[tokio::test]
 async fn the_end_of_the_last_request_stays_marked() {
     let marked = |body: &serde_json::Value| -> Vec<usize> {

@@ -1,4 +1,4 @@
-//! Scripts, and the built-in demo from its first word to its last. Time is not real here.
+//! Scripts, and the built-in demo from start to end, in paused time.
 
 use crate::ask::{OneKey, request, tool};
 use abide_model::{ModelEvent, ModelRequest, Models, Prices, ProviderConfig};
@@ -24,7 +24,7 @@ fn demo_request(entries: Vec<Entry>, tools: &[&str]) -> ModelRequest {
 const TOOLS: [&str; 9] =
     ["shell", "read", "write", "patch", "list", "create_dir", "task_complete", "ask_user", "send_update"];
 
-/// What a whole run of the demo came to.
+/// The course of one run of the demo.
 struct Run {
     replies: Vec<Reply>,
     calls: Vec<CallBlock>,
@@ -42,8 +42,8 @@ impl Run {
     }
 }
 
-/// Plays the demo as the engine does: a request, its calls, their results, the next request. Every request is made by a daemon
-/// that has just started and knows nothing but the entries.
+/// Plays the demo as the engine does: a request, its calls, their results, the next request. Each request goes to a new `Models`,
+/// as after a restart of the daemon.
 async fn run_demo(mut answer: impl FnMut(&CallBlock) -> (bool, &'static str)) -> Run {
     let mut entries = vec![Entry::User("show me".to_owned())];
     let begin = Instant::now();
@@ -79,7 +79,7 @@ async fn run_demo(mut answer: impl FnMut(&CallBlock) -> (bool, &'static str)) ->
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_demo_as_it_is_meant() {
+async fn the_demo_runs_to_its_end() {
     let run = run_demo(|call| match call.tool.as_str() {
         "ask_user" => (true, "Ada \"Lovelace\""),
         _ => (true, "done"),
@@ -102,7 +102,7 @@ async fn the_demo_as_it_is_meant() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_demo_goes_on_when_it_may_not_write() {
+async fn the_demo_goes_on_when_its_write_is_rejected() {
     let run = run_demo(|call| match call.tool.as_str() {
         "write" => (false, "error: rejected by the user"),
         _ => (true, "ok"),
@@ -175,7 +175,7 @@ async fn conditions_templates_and_failures() {
 }
 
 #[tokio::test]
-async fn scripts_that_are_none() {
+async fn invalid_scripts_are_refused() {
     let error = play(r#"{"name":"x","replys":[]}"#, said("hi")).await.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::BadRequest);
     assert!(error.message.contains("unknown field `replys`"), "{error}");

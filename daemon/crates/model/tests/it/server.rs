@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server that does exactly what a test says, chunk by chunk, and remembers what it was asked.
+//! A small HTTP/1.1 server that sends exactly what a test says, chunk by chunk, and keeps the requests.
 
 use std::{
     collections::VecDeque,
@@ -11,13 +11,13 @@ use tokio::{
     task::JoinSet,
 };
 
-/// What is done with one request.
+/// The response to one request.
 pub(crate) enum Answer {
-    /// A whole answer.
+    /// A complete response.
     Whole { status: u16, headers: Vec<(&'static str, String)>, body: Vec<u8> },
     /// A chunked `text/event-stream`, step by step.
     Stream(Vec<Step>),
-    /// Nothing, until the client goes away.
+    /// Nothing, until the client closes the connection.
     Silence,
 }
 
@@ -25,15 +25,15 @@ pub(crate) enum Step {
     /// One chunk, flushed.
     Bytes(Vec<u8>),
     Pause(std::time::Duration),
-    /// Goes on when this is notified.
+    /// Waits until this is notified.
     Gate(Arc<Notify>),
     /// Breaks the connection in the middle of the body.
     Cut,
-    /// Sends nothing more and waits for the client to go away.
+    /// Sends nothing more and waits until the client closes the connection.
     Hang,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone)]
 pub(crate) struct Seen {
     /// Counts from 0.
@@ -73,7 +73,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers the requests in this order; any more get 500 `unexpected`.
+    /// Answers requests in this order; any more get 500 `unexpected`.
     pub(crate) async fn start(answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -104,7 +104,7 @@ impl Server {
         seen.into_iter().next().unwrap()
     }
 
-    /// A request has come that nobody has waited for yet.
+    /// Waits for a request that no earlier call has waited for.
     pub(crate) async fn asked(&self) {
         self.state.asked.notified().await;
     }
@@ -144,7 +144,7 @@ async fn serve(number: usize, mut stream: TcpStream, state: Arc<State>) {
     }
 }
 
-/// Whether the connection can go on.
+/// Returns whether the connection can be used again.
 async fn play(steps: Vec<Step>, stream: &mut TcpStream, state: &State) -> bool {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let _ = stream.write_all(head.as_bytes()).await;
@@ -157,7 +157,7 @@ async fn play(steps: Vec<Step>, stream: &mut TcpStream, state: &State) -> bool {
                 if stream.write_all(&chunk).await.is_err() {
                     return false;
                 }
-                // Let the client see this chunk by itself.
+                // Lets the client read this chunk by itself.
                 tokio::task::yield_now().await;
             }
             Step::Pause(time) => tokio::time::sleep(time).await,
@@ -205,7 +205,8 @@ async fn read_request(connection: usize, stream: &mut TcpStream) -> Option<Seen>
     Some(Seen { connection, path, headers, body })
 }
 
-/// A server whose certificate only itself vouches for; its port. It serves until the test's process ends, one client at a time.
+/// Starts a server with a self-signed certificate; returns its port. It serves until the test's process ends, one client at a
+/// time.
 pub(crate) fn self_signed() -> u16 {
     use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
     let certificate = CertificateDer::from(&include_bytes!("certificate/localhost.der")[..]);

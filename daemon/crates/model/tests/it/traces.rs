@@ -1,4 +1,4 @@
-//! What makes no sense in a stream is left out and kept to be looked at; only what cannot be completed fails.
+//! Parts of a stream that make no sense are left out and kept as traces; an attempt fails only if its reply cannot be completed.
 
 use crate::{
     ask::{KEY, Outcome, ask, ask_once, config, delta, finish, hello, models, stream},
@@ -37,18 +37,18 @@ fn ends(reason: &str) -> String {
     format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}"}}}}"#)
 }
 
-/// Each between two pieces of a text: left out, with these words.
+/// Each of these between two pieces of a text is left out and traced with these words.
 #[tokio::test]
-async fn what_makes_no_sense_is_left_out_over_openai_chat() {
+async fn malformed_events_are_left_out_over_openai_chat() {
     let (hel, lo, end) = (delta(r#"{"content":"Hel"}"#), delta(r#"{"content":"lo"}"#), finish("stop"));
     for (odd, what) in [
-        ("ping", "not the JSON it should be"),
-        ("null", "not the JSON it should be"),
-        (r#"{"choices":[{"delta":{"content":"#, "not the JSON it should be"),
-        (r#"{"choices":"none"}"#, "not the JSON it should be"),
+        ("ping", "not the JSON expected here"),
+        ("null", "not the JSON expected here"),
+        (r#"{"choices":[{"delta":{"content":"#, "not the JSON expected here"),
+        (r#"{"choices":"none"}"#, "not the JSON expected here"),
         (r#"{"choices":[{"delta":{"content":5}}]}"#, "neither text nor a list"),
         (r#"{"type":"surprise"}"#, "an event of an unknown kind"),
-        (r#"{"choices":[],"usage":"much"}"#, "usage that is not"),
+        (r#"{"choices":[],"usage":"much"}"#, "usage in an unknown form"),
     ] {
         let outcome = ask_once(Api::OPENAI_CHAT, stream(&[&hel, odd, &lo, &end, "[DONE]"])).await;
         let traces = traces(&outcome);
@@ -60,11 +60,11 @@ async fn what_makes_no_sense_is_left_out_over_openai_chat() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_left_out_over_anthropic_messages() {
+async fn malformed_events_are_left_out_over_anthropic_messages() {
     let (hel, lo, end) = (text_piece(0, "Hel"), text_piece(0, "lo"), ends("end_turn"));
     for (odd, what) in [
-        ("ping", "not the JSON it should be"),
-        (r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_"#, "not the JSON it should be"),
+        ("ping", "not the JSON expected here"),
+        (r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_"#, "not the JSON expected here"),
         (
             r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":5}}"#,
             "not the JSON",
@@ -93,7 +93,7 @@ async fn a_text_whose_beginning_is_left_out_goes_on_without_it() {
     assert_eq!((traces(&outcome).len(), outcome.reply().text().as_str()), (1, "Hello"));
 }
 
-/// `rm -r build` and `rm -r build/old` both parse: what may have been between them must not be guessed.
+/// `rm -r build` and `rm -r build/old` both parse: a piece that may be missing must not be guessed.
 #[tokio::test]
 async fn a_call_that_may_lack_a_piece_fails_the_attempt() {
     let piece = |arguments: &str| {
@@ -120,7 +120,7 @@ async fn a_call_that_may_lack_a_piece_fails_the_attempt() {
 }
 
 #[tokio::test]
-async fn a_sign_of_life_between_the_pieces_of_a_call_does_no_harm() {
+async fn a_keep_alive_between_the_pieces_of_a_call_does_no_harm() {
     let piece = |arguments: &str| {
         delta(&format!(r#"{{"tool_calls":[{{"index":0,"function":{{"arguments":"{arguments}"}}}}]}}"#))
     };
@@ -134,7 +134,7 @@ async fn a_sign_of_life_between_the_pieces_of_a_call_does_no_harm() {
     assert_eq!(outcome.reply().calls().map(|call| call.arguments.clone()).collect::<Vec<_>>(), ["{}"]);
 }
 
-/// A call whose beginning cannot be read, and a reply that wants a call of which nothing can be read.
+/// A call whose first event cannot be read, and a reply that ends in calls of which none can be read.
 #[tokio::test]
 async fn a_call_that_never_began_fails_the_attempt() {
     let half = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"list""#;
@@ -151,7 +151,7 @@ async fn a_call_that_never_began_fails_the_attempt() {
 }
 
 #[tokio::test]
-async fn a_stream_of_nothing_but_nonsense_has_an_end() {
+async fn a_stream_of_only_malformed_events_is_ended() {
     let nonsense = "x".repeat(1024 * 1024);
     let events = [nonsense.as_str(); 6];
     let error = ask_once(Api::OPENAI_CHAT, stream(&events)).await.error();
@@ -160,7 +160,7 @@ async fn a_stream_of_nothing_but_nonsense_has_an_end() {
 }
 
 #[tokio::test]
-async fn what_is_kept_is_short_and_without_the_key() {
+async fn traces_are_short_and_without_the_key() {
     let event = format!(r#"{{"type":"{KEY} ä{}"}}"#, "ä".repeat(4000));
     let server = Server::start(vec![stream(&[&event, &ends("end_turn"), STOP])]).await;
     let outcome = ask(&models(config(Api::ANTHROPIC, server.url())), hello()).await;

@@ -1,4 +1,4 @@
-//! Silence, cancelling, places, connections.
+//! Silence, cancelling, parallel calls, connections.
 
 use crate::{
     ask::{KEY, OneKey, ask, config, data_event, delta, finish, hello, models, stream, within},
@@ -25,7 +25,7 @@ async fn silence_is_a_stall_before_the_answer_and_within_it() {
 }
 
 #[tokio::test]
-async fn comments_are_signs_of_life() {
+async fn comments_reset_the_stall_timeout() {
     let mut steps = Vec::new();
     for _ in 0..30 {
         steps.push(Step::Bytes(b": still thinking\n\n".to_vec()));
@@ -63,7 +63,7 @@ async fn no_more_calls_at_a_time_than_allowed() {
     let models = models(config.clone());
     let second = async {
         within("the first request", server.asked()).await;
-        // A change of the configuration around it does not give it more places.
+        // Other changes of the configuration do not raise the limit.
         let models = models.renewed(vec![config], Arc::new(OneKey(None)), Prices::built_in());
         let mut waits = false;
         let mut sink = |event| {
@@ -81,7 +81,7 @@ async fn no_more_calls_at_a_time_than_allowed() {
     assert_eq!(server.seen().len(), 2);
 }
 
-/// A dropped attempt gives its place back.
+/// A dropped attempt releases its permit.
 #[tokio::test]
 async fn a_cancelled_call_frees_its_place() {
     let server = Server::start(vec![Answer::Silence, stream(&["[DONE]"])]).await;
@@ -123,7 +123,7 @@ async fn paths_and_key_headers() {
 }
 
 #[tokio::test]
-async fn nobody_is_there_with_and_without_tls() {
+async fn a_refused_connection_is_named_with_and_without_tls() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for scheme in ["http", "https"] {
         let error =
@@ -136,9 +136,9 @@ async fn nobody_is_there_with_and_without_tls() {
     }
 }
 
-/// (`.invalid` is never a name: RFC 6761.)
+/// (`.invalid` never resolves: RFC 6761.)
 #[tokio::test]
-async fn an_unknown_host_and_a_certificate_that_nobody_vouches_for_are_named() {
+async fn an_unknown_host_and_an_untrusted_certificate_are_named() {
     let error =
         ask(&models(config(Api::OPENAI_CHAT, "http://nowhere.invalid/v1".to_owned())), hello()).await.error();
     assert_eq!((error.kind, error.retryable, error.sent), (Kind::Unreachable, true, false), "{error}");
@@ -166,7 +166,7 @@ async fn cost_is_known_only_where_a_price_is() {
     assert_eq!(ask_with(prices).await, Some(4_500));
 }
 
-/// One set of models serves all tasks, on all threads.
+/// One `Models` serves all tasks, on all threads.
 #[test]
 fn attempts_can_be_spawned() {
     const fn is_send<T: Send>(_: &T) {}

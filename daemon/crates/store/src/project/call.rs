@@ -1,4 +1,4 @@
-//! Where calls stand, by the same rules as in a client's view. Their content stays in the records.
+//! The state of calls, by the same rules as in a client's view. Their content stays in the records.
 
 use super::task_of;
 use crate::{
@@ -19,7 +19,7 @@ fn execute(connection: &Connection, sql: &str, params: &[&dyn ToSql]) -> Result<
 }
 
 pub(super) fn assessed(connection: &Connection, record: &Record, body: &CallAssessed) -> Result<(), Fault> {
-    // Else no task would show it.
+    // A call without a task would never be shown.
     task_of(record)?;
     execute(
         connection,
@@ -28,7 +28,7 @@ pub(super) fn assessed(connection: &Connection, record: &Record, body: &CallAsse
     )
 }
 
-/// Of all calls of a conversation, as long as its records are there.
+/// Deletes the rows of a conversation's calls; to be called before its records are deleted.
 pub(crate) fn forget_calls(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
     execute(
         connection,

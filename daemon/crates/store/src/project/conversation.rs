@@ -1,4 +1,4 @@
-//! How a conversation looks in lists.
+//! A conversation's row, as lists show it.
 
 use super::{Changes, task_of};
 use crate::{
@@ -59,8 +59,8 @@ pub(super) fn updated(
             body.model,
             body.persona,
         ])?;
-    // How it is named and set up says nothing of when something happened in it: it keeps its place in lists.
-    changes.restyled = true;
+    // Its settings are not activity: the conversation keeps its place in lists.
+    changes.entry_changed = true;
     Ok(())
 }
 
@@ -89,14 +89,14 @@ pub(super) fn root_task(
     Ok(())
 }
 
-/// Writes the sums of an append, and tells what people see of it.
+/// Writes the conversation's totals after an append, and returns the updates for clients.
 pub(crate) fn finish(
     ledger: &Ledger<'_>,
     id: ConversationId,
     changes: Changes,
 ) -> Result<(Option<InboxUpdate>, Option<ConversationUpdate>), Fault> {
     let inbox_changed = !changes.inbox_added.is_empty() || !changes.inbox_removed.is_empty();
-    let looks_different = changes.touched.is_some() || changes.restyled;
+    let looks_different = changes.touched.is_some() || changes.entry_changed;
     let conversation = match changes.touched {
         Some(at) => query::touch_conversation(ledger.connection, id, changes.unread, at)?,
         None if inbox_changed || looks_different => query::conversation(ledger.connection, id)?,
@@ -115,7 +115,7 @@ pub(crate) fn finish(
             })
             .collect(),
         removed: changes.inbox_removed,
-        count: ledger.sums.open_items,
+        count: ledger.totals.open_items,
     });
     let update = looks_different
         .then_some(ConversationUpdate { conversation_id: id, conversation: Some(conversation) });

@@ -1,4 +1,4 @@
-//! The inbox: what tasks wait for.
+//! The inbox: open questions and approvals.
 
 use super::{Changes, task_of};
 use crate::ledger::{Fault, Ledger};
@@ -15,7 +15,7 @@ fn parts(id: PendingId) -> (Uuid, &'static str) {
     }
 }
 
-/// Out of a row of `id, kind`.
+/// Reads a row of `id, kind`.
 fn pending_id(row: &Row<'_>) -> rusqlite::Result<PendingId> {
     let id = row.get(0)?;
     Ok(if row.get_ref(1)?.as_str()? == "question" {
@@ -25,7 +25,7 @@ fn pending_id(row: &Row<'_>) -> rusqlite::Result<PendingId> {
     })
 }
 
-/// A record asks. The item stays closed until the task says that it waits for it.
+/// Adds the item of a record, still closed: it opens when the task's projection lists it as pending.
 pub(super) fn opened(connection: &Connection, record: &Record, id: PendingId) -> Result<(), Fault> {
     let (id, kind) = parts(id);
     connection
@@ -34,7 +34,7 @@ pub(super) fn opened(connection: &Connection, record: &Record, id: PendingId) ->
     Ok(())
 }
 
-/// Opens and closes items until they are what the task waits for.
+/// Opens and closes items until the open ones are those that the task lists as pending.
 pub(super) fn reconcile(
     ledger: &mut Ledger<'_>,
     task: &AgentTask,
@@ -67,7 +67,7 @@ pub(super) fn reconcile(
             changes.inbox_added.push((task.id, pending.clone()));
         }
         if !was_open {
-            ledger.sums.open_items += 1;
+            ledger.totals.open_items += 1;
         }
     }
     for id in &closed {
@@ -75,18 +75,18 @@ pub(super) fn reconcile(
             .connection
             .prepare_cached("UPDATE inbox SET item = NULL WHERE id = ?1")?
             .execute([parts(*id).0])?;
-        ledger.sums.open_items -= 1;
+        ledger.totals.open_items -= 1;
     }
     changes.inbox_removed.append(&mut closed);
     Ok(())
 }
 
-/// Closes all items of a conversation that goes away; answers with those that were open.
+/// Closes all items of a conversation that is deleted; returns those that were open.
 pub(crate) fn close_items(ledger: &mut Ledger<'_>, id: ConversationId) -> Result<Vec<PendingId>, Fault> {
     let mut statement = ledger.connection.prepare_cached(
         "UPDATE inbox SET item = NULL WHERE conversation = ?1 AND item IS NOT NULL RETURNING id, kind",
     )?;
     let closed = statement.query_map([id.0], pending_id)?.collect::<Result<Vec<_>, _>>()?;
-    ledger.sums.open_items -= closed.len() as u64;
+    ledger.totals.open_items -= closed.len() as u64;
     Ok(closed)
 }

@@ -1,7 +1,7 @@
 use abide_protocol::ConversationId;
 use rusqlite::{Connection, types::Value};
 
-/// Everything that is derived of a conversation's records, each table in the order of its key.
+/// Queries for all projections of a conversation, each table in key order.
 const TABLES: &[&str] = &[
     "SELECT * FROM conversations WHERE id = ?1",
     "SELECT c.* FROM records r JOIN calls c ON c.seq = r.seq
@@ -13,7 +13,7 @@ const TABLES: &[&str] = &[
     "SELECT * FROM client_messages WHERE conversation = ?1 ORDER BY id",
 ];
 
-/// All that is derived of a conversation, to be compared.
+/// All projections of a conversation, for comparison.
 pub(crate) fn rows(connection: &Connection, id: ConversationId) -> rusqlite::Result<Vec<Vec<Value>>> {
     let mut all = Vec::new();
     for sql in TABLES {

@@ -1,4 +1,4 @@
-//! Tasks, as the engine says they stand.
+//! Stores the engine's projections of tasks.
 
 use super::{Changes, inbox};
 use crate::{
@@ -12,7 +12,7 @@ use abide_protocol::{
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// Stores how a task stands. `brief` is the task without its long texts.
+/// Stores a task's state. `brief` is the task without its long texts.
 pub(crate) fn task(
     ledger: &mut Ledger<'_>,
     conversation: ConversationId,
@@ -32,18 +32,18 @@ pub(crate) fn task(
     }
     // A conversation shows the status of its newest root task.
     let had_status = |before: &Before| before.status == brief.status;
-    changes.restyled |= brief.parent_id.is_none() && !before.as_ref().is_some_and(had_status);
+    changes.entry_changed |= brief.parent_id.is_none() && !before.as_ref().is_some_and(had_status);
     if before.is_none_or(|before| before.is_waited_for) || !brief.pending.is_empty() {
         inbox::reconcile(ledger, brief, changes)?;
     }
     Ok(())
 }
 
-/// How a task stood, as far as it decides what has to be written.
+/// The stored state, as far as it decides what has to be written.
 struct Before {
     status: Status,
     has_same_texts: bool,
-    /// An item of its is open.
+    /// It has an open inbox item.
     is_waited_for: bool,
 }
 

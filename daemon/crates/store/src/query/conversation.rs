@@ -49,7 +49,7 @@ pub(crate) fn conversation(
     connection.prepare_cached(&format!("{SELECT} WHERE c.id = ?1"))?.query_row([id.0], from_row).optional()
 }
 
-/// Adds to the unread messages of a conversation that was changed at that moment; as it is then.
+/// Adds to a conversation's unread count and sets its time of change; returns the new row.
 pub(crate) fn touch_conversation(
     connection: &Connection,
     id: ConversationId,
@@ -68,7 +68,7 @@ pub(crate) fn touch_conversation(
         .optional()
 }
 
-/// Last changed first, and where the next page begins.
+/// Most recently changed first; with the cursor of the next page.
 pub(super) fn conversations(
     connection: &Connection,
     archived: bool,
@@ -87,14 +87,14 @@ pub(super) fn conversations(
     Ok((page, next))
 }
 
-/// Which page of which conversations is read.
+/// Parameters of [`Store::conversations`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConversationQuery {
-    /// Only archived ones; otherwise only the others.
+    /// Archived conversations if true, the others if false.
     pub archived: bool,
-    /// Where the page before ended.
+    /// The cursor that came with the page before.
     pub cursor: Option<String>,
-    /// The most conversations of a page.
+    /// The most conversations on the page.
     pub limit: u32,
 }
 
@@ -104,7 +104,7 @@ impl Store {
         self.read(move |connection| Ok(conversation(connection, id)?)).await
     }
 
-    /// Last changed first. With the cursor of the next page, if there is one.
+    /// Most recently changed first; with the cursor of the next page, if there is one.
     pub async fn conversations(
         &self,
         query: ConversationQuery,

@@ -1,4 +1,4 @@
-//! What happened to a task.
+//! A task's history.
 
 use super::record::{COLUMNS, record};
 use crate::{Store, error::ReadError};
@@ -10,9 +10,9 @@ use abide_protocol::{
 };
 use rusqlite::{Connection, params};
 
-/// A history is cut when its texts come to this many bytes, so that a reply with it and the task's calls fits in a frame.
+/// A history is cut at this size, so that a reply with it and the task's calls fits in a frame.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
-/// What an entry takes besides its texts.
+/// The size of an entry without its texts.
 const ENTRY_BYTES: usize = 512;
 
 fn history(
@@ -29,7 +29,7 @@ fn history(
     let mut rows = statement.query(params![conversation.0, task.0])?;
     let mut history = TaskHistory { messages: Vec::new(), events: Vec::new(), is_cut: false };
     let mut bytes = 0;
-    // The newest count most.
+    // Newest first, because a long history keeps its newest part.
     while let Some(row) = rows.next()? {
         if bytes > MOST_BYTES {
             history.is_cut = true;
@@ -57,7 +57,7 @@ fn traced(event: &Event) -> usize {
 }
 
 impl Store {
-    /// What happened to a task besides its calls, oldest first; of a long history the newest part.
+    /// A task's messages and events, oldest first; only the newest part of a long history.
     pub async fn task_history(
         &self,
         conversation: ConversationId,

@@ -1,10 +1,10 @@
-//! What waits for a person.
+//! Open questions and approvals.
 
 use crate::{Store, error::ReadError};
 use abide_protocol::{ConversationId, TaskId, inbox::InboxItem};
 use rusqlite::{Connection, ToSql, params};
 
-/// Whose items.
+/// Which items to list.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Of {
     All,
@@ -39,7 +39,7 @@ pub(super) fn items(connection: &Connection, of: Of) -> Result<Vec<InboxItem>, R
     Ok(items)
 }
 
-/// How many items are open.
+/// The number of open items.
 pub(crate) fn open_items(connection: &Connection) -> rusqlite::Result<u64> {
     connection
         .query_row("SELECT count(*) FROM inbox WHERE item IS NOT NULL", [], |row| row.get(0))

@@ -1,38 +1,37 @@
-//! Finding things by what people type: any unique prefix or suffix of an id.
+//! Finds things by any unique prefix or suffix of their id.
 
 use crate::{Store, error::ReadError};
 use abide_protocol::{ApprovalId, ConversationId, MAX_CANDIDATES, QuestionId, TaskId, inbox::PendingId};
 use rusqlite::{Connection, Row};
 use uuid::Uuid;
 
-/// What a prefix or suffix fits.
+/// The result of looking for a prefix or suffix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup<T> {
     One(T),
     None,
-    /// Two or more: the newest of them, at most [`MAX_CANDIDATES`].
+    /// Several match: the newest of them, at most [`MAX_CANDIDATES`].
     Many(Vec<T>),
 }
 
-/// A question or approval, and where it belongs.
+/// A question or approval, with its task and conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingRef {
     pub id: PendingId,
     pub task_id: TaskId,
     pub conversation_id: ConversationId,
-    /// Nobody has answered it yet.
+    /// It has no answer or decision yet.
     pub open: bool,
 }
 
-/// The hex digits of what was typed, upper case; nothing if it cannot be part of an id.
+/// The typed hex digits in upper case; `None` if they cannot be part of an id.
 fn digits(typed: &str) -> Option<String> {
     let digits: String = typed.trim().chars().filter(|c| *c != '-').map(|c| c.to_ascii_uppercase()).collect();
     let fits = (1..=32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
     fits.then_some(digits)
 }
 
-/// Looks through a table whose column `id` is an id. A whole id goes by the index; a part of one goes through all ids, about a
-/// thousand in a millisecond.
+/// Finds ids in a table with a column `id`. A whole id uses the index; a part of one scans all ids, about a thousand in a millisecond.
 fn find<T>(
     connection: &Connection,
     columns_from: &str,
@@ -62,7 +61,7 @@ fn find<T>(
     })
 }
 
-/// What [`pending`] reads, and where from.
+/// The columns that [`pending`] reads, and their table.
 const PENDING: &str = "id, kind, task, conversation, item IS NOT NULL FROM inbox WHERE";
 
 fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRef> {
@@ -81,7 +80,7 @@ fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRef> {
 }
 
 impl Store {
-    /// The task whose id begins or ends so, with or without hyphens, in any case.
+    /// The task whose id begins or ends with this, with or without hyphens, in any case.
     pub async fn find_task(&self, typed: &str) -> Result<Lookup<TaskId>, ReadError> {
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
         self.read(move |connection| {
@@ -90,7 +89,7 @@ impl Store {
         .await
     }
 
-    /// The conversation whose id begins or ends so.
+    /// The conversation whose id begins or ends with this.
     pub async fn find_conversation(&self, typed: &str) -> Result<Lookup<ConversationId>, ReadError> {
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
         self.read(move |connection| {
@@ -101,7 +100,7 @@ impl Store {
         .await
     }
 
-    /// Questions and approvals of a task, oldest first; closed ones too.
+    /// A task's questions and approvals, open and closed, oldest first.
     pub async fn pending_of(&self, task: TaskId) -> Result<Vec<PendingRef>, ReadError> {
         self.read(move |connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -112,7 +111,8 @@ impl Store {
         .await
     }
 
-    /// The question or approval whose id begins or ends so: an open one, or else a closed one, for those who come late.
+    /// The question or approval whose id begins or ends with this: an open one, else a closed one, so that a late answer is told the
+    /// first.
     pub async fn find_pending(&self, typed: &str) -> Result<Lookup<PendingRef>, ReadError> {
         let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
         self.read(move |connection| {

@@ -1,4 +1,4 @@
-//! Messages and calls: what a timeline shows. What tasks beneath a root say is not among it.
+//! Messages, calls and events of a conversation's timeline. Sub-tasks are left out.
 
 use super::{
     page_size,
@@ -20,19 +20,19 @@ use abide_protocol::{
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use std::collections::HashMap;
 
-/// A page ends early when its texts come to this many bytes, so that a reply with it fits in a frame.
+/// A page ends early at this size, so that a reply with it fits in a frame.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// What an entry takes besides its texts, and the event that came with it.
+/// The size of an entry without its texts, and of the events beside it.
 const ENTRY_BYTES: usize = 512;
 
-/// What a timeline shows.
+/// An entry of the timeline.
 enum Entry {
     Message(Message),
     Call(CallView),
 }
 
 impl Entry {
-    /// Of a record; a reply without words is not shown.
+    /// The entry of a record, if it has one; a reply without text has none.
     fn of(connection: &Connection, record: Record) -> Result<Option<Self>, ReadError> {
         if let Some(message) = record.message() {
             return Ok(Some(Self::Message(message)));
@@ -51,21 +51,21 @@ impl Entry {
     }
 }
 
-/// Bytes of a call's texts.
+/// The size of a call's texts in bytes.
 fn call_texts(call: &CallView) -> usize {
     let preview = call.preview.as_ref().map_or(0, |preview| preview.diff.len());
     call.arguments.len() + preview + call.result.as_ref().map_or(0, |result| result.text().len())
 }
 
-/// Which tasks are beneath another one, as far as somebody has asked.
+/// Remembers which tasks are sub-tasks.
 #[derive(Default)]
 struct Children {
     known: HashMap<TaskId, bool>,
 }
 
 impl Children {
-    /// The record is of such a task.
-    fn wrote(&mut self, connection: &Connection, record: &Record) -> Result<bool, ReadError> {
+    /// Whether the record belongs to a sub-task.
+    fn is_of_child(&mut self, connection: &Connection, record: &Record) -> Result<bool, ReadError> {
         let Some(task) = record.task_id else { return Ok(false) };
         if let Some(known) = self.known.get(&task) {
             return Ok(*known);
@@ -78,16 +78,16 @@ impl Children {
     }
 }
 
-/// Calls of a task.
+/// A task's calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskCalls {
-    /// In order.
+    /// Oldest first.
     pub calls: Vec<CallView>,
-    /// There are older ones.
+    /// Older calls were left out.
     pub is_cut: bool,
 }
 
-/// The last `limit` messages before that one, with all calls among them.
+/// The last `limit` messages before this seq, with the calls and events among them.
 pub(super) fn page(
     connection: &Connection,
     id: ConversationId,
@@ -106,7 +106,7 @@ pub(super) fn page(
     let (mut oldest, mut bytes, mut children) = (None, 0, Children::default());
     while let Some(row) = rows.next()? {
         let record = record(row)?;
-        if children.wrote(connection, &record)? {
+        if children.is_of_child(connection, &record)? {
             continue;
         }
         let seq = record.seq;
@@ -128,7 +128,7 @@ pub(super) fn page(
     Ok(page)
 }
 
-/// The events of a conversation from that seq on, before that one.
+/// A conversation's events from one seq up to another, exclusive.
 fn events(
     connection: &Connection,
     id: ConversationId,
@@ -144,14 +144,14 @@ fn events(
     let params = params![id.0, from.map_or(0, seq_to_sql), before.map_or(i64::MAX, seq_to_sql)];
     let mut events = Vec::new();
     for record in records(connection, &sql, params)? {
-        if !children.wrote(connection, &record)? {
+        if !children.is_of_child(connection, &record)? {
             events.extend(Event::of(&record));
         }
     }
     Ok(events)
 }
 
-/// The call that a record is about, put together from how far it is and the record that ends it.
+/// The call of a `call_assessed` record, with its current state and result.
 fn call_view(connection: &Connection, record: Record) -> Result<Option<CallView>, ReadError> {
     let (RecordBody::CallAssessed(assessed), Some(task_id)) = (record.body, record.task_id) else {
         return Ok(None);
@@ -190,7 +190,7 @@ fn call_view(connection: &Connection, record: Record) -> Result<Option<CallView>
     Ok(Some(view))
 }
 
-/// The conversation's last message up to that seq.
+/// The conversation's last message up to this seq.
 pub(crate) fn last_message(
     connection: &Connection,
     id: ConversationId,
@@ -205,14 +205,14 @@ pub(crate) fn last_message(
     let mut children = Children::default();
     while let Some(row) = rows.next()? {
         let record = record(row)?;
-        if record.message().is_some() && !children.wrote(connection, &record)? {
+        if record.message().is_some() && !children.is_of_child(connection, &record)? {
             return Ok(Some(record.seq));
         }
     }
     Ok(None)
 }
 
-/// How many of the conversation's messages after that seq are not the person's own.
+/// The number of messages after this seq that are not the person's.
 pub(crate) fn messages_of_others(
     connection: &Connection,
     id: ConversationId,
@@ -224,14 +224,14 @@ pub(crate) fn messages_of_others(
     let (mut children, mut others) = (Children::default(), 0);
     for record in records(connection, &sql, params![id.0, seq_to_sql(after)])? {
         let is_others = record.message().is_some_and(|message| message.role != Role::User);
-        if is_others && !children.wrote(connection, &record)? {
+        if is_others && !children.is_of_child(connection, &record)? {
             others += 1;
         }
     }
     Ok(others)
 }
 
-/// How many of the conversation's records up to that seq may be messages; beyond `enough` they are not counted.
+/// The number of records up to this seq that may be messages, counted up to `enough`.
 pub(crate) fn messages_up_to(
     connection: &Connection,
     id: ConversationId,
@@ -246,8 +246,8 @@ pub(crate) fn messages_up_to(
 }
 
 impl Store {
-    /// At most `limit` messages before that one (absent: the last) with the calls and events among them, oldest first. A page with
-    /// a lot of text or many calls has fewer messages.
+    /// At most `limit` messages before this seq (the newest if `None`) with the calls and events among them, oldest first. A page with
+    /// much text or many calls has fewer messages.
     pub async fn messages(
         &self,
         id: ConversationId,
@@ -257,7 +257,7 @@ impl Store {
         self.read(move |connection| page(connection, id, before, page_size(limit))).await
     }
 
-    /// Those of these calls that have a result, or that nobody knows (any more).
+    /// Those of these calls that have a result or are unknown.
     pub async fn settled_calls(&self, calls: Vec<CallId>) -> Result<Vec<CallId>, ReadError> {
         self.read(move |connection| {
             let mut open =
@@ -272,7 +272,7 @@ impl Store {
         .await
     }
 
-    /// The newest `limit` answers that a person gave to a task's questions, oldest first.
+    /// A task's newest `limit` answers by people, oldest first.
     pub async fn task_answers(
         &self,
         conversation: ConversationId,
@@ -291,7 +291,7 @@ impl Store {
         .await
     }
 
-    /// The calls of a task; of very many the newest, so that a reply with them fits in a frame.
+    /// A task's calls, oldest first; only the newest if they would not fit in a frame.
     pub async fn task_calls(&self, id: TaskId) -> Result<TaskCalls, ReadError> {
         self.read(move |connection| {
             let sql = format!(

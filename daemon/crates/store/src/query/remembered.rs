@@ -1,4 +1,4 @@
-//! The decisions that are remembered, for those who look after them.
+//! Lists and finds remembered decisions.
 
 use super::{Lookup, page_size, record::record_at};
 use crate::{
@@ -15,10 +15,10 @@ use abide_protocol::{
 use rusqlite::{Connection, Row, params};
 use std::fmt;
 
-/// A page ends early when its arguments come to this many bytes.
+/// A page ends early when its arguments reach this size in bytes.
 const PAGE_BYTES: usize = 1024 * 1024;
 
-/// Names a remembered decision: the digest of tool, workspace and arguments.
+/// The id of a remembered decision: the digest of tool, workspace and arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleId(pub(crate) [u8; 32]);
 
@@ -28,7 +28,7 @@ impl fmt::Display for RuleId {
     }
 }
 
-/// Of several decisions on one call the newest counts.
+/// The newest decision on each call; it is the one that counts.
 const SELECT: &str = "SELECT r.seq, r.digest, r.allow, c.title
     FROM rules r LEFT JOIN conversations c ON c.id = r.conversation
     WHERE r.seq = (SELECT max(seq) FROM rules WHERE digest = r.digest)";
@@ -51,7 +51,7 @@ fn origin(record: Record, conversation_title: String) -> Option<RuleOrigin> {
 }
 
 impl Store {
-    /// Newest first. A page ends early where the arguments are long.
+    /// Newest first. A page ends early if the arguments are long.
     pub async fn rules(&self, before: Option<Seq>, limit: u32) -> Result<ListRulesReply, ReadError> {
         let limit = page_size(limit);
         self.read(move |connection| {
@@ -73,7 +73,7 @@ impl Store {
         .await
     }
 
-    /// The remembered decision of that id, if there is one.
+    /// The remembered decision with this id.
     pub async fn remembered_rule(&self, id: RuleId) -> Result<Option<RememberedRule>, ReadError> {
         self.read(move |connection| {
             let mut statement = connection.prepare_cached(&format!("{SELECT} AND r.digest = ?1"))?;
@@ -84,7 +84,7 @@ impl Store {
         .await
     }
 
-    /// The remembered decision whose id begins or ends so, in any case.
+    /// The remembered decision whose id begins or ends with this, in any case.
     pub async fn find_rule(&self, typed: &str) -> Result<Lookup<RuleId>, ReadError> {
         let digits = typed.trim().to_ascii_uppercase();
         if !(1..=64).contains(&digits.len()) || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
@@ -110,7 +110,7 @@ impl Store {
         .await
     }
 
-    /// The conversations that remember a decision on that call and are not deleted, with the call.
+    /// The conversations, not deleted, that remember a decision on this call, with the call.
     pub async fn rule_holders(&self, id: RuleId) -> Result<Vec<(ConversationId, Rule)>, ReadError> {
         self.read(move |connection| {
             let mut statement = connection.prepare_cached(

@@ -1,18 +1,18 @@
-//! What was decided or asked before.
+//! Looks up a remembered decision by its call, and a task by its client message.
 
 use crate::{Store, committed::ClientMessageUse, error::ReadError};
 use abide_protocol::{ConversationId, TaskId};
 use rusqlite::OptionalExtension as _;
 
 impl Store {
-    /// The newest remembered decision on this tool with these arguments (JSON) in this workspace: whether it allows. Answered from
-    /// memory; a decision counts from the moment when its append is answered.
+    /// Whether the newest remembered decision on this call allows it. Answered from memory; a decision counts from the reply to its
+    /// append on.
     #[must_use]
     pub fn rule(&self, tool: &str, arguments: &str, workspace: &str) -> Option<bool> {
         self.rules.look_up(tool, arguments, workspace)
     }
 
-    /// The task that a request with this client message id has started, if one has.
+    /// The task that a request with this client message id has started.
     pub async fn client_message(&self, id: &str) -> Result<Option<ClientMessageUse>, ReadError> {
         let id = id.to_owned();
         self.read(move |connection| Ok(client_message(connection, &id)?)).await

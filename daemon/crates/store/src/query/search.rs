@@ -1,4 +1,4 @@
-//! Words in messages and titles.
+//! Search in messages and titles.
 
 mod excerpt;
 mod words;
@@ -22,7 +22,7 @@ use rusqlite::{Connection, params};
 use std::ops::ControlFlow;
 use words::Words;
 
-/// How far the search index has followed the records.
+/// How far the search index has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) searched_to: Seq,
@@ -35,12 +35,12 @@ pub(crate) fn search_progress(connection: &Connection) -> rusqlite::Result<Progr
         .query_row([], |row| Ok(Progress { searched_to: seq(row, 0)?, newest: seq(row, 1)? }))
 }
 
-/// Shows the messages after that seq up to that one, in order, until it is enough.
+/// Calls a function with each message after one seq up to another, in order, until it breaks.
 pub(crate) fn each_message<E: From<ReadError>>(
     connection: &Connection,
     after: Seq,
     to: Seq,
-    mut see: impl FnMut(Message) -> Result<ControlFlow<()>, E>,
+    mut visit: impl FnMut(Message) -> Result<ControlFlow<()>, E>,
 ) -> Result<(), E> {
     let kinds = Message::RECORDS.join("', '");
     let sql = format!(
@@ -50,7 +50,7 @@ pub(crate) fn each_message<E: From<ReadError>>(
     let mut rows = statement.query([seq_to_sql(after), seq_to_sql(to)]).map_err(ReadError::from)?;
     while let Some(row) = rows.next().map_err(ReadError::from)? {
         if let Some(message) = record(row)?.message()
-            && see(message)?.is_break()
+            && visit(message)?.is_break()
         {
             break;
         }
@@ -79,7 +79,7 @@ fn titles(connection: &Connection, words: &Words, limit: usize) -> Result<Vec<Ti
     Ok(hits)
 }
 
-/// Newest first; one more than the limit, if there are more.
+/// Newest first; `limit` and one more, if there are more.
 fn messages(
     connection: &Connection,
     words: &Words,
@@ -87,7 +87,7 @@ fn messages(
     before: Option<Seq>,
     limit: usize,
 ) -> Result<Vec<MessageHit>, ReadError> {
-    // `+` keeps SQLite from going through the conversation instead of the index.
+    // `+` makes SQLite use the search index instead of the conversation's.
     let sql =
         "SELECT r.seq, r.id, r.conversation, r.task, r.at, r.kind, r.version, r.body, r.checksum, c.title, c.archived
          FROM search s JOIN records r ON r.seq = s.rowid JOIN conversations c ON c.id = r.conversation
@@ -120,21 +120,21 @@ fn messages(
     Ok(hits)
 }
 
-/// What is searched for, and where.
+/// Parameters of [`Store::search`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchQuery<'a> {
-    /// All of them are in what is found.
+    /// All of these words have to match.
     pub words: &'a str,
-    /// Absent: in all conversations.
+    /// `None`: all conversations.
     pub conversation: Option<ConversationId>,
-    /// Only messages before that one.
+    /// Only messages before this one.
     pub before: Option<Seq>,
-    /// The most messages that are found.
+    /// The most messages to return.
     pub limit: u32,
 }
 
 impl Store {
-    /// Messages and titles, the newest first. The first search after much was written takes longer: the index follows only now.
+    /// Messages and titles, newest first. The first search after many appends takes longer, because it updates the index.
     pub async fn search(&self, query: SearchQuery<'_>) -> Result<SearchReply, ReadError> {
         let SearchQuery { words, conversation, before, limit } = query;
         self.update_search_index().await?;

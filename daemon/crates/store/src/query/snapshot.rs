@@ -1,4 +1,4 @@
-//! What a subscriber gets first.
+//! The snapshot that a subscription begins with.
 
 use super::{
     Cursor,
@@ -13,13 +13,12 @@ use abide_protocol::{
     notification::{DaemonUpdate, Snapshot},
 };
 
-/// Messages in a conversation's snapshot.
+/// The number of messages in a conversation's snapshot.
 const MESSAGES: usize = 100;
 
 impl Store {
-    /// All that a subscription of that scope begins with, as of one moment. What only lives in the daemon (`partials`,
-    /// `daemon`) is left empty; so are the messages where the client has them up to `since`. A conversation that does not
-    /// exist looks empty.
+    /// The snapshot of a scope, read in one transaction. Left empty are what only the daemon knows (`partials`, `daemon`), and the
+    /// messages if the client has them up to `since`. A conversation that does not exist gives an empty snapshot.
     pub async fn snapshot(&self, scope: Scope, since: Option<Seq>) -> Result<Snapshot, ReadError> {
         self.read(move |connection| {
             let mut snapshot = Snapshot {

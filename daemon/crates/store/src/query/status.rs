@@ -1,10 +1,10 @@
-//! Numbers for people.
+//! Counts for `status`.
 
 use super::inbox::open_items;
 use crate::{Store, column::count, error::ReadError};
 use abide_protocol::method::daemon::TaskCounts;
 
-/// How much there is.
+/// Counts over all conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
     /// Root tasks that have not ended.

@@ -1,11 +1,11 @@
-//! Tasks. Lists have root tasks only: what is beneath one is part of it.
+//! Tasks. Lists have root tasks only; a sub-task is part of its root.
 
 use super::{Cursor, page_size};
 use crate::{Store, column::at, error::ReadError};
 use abide_protocol::{ConversationId, TaskId, Timestamp, task::AgentTask};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
-/// What [`from_row`] reads.
+/// The columns that [`from_row`] reads.
 const SELECT: &str = "SELECT id, brief FROM tasks";
 
 fn from_row(row: &Row<'_>) -> Result<AgentTask, ReadError> {
@@ -30,7 +30,7 @@ enum Tasks {
     Unfinished,
 }
 
-/// Root tasks, newest first, as lists carry them.
+/// Root tasks, newest first, in the short form.
 fn listed(
     connection: &Connection,
     conversation: Option<ConversationId>,
@@ -64,21 +64,21 @@ pub(super) fn current(connection: &Connection, id: ConversationId) -> Result<Vec
     Ok(current)
 }
 
-/// Which page of which tasks is read.
+/// Parameters of [`Store::tasks`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskQuery {
-    /// Absent: of all conversations.
+    /// `None`: all conversations.
     pub conversation: Option<ConversationId>,
-    /// Those that have ended, too.
+    /// Include ended tasks.
     pub with_ended: bool,
-    /// Where the page before ended.
+    /// The cursor that came with the page before.
     pub cursor: Option<String>,
-    /// The most tasks of a page.
+    /// The most tasks on the page.
     pub limit: u32,
 }
 
 impl Store {
-    /// Root tasks, newest first. With the cursor of the next page, if there is one. Prompts and scratchpads are left out.
+    /// Root tasks, newest first, without prompts and scratchpads; with the cursor of the next page, if there is one.
     pub async fn tasks(&self, query: TaskQuery) -> Result<(Vec<AgentTask>, Option<String>), ReadError> {
         let TaskQuery { conversation, with_ended, cursor, limit } = query;
         let cursor = Cursor::parse(cursor.as_deref())?;
@@ -95,7 +95,7 @@ impl Store {
         .await
     }
 
-    /// A task whole, if there is one with that id.
+    /// The whole task with this id.
     pub async fn task(&self, id: TaskId) -> Result<Option<AgentTask>, ReadError> {
         self.read(move |connection| {
             let Some(mut task) = tasks(connection, &format!("{SELECT} WHERE id = ?1"), params![id.0])?.pop()
@@ -123,7 +123,7 @@ impl Store {
         .await
     }
 
-    /// Conversations with a task that a daemon takes up when it starts.
+    /// Conversations with a task that a starting daemon has to load.
     pub async fn needing_daemon(&self) -> Result<Vec<ConversationId>, ReadError> {
         self.read(|connection| {
             let mut statement = connection
@@ -134,7 +134,7 @@ impl Store {
         .await
     }
 
-    /// The next moment that each conversation waits for, soonest first.
+    /// The next wake-up time of each conversation, soonest first.
     pub async fn wakes(&self) -> Result<Vec<(Timestamp, ConversationId)>, ReadError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(

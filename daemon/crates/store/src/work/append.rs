@@ -13,10 +13,10 @@ use abide_protocol::{
 use rusqlite::Connection;
 use std::{mem, sync::Arc};
 
-/// Records of one conversation, with what they make of its tasks.
+/// Records of one conversation, and the projections of the tasks they change.
 pub(crate) struct Append {
     conversation: ConversationId,
-    /// Their seqs are given anew each time this is applied.
+    /// Their seqs are assigned again each time this is applied.
     records: Vec<Record>,
     tasks: Vec<(TaskProjection, Arc<AgentTask>)>,
     urgent: bool,
@@ -53,7 +53,7 @@ impl Append {
         }
     }
 
-    /// A conversation begins with its creation, and only once.
+    /// A conversation's first record creates it, and no other does.
     fn check_conversation(&self, connection: &Connection) -> Result<(), Fault> {
         let exists = |sql: &str| connection.prepare_cached(sql)?.exists([self.conversation.0]);
         let creates =

@@ -9,10 +9,10 @@ use abide_protocol::{
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 
-/// Messages that are taken out of the search index one at a time.
+/// Up to this many messages are removed from the search index one by one.
 const FEW: i64 = 100;
 
-/// A conversation's end: its records go, one tombstone stays.
+/// Deletes a conversation's records; one tombstone stays.
 pub(crate) struct Delete {
     tombstone: Record,
     removed: u64,
@@ -39,15 +39,15 @@ impl Delete {
     }
 }
 
-/// Takes its messages out of the search index.
+/// Removes the conversation's messages from the search index.
 ///
-/// One at a time that takes about a millisecond each, since what is deleted is overwritten. With more than a few the index is emptied
-/// instead: the next search builds it anew, at some 30,000 messages a second. So it is if a record is damaged: nobody knows which
-/// words the index has of it.
-fn forget_words(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
+/// Removing one message takes about a millisecond, because deleted content is overwritten. With more than a few messages the whole
+/// index is emptied instead; the next search builds it again, some 30,000 messages a second. The same happens if a record is damaged,
+/// because its indexed words are unknown.
+fn remove_from_index(connection: &Connection, id: ConversationId) -> Result<(), Fault> {
     let searched_to = query::search_progress(connection)?.searched_to;
     let are_few = query::messages_up_to(connection, id, searched_to, FEW + 1)? <= FEW;
-    if !are_few || !take_out(connection, id, searched_to)? {
+    if !are_few || !remove_each(connection, id, searched_to)? {
         connection.execute_batch(
             "INSERT INTO search (search) VALUES ('delete-all'); UPDATE search_progress SET seq = 0;",
         )?;
@@ -55,10 +55,10 @@ fn forget_words(connection: &Connection, id: ConversationId) -> Result<(), Fault
     Ok(())
 }
 
-/// `false`: a record cannot be read.
-fn take_out(connection: &Connection, id: ConversationId, searched_to: Seq) -> Result<bool, Fault> {
+/// Removes message by message. `false`: a record cannot be read.
+fn remove_each(connection: &Connection, id: ConversationId, searched_to: Seq) -> Result<bool, Fault> {
     let read = query::each_record::<ReadError>(connection, id, |record| {
-        // The index needs to be told what it was.
+        // FTS5 needs the indexed text to remove it.
         if let Some(message) = record.message().filter(|message| message.seq <= searched_to) {
             connection
                 .prepare_cached("INSERT INTO search (search, rowid, text) VALUES ('delete', ?1, ?2)")?
@@ -77,7 +77,7 @@ impl Work for Delete {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let id = self.tombstone.conversation_id;
         let removed = project::close_items(ledger, id)?;
-        forget_words(ledger.connection, id)?;
+        remove_from_index(ledger.connection, id)?;
         let delete = |sql: &str| ledger.connection.prepare_cached(sql)?.execute([id.0]);
         if delete("DELETE FROM conversations WHERE id = ?1")? == 0 {
             return Err(WorkError::Gone(id).into());
@@ -90,7 +90,7 @@ impl Work for Delete {
         self.inbox = (!removed.is_empty()).then(|| InboxUpdate {
             added: Vec::new(),
             removed,
-            count: ledger.sums.open_items,
+            count: ledger.totals.open_items,
         });
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Work for Delete {
         let _ = self.answer.send(outcome.map(|()| self.removed));
     }
 
-    /// It makes room.
+    /// A deletion makes room.
     fn is_urgent(&self) -> bool {
         true
     }

@@ -1,7 +1,7 @@
 use super::{Answer, Work};
 use crate::ledger::{Fault, Ledger, WorkError};
 
-/// Drops a remembered decision of conversations that are deleted: no record is left that could say so.
+/// Forgets a decision that deleted conversations remembered: they have no records left that could forget it.
 pub(crate) struct ForgetRule {
     digest: [u8; 32],
     answer: Answer<()>,

@@ -8,12 +8,12 @@ use abide_protocol::Seq;
 use rusqlite::params;
 use std::ops::ControlFlow;
 
-/// Records looked at in one piece of work, so that others do not wait long.
+/// The most records indexed in one piece of work, so that other work does not wait long.
 const RECORDS: u64 = 4096;
-/// Bytes of text, likewise.
+/// The most bytes of text, for the same reason.
 const BYTES: usize = 1024 * 1024;
 
-/// Brings the search index a piece further.
+/// Indexes the next messages for search.
 pub(crate) struct Index {
     progress: Progress,
     answer: Answer<Progress>,

@@ -5,7 +5,7 @@ use abide_protocol::{ConversationId, Seq, conversation::Conversation, notificati
 use rusqlite::params;
 use std::sync::Arc;
 
-/// A client has shown messages to its person.
+/// Marks messages as read.
 pub(crate) struct MarkRead {
     conversation: ConversationId,
     seq: Seq,
@@ -24,7 +24,7 @@ impl Work for MarkRead {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let connection = ledger.connection;
         let id = self.conversation;
-        // Not beyond the last message: what is still to come is not read.
+        // Not beyond the last message: later ones are unread.
         if let Some(last) = query::last_message(connection, id, self.seq)? {
             self.changed = connection
                 .prepare_cached(

@@ -8,7 +8,7 @@ use crate::{
 use abide_protocol::{ConversationId, task::AgentTask};
 use rusqlite::OptionalExtension as _;
 
-/// Derives everything about a conversation anew.
+/// Rebuilds all projections of a conversation.
 pub(crate) struct Rebuild {
     conversation: ConversationId,
     tasks: Vec<(TaskProjection, AgentTask)>,
@@ -37,7 +37,7 @@ impl Work for Rebuild {
         project::close_items(ledger, id)?;
         project::forget_calls(ledger.connection, id)?;
         ledger.connection.prepare_cached("DELETE FROM conversations WHERE id = ?1")?.execute([id.0])?;
-        // Only those that come again of its records.
+        // Only the decisions that its records will add again.
         ledger
             .connection
             .prepare_cached("DELETE FROM rules WHERE conversation = ?1 AND seq IN (SELECT seq FROM records)")?
@@ -48,7 +48,7 @@ impl Work for Rebuild {
             .query_row([id.0], |row| row.get(0))
             .optional()?;
         let tasks = self.tasks.iter().map(|(_, brief)| brief);
-        let mut changes = Changes::of(tasks).of_history(read_up_to.unwrap_or(0));
+        let mut changes = Changes::of(tasks).for_rebuild(read_up_to.unwrap_or(0));
         query::each_record(ledger.connection, id, |record| {
             project::record(ledger.connection, &record, &mut changes)
         })?;

@@ -1,4 +1,4 @@
-//! The way to the writer: two lanes, so that ordinary work that piles up never keeps a stop or an answer out.
+//! The queue to the writer. Two lanes, so that waiting ordinary work never keeps out a stop or an answer.
 
 use crate::{
     ledger::WorkError,
@@ -11,7 +11,7 @@ use std::sync::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Pieces of work that may wait in a lane; more than that wait to be let in.
+/// The most pieces of work in a lane; callers wait for a place beyond that.
 const LANE: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Job {
     Close(oneshot::Sender<()>),
 }
 
-/// Work, and its place in the lane, which is free again when it is answered.
+/// A piece of work and its place in the lane, which is freed when the work is answered.
 pub(super) struct Queued {
     pub(super) work: Box<dyn Work>,
     _place: OwnedSemaphorePermit,
@@ -33,7 +33,7 @@ pub(super) struct Queued {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
-    /// Never full: it has room for all places of both lanes.
+    /// Never full: it has room for both lanes.
     jobs: SyncSender<Job>,
     ordinary: Arc<Semaphore>,
     urgent: Arc<Semaphore>,
@@ -47,7 +47,7 @@ impl Queue {
         (Self { jobs, ordinary: lane(), urgent: lane(), transactions }, receiver)
     }
 
-    /// Has work done, and waits for its outcome.
+    /// Hands work to the writer, and waits for its outcome.
     pub(crate) async fn run<T, W: Work + 'static>(
         &self,
         lane: Lane,
@@ -60,7 +60,7 @@ impl Queue {
         outcome.await.map_err(|_| WorkError::Closed)?
     }
 
-    /// Has the writer end after what was asked before.
+    /// Ends the writer after the work handed in before.
     pub(crate) async fn close(&self) {
         let Ok(_place) = self.place(Lane::Urgent).await else { return };
         let (answer, closed) = oneshot::channel();

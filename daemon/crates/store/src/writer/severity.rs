@@ -1,15 +1,15 @@
 use rusqlite::{Error, ErrorCode, ffi};
 
-/// What an error of SQLite means for what was to be written.
+/// What a SQLite error means for the work that met it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Severity {
-    /// It is wrong in itself; the rest is not touched.
+    /// Only this piece of work is wrong.
     Statement,
-    /// Later.
+    /// The disk is full: retry later.
     NoRoom,
-    /// Later: somebody else holds the database.
+    /// Another process holds the database: retry later.
     Locked,
-    /// Nothing can be relied on any more (an `fsync` that failed may have lost pages that count as written).
+    /// What is on disk is unknown: after a failed `fsync`, pages that count as written may be lost.
     Final,
 }
 
@@ -18,7 +18,7 @@ impl Severity {
         let Error::SqliteFailure(failure, _) = error else { return Self::Statement };
         match failure.code {
             ErrorCode::DiskFull => Self::NoRoom,
-            // The index of the log could not grow. It holds nothing that is not in the log.
+            // The log's index could not grow; it can be rebuilt from the log.
             ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::NoRoom,
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Locked,
             ErrorCode::ConstraintViolation

@@ -9,7 +9,7 @@ use abide_protocol::{
 use abide_store::{Append, AppendError, ClientMessageUse, Committed};
 
 #[tokio::test]
-async fn an_append_is_read_back_as_it_was_committed_and_told() {
+async fn an_append_is_published_and_read_back_unchanged() {
     let home = Home::new();
     let store = home.open();
     let id = conversation(1);
@@ -46,7 +46,7 @@ async fn an_append_is_read_back_as_it_was_committed_and_told() {
 }
 
 #[tokio::test]
-async fn a_conversation_tells_how_its_newest_task_ended() {
+async fn a_conversation_shows_how_its_newest_task_ended() {
     let home = Home::new();
     let store = home.open();
     let id = conversation(1);
@@ -67,7 +67,7 @@ async fn a_conversation_tells_how_its_newest_task_ended() {
 }
 
 #[tokio::test]
-async fn what_changes_nothing_about_the_conversation_says_nothing_about_it() {
+async fn an_append_that_leaves_the_conversation_unchanged_publishes_no_update_of_it() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -81,7 +81,7 @@ async fn what_changes_nothing_about_the_conversation_says_nothing_about_it() {
 }
 
 #[tokio::test]
-async fn appends_that_contradict_what_is_stored_leave_nothing_behind() {
+async fn appends_that_conflict_with_stored_records_change_nothing() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -124,7 +124,7 @@ async fn a_client_message_starts_one_task() {
 }
 
 #[tokio::test]
-async fn a_closed_store_says_so() {
+async fn a_closed_store_refuses_with_closed() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;

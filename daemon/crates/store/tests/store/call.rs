@@ -79,13 +79,13 @@ async fn a_call_is_seen_at_every_stage() {
         "one has ended, nobody knows the other"
     );
 
-    // What is said of it later does not bring it back.
+    // Later records do not reopen a finished call.
     let (_, calls) = after(RecordBody::ApprovalRequested(approval(2, 1))).await;
     assert_eq!(calls, [view]);
 }
 
 #[tokio::test]
-async fn of_very_many_calls_the_newest_are_listed() {
+async fn a_long_list_of_calls_keeps_the_newest() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 100).await;
@@ -100,9 +100,9 @@ async fn of_very_many_calls_the_newest_are_listed() {
     assert_eq!(calls.last().unwrap().call_id, call_id(60));
 }
 
-/// A record's name of before is read for good, and its row is never rewritten.
+/// A record's former name is read for good, and its row is never rewritten.
 #[tokio::test]
-async fn a_call_that_an_older_version_recorded_as_call_planned_is_the_same_call() {
+async fn a_call_planned_record_of_an_older_version_is_read_as_call_assessed() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 100).await;
@@ -120,7 +120,7 @@ async fn a_call_that_an_older_version_recorded_as_call_planned_is_the_same_call(
         database.query_row(newest, [], |row| row.get(0)).unwrap()
     };
     assert_eq!(stored_kind(), "call_assessed");
-    // Rows of that time have no checksum.
+    // Rows of that version have no checksum.
     let older = "UPDATE records SET kind = 'call_planned', checksum = NULL WHERE kind = 'call_assessed'";
     assert_eq!(database.execute(older, []).unwrap(), 1);
 

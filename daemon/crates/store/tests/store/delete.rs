@@ -25,7 +25,7 @@ fn files_that_hold(folder: &Path, needle: &str) -> Vec<String> {
     files
 }
 
-/// A conversation that says the secret everywhere it can.
+/// A conversation with the secret word in every kind of record.
 async fn talkative(store: &Store) -> Append {
     let id = conversation(1);
     let mut asked = question(7, None);
@@ -61,9 +61,9 @@ async fn talkative(store: &Store) -> Append {
     append
 }
 
-/// Of the words of few messages and of many.
+/// With few messages, removed one by one, and with many, when the index is emptied.
 #[tokio::test]
-async fn no_word_of_a_deleted_conversation_is_left_in_the_search_index() {
+async fn the_search_index_keeps_no_word_of_a_deleted_conversation() {
     for messages in [20, 200] {
         let home = Home::new();
         let store = home.open();
@@ -96,7 +96,7 @@ async fn no_word_of_a_deleted_conversation_is_left_in_the_search_index() {
 }
 
 #[tokio::test]
-async fn a_conversation_with_a_changed_record_can_be_deleted_and_no_word_of_it_is_found() {
+async fn a_conversation_with_a_damaged_record_can_be_deleted_and_is_no_longer_found() {
     let home = Home::new();
     let store = home.open();
     let kept = begin(&store, 1, 1).await;
@@ -143,7 +143,7 @@ async fn a_conversation_with_a_changed_record_can_be_deleted_and_no_word_of_it_i
 }
 
 #[tokio::test]
-async fn nothing_of_a_deleted_conversation_is_left_but_a_tombstone() {
+async fn only_a_tombstone_is_left_of_a_deleted_conversation() {
     let home = Home::new();
     let store = home.open();
     let kept = begin(&store, 5, 1000).await;

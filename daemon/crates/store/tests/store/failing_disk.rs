@@ -1,4 +1,4 @@
-//! Disks that are full, and disks that fail. Each of these needs a process of its own, with limits that only it has.
+//! Disks that are full, and disks that fail. Each test runs in a process of its own, under limits that apply to it alone.
 
 use super::support::*;
 use abide_protocol::{RecordId, Seq, Timestamp, record::RecordBody};
@@ -6,15 +6,15 @@ use abide_skip::skip;
 use abide_store::{Append, AppendError, Integrity, Options, Store, WriteError};
 use std::{fs, future::Future, path::Path, pin::pin, time::Duration};
 
-/// Where the disk is, for the test in the other process.
+/// The disk's path, for the test in the child process.
 const DISK: &str = "ABIDE_TEST_DISK";
 const MIB: usize = 1024 * 1024;
-/// Much longer than anything here takes.
+/// A timeout much longer than any of these tests takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// With a file system of its own.
+/// A wrapper that gives the child a file system of its own.
 const NAMESPACE: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
 
-/// It is killed if it takes longer than anything here may.
+/// A wrapper that kills the child after the timeout.
 #[expect(clippy::disallowed_methods, reason = "the limits are those of a process")]
 fn command(words: &[&str]) -> std::process::Command {
     let mut command = std::process::Command::new("timeout");
@@ -22,7 +22,7 @@ fn command(words: &[&str]) -> std::process::Command {
     command
 }
 
-/// Runs one of the ignored tests below in a process of its own, after that piece of shell.
+/// Runs one of the ignored tests below in a child process, after the shell command `prepare`.
 fn elsewhere(wrapper: &[&str], prepare: &str, test: &str, disk: &Path) {
     let script = format!("{prepare} && exec \"$@\"");
     let exe = std::env::current_exe().unwrap();
@@ -37,7 +37,7 @@ fn elsewhere(wrapper: &[&str], prepare: &str, test: &str, disk: &Path) {
     );
 }
 
-/// Runs it where `DISK` is a disk of 16 MiB.
+/// Runs the test with a disk of 16 MiB.
 fn on_a_small_disk(test: &str) {
     if !command(&[NAMESPACE, &["true"]].concat()).status().is_ok_and(|status| status.success()) {
         skip(test, "this machine has no user namespaces to mount a small disk in");
@@ -60,7 +60,7 @@ fn stop(n: u64) -> Append {
     Append { urgent: true, ..append(conversation(1), vec![record(n, None, notice("stopped"))]) }
 }
 
-/// Appends until the disk is full; answers with the number of the append that waits.
+/// Appends until the disk is full; returns the number of the append that waits.
 async fn fill(store: &Store) -> u64 {
     let mut state = store.state();
     begin(store, 1, 1).await;
@@ -75,7 +75,7 @@ async fn fill(store: &Store) -> u64 {
     }
 }
 
-/// Polls both until the first is done; the second must not be.
+/// Polls both futures until the first is ready; the second must not be ready before.
 async fn before<A: Future, B: Future>(first: A, second: B) -> A::Output {
     tokio::select! {
         biased;
@@ -86,7 +86,7 @@ async fn before<A: Future, B: Future>(first: A, second: B) -> A::Output {
 }
 
 #[test]
-fn everything_waits_for_room_but_what_is_urgent() {
+fn on_a_full_disk_only_urgent_work_is_committed() {
     on_a_small_disk("failing_disk::waits_inside");
 }
 
@@ -103,7 +103,7 @@ async fn waits_inside() {
     let withdrawn = fill(&store).await;
     let stored = store.records_after(None, Seq(0), 1000).await.unwrap().len();
 
-    // The append that filled the disk is gone with its future; this one stays.
+    // The append that filled the disk was withdrawn with its future; this one stays.
     let mut held = pin!(store.append(big(500)));
     let stopped = before(store.append(stop(600)), &mut held).await.unwrap();
     assert!(!reserve.exists());
@@ -124,7 +124,7 @@ async fn waits_inside() {
 }
 
 #[test]
-fn a_disk_without_room_for_the_reserve_is_full_from_the_start() {
+fn a_disk_without_room_for_the_reserve_counts_as_full() {
     on_a_small_disk("failing_disk::no_reserve_inside");
 }
 
@@ -147,7 +147,7 @@ async fn no_reserve_inside() {
 }
 
 #[test]
-fn what_waited_for_room_at_the_end_was_never_there() {
+fn an_append_that_still_waits_at_the_end_is_not_stored() {
     on_a_small_disk("failing_disk::restart_inside");
 }
 
@@ -163,7 +163,7 @@ async fn restart_inside() {
     let (held, ()) = tokio::join!(held, store.clone().close());
     assert_eq!(held, Err(AppendError::Closed));
 
-    // Full as it is, it opens, reads, and takes what is urgent; a deletion makes room for the rest.
+    // On the full disk the store opens, reads and commits urgent work; a deletion makes room for the rest.
     let store = open(disk, 8 * MIB);
     let records = store.conversation_records(conversation(1)).await.unwrap();
     assert_eq!(records.last().unwrap().body, notice("stopped"));
@@ -177,16 +177,16 @@ async fn restart_inside() {
 }
 
 #[tokio::test]
-async fn a_disk_that_fails_ends_all_writing_and_loses_nothing_that_was_answered() {
+async fn a_failing_disk_ends_all_writes_and_loses_no_acknowledged_append() {
     let home = Home::new();
     home.open().close().await;
     let folder = home.path().parent().unwrap().to_owned();
-    // A write beyond the limit fails, as on a broken disk, with an error that is not about room.
+    // A write beyond the file size limit fails with an error other than a full disk, as on a broken disk.
     elsewhere(&[], "trap '' XFSZ && ulimit -f 1024", "failing_disk::fails_inside", &folder);
     let answered: usize = fs::read_to_string(folder.join("answered")).unwrap().parse().unwrap();
     let store = home.open();
     let records = store.conversation_records(conversation(1)).await.unwrap();
-    // One that was not answered may be there all the same.
+    // An append without a reply may be stored all the same.
     assert!(
         (answered..=answered + 1).contains(&records.len()),
         "{answered} were answered, {} are there",

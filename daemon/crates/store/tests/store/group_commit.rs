@@ -12,13 +12,13 @@ use std::{
 };
 use tokio::task::JoinSet;
 
-/// Hands the future's request in, without waiting for the answer.
+/// Polls the future once, which hands in its request.
 fn poll_once<F: Future>(future: &mut Pin<Box<F>>) {
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
-/// A store with conversations 1 and 2 whose writer has committed a third one and stands still in the sink, until it is let
-/// go on by a message for each append that it tells of, that of the third one first.
+/// A store with conversations 1 and 2 whose writer has committed a third one and is blocked in the sink. Each message sent lets it
+/// publish one append, the third conversation's first.
 async fn standing_still(home: &Home) -> (Store, Sender<()>) {
     let (go, wait) = channel::<()>();
     let sink = move |_: &Committed| wait.recv().unwrap();
@@ -38,7 +38,7 @@ async fn standing_still(home: &Home) -> (Store, Sender<()>) {
 }
 
 #[tokio::test]
-async fn what_waits_is_committed_together() {
+async fn waiting_appends_are_committed_together() {
     let home = Home::new();
     let (store, go) = standing_still(&home).await;
     let before = store.transactions();
@@ -56,7 +56,7 @@ async fn what_waits_is_committed_together() {
 }
 
 #[tokio::test]
-async fn a_refused_append_leaves_its_neighbours_alone() {
+async fn a_refused_append_does_not_affect_the_others_of_its_batch() {
     let home = Home::new();
     let (store, go) = standing_still(&home).await;
     let before = store.transactions();
@@ -84,7 +84,7 @@ async fn a_refused_append_leaves_its_neighbours_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_sink_hears_of_everything_in_order_and_before_the_appender() {
+async fn the_sink_gets_appends_in_seq_order_and_before_the_appenders_reply() {
     let home = Home::new();
     let heard = Arc::new(Mutex::new(Vec::<Seq>::new()));
     let sink = {

@@ -16,7 +16,7 @@ fn traced(n: u64, raw: &str) -> RecordBody {
 }
 
 #[tokio::test]
-async fn a_history_is_the_tasks_own_with_what_came_in_the_stream() {
+async fn a_history_has_its_own_tasks_messages_and_events_with_traces() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -48,7 +48,7 @@ async fn a_history_is_the_tasks_own_with_what_came_in_the_stream() {
 }
 
 #[tokio::test]
-async fn of_a_long_history_the_newest_is_given() {
+async fn a_long_history_is_cut_to_its_newest_part() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;

@@ -8,7 +8,7 @@ use abide_protocol::{
 use abide_store::{Append, Lookup, PendingRef};
 
 #[tokio::test]
-async fn items_come_and_go_as_tasks_say() {
+async fn items_open_and_close_as_projections_list_them() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -59,11 +59,11 @@ async fn items_come_and_go_as_tasks_say() {
         Some(InboxUpdate { added: vec![more.clone()], removed: Vec::new(), count: 3 })
     );
     assert_eq!(store.counts().await.unwrap().inbox, 3);
-    // Oldest first: the approval is from moment 6.
+    // Oldest first: the approval's time is 6.
     assert_eq!(store.inbox(Some(task_id(3))).await.unwrap(), added);
     assert_eq!(store.inbox(None).await.unwrap(), [&added[..], std::slice::from_ref(&more)].concat());
 
-    // The same again is no news.
+    // The same projection again publishes no update.
     let committed = store
         .append(Append {
             tasks: vec![projection(task(id, 3, Status::WaitingApproval, vec![asked, wanted.clone()]))],
@@ -84,7 +84,7 @@ async fn items_come_and_go_as_tasks_say() {
     assert_eq!(committed.inbox, Some(InboxUpdate { added: Vec::new(), removed: vec![question], count: 2 }));
     assert_eq!(store.inbox(None).await.unwrap(), [added[1].clone(), more]);
 
-    // One who answers too late still finds where it belongs.
+    // A late answer still finds the item's task and conversation.
     let found = store.find_pending(&question_id(20).to_string()).await.unwrap();
     assert_eq!(
         found,

@@ -12,7 +12,7 @@ async fn conversations_are_paged_last_changed_first() {
     let home = Home::new();
     let store = home.open();
     for n in 1..=5 {
-        // 2 and 3 at the same moment.
+        // 2 and 3 at the same time.
         let at = if n == 3 { 2 } else { n };
         let mut first = record(n, None, created("x"));
         first.at = Timestamp(at.cast_signed());
@@ -52,7 +52,7 @@ async fn conversations_are_paged_last_changed_first() {
 }
 
 #[tokio::test]
-async fn conversations_change_as_records_say() {
+async fn records_change_the_conversations_row() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -107,9 +107,9 @@ async fn tasks_are_paged_newest_first() {
     assert_eq!(store.counts().await.unwrap().tasks.paused, 4);
 }
 
-/// What a task beneath another one says is that task's own.
+/// A child task is neither listed as a task nor shown in the timeline.
 #[tokio::test]
-async fn tasks_beneath_a_root_are_not_among_what_lists_and_timelines_show() {
+async fn lists_and_timelines_leave_out_sub_tasks() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -145,7 +145,7 @@ async fn tasks_beneath_a_root_are_not_among_what_lists_and_timelines_show() {
     assert_eq!(store.counts().await.unwrap().tasks.running, 1);
     assert_eq!(store.task_calls(task_id(3)).await.unwrap().calls.len(), 1, "it has them itself");
 
-    // Marks are at messages that are shown, and count them.
+    // Read marks and unread counts concern the shown messages only.
     let seq = page.messages[0].seq;
     assert_eq!(store.mark_read(id, seq).await.unwrap().unread, 1);
     assert_eq!(store.replace_projections(id, tasks).await, Ok(false));
@@ -153,7 +153,7 @@ async fn tasks_beneath_a_root_are_not_among_what_lists_and_timelines_show() {
 }
 
 #[tokio::test]
-async fn wakes_come_soonest_first_and_go() {
+async fn wake_times_are_listed_soonest_first_and_cleared() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -171,7 +171,7 @@ async fn wakes_come_soonest_first_and_go() {
 }
 
 #[tokio::test]
-async fn tasks_that_a_daemon_takes_up_are_found() {
+async fn conversations_that_need_a_daemon_are_found() {
     let home = Home::new();
     let store = home.open();
     let (a, b) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
@@ -236,7 +236,7 @@ async fn a_page_ends_early_when_its_texts_are_long() {
 }
 
 #[tokio::test]
-async fn read_marks_go_forward_to_what_was_said() {
+async fn read_marks_move_forward_up_to_the_last_message() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -249,10 +249,10 @@ async fn read_marks_go_forward_to_what_was_said() {
     assert_eq!(store.mark_read(id, Seq(4)).await.unwrap().unread, 2);
     let told = home.told();
     assert_eq!((told.len(), unread(&told[0]), told[0].records.len()), (1, 2, 0));
-    // Not back, and nothing new about it.
+    // It does not move back, and no update is published.
     assert_eq!(store.mark_read(id, Seq(2)).await.unwrap().unread, 2);
     assert_eq!(home.told(), []);
-    // Not ahead of what was said.
+    // Not beyond the last message.
     assert_eq!(store.mark_read(id, Seq(u64::MAX)).await.unwrap().unread, 0);
     let committed = store.append(append(id, vec![record(7, None, notice("new"))])).await.unwrap();
     assert_eq!(unread(&committed), 1);

@@ -25,7 +25,7 @@ async fn any_unique_prefix_or_suffix_is_enough() {
         ("  01234567-89AB-7cde-8f01 ", Lookup::One(a)),
         ("0123", Lookup::Many(vec![b, a])),
         ("eef", Lookup::Many(vec![b, a])),
-        // The end of one, the beginning of another.
+        // The end of one id and the beginning of another.
         ("beef", Lookup::Many(vec![c, a])),
         ("beef4", Lookup::One(c)),
         ("7cde", Lookup::None),

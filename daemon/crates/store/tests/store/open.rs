@@ -53,12 +53,12 @@ async fn only_the_owner_can_read() {
 }
 
 #[tokio::test]
-async fn what_was_answered_is_there_without_a_close() {
+async fn acknowledged_appends_survive_without_a_close() {
     let home = Home::new();
     let store = home.open();
     let id = story(&store).await;
     let records = store.conversation_records(id).await.unwrap();
-    // As after a kill: the files as they are now, open log and all.
+    // As after a kill: a copy of the files, with the log still open.
     let killed = Home::new();
     fs::create_dir(killed.path().parent().unwrap()).unwrap();
     for suffix in ["", "-wal"] {
@@ -89,14 +89,14 @@ async fn closing_leaves_one_whole_file() {
 }
 
 #[tokio::test]
-async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
+async fn a_database_behind_its_mark_is_refused_until_the_loss_is_accepted() {
     let home = Home::new();
     let store = home.open();
     story(&store).await;
     begin(&store, 6, 600).await;
     let folder = home.path().parent().unwrap().to_owned();
     let copied = |damage: fn(&Path)| {
-        // As after a kill: SQLite takes whatever is wrong in the log for its end.
+        // As after a kill: SQLite takes any damage in the log for its end.
         let killed = Home::new();
         fs::create_dir(killed.path().parent().unwrap()).unwrap();
         for name in ["abide.db", "abide.db-wal", "abide.db-newest"] {
@@ -111,7 +111,7 @@ async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
     let damages: [fn(&Path); 3] = [
         |log| {
             let mut bytes = fs::read(log).unwrap();
-            // In its first page.
+            // Damage in the log's first page.
             bytes[200] ^= 1;
             fs::write(log, bytes).unwrap();
         },
@@ -147,7 +147,7 @@ async fn what_ends_before_the_newest_record_is_refused_until_somebody_agrees() {
     }
 }
 
-/// Opens what the story left after `damage`; whatever comes of it, no file may have changed.
+/// Opens the story's database after `damage` and expects an error; no file may have changed.
 async fn refuses(damage: impl FnOnce(&Path)) -> OpenError {
     let home = Home::new();
     let store = home.open();
@@ -159,7 +159,7 @@ async fn refuses(damage: impl FnOnce(&Path)) -> OpenError {
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .map(|path| (path.clone(), fs::read(&path).unwrap()))
-            // Looking at it in WAL mode leaves an empty log and an index of that.
+            // Reading it in WAL mode leaves an empty log and its index.
             .filter(|(path, bytes)| {
                 let name = path.to_string_lossy();
                 !(name.ends_with("-shm") || name.ends_with("-wal") && bytes.is_empty())
@@ -176,7 +176,7 @@ async fn refuses(damage: impl FnOnce(&Path)) -> OpenError {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_and_left_alone() {
+async fn an_unreadable_database_is_refused_and_not_changed() {
     let error = refuses(|path| fs::write(path, "this is not a database, ".repeat(1000)).unwrap()).await;
     assert!(matches!(error, OpenError::NotOurs { .. }), "{error:?}");
 
@@ -204,7 +204,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
     .await;
     assert!(matches!(error, OpenError::Newer { found: 999, known: 6, .. }), "{error:?}");
 
-    // A log with changes in it stays one, too.
+    // Also if the log has changes.
     let error = refuses(|path| {
         let newer = Connection::open(path).unwrap();
         newer.execute_batch("PRAGMA user_version = 999").unwrap();
@@ -230,7 +230,7 @@ async fn what_cannot_be_read_is_refused_and_left_alone() {
 }
 
 #[tokio::test]
-async fn after_its_loss_is_accepted_a_missing_database_is_made_anew() {
+async fn a_missing_database_is_created_again_once_its_loss_is_accepted() {
     let home = Home::new();
     let store = home.open();
     let id = story(&store).await;
@@ -244,7 +244,7 @@ async fn after_its_loss_is_accepted_a_missing_database_is_made_anew() {
     Store::accept_loss(&home.path(), loss).unwrap();
     assert_eq!(try_open(&home.path()).unwrap().recorded_conversations().await.unwrap(), []);
 
-    // What is wrong otherwise is no loss to be accepted.
+    // Other errors are not a loss that can be accepted.
     fs::write(home.path(), "somebody else's file").unwrap();
     assert!(matches!(Store::loss(&home.path()), Err(OpenError::NotOurs { .. })));
 }
@@ -272,9 +272,9 @@ async fn an_unreadable_record_is_named() {
     for (sql, kind, reason) in [
         ("UPDATE records SET body = '{}' WHERE seq = 2", "notice", "missing field"),
         ("UPDATE records SET version = 9 WHERE seq = 2", "notice", "newer"),
-        ("UPDATE records SET kind = 'miracle' WHERE seq = 2", "miracle", "no such kind"),
+        ("UPDATE records SET kind = 'miracle' WHERE seq = 2", "miracle", "kind is unknown"),
     ] {
-        // As a record is that was stored before there were checksums.
+        // Like a record from before checksums.
         change(&format!("{sql}; UPDATE records SET checksum = NULL WHERE seq = 2"));
         match store.conversation_records(id).await {
             Err(ReadError::Record { seq, kind: found, reason: why }) => {
@@ -287,7 +287,7 @@ async fn an_unreadable_record_is_named() {
 }
 
 #[tokio::test]
-async fn a_changed_record_is_found_though_it_can_be_read() {
+async fn a_changed_record_is_reported_even_if_it_can_be_read() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -366,7 +366,7 @@ async fn a_backup_under_a_bare_name_is_in_the_current_folder() {
 }
 
 #[tokio::test]
-async fn a_database_is_looked_at_and_copied_while_it_is_used() {
+async fn a_database_is_examined_and_copied_while_it_is_used() {
     let home = Home::new();
     let store = home.open();
     let id = story(&store).await;
@@ -388,8 +388,8 @@ async fn a_database_is_looked_at_and_copied_while_it_is_used() {
     assert!(error.contains("not a database of Abide"), "{error}");
 }
 
-/// Each released schema has a database here, written by `write_fixture` before its schema was released. (That of schema 2 is that of
-/// schema 1 after migration 2.)
+/// Each released schema has a database here, written by `write_fixture` before its release. (Schema 2's is schema 1's after migration
+/// 2.)
 #[tokio::test]
 async fn databases_of_every_schema_open() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -431,9 +431,9 @@ async fn databases_of_every_schema_open() {
     }
 }
 
-/// Before schema 6 a daemon read it off a task's status and calls. A call that is allowed may wait behind one that is not.
+/// Before schema 6 a daemon derived it from a task's status and calls. An allowed call may wait behind one that is not allowed.
 #[tokio::test]
-async fn an_older_database_learns_which_tasks_a_daemon_takes_up() {
+async fn migration_6_finds_the_tasks_that_need_a_daemon() {
     let home = Home::new();
     let store = home.open();
     let statuses = [Status::ToolExecuting, Status::WaitingApproval, Status::WaitingUser, Status::Completed];

@@ -9,7 +9,7 @@ use abide_store::{Append, Store, WriteError};
 use rusqlite::{Connection, OpenFlags, types::Value};
 use std::path::Path;
 
-/// Everything in the database but the records, readable.
+/// All tables but the records, in readable form.
 fn projections(path: &Path) -> Vec<String> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let mut rows = Vec::new();
@@ -28,7 +28,7 @@ fn projections(path: &Path) -> Vec<String> {
     rows
 }
 
-/// A conversation in which everything happens that leaves a trace.
+/// A conversation that changes every projection.
 pub(crate) async fn story(store: &Store) -> ConversationId {
     let id = begin(store, 1, 1).await;
     let waiting = vec![Pending::Question(question(2, None)), Pending::Approval(approval(2, 3))];
@@ -73,7 +73,7 @@ pub(crate) async fn story(store: &Store) -> ConversationId {
 }
 
 #[tokio::test]
-async fn what_is_derived_again_is_what_was_derived_along_the_way() {
+async fn a_rebuild_gives_the_same_projections() {
     let home = Home::new();
     let store = home.open();
     let id = story(&store).await;

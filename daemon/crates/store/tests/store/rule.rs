@@ -14,7 +14,7 @@ async fn remember(store: &Store, n: u64, allow: bool) {
 }
 
 #[tokio::test]
-async fn a_decision_outlives_the_conversation_in_which_it_was_remembered() {
+async fn a_remembered_decision_outlives_its_conversation() {
     let home = Home::new();
     let store = home.open();
     let (first, second) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
@@ -29,7 +29,7 @@ async fn a_decision_outlives_the_conversation_in_which_it_was_remembered() {
             .map(|command| store.rule("shell", command, "/w"))
     };
     assert_eq!(decisions(&store), [Some(false), Some(true)]);
-    // A rebuild leaves alone what it cannot derive.
+    // A rebuild keeps decisions that it cannot derive.
     assert_eq!(store.recorded_conversations().await.unwrap(), [second]);
     for id in [first, second] {
         assert_eq!(store.replace_projections(id, Vec::new()).await, Ok(false));
@@ -61,7 +61,7 @@ async fn the_newest_decision_on_the_very_same_call_counts() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_opened_again_knows_what_was_decided() {
+async fn remembered_decisions_survive_reopening() {
     let home = Home::new();
     let store = home.open();
     begin(&store, 1, 1).await;
@@ -71,9 +71,9 @@ async fn a_store_that_is_opened_again_knows_what_was_decided() {
     assert_eq!(home.open().rule("shell", ARGUMENTS, "/w"), Some(false));
 }
 
-/// Whatever is decided or deleted side by side: who has the answer to an append finds it in the book.
+/// With appends and deletions at the same time: a decision is in the rule book when its append is answered.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_remembered_at_once_counts_when_it_is_answered() {
+async fn a_decision_counts_once_its_append_is_answered() {
     const CONVERSATIONS: u64 = 8;
     let home = Home::new();
     let store = home.open();
@@ -124,7 +124,7 @@ async fn forget(store: &Store, conversation: ConversationId, number: u64) {
 }
 
 #[tokio::test]
-async fn a_decision_that_is_forgotten_stays_forgotten_after_a_rebuild() {
+async fn a_forgotten_decision_stays_forgotten_after_a_rebuild() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -141,7 +141,7 @@ async fn a_decision_that_is_forgotten_stays_forgotten_after_a_rebuild() {
 }
 
 #[tokio::test]
-async fn a_decision_of_a_deleted_conversation_is_listed_without_its_words_and_can_be_forgotten() {
+async fn a_deleted_conversations_decision_is_listed_by_digest_only_and_can_be_forgotten() {
     let home = Home::new();
     let store = home.open();
     let (deleted, kept) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);

@@ -82,7 +82,7 @@ async fn words_are_found_in_messages_and_titles() {
 }
 
 #[tokio::test]
-async fn what_is_found_is_paged_and_follows_what_is_written() {
+async fn hits_are_paged_and_include_new_messages() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -116,7 +116,7 @@ async fn what_is_found_is_paged_and_follows_what_is_written() {
 }
 
 #[tokio::test]
-async fn more_than_fits_in_a_piece_is_searched_too() {
+async fn records_beyond_one_piece_of_indexing_are_found() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -133,7 +133,7 @@ async fn more_than_fits_in_a_piece_is_searched_too() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_not_found_any_more() {
+async fn deleted_messages_are_no_longer_found() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
@@ -154,7 +154,7 @@ async fn what_is_deleted_is_not_found_any_more() {
         .titles;
     assert_eq!(titles.len(), 1);
 
-    // With many messages the index begins anew.
+    // With many messages the index is emptied and built again.
     let big = begin(&store, 3, 20).await;
     let records = (30..230).map(|n| record(n, None, notice("plenty"))).collect();
     store.append(append(big, records)).await.unwrap();

@@ -9,7 +9,7 @@ use abide_protocol::{
 use abide_store::{Append, ConversationQuery};
 
 #[tokio::test]
-async fn each_scope_gets_its_own() {
+async fn each_scope_gets_its_own_snapshot() {
     let home = Home::new();
     let store = home.open();
     let empty = Snapshot {

@@ -36,7 +36,7 @@ impl Home {
         Store::open(options(&self.path()), Box::new(sink)).unwrap()
     }
 
-    /// What the sink was told since this was last asked.
+    /// What the sink got since the last call.
     pub(crate) fn told(&self) -> Vec<Committed> {
         std::mem::take(&mut self.told.lock().unwrap())
     }
@@ -46,7 +46,7 @@ pub(crate) fn options(path: &Path) -> Options {
     Options { path: path.to_owned(), reserve_bytes: 0, readers: 2 }
 }
 
-/// Ids that tell where they come from.
+/// Ids that show their group and number.
 pub(crate) fn uuid(group: u64, n: u64) -> Uuid {
     Uuid::from_u64_pair(group, n)
 }
@@ -71,7 +71,7 @@ pub(crate) fn approval_id(n: u64) -> ApprovalId {
     ApprovalId(uuid(0xa9, n))
 }
 
-/// A record whose id and moment are `n`.
+/// A record whose id and time are `n`.
 pub(crate) fn record(n: u64, task: Option<u64>, body: RecordBody) -> NewRecord {
     NewRecord {
         id: RecordId(uuid(0x4e, n)),
@@ -107,7 +107,7 @@ pub(crate) fn task_started(client_message: Option<ClientMessage>) -> RecordBody 
     RecordBody::TaskStarted(Box::new(TaskStarted { client_message, ..head() }))
 }
 
-/// A task beneath that one.
+/// A task beneath `parent`.
 pub(crate) fn started_beneath(parent: u64) -> RecordBody {
     RecordBody::TaskStarted(Box::new(TaskStarted { parent_id: Some(task_id(parent)), depth: 1, ..head() }))
 }
@@ -239,7 +239,7 @@ pub(crate) fn ended() -> RecordBody {
     RecordBody::TaskEnded(TaskEnded { reason: EndReason::Completed, summary: None, error: None })
 }
 
-/// A task that started at moment `n`.
+/// A task that started at time `n`.
 pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending: Vec<Pending>) -> AgentTask {
     AgentTask {
         id: task_id(n),
@@ -274,14 +274,14 @@ pub(crate) fn projection(task: AgentTask) -> TaskProjection {
     TaskProjection { task, wake_at: None, needs_daemon }
 }
 
-/// Begins conversation `n`, its first record having the id `first`.
+/// Creates conversation `n`; its first record has the id `first`.
 pub(crate) async fn begin(store: &Store, n: u64, first: u64) -> ConversationId {
     let id = conversation(n);
     store.append(append(id, vec![record(first, None, created(&format!("title {n}")))])).await.unwrap();
     id
 }
 
-/// Starts task `n` in that conversation; its record's id is `n` too.
+/// Starts task `n` in that conversation; its record has the id `n`.
 pub(crate) async fn start(store: &Store, id: ConversationId, n: u64, status: Status) {
     let append = Append {
         tasks: vec![projection(task(id, n, status, Vec::new()))],

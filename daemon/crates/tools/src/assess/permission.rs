@@ -1,8 +1,8 @@
 use abide_protocol::{record::Permission, task::Approvals, transcript::Tier};
 
-/// Whether a call may run that nothing else forbids. `remembered` is a person's lasting decision about this very call.
+/// Whether a call may run, if nothing forbids it before. `remembered` is the rule for this very call.
 ///
-/// The order: deny, allow, the task's approvals, the tier. What would not ask is not "allowed by `--yes`".
+/// The order: deny, allow, the task's approvals, the tier. The permission `Yes` is only for calls that would ask otherwise.
 pub(super) fn decide(remembered: Option<bool>, approvals: Approvals, tier: Tier) -> Permission {
     match (remembered, tier, approvals) {
         (Some(false), ..) => Permission::Denied(
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table() {
+    fn permissions_by_rule_tier_and_approvals() {
         use Approvals::{Allow as Yes, Ask as No};
         let denied = decide(Some(false), Yes, Tier::Allow);
         assert!(matches!(denied, Permission::Denied(_)));

@@ -11,20 +11,20 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// So many schemas are kept: a few for each version whose tasks still run.
-const KEPT: usize = 128;
+/// How many compiled schemas are kept: enough for a few versions whose tasks still run.
+const MAX_KEPT: usize = 128;
 
-/// So many faults are told at once.
-const TOLD: usize = 3;
+/// How many faults an error names.
+const MAX_NAMED: usize = 3;
 
-/// The schemas of tools, each compiled once. Tasks bring their own, frozen when they began.
+/// Compiled schemas of tools. Tasks bring their own schemas, frozen at their start.
 #[derive(Debug, Default)]
 pub(crate) struct Schemas(Mutex<HashMap<String, Arc<Validator>>>);
 
 impl Schemas {
     pub(super) fn check(&self, spec: &ToolSpec, arguments: &Value) -> Result<(), CallError> {
         let schema = self.compiled(spec)?;
-        let faults: Vec<String> = schema.iter_errors(arguments).take(TOLD).map(|e| fault(&e)).collect();
+        let faults: Vec<String> = schema.iter_errors(arguments).take(MAX_NAMED).map(|e| fault(&e)).collect();
         if faults.is_empty() { Ok(()) } else { Err(CallError::Arguments(faults.join("; "))) }
     }
 
@@ -36,7 +36,7 @@ impl Schemas {
         let schema = compile(spec)
             .map_err(|error| CallError::Schema { tool: spec.name.clone(), error: error.to_string() })?;
         let schema = Arc::new(schema);
-        if kept.len() >= KEPT {
+        if kept.len() >= MAX_KEPT {
             kept.clear();
         }
         kept.insert(spec.parameters.as_str().to_owned(), Arc::clone(&schema));
@@ -51,11 +51,11 @@ fn compile(spec: &ToolSpec) -> Result<Validator, SchemaError> {
         .map_err(|error| SchemaError::Invalid(one_line(&error.to_string(), 300)))
 }
 
-/// The field and what is wrong with it.
+/// The field and its fault.
 fn fault(error: &ValidationError<'_>) -> String {
     let field = error.instance_path().to_string();
     let field = field.trim_start_matches('/');
-    // The value may be of any length: it is not repeated.
+    // The value may be long, so it is masked.
     let words = one_line(&error.masked_with("it").to_string(), 200);
     if field.is_empty() { words } else { format!("`{}`: {words}", one_line(field, 60)) }
 }

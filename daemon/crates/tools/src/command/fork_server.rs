@@ -15,10 +15,10 @@ use std::{
     time::Duration,
 };
 
-/// A fork takes a fraction of a millisecond; a server that has not answered after this never will.
+/// A fork takes a fraction of a millisecond; after this time the server is taken for hung.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where helpers come from: a process of its own, started with the first command.
+/// The source of helpers: a process of its own, started with the first command.
 #[derive(Debug)]
 pub(crate) struct ForkServer {
     /// Program and arguments.
@@ -37,9 +37,10 @@ pub(super) struct Helper {
 #[derive(Debug)]
 struct Running {
     process: Child,
-    /// When this closes, the server ends.
+    /// Closing it ends the server.
     connection: UnixStream,
-    /// Our end of the connection to the helper that was asked for and that nobody has taken yet; who it is has not been read yet.
+    /// The daemon's end of the connection to a helper that was requested in advance and is not taken yet. Its identity has not
+    /// been read.
     asked: Option<UnixStream>,
 }
 
@@ -48,9 +49,9 @@ impl ForkServer {
         Self { command, running: Mutex::new(None) }
     }
 
-    /// Takes the helper that was asked for in advance, or has one forked. Blocking.
+    /// Takes the helper that was requested in advance, or requests one. Blocking.
     ///
-    /// If that fails, the server is ended, and the next one is another.
+    /// If that fails, the server is ended; the next call starts another.
     pub(super) fn helper(&self) -> io::Result<Helper> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let mut server = match running.take() {
@@ -66,14 +67,14 @@ impl ForkServer {
         helper
     }
 
-    /// Asks for a helper in advance, so that the next command need not wait for it.
+    /// Requests a helper in advance, so that the next command need not wait for it.
     pub(super) fn ask_in_advance(&self) {
-        // Whoever holds it waits for the server, which may take long.
+        // If it is locked, another command waits for the server, which may take long.
         let Ok(mut running) = self.running.try_lock() else { return };
         if let Some(server) = &mut *running
             && server.asked.is_none()
         {
-            // If this fails, the next command asks again.
+            // If this fails, the next command requests one again.
             let _ = server.ask().map(|connection| server.asked = Some(connection));
         }
     }
@@ -95,7 +96,7 @@ impl ForkServer {
         Ok(Running { process, connection, asked: None })
     }
 
-    /// Ends the server, and the helper that nobody has taken, and waits until the server is gone. Other helpers go on: each has a
+    /// Ends the server and the helper requested in advance, and waits until the server is gone. Other helpers go on: each has a
     /// connection of its own.
     pub(crate) fn close(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -109,8 +110,8 @@ impl Running {
     fn helper(&mut self) -> io::Result<Helper> {
         if let Some(connection) = self.asked.take() {
             let helper = self.answer(connection)?;
-            // It may have been killed while it waited, and its process id given away. If it is there now, it was when its identity
-            // was read.
+            // It may have been killed while it waited, and its process id reused. If its connection is open now, it lived when
+            // its identity was read.
             if is_open(&helper.connection) {
                 return Ok(helper);
             }
@@ -134,7 +135,7 @@ impl Running {
     fn end(self) {
         let Self { mut process, connection, asked } = self;
         drop((connection, asked));
-        // Halted, it would never see that.
+        // A halted server would not see that the connection closed.
         let _ = process.kill();
         let _ = process.wait();
     }
@@ -146,7 +147,7 @@ impl Drop for ForkServer {
     }
 }
 
-/// Whether the other side is there; it has nothing to say yet.
+/// Whether the other end is open. Nothing has been sent on it yet.
 fn is_open(connection: &UnixStream) -> bool {
     matches!(poll(&mut [PollFd::new(connection, PollFlags::IN)], Some(&Timespec::default())), Ok(0))
 }

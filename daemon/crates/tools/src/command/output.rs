@@ -4,9 +4,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// Bytes read at a time.
 const PIECE: usize = 32 * 1024;
 
-/// One output stream of a command: decoded, and captured within bounds.
+/// One output stream of a command: decodes it and keeps a limited part.
 pub(super) struct Output<R> {
-    /// `None` when it was closed.
+    /// `None` once it is closed.
     from: Option<R>,
     buffer: Box<[u8]>,
     utf8: Utf8,
@@ -19,7 +19,7 @@ impl<R: AsyncRead + Unpin> Output<R> {
         Self { from, buffer, utf8: Utf8::default(), captured: Capture::default() }
     }
 
-    /// The next piece, possibly empty; `None` when there is no more. Safe to drop while it waits.
+    /// The next piece, possibly empty; `None` at the end. Cancel-safe.
     pub(super) async fn next(&mut self) -> Option<String> {
         let read = self.from.as_mut()?.read(&mut self.buffer).await.unwrap_or(0);
         if read == 0 {

@@ -14,13 +14,13 @@ use std::{
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-/// A file that grows beyond this is replaced by its two ends, in bytes.
+/// A file that grows beyond this is reduced to its head and tail, in bytes.
 const MAX_FILE: u64 = 512 * 1024;
 
 /// Pieces that may wait for a slow disk.
 const WAITING: usize = 64;
 
-/// Where the output of a call's attempt is kept until its result is committed.
+/// The files that keep the output of a call's attempt until its result is committed.
 #[derive(Debug, Clone)]
 pub(crate) struct SpoolFiles {
     output: PathBuf,
@@ -35,17 +35,17 @@ impl SpoolFiles {
         }
     }
 
-    /// Notes the helper.
+    /// Writes down the helper's identity.
     pub(super) fn note(&self, identity: Option<&Identity>) -> io::Result<()> {
         private(&self.helper)?.write_all(&serde_json::to_vec(&identity)?)
     }
 
-    /// The helper, if one was started.
+    /// The identity that was written down, if a helper was taken.
     pub(crate) fn noted(&self) -> Option<Identity> {
         serde_json::from_slice(&fs::read(&self.helper).ok()?).ok()?
     }
 
-    /// The output so far, as it would stand in a result.
+    /// The output so far, in the form of a result.
     pub(crate) fn output(&self) -> String {
         let mut bytes = Vec::new();
         let Ok(file) = File::open(&self.output) else { return String::new() };
@@ -60,13 +60,13 @@ impl SpoolFiles {
     }
 }
 
-/// Everything that is kept in that folder, by call.
+/// All files kept in that folder, by call.
 pub(crate) fn kept(dir: &Path) -> io::Result<BTreeMap<CallId, Vec<PathBuf>>> {
     let mut kept = BTreeMap::<CallId, Vec<PathBuf>>::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        // The id has dashes itself; the attempt follows the last one.
+        // The id itself contains dashes; the attempt follows the last one.
         let call = name.to_str().and_then(|name| name.rsplit_once('-')?.0.parse().ok());
         if let Some(call) = call {
             kept.entry(call).or_default().push(entry.path());
@@ -83,17 +83,17 @@ pub(crate) fn remove(path: &Path) {
     }
 }
 
-/// Writes a command's output to its file, never waiting for the disk. There is no file before there is output.
+/// Writes a command's output to its file without ever waiting for the disk. The file is made with the first output.
 pub(crate) struct Spool {
     path: PathBuf,
-    /// From then on no more is kept: a stop is recorded at once, and what was kept is dropped with that.
+    /// Once cancelled, nothing more is written: a stop is recorded at once, and the files are removed with that.
     cancel: CancellationToken,
     writing: Option<Writing>,
 }
 
 struct Writing {
     pieces: mpsc::Sender<String>,
-    /// A piece was let go; the next one says so.
+    /// A piece was dropped; the next one is marked with a gap.
     gap: bool,
     writer: JoinHandle<()>,
 }
@@ -103,7 +103,7 @@ impl Spool {
         Self { path: files.output.clone(), cancel, writing: None }
     }
 
-    /// Keeps a piece; if the disk is far behind, it is let go. Within a runtime.
+    /// Writes a piece, or drops it if the disk is far behind. Needs a runtime.
     pub(super) fn write(&mut self, piece: &str) {
         let begin = || Writing::begin(self.path.clone(), self.cancel.clone());
         let writing = self.writing.get_or_insert_with(begin);
@@ -125,12 +125,12 @@ impl Writing {
         let writer = tokio::task::spawn_blocking(move || {
             let mut file = Rolling::create(&path);
             if cancel.is_cancelled() {
-                // Made, perhaps, after what is kept was dropped.
+                // The file may have been made after the others were removed.
                 remove(&path);
                 return;
             }
             while let Some(piece) = coming.blocking_recv().filter(|_| !cancel.is_cancelled()) {
-                // After an error (a full disk) the rest is let go: this is a courtesy, the result does not come from here.
+                // After an error (a full disk, say) the rest is dropped: the result does not depend on this file.
                 file = file.and_then(|mut file| file.write(&piece).map(|()| file));
             }
             if let Err(error) = file {
@@ -141,7 +141,7 @@ impl Writing {
     }
 }
 
-/// A file that keeps its size.
+/// A file of limited size.
 struct Rolling {
     file: File,
     path: PathBuf,

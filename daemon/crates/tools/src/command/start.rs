@@ -21,14 +21,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A helper that does not take its order within this is not going to.
+/// A helper that has not read its order after this is taken for hung.
 const HANDOVER: Duration = Duration::from_secs(5);
 
-/// A command that is to run.
+/// A command to run.
 pub(crate) struct Start {
     /// Program (absolute) and arguments.
     pub(crate) command: Vec<String>,
-    /// Where: an open directory.
+    /// The working directory, open.
     pub(crate) directory: OwnedFd,
     pub(crate) environment: BTreeMap<String, String>,
     /// The call's id.
@@ -36,9 +36,9 @@ pub(crate) struct Start {
     pub(crate) files: SpoolFiles,
 }
 
-/// A command with its helper, which waits: nothing of the command has begun. Dropped, the helper ends.
+/// A command with its helper, which waits: nothing of the command has begun. Dropping it ends the helper.
 pub(crate) struct Waiting {
-    /// The order, as the helper reads it.
+    /// The encoded order.
     message: Vec<u8>,
     fittings: Fittings,
     stdout: Receiver,
@@ -46,7 +46,7 @@ pub(crate) struct Waiting {
     connection: UnixStream,
     files: SpoolFiles,
     call: String,
-    /// The helper's.
+    /// The helper's identity.
     identity: Option<Identity>,
     live: LiveGuard,
 }
@@ -55,17 +55,17 @@ pub(crate) struct Waiting {
 pub(crate) struct Link {
     pub(super) stdout: Receiver,
     pub(super) stderr: Receiver,
-    /// While it is open, the command may run.
+    /// Closing it ends the command.
     pub(super) connection: UnixStream,
     pub(super) spool: Spool,
     pub(super) call: String,
-    /// The helper's.
+    /// The helper's identity.
     pub(super) identity: Option<Identity>,
     pub(super) live: LiveGuard,
 }
 
 impl Start {
-    /// Takes a helper and notes who it is, before it is told what to run: whatever runs can be found after a crash.
+    /// Takes a helper and writes down its identity before it gets an order, so that whatever runs can be found after a crash.
     ///
     /// Blocking, within a runtime.
     pub(crate) fn prepare(self, server: &ForkServer, live: &Live) -> io::Result<Waiting> {
@@ -77,7 +77,7 @@ impl Start {
         let stdout = Receiver::from_owned_fd(stdout.into())?;
         let stderr = Receiver::from_owned_fd(stderr.into())?;
         let Helper { pid, identity, connection } = server.helper().or_else(|error| {
-            // Something may have killed the server.
+            // The server may have been killed.
             tracing::warn!(%error, "no helper could be forked; trying once more");
             server.helper()
         })?;
@@ -106,9 +106,9 @@ impl Start {
 }
 
 impl Waiting {
-    /// Tells the helper what to run. If this fails, the helper has not got the whole order, and nothing has begun.
+    /// Sends the helper its order. If this fails, the helper has not got the whole order, and nothing has begun.
     ///
-    /// From `cancel` on, no more output is kept.
+    /// Once `cancel` is cancelled, no more output is kept.
     pub(crate) async fn begin(mut self, cancel: &CancellationToken) -> io::Result<Link> {
         timeout(HANDOVER, self.hand_over()).await??;
         pass(Point::CommandOrdered);
@@ -124,7 +124,7 @@ impl Waiting {
         connection.write_all(message.get(sent..).unwrap_or_default()).await
     }
 
-    /// Ends the helper and drops what was noted of it: the command is not going to run. Blocking.
+    /// Ends the helper and removes its files: the command will not run. Blocking.
     pub(crate) fn discard(self) {
         let Self { connection, files, .. } = self;
         drop(connection);

@@ -4,7 +4,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the assessed calls of one reply will have done to the workspace. Nothing of it is on disk.
+/// The changes that the assessed calls of one reply will make to the workspace. None is on disk.
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     /// By real path.
@@ -13,7 +13,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// What the file will hold when a call that is assessed now runs; `None` if there will be no file, but a folder for it.
+    /// The file's content after the calls assessed so far; `None` if there will be no file, but a folder to hold it.
     pub(crate) fn content(&self, workspace: &Workspace, spot: &Spot) -> Result<Option<Vec<u8>>, PathError> {
         if let Some(content) = self.files.get(&spot.real) {
             return Ok(Some(content.clone()));
@@ -32,7 +32,7 @@ impl Overlay {
         self.files.insert(spot.real.clone(), content);
     }
 
-    /// The folder and those above it.
+    /// Adds a folder and those above it.
     pub(crate) fn create_folder(&mut self, spot: &Spot) -> Result<(), PathError> {
         let new = spot.real.ancestors().take(spot.missing);
         if let Some(file) = new.clone().find(|path| self.files.contains_key(*path)) {

@@ -4,13 +4,13 @@ use abide_protocol::inbox::{Changed, Preview};
 use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
 
-/// A diff is cut to this, in characters: some hundred lines of code written anew.
+/// The longest diff, in characters: some hundred lines of new code.
 const MAX_DIFF: usize = 48_000;
 
-/// After this the diff is good enough.
+/// The diff is less exact after this time.
 const TIMEOUT: Duration = Duration::from_millis(300);
 
-/// What the edit would change, for people.
+/// The preview of an edit, for people.
 pub(crate) fn preview(edit: &Edit) -> Preview {
     let path = edit.spot.relative.to_string_lossy().into_owned();
     let before = edit.before.as_deref().unwrap_or_default();

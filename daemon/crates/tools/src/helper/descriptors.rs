@@ -1,8 +1,8 @@
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::{fs, io, os::fd::BorrowedFd};
 
-/// Sees to it that nothing but stdin, stdout and stderr reaches the command: what the daemon itself inherited may have come down
-/// to here.
+/// Closes all descriptors but stdin, stdout and stderr when the command is executed: some may be inherited from the daemon's own
+/// parent.
 pub(super) fn keep_only_standard() -> io::Result<()> {
     let mut open = Vec::new();
     for entry in fs::read_dir("/proc/self/fd")? {

@@ -1,4 +1,4 @@
-//! What daemon, fork server and helper say to each other.
+//! The messages between daemon, fork server and helper.
 
 use rustix::{
     cmsg_space,
@@ -21,33 +21,33 @@ use std::{
     ptr,
 };
 
-/// An order is no longer than this, in bytes.
+/// The longest order, in bytes.
 const MAX_ORDER: usize = 4 << 20;
 
-/// Descriptors in a message, at most.
+/// The most descriptors in a message.
 const DESCRIPTORS: usize = 3;
 
-/// From the daemon, any time after the order: end the command. Its processes may clean up first.
+/// From the daemon, at any time after the order: end the command. Its processes get time to clean up.
 pub(crate) const STOP: u8 = b's';
 
-/// From the daemon, first: what to run.
+/// From the daemon, first: the command to run.
 #[derive(Debug)]
 pub(crate) struct Order {
     /// Program (absolute) and arguments.
     pub(crate) command: Vec<String>,
-    /// The whole of it.
+    /// The command's whole environment.
     pub(crate) environment: BTreeMap<String, String>,
 }
 
-/// An order as the helper has it.
+/// A received order.
 pub(super) struct Program {
-    /// Each ends with a zero: the arguments, then `name=value`.
+    /// Strings, each with a zero at its end: the arguments, then `name=value`.
     strings: Vec<u8>,
     /// How many of them are arguments.
     arguments: usize,
 }
 
-/// What comes with an order: where the command runs, and where it prints to.
+/// The descriptors sent with an order: the command's directory and its output pipes.
 #[derive(Debug)]
 pub(crate) struct Fittings {
     pub(crate) directory: OwnedFd,
@@ -55,7 +55,7 @@ pub(crate) struct Fittings {
     pub(crate) stderr: OwnedFd,
 }
 
-/// To the daemon, last: nothing runs any more.
+/// To the daemon, last: no process of the command runs any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) ending: CommandEnd,
@@ -74,12 +74,12 @@ pub(crate) enum CommandEnd {
     NotStarted(String),
 }
 
-/// Asks the fork server for a helper, which takes this end of a connection.
+/// Requests a helper from the fork server; the helper gets `connection`.
 pub(crate) fn ask_for_helper(server: &UnixStream, connection: &UnixStream) -> io::Result<()> {
     send(server.as_fd(), b"h", &[connection.as_fd()]).map(drop)
 }
 
-/// The server's answer: the helper's process id.
+/// The server's reply: the helper's process id.
 pub(crate) fn forked_helper(mut server: &UnixStream) -> io::Result<i32> {
     let mut answer = [0; 4];
     server.read_exact(&mut answer)?;
@@ -89,13 +89,13 @@ pub(crate) fn forked_helper(mut server: &UnixStream) -> io::Result<i32> {
     }
 }
 
-/// The server's side: the connection of a helper that is wanted; `None` when the daemon has gone.
+/// The server's side: the connection for the requested helper; `None` when the daemon has closed its end.
 pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<UnixStream>> {
     let Some([connection]) = receive(daemon, &mut [0])? else { return Ok(None) };
     Ok(Some(connection.into()))
 }
 
-/// The server's answer: a process id, or why there is none.
+/// The server's reply: a process id, or why the fork failed.
 pub(super) fn answer(mut daemon: &UnixStream, forked: io::Result<i32>) -> io::Result<()> {
     let answer = forked
         .unwrap_or_else(|error| error.raw_os_error().unwrap_or(Errno::IO.raw_os_error()).saturating_neg());
@@ -103,12 +103,12 @@ pub(super) fn answer(mut daemon: &UnixStream, forked: io::Result<i32>) -> io::Re
 }
 
 impl Order {
-    /// The order as it is sent.
+    /// The encoded order.
     pub(crate) fn message(&self) -> io::Result<Vec<u8>> {
         let mut strings = Vec::new();
         let variables = self.environment.iter().map(|(name, value)| format!("{name}={value}"));
         for string in self.command.iter().cloned().chain(variables) {
-            // Without it this would end the string, and begin another.
+            // A zero would end the string and begin another.
             if string.contains('\0') {
                 return Err(invalid("there is a zero byte in the command or its environment"));
             }
@@ -124,8 +124,8 @@ impl Order {
 }
 
 impl Fittings {
-    /// Sends the descriptors with the beginning of an order's message; says how many of its bytes were sent. The rest is to follow:
-    /// a helper that does not get all of it runs nothing.
+    /// Sends the descriptors with the first bytes of an order; returns how many bytes were sent. The caller sends the rest: a
+    /// helper that does not get the whole order runs nothing.
     pub(crate) fn send(&self, helper: BorrowedFd<'_>, message: &[u8]) -> io::Result<usize> {
         let Self { directory, stdout, stderr } = self;
         send(helper, message, &[directory.as_fd(), stdout.as_fd(), stderr.as_fd()])
@@ -137,7 +137,7 @@ fn invalid(words: &'static str) -> io::Error {
 }
 
 impl Program {
-    /// The helper's side of an order; `None` when the daemon has gone.
+    /// The helper's side: receives an order; `None` when the daemon has closed its end.
     pub(super) fn receive(mut daemon: &UnixStream) -> io::Result<Option<(Self, Fittings)>> {
         let mut numbers = [0; 8];
         let Some([directory, stdout, stderr]) = receive(daemon, &mut numbers)? else { return Ok(None) };
@@ -152,7 +152,7 @@ impl Program {
         Ok(Some((Self { strings, arguments }, Fittings { directory, stdout, stderr })))
     }
 
-    /// Arguments, the program first, and environment, each of them as the kernel takes it.
+    /// Arguments (the program first) and environment, as `execve` takes them.
     pub(super) fn lists(&self) -> [Vec<*const c_char>; 2] {
         let mut all = self.strings.split_inclusive(|byte| *byte == 0).map(|string| string.as_ptr().cast());
         let arguments = all.by_ref().take(self.arguments).chain([ptr::null()]).collect();
@@ -165,7 +165,7 @@ impl Report {
         Self { ending, ended: 0, survivors: 0 }
     }
 
-    /// As a line.
+    /// Writes it as one line.
     pub(super) fn write(&self, mut daemon: &UnixStream) -> io::Result<()> {
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
@@ -173,7 +173,7 @@ impl Report {
     }
 }
 
-/// Sends descriptors with these bytes, or with the first of them; says how many were sent.
+/// Sends descriptors with these bytes, or with the first of them; returns how many bytes were sent.
 fn send(to: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<usize> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
@@ -183,7 +183,7 @@ fn send(to: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io:
     Ok(sendmsg(to, &[IoSlice::new(bytes)], &mut beside, SendFlags::NOSIGNAL)?)
 }
 
-/// Fills the bytes and takes the descriptors that come with them; `None` at the end.
+/// Fills `bytes` and takes the descriptors that come with them; `None` at the end.
 fn receive<const COUNT: usize>(from: &UnixStream, bytes: &mut [u8]) -> io::Result<Option<[OwnedFd; COUNT]>> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
@@ -191,7 +191,7 @@ fn receive<const COUNT: usize>(from: &UnixStream, bytes: &mut [u8]) -> io::Resul
     let wanted = bytes.len();
     let received = match recvmsg(from, &mut [IoSliceMut::new(bytes)], &mut beside, flags) {
         Ok(received) if received.bytes > 0 => received,
-        // So it looks when what we said last was not read.
+        // The peer closed its end without reading the last message.
         Ok(_) | Err(Errno::CONNRESET) => return Ok(None),
         Err(error) => return Err(error.into()),
     };

@@ -1,5 +1,5 @@
-//! Starts the command. `fork` would copy the helper's memory for a process that at once becomes another program; here the child
-//! borrows it until then, as `posix_spawn` does it, which cannot set a parent-death signal.
+//! Starts the command. `fork` would copy the helper's memory for a child that executes another program at once. Here the child
+//! shares the memory until then, as `posix_spawn` does; but that cannot set a parent-death signal.
 
 use super::{
     protocol::{Fittings, Program},
@@ -15,21 +15,21 @@ use std::{
     sync::atomic::{AtomicI32, Ordering},
 };
 
-/// Of the child's stack, in units of 16 bytes: it is aligned to them.
+/// The size of the child's stack in units of 16 bytes, its alignment.
 const STACK: usize = 64 * 1024 / 16;
 
-/// What the child is told. It lives in this process's memory, which the child has too.
+/// The child's input. It lives in this process's memory, which the child shares.
 struct Child<'a> {
     helper: Pid,
     fittings: &'a Fittings,
     program: *const c_char,
     arguments: *const *const c_char,
     environment: *const *const c_char,
-    /// Why it did not become the command; 0: it did.
+    /// The error number if executing the command failed; 0: it succeeded.
     failed: AtomicI32,
 }
 
-/// Starts the command, in its directory, with its output.
+/// Starts the command in its directory, with its output pipes.
 pub(super) fn spawn(program: &Program, fittings: &Fittings) -> io::Result<Pid> {
     let [arguments, environment] = program.lists();
     let [first, _, ..] = arguments[..] else { return Err(io::ErrorKind::InvalidInput.into()) };
@@ -72,7 +72,7 @@ pub(super) fn spawn(program: &Program, fittings: &Fittings) -> io::Result<Pid> {
     }
 }
 
-/// The child's whole life until it is another program.
+/// Runs in the child until it executes the command.
 extern "C" fn become_command(child: *mut c_void) -> c_int {
     #[expect(unsafe_code, reason = "see where it is called")]
     // SAFETY: it is what `spawn` passes, which stands still meanwhile. It is only read, but for the atomic.

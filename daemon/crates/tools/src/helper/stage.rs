@@ -1,5 +1,5 @@
-//! What the system keeps of a process: how a helper comes to be, what it hears of its children, and what its child is before it
-//! becomes the command. (A sandbox will be entered here.)
+//! Process state kept by the kernel: forks a helper, reports ended children, and prepares the command's process before it
+//! executes the command. (A sandbox will be entered here.)
 
 use rustix::{
     fs::{Mode, OFlags, open},
@@ -15,7 +15,7 @@ use std::{
     ptr,
 };
 
-/// Open files; programs that need more may raise it to the hard limit.
+/// The limit of open files; programs may raise it to the hard limit.
 const OPEN_FILES: u64 = 4096;
 
 /// Forks this process, which must have one thread; `None` in the child.
@@ -29,13 +29,13 @@ pub(super) fn fork() -> io::Result<Option<i32>> {
     }
 }
 
-/// Whether children that end leave nothing behind to be waited for. (A child inherits this.)
+/// Whether ended children are reaped by the kernel. (A child inherits this.)
 pub(super) fn forget_children(forget: bool) -> io::Result<()> {
     let action = if forget { libc::SIG_IGN } else { libc::SIG_DFL };
     set_action(libc::SIGCHLD, action)
 }
 
-/// What commands may use, and helpers with them.
+/// Sets the limits of commands, and of helpers.
 pub(super) fn limit() -> io::Result<()> {
     let files = getrlimit(Resource::Nofile);
     let soft = files.maximum.map_or(OPEN_FILES, |hard| hard.min(OPEN_FILES));
@@ -44,14 +44,14 @@ pub(super) fn limit() -> io::Result<()> {
     Ok(())
 }
 
-/// Becomes readable when a child ends, or has ended since it was last [heard](Self::hear).
+/// A descriptor that becomes readable when a child ends, or has ended since [`Self::drain`] was last called.
 pub(super) struct ChildEnds(OwnedFd);
 
 impl ChildEnds {
     pub(super) fn watch() -> io::Result<Self> {
         let signals = signals(Some(libc::SIGCHLD));
         set_mask(&signals)?;
-        #[expect(unsafe_code, reason = "there is no safe way to hear of signals through a descriptor")]
+        #[expect(unsafe_code, reason = "there is no safe way to receive signals through a descriptor")]
         // SAFETY: the set is valid for the call, which takes a copy of it.
         let fd = unsafe { libc::signalfd(-1, &raw const signals, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
         if fd < 0 {
@@ -62,8 +62,8 @@ impl ChildEnds {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Takes what there is to be heard.
-    pub(super) fn hear(&self) {
+    /// Reads the pending signals.
+    pub(super) fn drain(&self) {
         let _ = rustix::io::read(&self.0, &mut [0; size_of::<libc::signalfd_siginfo>()]);
     }
 }
@@ -74,20 +74,20 @@ impl AsFd for ChildEnds {
     }
 }
 
-/// Prepares this process, a child of the helper's. Neither allocates nor locks.
+/// Prepares this process, a child of the helper. Neither allocates nor locks.
 pub(super) fn prepare(helper: Pid) -> Result<(), Errno> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // If the helper died before that, nobody would ever be told.
+    // If the helper died before the signal was set, the signal would never come.
     if getppid() != Some(helper) {
         return Err(Errno::SRCH);
     }
-    // Its own session: no terminal, and `kill 0` does not reach the helper.
+    // A session of its own: no terminal, and `kill 0` does not reach the helper.
     setsid()?;
-    // When memory runs out, a command goes before the daemon does.
+    // When memory runs out, the kernel kills a command before the daemon.
     if let Ok(score) = open(c"/proc/self/oom_score_adj", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()) {
         let _ = write(score, b"500");
     }
-    // As a program expects to find them.
+    // The default that programs expect.
     let _ = set_action(libc::SIGPIPE, libc::SIG_DFL);
     let _ = set_mask(&signals(None));
     Ok(())
@@ -102,7 +102,7 @@ fn set_action(signal: i32, action: libc::sighandler_t) -> io::Result<()> {
     }
 }
 
-/// A set of no signal, or of one.
+/// A set of one signal, or of none.
 fn signals(one: Option<i32>) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     #[expect(unsafe_code, reason = "there is no safe way to make a set of signals")]

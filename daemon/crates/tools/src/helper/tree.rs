@@ -11,20 +11,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What is asked to end has this long to clean up.
+/// How long processes that are asked to end have to clean up.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// What a command leaves behind has this long to end by itself: the `tee` that writes down its last words, say.
+/// How long processes that a command leaves behind have to end by themselves, such as a `tee` that writes the last lines.
 const LINGER: Duration = Duration::from_millis(100);
 
-/// How long a killed process may take to go.
+/// How long a killed process may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// So often in a row nothing is found that can be killed, before it is given up: a child may slip through one look at the process
-/// table by being born while its parent dies, but then it is ours, and the next look finds it.
+/// How many rounds in a row may find nothing to kill before it is given up. A process may be missed in one look at the process
+/// table, because it is born while its parent dies; it is then adopted, and the next look finds it.
 const FRUITLESS: u32 = 10;
 
-/// The command and all that comes of it. Everything here descends from this process, or will be adopted by it.
+/// The command and all its descendants: they descend from this process, or are adopted by it.
 pub(super) struct Tree<'a> {
     command: Pid,
     /// How the command itself ended, once it has.
@@ -33,12 +33,12 @@ pub(super) struct Tree<'a> {
     daemon: &'a UnixStream,
 }
 
-/// What happens while a tree lives.
+/// What can happen while the tree is watched.
 enum Event {
     ChildEnded,
-    /// The daemon wants it to end.
+    /// The daemon asks for its end.
     Stop,
-    /// The daemon has gone.
+    /// The daemon has closed the connection.
     Abandoned,
     TimeOver,
 }
@@ -48,17 +48,18 @@ impl<'a> Tree<'a> {
         Self { command, ending: None, ends, daemon }
     }
 
-    /// Waits for the command, or for the daemon's word or end; when this returns, nothing is left that could be ended.
+    /// Waits for the command to end, or for the daemon to stop it or close the connection. When it returns, no process is left
+    /// that could be killed.
     pub(super) fn watch(mut self) -> Report {
         let mut ended = 0;
         let survivors = loop {
             match self.next(None) {
                 Event::ChildEnded => {
-                    self.take_note();
+                    self.reap_all();
                     if self.ending.is_none() {
                         continue;
                     }
-                    // Nearly always nothing is left, and looking through all processes costs more than all else here.
+                    // Nearly always nothing is left, and reading the process table costs more than everything else here.
                     if has_children() {
                         let _ = wait_descendants(getpid(), LINGER);
                     }
@@ -79,11 +80,11 @@ impl<'a> Tree<'a> {
         Report { ending, ended, survivors }
     }
 
-    /// Until all is gone, or it has taken long enough, or the daemon goes away.
+    /// Waits until all have ended, or the time is over, or the daemon closes the connection.
     fn grace(&mut self) {
         let until = Instant::now() + GRACE;
         loop {
-            self.take_note();
+            self.reap_all();
             if !has_children() {
                 return;
             }
@@ -94,7 +95,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Waits for what happens next, for as long as that.
+    /// Waits for the next event until this time.
     fn next(&self, until: Option<Instant>) -> Event {
         let mut sources = [PollFd::new(&self.ends, PollFlags::IN), PollFd::new(self.daemon, PollFlags::IN)];
         loop {
@@ -108,7 +109,7 @@ impl<'a> Tree<'a> {
             }
         }
         let [_, daemon] = sources;
-        // First: what is left of a command that ends at the same moment is to have its grace.
+        // The daemon's message first: if the command ends at the same moment, its other processes still get time to clean up.
         if !daemon.revents().is_empty() {
             let mut word = [0];
             return match (&*self.daemon).read(&mut word) {
@@ -116,38 +117,38 @@ impl<'a> Tree<'a> {
                 _ => Event::Abandoned,
             };
         }
-        self.ends.hear();
+        self.ends.drain();
         Event::ChildEnded
     }
 
-    /// Of all children that have ended.
-    fn take_note(&mut self) {
+    /// Reaps all children that have ended.
+    fn reap_all(&mut self) {
         while let Some((pid, status)) = reap() {
-            // Only once: its process id may be given to another that ends here.
+            // Only the first time: its process id may be reused by another child.
             if pid == self.command && self.ending.is_none() {
                 self.ending = Some(ending(status));
             }
         }
     }
 
-    /// Kills everything until there is no child, or nothing left that can be killed.
+    /// Kills everything until there is no child, or none that can be killed.
     fn end(&mut self) -> Leftover {
         let mut total = Leftover::default();
         let mut fruitless = 0;
         loop {
-            self.take_note();
+            self.reap_all();
             if !has_children() || fruitless == FRUITLESS {
                 return total;
             }
             let leftover = end_descendants(getpid(), PATIENCE).unwrap_or_default();
             total = Leftover { ended: total.ended + leftover.ended, survivors: leftover.survivors };
-            // One that is stuck in the kernel is killed in every round.
+            // A process that is stuck in the kernel is killed in every round.
             fruitless = if leftover.ended <= leftover.survivors { fruitless + 1 } else { 0 };
         }
     }
 }
 
-/// The next child that has ended.
+/// Reaps a child that has ended.
 fn reap() -> Option<(Pid, WaitStatus)> {
     loop {
         match wait(WaitOptions::NOHANG) {
@@ -157,7 +158,7 @@ fn reap() -> Option<(Pid, WaitStatus)> {
     }
 }
 
-/// Whether there is a child, ended or not. Takes no note of it.
+/// Whether there is a child, ended or not. Reaps none.
 fn has_children() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::All, look), Err(Errno::CHILD))

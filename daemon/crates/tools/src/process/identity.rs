@@ -3,7 +3,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 use std::{fs, io, os::fd::OwnedFd, sync::OnceLock};
 
-/// One process and no other, also after its id was given to another one, and after a reboot.
+/// Identifies one process, also after its id is reused, and after a reboot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     pid: i32,
@@ -19,7 +19,7 @@ impl Identity {
         Ok(Self { pid: pid.as_raw_nonzero().get(), start, boot: boot()? })
     }
 
-    /// The process, if it is still there.
+    /// The process, if it still runs.
     pub(crate) fn open(&self) -> Option<(Pid, OwnedFd)> {
         if boot().ok()? != self.boot {
             return None;
@@ -32,12 +32,12 @@ impl Identity {
 /// A descriptor of exactly this process.
 pub(super) fn open(pid: Pid, start: u64) -> Option<OwnedFd> {
     let handle = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-    // Read after opening: if this is the start time, the descriptor cannot be another's.
+    // Read after opening: if the start time is equal, the descriptor is of this process.
     let (_, now) = table::stat(pid).ok()?;
     (now == start).then_some(handle)
 }
 
-/// Stays the same as long as this process can.
+/// The id of this boot of the system.
 fn boot() -> io::Result<String> {
     static BOOT: OnceLock<String> = OnceLock::new();
     if let Some(id) = BOOT.get() {

@@ -4,11 +4,11 @@ use std::{
     fs, io,
 };
 
-/// A process at the moment when the table was read.
+/// A process when the table was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Process {
     pub(super) pid: Pid,
-    /// Ticks since boot: with the pid, this is one process and no other.
+    /// Ticks since boot; with the pid it identifies one process.
     pub(super) start: u64,
 }
 
@@ -18,7 +18,7 @@ pub(super) fn stat(pid: Pid) -> io::Result<(i32, u64)> {
     parse_stat(&line).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unreadable /proc/PID/stat"))
 }
 
-/// The command's name is in parentheses and may itself hold parentheses and spaces: what counts comes after the last one.
+/// The command's name is in parentheses and may contain parentheses and spaces, so the fields are read after the last one.
 fn parse_stat(line: &[u8]) -> Option<(i32, u64)> {
     let end = line.iter().rposition(|b| *b == b')')?;
     let mut fields = std::str::from_utf8(&line[end + 1..]).ok()?.split_ascii_whitespace();
@@ -28,7 +28,7 @@ fn parse_stat(line: &[u8]) -> Option<(i32, u64)> {
     Some((parent, start))
 }
 
-/// Every process id there is.
+/// All process ids.
 pub(super) fn all() -> io::Result<impl Iterator<Item = Pid>> {
     let pid = |entry: io::Result<fs::DirEntry>| {
         entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw)
@@ -36,11 +36,11 @@ pub(super) fn all() -> io::Result<impl Iterator<Item = Pid>> {
     Ok(fs::read_dir("/proc")?.filter_map(pid))
 }
 
-/// All that descend from `root`, without itself.
+/// All descendants of `root`, without itself.
 pub(super) fn descendants(root: Pid) -> io::Result<Vec<Process>> {
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
     for pid in all()? {
-        // One that is gone by now is not missed.
+        // One that has ended meanwhile is left out.
         if let Ok((parent, start)) = stat(pid) {
             children.entry(parent).or_default().push(Process { pid, start });
         }
@@ -59,14 +59,14 @@ pub(super) fn descendants(root: Pid) -> io::Result<Vec<Process>> {
     Ok(found)
 }
 
-/// All in whose environment `name` is `value`.
+/// All processes whose environment has `name` set to `value`.
 pub(super) fn marked(name: &str, value: &str) -> io::Result<Vec<Process>> {
     let mark = format!("{name}={value}");
     let is_marked = |pid: &Pid| {
         fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))
             .is_ok_and(|all| all.split(|b| *b == 0).any(|entry| entry == mark.as_bytes()))
     };
-    // The start time is read first: if the pid is given away in between, the descriptor will not match it.
+    // The start time is read first: if the pid is reused in between, the descriptor will not match it.
     let process = |pid: Pid| {
         let (_, start) = stat(pid).ok()?;
         is_marked(&pid).then_some(Process { pid, start })

@@ -14,15 +14,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Descriptors held at a time while waiting for killed processes.
+/// How many descriptors are held at a time while waiting for killed processes.
 const HANDLES: usize = 256;
 
-/// What came of ending processes.
+/// The result of killing processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Leftover {
-    /// Processes that were still there and were signalled.
+    /// Processes that still ran and were signalled.
     pub(crate) ended: usize,
-    /// Processes that we may not signal (another user's), or that are stuck in the kernel.
+    /// Processes that may not be signalled (another user's), or that are stuck in the kernel.
     pub(crate) survivors: usize,
 }
 
@@ -34,7 +34,7 @@ impl Leftover {
     }
 }
 
-/// Signals everything that descends from `root`, once.
+/// Signals each descendant of `root` once.
 pub(crate) fn signal_descendants(root: Pid, signal: Signal) -> io::Result<()> {
     for process in table::descendants(root)? {
         let _ = Kill::send(process, signal);
@@ -42,7 +42,7 @@ pub(crate) fn signal_descendants(root: Pid, signal: Signal) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until everything that descends from `root` now has ended by itself.
+/// Waits until all current descendants of `root` have ended by themselves.
 pub(crate) fn wait_descendants(root: Pid, patience: Duration) -> io::Result<()> {
     let deadline = Instant::now() + patience;
     for Process { pid, start } in table::descendants(root)? {
@@ -53,12 +53,12 @@ pub(crate) fn wait_descendants(root: Pid, patience: Duration) -> io::Result<()> 
     Ok(())
 }
 
-/// Kills everything that descends from `root`, also what is started meanwhile, and waits until it is gone.
+/// Kills all descendants of `root`, also those started meanwhile, and waits until they are gone.
 pub(crate) fn end_descendants(root: Pid, patience: Duration) -> io::Result<Leftover> {
     end(|| table::descendants(root), patience)
 }
 
-/// Ends a call whose helper does not do it: what descends from the helper, the helper, and what no parent leads to any more.
+/// Ends a call whose helper fails to: kills the helper's descendants, the helper, and processes that no parent leads to.
 pub(crate) fn end_call(helper: Option<&Identity>, call: &str, patience: Duration) -> Leftover {
     let mut total = Leftover::default();
     if let Some((pid, handle)) = helper.and_then(Identity::open) {
@@ -104,7 +104,7 @@ fn end(find: impl Fn() -> io::Result<Vec<Process>>, patience: Duration) -> io::R
 
 enum Kill {
     Sent(OwnedFd),
-    /// It has ended by itself, possibly nobody has taken note of it yet.
+    /// It has ended by itself, perhaps without being reaped.
     Gone,
     Refused,
 }
@@ -123,7 +123,7 @@ impl Kill {
     }
 }
 
-/// Waits until the process has ended; says whether it has.
+/// Waits until the process has ended; returns whether it has.
 pub(crate) fn wait_gone(handle: &OwnedFd, patience: Duration) -> bool {
     let deadline = Instant::now() + patience;
     loop {

@@ -4,10 +4,11 @@ use abide_protocol::{message::CallOutcome, transcript::ToolResult};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Looking at a disk takes no longer than this, or it hangs.
+/// A read that takes longer is taken to hang.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs what only reads. It is not waited for longer than it matters; `look` is told when it does not any more.
+/// Runs a call that only reads. When it is cancelled or takes too long, it is no longer waited for, and `look`'s token is
+/// cancelled.
 pub(super) async fn look(
     look: impl FnOnce(&CancellationToken) -> Result<ToolResult, CallError> + Send + 'static,
     cancel: &CancellationToken,

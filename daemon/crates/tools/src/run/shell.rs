@@ -13,7 +13,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 impl Runner {
-    /// Has a helper wait for the command. Nothing of it begins.
+    /// Takes a helper, which waits. Nothing of the command begins.
     pub(super) async fn prepare_shell(
         self: &Arc<Self>,
         shell: &Shell,
@@ -24,7 +24,7 @@ impl Runner {
         waiting.await.unwrap_or_else(|error| Err(CallError::Start(error.into())))
     }
 
-    /// Runs a command that was prepared.
+    /// Runs a prepared command.
     pub(super) async fn shell(
         self: Arc<Self>,
         shell: Shell,
@@ -41,7 +41,7 @@ impl Runner {
         }
         let begun = match waiting.begin(cancel).await {
             Ok(link) => Ok(link),
-            // It may have been killed while it waited for the commit, which takes long on a full disk.
+            // The helper may have been killed while it waited for the commit, which takes long on a full disk.
             Err(error) => {
                 tracing::warn!(%error, "a helper did not take its order; taking another one");
                 self.begin_with_another(&shell, &run, cancel).await
@@ -86,8 +86,8 @@ impl Runner {
     }
 }
 
-/// The command is not going to run: its helper ends, and nothing of it is kept.
+/// Gives the command up: its helper ends, and its files are removed.
 pub(super) async fn discard(waiting: Waiting) {
-    // It only fails where the daemon itself ends, and then the next one drops what is kept.
+    // It fails only when the daemon is ending; the next daemon then removes the files.
     let _ = tokio::task::spawn_blocking(move || waiting.discard()).await;
 }

@@ -10,7 +10,7 @@ pub(crate) struct Capture {
     tail: String,
     /// Characters seen.
     seen: usize,
-    /// Something between head and tail is gone.
+    /// Text between head and tail was dropped.
     broken: bool,
 }
 
@@ -35,7 +35,7 @@ impl Capture {
         }
     }
 
-    /// The text, or its two ends with the cut said, in about `max` characters.
+    /// The text, or its head and tail with a note of the cut, in about `max` characters.
     pub(crate) fn text(&self, max: usize) -> String {
         if !self.broken {
             return clip(&format!("{}{}", self.head, self.tail), max).into_owned();
@@ -51,9 +51,9 @@ impl Capture {
     }
 }
 
-/// The text, or its two ends with the cut said, in about `max` characters.
+/// The text, or its head and tail with a note of the cut, in about `max` characters.
 pub(crate) fn clip(text: &str, max: usize) -> Cow<'_, str> {
-    // A text has no more characters than bytes.
+    // A text has at most as many characters as bytes.
     if text.len() <= max {
         return Cow::Borrowed(text);
     }

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-/// The text with everything in it visible: control characters and those that reorder or hide text are spelt out.
+/// The text with control characters, and those that reorder or hide text, written as escapes.
 pub(crate) fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -17,9 +17,9 @@ pub(crate) fn escape(text: &str) -> String {
     shown
 }
 
-/// The text on one line of at most `max` characters, everything in it visible.
+/// The text on one line of at most `max` characters, with the same escapes.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
-    // No more is looked at than can be shown.
+    // The rest cannot be shown, so it is not escaped.
     let mut shown: String = escape(&text.trim().chars().take(max + 1).collect::<String>());
     if shown.chars().count() > max {
         shown = shown.chars().take(max.saturating_sub(1)).collect();
@@ -40,12 +40,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_hides() {
+    fn invisible_characters_are_escaped() {
         assert_eq!(escape("a\x1b]0;x\x07\n\u{202e}b\u{200b}é"), "a\\u{1b}]0;x\\u{7}\\n\\u{202e}b\\u{200b}é");
     }
 
     #[test]
-    fn a_line_has_an_end() {
+    fn a_line_is_cut_at_its_limit() {
         assert_eq!(one_line("  ab\ncd ", 10), "ab\\ncd");
         assert_eq!(one_line("abcdef", 4), "abc…");
         assert_eq!(one_line("\n\n\u{7}\u{7}x", 6), "\\u{7}…");

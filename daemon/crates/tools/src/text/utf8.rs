@@ -1,12 +1,12 @@
-/// Decodes UTF-8 that comes in pieces; what is not UTF-8 becomes U+FFFD.
+/// Decodes UTF-8 that comes in pieces; invalid bytes become U+FFFD.
 #[derive(Debug, Default)]
 pub(crate) struct Utf8 {
-    /// The beginning of a character whose end has not come: at most 3 bytes.
+    /// The first bytes of an incomplete character: at most 3.
     begun: Vec<u8>,
 }
 
 impl Utf8 {
-    /// All characters that are complete with `bytes`.
+    /// All characters that `bytes` completes.
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> String {
         self.begun.extend_from_slice(bytes);
         let input = std::mem::take(&mut self.begun);
@@ -28,7 +28,7 @@ impl Utf8 {
         text
     }
 
-    /// What is left when nothing more comes.
+    /// The replacement for an incomplete character at the end.
     pub(crate) fn finish(&mut self) -> &'static str {
         if std::mem::take(&mut self.begun).is_empty() { "" } else { "\u{fffd}" }
     }

@@ -3,7 +3,7 @@ use crate::{edit::EditError, text::one_line, workspace::PathError};
 use abide_protocol::transcript::ToolSpec;
 use std::io;
 
-/// Why a call cannot run; words that a model can act on.
+/// Why a call cannot run, in words that a model can act on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("there is no tool `{tool}`; there are: {known}")]
@@ -30,7 +30,7 @@ pub(crate) enum CallError {
     Unassessed,
     #[error("the command could not be started: {0}")]
     Start(io::Error),
-    #[error("the glob makes no sense: {0}")]
+    #[error("the glob is not valid: {0}")]
     Glob(#[from] globset::Error),
 }
 

@@ -15,14 +15,14 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Entries in a result, and their length together in characters.
+/// The limits of a result: entries, and characters together.
 const MAX_SHOWN: usize = 1000;
 const MAX_CHARS: usize = 25_000;
 
-/// Entries looked at.
+/// How many entries are read.
 const MAX_SEEN: usize = 100_000;
 
-/// Folders within folders.
+/// How deep folders may be nested.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Debug, Deserialize)]
@@ -73,7 +73,7 @@ impl List {
     fn run(&self, workspace: &Workspace, cancel: &CancellationToken) -> Result<ToolResult, PathError> {
         let matcher = match self.matcher() {
             Ok(matcher) => matcher,
-            Err(error) => return Ok(ToolResult::failure(format!("the glob makes no sense: {error}"))),
+            Err(error) => return Ok(ToolResult::failure(format!("the glob is not valid: {error}"))),
         };
         let spot = workspace.resolve(self.path())?;
         let folder = workspace.folder(&spot)?;
@@ -104,10 +104,10 @@ impl List {
     }
 }
 
-/// Depth first, in order. Links are shown, not followed.
+/// Depth first, sorted. Links are shown, not followed.
 struct Walk<'a> {
     workspace: &'a Workspace,
-    /// Where it begins, relative to the workspace.
+    /// The folder it starts at, relative to the workspace.
     at: PathBuf,
     matcher: Option<GlobMatcher>,
     cancel: &'a CancellationToken,
@@ -119,7 +119,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn folder(&mut self, folder: &Dir, beneath: &Path, depth: usize) {
-        // A folder that cannot be read is as good as empty.
+        // A folder that cannot be read is shown as empty.
         for (name, is_folder) in self.entries(folder).unwrap_or_default() {
             if self.cut || self.cancel.is_cancelled() {
                 return;
@@ -128,7 +128,7 @@ impl Walk<'_> {
             self.consider(&path, is_folder);
             let descend = is_folder && self.matcher.is_some() && name != ".git" && !self.is_closed(&path);
             if descend && depth < MAX_DEPTH {
-                // A folder that was swapped for a link meanwhile does not lead out of its parent.
+                // If the folder was replaced by a link meanwhile, opening it cannot leave its parent.
                 if let Ok(inner) = folder.open_dir(&name) {
                     self.folder(&inner, &path, depth + 1);
                 }

@@ -17,7 +17,7 @@ struct Patch {
     all: bool,
 }
 
-/// Why a patch does not fit.
+/// Why a patch cannot be applied.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PatchError {
     #[error("{0} does not exist; to create a file, use write")]
@@ -92,7 +92,7 @@ impl Patch {
         Ok(ToolResult::success(super::applied(&spot, "patched", applied), None))
     }
 
-    /// The new content for the old one.
+    /// The new content, from the old.
     fn apply(&self, before: Option<&[u8]>) -> Result<Vec<u8>, PatchError> {
         let path = one_line(&self.path, 200);
         let Some(before) = before else { return Err(PatchError::NoFile(path)) };
@@ -109,7 +109,9 @@ impl Patch {
         }
     }
 
-    /// Models write `\n`; in a file with `\r\n` that is what they mean.
+    /// Models write `
+    /// `; in a file with `\r
+    /// ` they mean that.
     fn with_line_ends_of(&self, text: &str) -> (String, String) {
         let to_crlf = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
         if text.contains("\r\n") && !text.contains(&self.old) {
@@ -120,19 +122,19 @@ impl Patch {
     }
 }
 
-/// The line that is most like the first line of what was looked for, with its number.
+/// The line most like the first line of `old`, with its number.
 fn nearest(text: &str, old: &str) -> Option<(usize, String)> {
     let wanted = old.lines().find(|line| !line.trim().is_empty())?;
     let (score, number, line) = text
         .lines()
         .enumerate()
         .map(|(at, line)| (likeness(line, wanted), at + 1, line))
-        // The first of equals.
+        // Of equal lines the first.
         .max_by_key(|(score, number, _)| (*score, std::cmp::Reverse(*number)))?;
     (score >= 50).then(|| (number, line.chars().take(200).collect()))
 }
 
-/// How much of two lines is the same from both ends, in percent of the longer; white space around them does not count.
+/// How much of two lines is equal from both ends, in percent of the longer one; surrounding white space is ignored.
 fn likeness(a: &str, b: &str) -> usize {
     let (a, b) = (a.trim(), b.trim());
     let longer = a.chars().count().max(b.chars().count());

@@ -83,7 +83,7 @@ impl Read {
         }
         let mut diagnostics = Vec::new();
         if to < end && part.is_empty() {
-            // One line that is longer than all that may be sent.
+            // This one line is longer than a result may be.
             part = lines[to].chars().take(RESULT_CHARS).collect();
             to += 1;
             diagnostics.push(format!("line {to} is cut at {RESULT_CHARS} characters"));

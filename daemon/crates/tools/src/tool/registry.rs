@@ -2,13 +2,13 @@ use super::{Call, CallError, Tool, create_dir, list, patch, read, shell, write};
 use abide_protocol::transcript::ToolSpec;
 use serde_json::Value;
 
-/// The tools there are, in the order in which models see them.
+/// The tools, in the order in which models get them.
 pub(crate) struct Registry {
     tools: Vec<Tool>,
 }
 
 impl Registry {
-    /// Those that every task can have.
+    /// The tools that every task can have.
     pub(crate) fn built_in() -> Self {
         let tools = vec![
             shell::tool(),
@@ -27,10 +27,10 @@ impl Registry {
         self.tools.iter().map(|tool| &tool.spec)
     }
 
-    /// A call of the tool of that name: when it is assessed, and again when it runs.
+    /// Parses a call of the tool with that name, when it is assessed and again when it runs.
     ///
     /// # Errors
-    /// There is no such tool here (any more), or the arguments are none of its.
+    /// There is no such tool (any more), or the arguments are not valid for it.
     pub(crate) fn parse(&self, name: &str, arguments: Value) -> Result<Box<dyn Call>, CallError> {
         let tool = self.tools.iter().find(|tool| tool.spec.name == name);
         let tool = tool.ok_or_else(|| CallError::NotHere(name.to_owned()))?;
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Registry {
 
 #[cfg(test)]
 mod tests {
-    //! A tool is one module and one line above: this one echoes.
+    //! A tool needs one module and one line above: this one echoes.
 
     use super::Registry;
     use crate::{

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
 
-/// A command line is one argument to the shell, for which Linux has 128 KiB, in bytes.
+/// A command line is one argument of the shell; Linux allows 128 KiB. In bytes.
 const MAX_COMMAND: usize = 120_000;
 
-/// Of the result, what stderr may take if stdout needs the rest, in characters.
+/// How many of a result's characters stderr gets if stdout needs the rest.
 const STDERR_CHARS: usize = RESULT_CHARS / 3;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -87,12 +87,12 @@ impl Shell {
     }
 }
 
-/// The result of a command that ran for this long, and had this long.
+/// The result of a command, the time it took and the time it had.
 pub(crate) fn result(ended: &Ended, took: Duration, limit: Duration) -> ToolResult {
     let (ok, message, exit_code) = match &ended.how {
         How::Exited(0) => (true, "exit code 0".to_owned(), Some(0)),
         How::Exited(code) => (false, format!("exit code {code}"), Some(*code)),
-        // As shells say it.
+        // The exit code that shells give.
         How::Killed(signal) => {
             (false, format!("killed by signal {signal}{}", name(*signal)), Some(128 + signal))
         }

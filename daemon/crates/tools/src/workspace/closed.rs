@@ -13,8 +13,8 @@ const PRIVATE: [&str; 3] = [".ssh", ".gnupg", ".aws"];
 #[derive(Debug)]
 pub(crate) struct Closed {
     folders: Vec<PathBuf>,
-    /// Whoever works in a folder above one of these sees more than a project.
-    telling: Vec<PathBuf>,
+    /// A workspace above one of these holds more than a project.
+    broad_below: Vec<PathBuf>,
 }
 
 impl Closed {
@@ -22,22 +22,22 @@ impl Closed {
         let system = SYSTEM.iter().map(PathBuf::from);
         let private = PRIVATE.iter().map(|name| home.join(name));
         let folders = system.chain(private).chain(own.iter().cloned()).flat_map(both).collect();
-        let telling = own.iter().cloned().chain([home.to_owned()]).flat_map(both).collect();
-        Self { folders, telling }
+        let broad_below = own.iter().cloned().chain([home.to_owned()]).flat_map(both).collect();
+        Self { folders, broad_below }
     }
 
     pub(crate) fn contains(&self, path: &Path) -> bool {
-        // Where `..` leads is the kernel's to say; what remains of it here is judged once it is resolved.
+        // `..` is not resolved here: the resolved path is checked again.
         self.folders.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Whether this is `/`, the home, or a folder above the home or Abide's own.
+    /// Whether this is `/`, the home, or a folder above the home or above Abide's own.
     pub(crate) fn is_broad(&self, root: &Path) -> bool {
-        root.parent().is_none() || self.telling.iter().any(|folder| folder.starts_with(root))
+        root.parent().is_none() || self.broad_below.iter().any(|folder| folder.starts_with(root))
     }
 }
 
-/// The folder as named and as it really is.
+/// The folder as given, and without links.
 fn both(folder: PathBuf) -> impl Iterator<Item = PathBuf> {
     let real = fs::canonicalize(&folder).ok().filter(|real| *real != folder);
     [Some(folder), real].into_iter().flatten()
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_not_prefixes() {
+    fn folders_are_compared_not_prefixes() {
         let closed = Closed::new(&["/data/abide".into()], Path::new("/home/u"));
         for path in ["/etc", "/etc/passwd", "/proc/self/root", "/home/u/.ssh/id", "/data/abide/x"] {
             assert!(closed.contains(Path::new(path)), "{path}");

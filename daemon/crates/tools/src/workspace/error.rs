@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why a path cannot be used; words that a model can act on.
+/// Why a path cannot be used, in words that a model can act on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PathError {
     #[error("the workspace {} cannot be used: {source}", shown(.path))]
@@ -48,13 +48,13 @@ pub(crate) enum PathError {
 }
 
 impl PathError {
-    /// What went wrong at a path beneath the workspace.
+    /// The error for a failure at a path beneath the workspace.
     pub(super) fn of(path: &Path, error: io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing(path),
             io::ErrorKind::NotADirectory => Self::NotAFolder(path),
-            // The kernel's own refusals have a number; without one it is an attempt to leave the root.
+            // A refusal by the kernel has an error number; without one it was an attempt to leave the root.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Self::Outside(path),
             io::ErrorKind::CrossesDevices => Self::Outside(path),
             _ => Self::Io { path, source: error },

@@ -8,10 +8,10 @@ use std::{
     path::Path,
 };
 
-/// Files up to this are read and edited, in bytes.
+/// The largest file that is read and edited, in bytes.
 pub(crate) const MAX_FILE: u64 = 10 << 20;
 
-/// Who may do what with a file: the lowest nine bits.
+/// A file's permission bits: the lowest nine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mode(u32);
 
@@ -23,7 +23,7 @@ impl Workspace {
         }
         let (folder, name) = self.folder_and_name(spot)?;
         let fail = |error| PathError::of(&spot.relative, error);
-        // Looked at before it is opened, since opening a device may do something, and after, since it may have been swapped.
+        // Checked before opening, since opening a device may have effects, and after, since the file may have been replaced.
         check(&folder.symlink_metadata(&name).map_err(fail)?, &spot.relative)?;
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
         let mut options = OpenOptions::new();
@@ -39,7 +39,7 @@ impl Workspace {
         Ok(Some((content, Mode(metadata.permissions().mode() & 0o777))))
     }
 
-    /// Puts a file in place as a whole: whoever looks sees the old content or the new one, also after a crash.
+    /// Replaces a file as a whole: readers see the old or the new content, also after a crash.
     ///
     /// `mark` is unique to the attempt.
     pub(crate) fn replace(
@@ -55,7 +55,7 @@ impl Workspace {
             pass(Point::EditWritten);
             folder.rename(&new, &folder, &name)?;
             pass(Point::EditDone);
-            // The rename itself is on disk.
+            // Flushes the rename too.
             folder.open(".")?.sync_all()
         });
         placed.map_err(|error| {
@@ -64,14 +64,14 @@ impl Workspace {
         })
     }
 
-    /// Removes what a crash may have left of [`Self::replace`].
+    /// Removes the temporary file that a crash may have left of [`Self::replace`].
     pub(crate) fn clean_up(&self, spot: &Spot, mark: &str) {
         if let Ok((folder, _)) = self.folder_and_name(spot) {
             let _ = folder.remove_file(new_name(mark));
         }
     }
 
-    /// The folder that holds the spot, open, and the spot's name in it.
+    /// The open folder of the spot, and the spot's name in it.
     fn folder_and_name(&self, spot: &Spot) -> Result<(Dir, OsString), PathError> {
         let (Some(parent), Some(name)) = (spot.relative.parent(), spot.relative.file_name()) else {
             return Err(PathError::IsFolder(spot.relative.clone()));
@@ -109,7 +109,7 @@ fn write_new(folder: &Dir, name: impl AsRef<OsStr>, content: &[u8], mode: Option
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     if let Some(Mode(mode)) = mode {
-        // Not wider than it will be, not even for a moment.
+        // At no time more permissive than in the end.
         options.mode(mode & 0o700);
     }
     let mut file = folder.open_with(name.as_ref(), &options)?;

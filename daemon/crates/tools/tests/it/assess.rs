@@ -1,4 +1,4 @@
-//! What is said of calls before they run.
+//! Assessments of calls before they run.
 
 use crate::ground::{Ground, block};
 use abide_protocol::{
@@ -15,7 +15,7 @@ fn permission(ground: &Ground, workspace: &str, tool: &str, arguments: &str) -> 
 }
 
 #[test]
-fn what_makes_no_sense_is_denied_in_words_that_help() {
+fn invalid_calls_are_denied_with_helpful_words() {
     let ground = Ground::new();
     let known = "shell, read, write, patch, list, create_dir, task_complete";
     let table: &[(&str, &str, &str)] = &[
@@ -50,7 +50,7 @@ fn what_makes_no_sense_is_denied_in_words_that_help() {
     assert!(matches!(permission(&ground, &ground.workspace(), "shell", &deep), Permission::Denied(_)));
     assert!(matches!(
         permission(&ground, &ground.workspace(), "list", r#"{"glob": "[a"}"#),
-        Permission::Denied(why) if why.starts_with("the glob makes no sense")
+        Permission::Denied(why) if why.starts_with("the glob is not valid")
     ));
     for workspace in ["", "relative", "/nonexistent/abide", "/etc"] {
         assert!(matches!(permission(&ground, workspace, "list", ""), Permission::Denied(_)), "{workspace}");
@@ -58,7 +58,7 @@ fn what_makes_no_sense_is_denied_in_words_that_help() {
 }
 
 #[test]
-fn calls_are_said_in_one_line() {
+fn summaries_are_one_line() {
     let ground = Ground::new();
     fs::write(ground.path("f"), "a").unwrap();
     for (tool, arguments, summary) in [
@@ -138,7 +138,7 @@ fn a_remembered_decision_is_about_this_very_call() {
 }
 
 #[test]
-fn a_rule_that_denies_is_stronger_than_yes_and_what_is_closed_than_a_rule_that_allows() {
+fn a_denying_rule_wins_over_approvals_allow_and_a_closed_path_over_an_allowing_rule() {
     let ground = Ground::new();
     let (workspace, shell) = (ground.workspace(), [block("shell", r#"{"command": "make"}"#)]);
     let denied = ground.assess_in(&workspace, &shell, &|_| Some(false)).pop().unwrap();
@@ -149,7 +149,7 @@ fn a_rule_that_denies_is_stronger_than_yes_and_what_is_closed_than_a_rule_that_a
 }
 
 #[test]
-fn in_a_folder_that_holds_everything_reading_asks_too() {
+fn in_a_broad_workspace_reading_asks_too() {
     let mut ground = Ground::new();
     ground.approvals = Approvals::Ask;
     let home = ground.root().join("home");
@@ -165,7 +165,7 @@ fn in_a_folder_that_holds_everything_reading_asks_too() {
     assert_eq!(key, Permission::Denied(".ssh/id is closed to tools".to_owned()));
 }
 
-/// Definitions in a row, each made of a reference to the next one.
+/// A chain of definitions, each made of a reference to the next one.
 fn in_a_row(count: usize, made_of: impl Fn(Value) -> Value) -> Value {
     let next = |n: usize| json!({ "$ref": format!("#/$defs/d{}", n + 1) });
     let mut definitions: Map<String, Value> =
@@ -182,7 +182,7 @@ fn a_schema_whose_references_would_overflow_the_stack_is_refused() {
 }
 
 #[test]
-fn a_schema_whose_alternatives_would_never_be_through_is_refused() {
+fn a_schema_whose_alternatives_would_be_evaluated_without_end_is_refused() {
     let doubled = in_a_row(24, |next| json!({ "anyOf": [next, { "type": "null" }, next] }));
     let denied = Ground::new().assess_against(&doubled, r#"{"a": 1}"#);
     let why = "the schema of `foreign` cannot be used: it would take more than 1000 subschemas to check one value, references included";

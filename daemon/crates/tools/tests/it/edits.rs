@@ -1,4 +1,4 @@
-//! Edits are assessed against what is there, and made only if it still is.
+//! Edits are assessed against a file, and made only if the file has not changed.
 
 use crate::ground::Ground;
 use abide_protocol::{inbox::Changed, message::CallOutcome, record::Permission};
@@ -20,7 +20,7 @@ async fn a_file_is_replaced_as_a_whole_and_keeps_its_mode() {
     let created = ground.call("write", json!({"path": "run.sh", "content": "one\n"})).await;
     assert_eq!(created.result.message, "run.sh written (1 line)");
     fs::set_permissions(ground.path("run.sh"), fs::Permissions::from_mode(0o751)).unwrap();
-    // Whoever has it open goes on reading what it was.
+    // A program that has it open still reads the old content.
     let open = fs::File::open(ground.path("run.sh")).unwrap();
     let replaced = ground.call("write", json!({"path": "run.sh", "content": "two\nthree"})).await;
     assert_eq!(replaced.result.message, "run.sh written (2 lines)");
@@ -82,7 +82,7 @@ async fn calls_of_one_reply_see_each_others_edits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_changed_since_the_assessment_is_not_overwritten() {
+async fn a_file_changed_since_the_assessment_is_not_overwritten() {
     let ground = Ground::new();
     fs::write(ground.path("f"), "one").unwrap();
     let write = ground.assess_one("write", json!({"path": "f", "content": "two"}));
@@ -99,14 +99,14 @@ async fn what_changed_since_the_assessment_is_not_overwritten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_done_is_a_success() {
+async fn an_edit_whose_content_is_there_already_is_a_success() {
     let ground = Ground::new();
     fs::write(ground.path("f"), "one").unwrap();
     let assessed = ground.assess_one("patch", json!({"path": "f", "old": "one", "new": "two"}));
     fs::write(ground.path("f"), "two").unwrap();
     let finished = ground.finish(assessed).await;
     assert!(finished.result.ok);
-    assert_eq!(finished.result.message, "f is already as it should become");
+    assert_eq!(finished.result.message, "f already has the new content");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! The process that helpers come from may die at any time, and is gone when it is told to be.
+//! The fork server may die at any time, and is gone after `close`.
 
 use crate::ground::{Ground, data, processes, token, wait_until};
 use abide_protocol::message::CallOutcome;
@@ -6,15 +6,15 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::Path;
 
-/// Says the process id of the fork server, the parent of the shell's parent.
+/// Prints the process id of the fork server, the parent of the shell's parent.
 const SERVER: &str = "read -r _ _ _ server _ < /proc/$PPID/stat; echo $server";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_death_frees_no_command_and_hinders_none() {
+async fn a_dead_fork_server_is_replaced_and_frees_no_command() {
     let (ground, token) = (Ground::new(), token());
     let running = ground.start(&format!("{SERVER}; kill -9 $server; sleep {token}"));
     wait_until("the first to run on", || processes(&token).len() == 1).await;
-    // The command prints before it sleeps, and what it printed arrives when it arrives.
+    // The command prints before it sleeps; its output may arrive later.
     wait_until("the server's number to arrive", || running.output().ends_with('\n')).await;
     let killed: u32 = running.output().trim().parse().unwrap();
     wait_until("the server to be dead", || has_ended(killed)).await;
@@ -27,7 +27,7 @@ async fn its_death_frees_no_command_and_hinders_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_one_for_all_commands_and_gone_when_closed() {
+async fn one_fork_server_serves_all_commands_until_closed() {
     let ground = Ground::new();
     let mut servers = Vec::new();
     for _ in 0..3 {
@@ -40,7 +40,7 @@ async fn it_is_one_for_all_commands_and_gone_when_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_helper_that_is_killed_while_it_waits_hinders_none() {
+async fn a_helper_killed_while_it_waits_is_replaced() {
     let ground = Ground::new();
     let mut killed = String::new();
     for _ in 0..2 {
@@ -62,13 +62,13 @@ async fn a_helper_that_is_killed_while_it_waits_hinders_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_it_is_halted_another_takes_its_place() {
+async fn a_halted_fork_server_is_replaced() {
     let (ground, token) = (Ground::new(), token());
     let running = ground.start(&format!("{SERVER}; kill -STOP $server; sleep {token}"));
     wait_until("it to be halted", || processes(&token).len() == 1).await;
     wait_until("the server's number to arrive", || running.output().ends_with('\n')).await;
     let halted = running.output();
-    // The first of them may find a helper that was asked for before.
+    // The first of them may take a helper that was requested before.
     let mut last = halted.clone();
     for _ in 0..2 {
         let next = ground.call("shell", json!({ "command": SERVER })).await;
@@ -80,7 +80,7 @@ async fn when_it_is_halted_another_takes_its_place() {
     assert_eq!(running.cancel().await.outcome, CallOutcome::Cancelled);
 }
 
-/// The processes that this one started and that still run.
+/// The children of this process that still run.
 fn children(pid: &str) -> Vec<String> {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let runs = |child: &&str| !has_ended(child.parse().unwrap());

@@ -1,4 +1,4 @@
-//! What the tests stand on: a folder with a workspace, a spool and a home in it, and tools for them.
+//! A folder with a workspace, a spool and a home, and tools for them.
 
 use abide_protocol::{
     CallId, JsonText,
@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 /// The program of `tests/process`.
 pub(crate) const PROCESS: &str = env!("CARGO_BIN_EXE_abide-tools-test-process");
 
-/// Nothing that is waited for here takes this long, also on a machine that does much else.
+/// How long a test waits for a condition, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Ground {
@@ -91,7 +91,7 @@ impl Ground {
         self.tools.assess(&scope, blocks)
     }
 
-    /// What is said of a call to a control tool with this schema.
+    /// The permission of a call to a control tool with this schema.
     pub(crate) fn assess_against(&self, schema: &Value, arguments: &str) -> Permission {
         let foreign = ToolSpec { name: "foreign".to_owned(), parameters: schema.into(), ..control() };
         let (workspace, allowed) = (self.workspace(), [foreign]);
@@ -120,7 +120,7 @@ impl Ground {
         prepared.run(CancellationToken::new(), Box::new(|_| ())).await
     }
 
-    /// Starts a command that runs on.
+    /// Starts a command that keeps running.
     pub(crate) fn start(&self, command: &str) -> Running {
         let assessed =
             self.assess_one("shell", serde_json::json!({ "command": command, "timeout_secs": 600 }));
@@ -187,12 +187,12 @@ pub(crate) fn unique() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A number of seconds to sleep that no other process sleeps: finds its processes again.
+/// A number of seconds that no other process sleeps, by which its processes are found.
 pub(crate) fn token() -> String {
     format!("{}{:05}", 40_000 + std::process::id() % 10_000, unique())
 }
 
-/// The processes whose command line has this in it.
+/// The processes whose command line contains this.
 pub(crate) fn processes(token: &str) -> Vec<u32> {
     let pids =
         fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());

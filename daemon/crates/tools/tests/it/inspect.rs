@@ -1,4 +1,4 @@
-//! What is found of calls that a crash interrupted.
+//! What is found out about calls that a crash interrupted.
 
 use crate::{
     ground::{Ground, call_id, processes, token, wait_until},
@@ -29,7 +29,7 @@ async fn an_interrupted_command_is_gone_and_its_output_is_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_helper_that_hangs_is_ended_for_it() {
+async fn a_call_whose_helper_hangs_is_ended_without_it() {
     let (ground, token, call) = (Ground::new(), token(), call_id());
     let command = format!("setsid sleep {token} & kill -STOP $PPID; sleep {token}");
     let daemon = Daemon::start(&ground, call, &command);
@@ -42,7 +42,7 @@ async fn a_helper_that_hangs_is_ended_for_it() {
 }
 
 #[test]
-fn what_is_kept_of_a_call_is_found_and_dropped_and_nothing_else() {
+fn kept_output_is_listed_and_removed_and_nothing_else() {
     let ground = Ground::new();
     let (ended, open) = (call_id(), call_id());
     let spool = ground.root().join("spool");
@@ -58,7 +58,7 @@ fn what_is_kept_of_a_call_is_found_and_dropped_and_nothing_else() {
 }
 
 #[test]
-fn a_call_that_never_began_has_nothing() {
+fn a_call_that_never_began_has_no_output() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({"command": "true"}));
     let inspection = ground.tools.inspect(assessed.call_id, 1, &assessed, &ground.workspace());
@@ -88,7 +88,7 @@ fn an_edit_is_not_done_done_or_unknown() {
 }
 
 #[test]
-fn what_a_crash_left_of_a_write_is_cleaned_up() {
+fn a_temporary_file_left_by_a_crash_is_removed() {
     let ground = Ground::new();
     let assessed = ground.assess_one("write", json!({"path": "f", "content": "x"}));
     let left = ground.path(&format!(".abide-{}-1.new", assessed.call_id));

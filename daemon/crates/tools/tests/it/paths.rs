@@ -1,4 +1,4 @@
-//! No path leads out of the workspace or into what is closed, and none makes a tool hang.
+//! No path leads out of the workspace or into a closed folder, and none makes a tool hang.
 
 use crate::ground::Ground;
 use abide_protocol::record::Permission;
@@ -19,7 +19,7 @@ fn refusal(ground: &Ground, tool: &str, path: &str) -> Option<String> {
     }
 }
 
-/// A workspace with traps in it.
+/// A workspace with links, pipes and other traps.
 fn trapped() -> Ground {
     let ground = Ground::with_own(&["own", "workspace/own"]);
     let root = ground.root().to_owned();
@@ -44,7 +44,7 @@ fn trapped() -> Ground {
 }
 
 #[test]
-fn nothing_leads_out() {
+fn no_path_leads_out_of_the_workspace() {
     let ground = trapped();
     let beside = ground.workspace() + "-beside";
     let cases: &[(&str, &str)] = &[
@@ -91,7 +91,7 @@ fn nothing_leads_out() {
 }
 
 #[test]
-fn what_lies_inside_is_let_through_however_it_is_named() {
+fn paths_inside_are_accepted_however_they_are_written() {
     let ground = trapped();
     let absolute = ground.path("sub/file");
     for path in ["sub/file", "./sub//file", "sub/../sub/file", "inside", absolute.to_str().unwrap()] {
@@ -102,7 +102,7 @@ fn what_lies_inside_is_let_through_however_it_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_file_is_not_opened() {
+async fn only_regular_files_are_opened() {
     let ground = trapped();
     mknodat(CWD, ground.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(ground.path("socket")).unwrap();
@@ -120,7 +120,7 @@ async fn what_is_no_file_is_not_opened() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hostile_names_are_names() {
+async fn hostile_file_names_are_accepted() {
     let ground = Ground::new();
     for name in ["new\nline", "tab\t", "-rf", " ", "\u{202e}gpj.exe", "%s%n", "'; rm -rf *"] {
         let finished = ground.call("write", json!({"path": name, "content": "x"})).await;
@@ -209,9 +209,9 @@ async fn a_list_is_sorted_and_stays_inside() {
     assert_eq!(many.result.diagnostics, ["there is more; list a folder further down or use a narrower glob"]);
 }
 
-/// On Linux these are names like any other, once somebody has given them to a file.
+/// On Linux these are ordinary names once a file has them.
 #[test]
-fn names_that_only_look_foreign_are_names() {
+fn existing_names_that_look_foreign_are_accepted() {
     let ground = trapped();
     for name in [r"a\b", "C:x", "CC:", "1:", "~file", r"sub\file"] {
         fs::write(ground.path(name), "a").unwrap();

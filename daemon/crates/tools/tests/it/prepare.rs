@@ -1,4 +1,4 @@
-//! A prepared call has done nothing, and can be given up.
+//! A prepared call has done nothing, and can be discarded.
 
 use crate::ground::{Ground, wait_until};
 use abide_protocol::message::CallOutcome;
@@ -22,13 +22,13 @@ fn runs(pid: u32) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_begins_when_it_is_told_to() {
+async fn a_prepared_command_begins_when_it_is_run() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({ "command": "touch begun; echo $PPID" }));
     let prepared = ground.tools.prepare(ground.run(assessed)).await;
     let helper = helper(&ground);
     assert!(runs(helper) && ground.tools.is_helper(helper), "its helper waits");
-    // The next command has a helper of its own, and does not let this one go first.
+    // The next command has a helper of its own and does not start this one.
     assert!(ground.call("shell", json!({ "command": "true" })).await.result.ok);
     assert!(!ground.path("begun").exists());
     let finished = prepared.run(CancellationToken::new(), Box::new(|_| ())).await;
@@ -38,7 +38,7 @@ async fn a_command_begins_when_it_is_told_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_given_up_leaves_nothing() {
+async fn a_discarded_call_leaves_nothing() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({ "command": "touch begun" }));
     let prepared = ground.tools.prepare(ground.run(assessed.clone())).await;
@@ -57,9 +57,9 @@ async fn what_is_given_up_leaves_nothing() {
     assert!(!ground.path("begun").exists());
 }
 
-/// The commit may take long, on a full disk say, and anything may happen to a helper meanwhile.
+/// The commit may take long, on a full disk say, and the helper may die meanwhile.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_helper_that_dies_before_it_is_told_is_replaced() {
+async fn a_helper_that_dies_before_its_order_is_replaced() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({ "command": "echo x >> begun" }));
     let prepared = ground.tools.prepare(ground.run(assessed)).await;

@@ -1,4 +1,4 @@
-//! What a command is given and what is kept of it.
+//! What a command gets, and what is kept of its output.
 
 use crate::{
     ground::{Ground, call_id, data, processes, token, wait_until},
@@ -28,7 +28,7 @@ async fn a_command_has_a_result() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signal_is_an_end_too() {
+async fn a_command_killed_by_a_signal_has_a_result() {
     let finished = Ground::new().call("shell", json!({"command": "kill -SEGV $$"})).await;
     assert_eq!(finished.result.message, "killed by signal 11 (SIGSEGV)");
     assert_eq!(data(&finished)["exit_code"], 139);
@@ -42,14 +42,14 @@ async fn a_pipe_that_closes_ends_the_writer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn last_words_are_heard() {
+async fn output_printed_right_before_the_end_is_kept() {
     let finished = Ground::new().call("shell", json!({"command": "exec > >(sort); echo b; echo a"})).await;
     assert_eq!(data(&finished)["stdout"], "a\nb\n");
     assert_eq!(finished.result.diagnostics, Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_runs_where_it_should() {
+async fn a_command_runs_in_its_working_folder() {
     let ground = Ground::new();
     fs::create_dir(ground.path("sub")).unwrap();
     let finished = ground.call("shell", json!({"command": "basename $(pwd)", "working_dir": "sub"})).await;
@@ -66,7 +66,7 @@ async fn it_runs_where_it_should() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_gets_three_descriptors_and_no_secret() {
     let ground = Ground::new();
-    // Not closed on exec, as a daemon may have inherited it.
+    // Not closed on exec: the daemon may have inherited such a descriptor.
     let leak = fs::File::open(ground.root()).unwrap();
     rustix::io::fcntl_setfd(&leak, rustix::io::FdFlags::empty()).unwrap();
     let token = token();
@@ -79,7 +79,7 @@ async fn a_command_gets_three_descriptors_and_no_secret() {
     let running = ground.start_run(run);
     wait_until("it sleeps", || processes(&token).len() == 1).await;
     let process = format!("/proc/{}", processes(&token)[0]);
-    // A program opens files of its own while it is loaded, and closes them; what it was given stays open.
+    // While a program loads, it opens and closes files of its own; the descriptors it was given stay open.
     let descriptors = || -> BTreeMap<String, String> {
         fs::read_dir(format!("{process}/fd"))
             .unwrap()
@@ -103,7 +103,7 @@ async fn a_command_gets_three_descriptors_and_no_secret() {
         .split_terminator('\0')
         .map(|entry| entry.split_once('=').unwrap().0.to_owned())
         .collect();
-    // The last four are the shell's own.
+    // The shell sets the last four itself.
     let expected = ["ABIDE_CALL_ID", "LANG", "PATH", "OLDPWD", "PWD", "SHLVL", "_"];
     assert!(names.iter().all(|name| expected.contains(&name.as_str())), "{names:?}");
     assert!(names.contains("ABIDE_CALL_ID") && names.contains("LANG"));
@@ -116,7 +116,7 @@ async fn a_command_gets_three_descriptors_and_no_secret() {
 #[tokio::test(flavor = "multi_thread")]
 async fn output_is_shown_as_it_comes_and_characters_are_whole() {
     let ground = Ground::new();
-    // The first two bytes of a euro sign; its last one comes when the test says so.
+    // The first two bytes of a euro sign; its last one follows when the test creates a file.
     let command =
         r"printf 'a\342\202'; echo half >&2; until [ -e go ]; do sleep 0.01; done; printf '\254b\377'";
     let running = ground.start(command);
@@ -150,10 +150,10 @@ async fn time_is_limited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flood_is_bounded() {
+async fn a_flood_of_output_is_bounded() {
     let ground = Ground::new();
     let call = call_id();
-    // 500 MB of it, with an end.
+    // 500 MB, then it ends.
     let command = "yes abcdefghijklmnopqrstuvwxyz | head -c 500000000; echo; echo the end; yes err | head -c 1000000 >&2";
     let status = Daemon::start(&ground, call, command).wait().await;
     assert!(status.success());
@@ -185,7 +185,7 @@ async fn helpers_are_known_while_they_live() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_start_says_so() {
+async fn a_command_that_cannot_start_says_why() {
     let ground = Ground::new();
     let assessed = ground.assess_one("shell", json!({"command": "true"}));
     fs::remove_dir_all(ground.workspace()).unwrap();

@@ -1,10 +1,10 @@
-//! Nothing that a command started survives it.
+//! Nothing that a command started outlives it.
 
 use crate::ground::{Ground, PROCESS, call_id, processes, token, wait_until};
 use abide_protocol::{CallId, message::CallOutcome};
 use std::process::{Child, ExitStatus, Stdio};
 
-/// Ways to run a process (`@` is how long it sleeps) that should not be found again, and how many of them.
+/// Ways to start processes that escape (`@` is how long they sleep), and how many each starts.
 const ESCAPES: &[(&str, usize, &str)] = &[
     ("plain", 1, "sleep @"),
     ("in the background", 1, "sleep @ & wait"),
@@ -48,7 +48,7 @@ async fn the_death_of_the_daemon_ends_the_whole_tree() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_breeds_is_ended_too() {
+async fn a_command_that_keeps_starting_processes_is_ended() {
     let (ground, token) = (Ground::new(), token());
     let running = ground.start(&format!("while :; do setsid sleep {token} & done"));
     wait_until("there are many", || processes(&token).len() > 50).await;
@@ -58,7 +58,7 @@ async fn what_breeds_is_ended_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_command_leaves_behind_ends_with_it() {
+async fn processes_left_behind_end_with_their_command() {
     let (ground, token) = (Ground::new(), token());
     let finished =
         ground.start(&format!("setsid sleep {token} & setsid sleep {token} & echo done")).end().await;
@@ -115,7 +115,7 @@ async fn dropping_the_call_ends_it() {
     wait_until("both are gone", || processes(&token).is_empty()).await;
 }
 
-/// A process that stands for the daemon and runs a command. Killed when dropped.
+/// A process that plays the daemon and runs a command. Killed when dropped.
 pub(crate) struct Daemon(Child);
 
 impl Daemon {

@@ -1,4 +1,4 @@
-//! The processes that the tests need beside their own: `helper` is the tool helper, `daemon` stands for the daemon and can be killed.
+//! Processes for the tests: `helper` is the tool helper, `daemon` plays the daemon and can be killed.
 
 use abide_protocol::{
     message::CallOutcome,
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a command in `home`/workspace as the daemon does, and writes down how it went.
+/// Runs a command in `home`/workspace as the daemon does, and writes a report of it.
 fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
     let helper = vec!["/proc/self/exe".into(), "helper".into()];
     let options = Options {

@@ -1,7 +1,7 @@
-//! The digest of a request to start a task, by which the same request, sent again, is recognised.
+//! The digest of a request to start a task. It identifies a repeated request.
 //!
-//! It is stored, so it must come out the same in every later build: it covers the fields that are listed here and no others. A field that
-//! is added later is skipped while it has its default value, which is what an earlier build made of a request without it.
+//! Digests are stored, so every later build must compute the same: a digest covers exactly the fields listed here. A field added later
+//! must be skipped while it has its default value, because earlier builds did not have it.
 
 use abide_protocol::{
     ConversationId, JsonText,
@@ -11,7 +11,7 @@ use abide_protocol::{
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// The version of the list of fields. Before there were versions a stored digest had no prefix; its fields are those of version 1.
+/// The version of the list of fields. Digests without this prefix are older; they cover the fields of version 1.
 const VERSION: &str = "1:";
 
 #[derive(Serialize)]
@@ -28,9 +28,9 @@ struct Payload<'a> {
     approvals: Approvals,
     restart: Option<RestartPolicy>,
     metadata: Option<&'a JsonText>,
-    /// Always absent: it is what the digest is stored under.
+    /// Always absent: the digest is stored under it.
     client_message_id: (),
-    /// Always empty: another shell may send the request again.
+    /// Always empty: the request may be repeated from another shell.
     environment: Environment,
 }
 
@@ -81,14 +81,14 @@ impl<'a> From<&'a StartTaskParams> for Payload<'a> {
     }
 }
 
-/// As it is stored: the version of the list of fields, and SHA-256 of their JSON in hex.
+/// The stored form: the version, and SHA-256 of the fields' JSON in hex.
 pub(super) fn digest(params: &StartTaskParams) -> String {
     let json = serde_json::to_vec(&Payload::from(params)).unwrap_or_default();
     let hex: String = Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{VERSION}{hex}")
 }
 
-/// Whether a stored digest, perhaps of an earlier build, is of the request that has this digest now.
+/// Whether a stored digest, perhaps of an earlier build, is of the same request as this one.
 pub(super) fn is_same(stored: &str, now: &str) -> bool {
     stored == now || now.strip_prefix(VERSION) == Some(stored)
 }
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// As version 0.1.0 stored them. If this fails, a request that is sent again across an upgrade becomes a conflict.
+    /// Digests stored by version 0.1.0. If this fails, a request repeated across an upgrade becomes a conflict.
     #[test]
     fn a_digest_never_changes() {
         let minimal = StartTaskParams { message: "paint it".to_owned(), ..StartTaskParams::default() };
@@ -129,12 +129,12 @@ mod tests {
             (full(), "afb790abfc32a2ebe0b1f1d1dcec21a700172d3416d0027b284d156ac03b19ff"),
         ] {
             assert_eq!(digest(&params), format!("1:{stored}"));
-            assert!(is_same(stored, &digest(&params)), "a digest of before there were versions");
+            assert!(is_same(stored, &digest(&params)), "a digest without a version");
         }
     }
 
     #[test]
-    fn it_is_of_the_payload_alone() {
+    fn client_message_id_and_environment_do_not_count() {
         let sent = StartTaskParams { client_message_id: Some("1".to_owned()), ..full() };
         let elsewhere =
             StartTaskParams { environment: [("PATH".to_owned(), "/x".to_owned())].into(), ..sent.clone() };

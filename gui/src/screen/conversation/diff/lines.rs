@@ -6,7 +6,7 @@ use abide_client::protocol::inbox::Preview;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub(super) kind: Kind,
-    /// Counts from 1: in the file as it was if it is removed, else in the file as it would be. Unknown after a cut.
+    /// Counts from 1: a removed line's number in the old file, else the number in the new file. Unknown after a cut.
     pub(super) number: Option<usize>,
     pub(super) text: &'a str,
 }
@@ -16,9 +16,9 @@ pub(super) enum Kind {
     Added,
     Removed,
     Same,
-    /// Where the next part begins; or that there is no newline at the end.
+    /// The start of the next hunk, or the note that there is no final newline.
     Mark,
-    /// The daemon keeps no more.
+    /// The daemon has cut the rest.
     Cut,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 pub struct Counts {
     pub added: usize,
     pub removed: usize,
-    /// There are more: not all of the diff was kept, nor were they counted.
+    /// There are more: the diff was cut, and they were not counted.
     pub is_least: bool,
 }
 
@@ -41,7 +41,7 @@ impl Counts {
     }
 }
 
-/// How many lines are added and removed: as the daemon counted them, else as far as they are here.
+/// How many lines are added and removed: as counted by the daemon, else those in the diff.
 #[must_use]
 pub fn counts(preview: &Preview) -> Counts {
     if let Some(changed) = preview.changed {
@@ -63,11 +63,11 @@ pub fn counts(preview: &Preview) -> Counts {
 /// The lines after the head, which names the file.
 pub(super) fn lines(diff: &str) -> impl Iterator<Item = Line<'_>> {
     let body = if diff.starts_with("--- ") { diff.splitn(3, '\n').nth(2).unwrap_or_default() } else { diff };
-    // The numbers of the next lines, as it was and as it would be.
+    // The numbers of the next lines, in the old and the new file.
     let mut next: Option<(usize, usize)> = None;
     let mut after_cut = false;
     body.lines().map(move |text| {
-        // The first line after a cut may be the end of any.
+        // The first line after a cut may be the end of any line.
         let is_rest = std::mem::take(&mut after_cut);
         let (kind, number) = match text.as_bytes().first() {
             _ if is_cut(text) => {
@@ -100,19 +100,19 @@ fn step(n: &mut usize) -> usize {
     now
 }
 
-/// What the daemon puts for what it has left out. A line of a file has a sign before it.
+/// The daemon's note for what it cut. A line of a file has a sign before it.
 fn is_cut(line: &str) -> bool {
     line.starts_with("[… ") && line.ends_with(" characters cut …]")
 }
 
-/// Where a part stands: the number of its first line and how many it has, in the file as it was and as it would be.
+/// The position of a hunk: its first line and its length, in the old and the new file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begins {
     pub(super) before: (usize, usize),
     pub(super) after: (usize, usize),
 }
 
-/// `@@ -3,7 +4,6 @@`; one line, if it does not say how many.
+/// `@@ -3,7 +4,6 @@`; without a length it is one line.
 pub(super) fn begins(mark: &str) -> Option<Begins> {
     let mut parts = mark.split(' ').skip(1);
     let mut range = |sign: char| {

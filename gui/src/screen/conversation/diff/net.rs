@@ -1,14 +1,14 @@
-//! What several edits of a file come to: the difference between before the first and after the last.
+//! The net result of several edits of a file: the difference between before the first and after the last.
 
 use super::lines::{Counts, Kind, begins, lines};
 use abide_client::protocol::inbox::Preview;
 use std::collections::HashMap;
 
-/// More pairs of lines than this are not compared.
+/// Files with more pairs of lines than this are not compared.
 const MAX_PAIRS: usize = 4_000_000;
 
-/// Lines that are added and removed by all of these diffs of one file, each made after the one before. `None` if they do not say it:
-/// one was cut, or the file has become another one between two of them.
+/// Lines added and removed by all of these diffs of one file, each made after the one before. `None` if they do not tell: one was
+/// cut, or the file was changed by something else between two of them.
 #[must_use]
 pub fn net<'a>(diffs: impl IntoIterator<Item = &'a Preview>) -> Option<Counts> {
     let mut file =
@@ -19,16 +19,16 @@ pub fn net<'a>(diffs: impl IntoIterator<Item = &'a Preview>) -> Option<Counts> {
     file.counts()
 }
 
-/// A file as far as diffs tell of it.
+/// A file as far as its diffs show it.
 struct File<'a> {
     pieces: Vec<Piece<'a>>,
-    /// Lines of the file as it was, by their number, which counts from 1.
+    /// Known lines of the original file, by their number from 1.
     known: HashMap<usize, &'a str>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Piece<'a> {
-    /// Lines of the file as it was.
+    /// Unchanged lines of the original file.
     Kept {
         from: usize,
         count: usize,
@@ -49,7 +49,7 @@ impl<'a> File<'a> {
             match line.kind {
                 Kind::Mark if line.text.starts_with('@') => {
                     let (first, count) = begins(line.text)?.before;
-                    // A part without lines stands after the line that it names.
+                    // A hunk without lines stands after the line that it names.
                     let first = if count == 0 { first.checked_add(1)? } else { first };
                     let mut skipped = first.checked_sub(at)?;
                     at = first;
@@ -70,7 +70,7 @@ impl<'a> File<'a> {
                     }
                     is_in_part = true;
                 }
-                // That there is no newline at the end.
+                // The note that there is no final newline.
                 Kind::Mark => {}
                 Kind::Added if is_in_part => after.push(Piece::Written(text)),
                 Kind::Same | Kind::Removed if is_in_part => {
@@ -99,7 +99,7 @@ impl<'a> File<'a> {
         Some(())
     }
 
-    /// Between two lines that were kept, what is gone against what was written.
+    /// Between two unchanged lines, compares the removed lines with the added ones.
     fn counts(&self) -> Option<Counts> {
         let mut counts = Counts { added: 0, removed: 0, is_least: false };
         let mut next = 1;
@@ -122,7 +122,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// The length of the longest sequence that both have.
+/// The length of the longest common subsequence.
 fn in_common(a: &[&str], b: &[&str]) -> Option<usize> {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);

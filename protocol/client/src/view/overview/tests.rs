@@ -117,7 +117,7 @@ fn tasks_are_there_until_they_end() {
 }
 
 #[test]
-fn it_knows_whether_it_is_up_to_date() {
+fn the_view_knows_whether_it_is_up_to_date() {
     let mut view = OverviewView::default();
     assert_eq!(view.connection(), &Connection::Opening);
     let lost = || Update::Disconnected { reason: "gone".to_owned() };

@@ -9,7 +9,7 @@ fn stream(pieces: &[(u64, &str)]) -> Stream {
 }
 
 #[test]
-fn pieces_come_together() {
+fn overlapping_pieces_are_joined() {
     let table: &[(&[(u64, &str)], &str)] = &[
         (&[], ""),
         (&[(0, "")], ""),
@@ -23,9 +23,9 @@ fn pieces_come_together() {
         (&[(0, "abc"), (5, "fg"), (3, "de")], "abcdefg"),
         (&[(4, "efg")], "…efg"),
         (&[(0, "grü"), (2, "üße")], "grüße"),
-        // What was there first stays.
+        // Existing bytes stay.
         (&[(0, "abc"), (0, "xyz!")], "abc!"),
-        // Half a character is none.
+        // An overlap that splits a character adds nothing.
         (&[(0, "abc"), (2, "ü!")], "abc"),
         (&[(u64::MAX, "ab")], ""),
     ];
@@ -37,7 +37,7 @@ fn pieces_come_together() {
 }
 
 #[test]
-fn growth_at_the_end_is_told() {
+fn appended_text_is_reported() {
     let mut stream = Stream::default();
     let appended = |text: &str, gap| Inserted::Appended { text: text.to_owned(), gap };
     assert_eq!(stream.insert(0, "abc"), appended("abc", false));

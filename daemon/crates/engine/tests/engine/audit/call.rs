@@ -1,4 +1,4 @@
-//! One call, as its records say.
+//! One call, as recorded.
 
 use abide_protocol::{
     ApprovalId, CallId,
@@ -41,12 +41,12 @@ impl Seen {
 
     pub(super) fn request_approval(&mut self, id: ApprovalId) {
         let asks = self.assessed.as_ref().is_some_and(|call| call.permission == Permission::Ask);
-        assert!(asks && self.finished.is_none(), "nobody has to be asked about {self:?}");
+        assert!(asks && self.finished.is_none(), "no approval is needed for {self:?}");
         assert!(self.approval.replace((id, None)).is_none(), "a person is asked once");
     }
 
     pub(super) fn decide(&mut self, id: ApprovalId, decision: Decision) {
-        assert_eq!(self.approval, Some((id, None)), "what is decided is open");
+        assert_eq!(self.approval, Some((id, None)), "the approval is open");
         self.approval = Some((id, Some(decision)));
     }
 
@@ -57,7 +57,7 @@ impl Seen {
     pub(super) fn start(&mut self, attempt: u32) {
         let assessed = self.assessed.as_ref().expect("a call is assessed before it starts");
         assert!(self.finished.is_none(), "a finished call does not start");
-        assert!(!self.running, "it runs already");
+        assert!(!self.running, "it is not running yet");
         assert_eq!(attempt, self.attempts + 1, "attempts count up");
         assert!(attempt == 1 || assessed.effect != EffectClass::Unsafe, "an unsafe call starts once");
         assert_ne!(assessed.effect, EffectClass::Control, "control calls are the engine's own");
@@ -71,7 +71,7 @@ impl Seen {
         self.cut = false;
     }
 
-    /// The daemon that ran it is dead.
+    /// The daemon that ran it has died.
     pub(super) fn cut(&mut self) {
         self.cut |= std::mem::take(&mut self.running);
     }
@@ -79,19 +79,19 @@ impl Seen {
     pub(super) fn finish(&mut self, f: &CallFinished) {
         let first = self.finished.replace((f.outcome, f.result.ok));
         assert_eq!(first, None, "one result for each call: {f:?}");
-        assert_eq!(f.attempt, self.attempts, "an outcome is of the attempt that counts");
+        assert_eq!(f.attempt, self.attempts, "the outcome is of the current attempt");
         let control = self.effect() == EffectClass::Control;
         match f.outcome {
             CallOutcome::Done => {
                 let known = self.running || (self.cut && self.effect() == EffectClass::Verifiable);
-                assert!(known || control, "a call is done that did not run: {self:?}");
+                assert!(known || control, "a call that did not run is done: {self:?}");
             }
             CallOutcome::Interrupted => {
-                assert!(self.cut && !f.result.ok, "a call is interrupted that was not: {self:?}");
+                assert!(self.cut && !f.result.ok, "a call that was not interrupted is: {self:?}");
                 assert!(f.result.message.contains("effects are unknown"), "{:?}", f.result);
             }
             CallOutcome::Refused | CallOutcome::Rejected => {
-                assert!(self.attempts == 0 && !f.result.ok, "a call is refused that ran: {self:?}");
+                assert!(self.attempts == 0 && !f.result.ok, "a call that ran is refused: {self:?}");
             }
             CallOutcome::Cancelled => {
                 assert_eq!(f.result.message.contains("effects are unknown"), self.running, "{:?}", f.result);
@@ -125,7 +125,7 @@ impl Seen {
         self.is_complete() && self.finished == Some((CallOutcome::Done, true))
     }
 
-    /// Questions, and the end of a task, come after the ordinary calls.
+    /// `ask_user` and `task_complete` come after the ordinary calls.
     pub(super) fn comes_last(&self) -> bool {
         matches!(self.tool.as_str(), "task_complete" | "ask_user" | "request_input")
             && self.effect() == EffectClass::Control

@@ -1,4 +1,4 @@
-//! One task, as its records say.
+//! One task, as recorded.
 
 use super::call::Seen;
 use abide_engine::Task;
@@ -12,7 +12,7 @@ use abide_protocol::{
 };
 use std::collections::HashMap;
 
-/// Pure calls side by side.
+/// The most pure calls that run in parallel.
 const SIDE_BY_SIDE: usize = 8;
 
 #[derive(Default)]
@@ -20,14 +20,14 @@ pub(super) struct Run {
     head: Option<TaskStarted>,
     limits: Limits,
     paused: Option<PauseReason>,
-    /// Questions that nothing may begin before.
+    /// Questions that block the task.
     gates: HashMap<QuestionId, QuestionKind>,
-    /// That its model gave, all of which are in its transcript; with those to earlier roots.
+    /// The number of replies in its transcript, those to earlier roots included.
     replies: usize,
     step: u32,
-    /// The attempt of a model call that is under way.
+    /// The running attempt of a model call.
     request: Option<(RecordId, u32)>,
-    /// A failed attempt, and when the next one may begin.
+    /// A failed attempt, and when the next one may start.
     failed: Option<(u32, Timestamp)>,
     tokens: u64,
     /// The calls of the newest reply, in order.
@@ -35,14 +35,14 @@ pub(super) struct Run {
     append: Append,
 }
 
-/// Of the append that is looked at.
+/// Facts about the append being checked.
 #[derive(Default)]
 struct Append {
     restarted: bool,
-    /// The request that a dead daemon left.
+    /// The request that the dead daemon left.
     dead: Option<(RecordId, u32)>,
     ended: bool,
-    /// Interrupted calls that a person had approved, and those that a person is asked about.
+    /// Interrupted calls that a person had approved, and calls that a person is asked about.
     interrupted: Vec<CallId>,
     asked: Vec<CallId>,
     cancelled: bool,
@@ -66,17 +66,17 @@ impl Run {
         self.paused.is_some()
     }
 
-    /// The next attempt of a model call waits for its time.
+    /// It waits for the next attempt of a model call.
     pub(super) fn backs_off(&self, at: Timestamp) -> bool {
         self.failed.is_some_and(|(_, until)| until > at)
     }
 
-    /// Nothing beneath it may begin.
+    /// The tasks beneath it are held.
     pub(super) fn holds(&self) -> bool {
         self.is_paused() || self.gates.values().any(|kind| *kind == QuestionKind::Restart)
     }
 
-    /// Its transcript is its own.
+    /// Checks that the transcript has the replies of this task.
     pub(super) fn is_own(&self, entries: &[Entry]) {
         let replies = entries.iter().filter(|entry| matches!(entry, Entry::Reply(_))).count();
         assert_eq!(replies, self.replies, "a transcript has the replies of its own task");
@@ -84,20 +84,23 @@ impl Run {
 
     pub(super) fn end_append(&self) {
         let append = &self.append;
-        assert!(!append.cancelled || append.ended, "calls are cancelled only at the end of a task");
+        assert!(!append.cancelled || append.ended, "calls are cancelled only when their task ends");
         if append.ended {
             return;
         }
-        assert_eq!(append.interrupted, append.asked, "who approved an interrupted call is asked about it");
+        assert_eq!(
+            append.interrupted, append.asked,
+            "a person is asked about exactly the interrupted calls that a person approved"
+        );
         if append.restarted {
             let dead = append.dead.is_some() && self.request == append.dead;
-            assert!(!dead, "a request of a dead daemon is under way");
+            assert!(!dead, "a dead daemon's request counts as running");
             let lost = self.calls.iter().find(|c| c.cut && c.is_unsafe() && !c.is_finished());
             assert!(lost.is_none(), "an interrupted unsafe call has no result: {lost:?}");
         }
     }
 
-    /// What the model's requests begin with does not change.
+    /// Checks that the frozen start of the model's requests has not changed.
     pub(super) fn is_frozen(&self, task: &Task) {
         assert_eq!(Some(&*task.head), self.head.as_ref());
     }
@@ -106,15 +109,15 @@ impl Run {
         match &record.body {
             RecordBody::ModelRequested(r) => self.requested(r, record.at),
             RecordBody::ModelFailed(f) => {
-                assert_eq!(
-                    self.request.take(),
-                    Some((f.item, f.attempt)),
-                    "an attempt fails that is under way"
-                );
+                assert_eq!(self.request.take(), Some((f.item, f.attempt)), "the failed attempt was running");
                 self.failed = f.retry_at.map(|at| (f.attempt, at));
             }
             RecordBody::Reply(r) => {
-                assert_eq!(self.request.take(), Some((record.id, r.attempt)), "a reply to what was asked");
+                assert_eq!(
+                    self.request.take(),
+                    Some((record.id, r.attempt)),
+                    "the reply is to the running request"
+                );
                 self.tokens += r.reply.usage.tokens();
                 self.calls = r.reply.calls().map(Seen::new).collect();
                 self.replies += 1;
@@ -145,7 +148,7 @@ impl Run {
                 self.gates.remove(&a.question_id);
             }
             RecordBody::Paused(p) => {
-                assert_eq!(self.paused.replace(p.reason), None, "what is paused is not paused again");
+                assert_eq!(self.paused.replace(p.reason), None, "a paused task is not paused again");
             }
             RecordBody::Resumed(r) => assert_eq!(self.paused.take(), Some(r.was)),
             RecordBody::LimitsRaised(l) => self.limits = l.limits,
@@ -168,8 +171,8 @@ impl Run {
     }
 
     fn nothing_holds_it(&self) {
-        assert_eq!(self.paused, None, "nothing begins in a pause");
-        assert!(self.gates.is_empty(), "nothing begins before a person has answered");
+        assert_eq!(self.paused, None, "nothing starts during a pause");
+        assert!(self.gates.is_empty(), "nothing starts before a blocking question is answered");
     }
 
     fn requested(&mut self, r: &ModelRequested, at: Timestamp) {
@@ -193,7 +196,7 @@ impl Run {
         self.request = Some((r.item, r.attempt));
     }
 
-    /// `pure` calls run side by side, others alone, and each after all before it that are not `pure`.
+    /// `pure` calls run in parallel; every other call runs alone, after all calls before it.
     fn started(&mut self, id: CallId, attempt: u32) {
         self.nothing_holds_it();
         let place = self.calls.iter().position(|c| c.id == id).expect("the call is of the newest reply");
@@ -201,7 +204,7 @@ impl Run {
         let before = self.calls[..place].iter().filter(|c| !c.comes_last() && !c.is_finished());
         for call in before {
             let beside = pure && call.effect() == EffectClass::Pure && call.running;
-            assert!(beside, "{id} starts before {call:?} is finished");
+            assert!(beside, "{id} starts before {call:?} has finished");
         }
         let running: Vec<&Seen> = self.calls.iter().filter(|c| c.running).collect();
         assert!(running.len() < SIDE_BY_SIDE, "too many at once");
@@ -212,10 +215,10 @@ impl Run {
         self.calls[place].start(attempt);
     }
 
-    /// A task is complete only if nothing beside that call went wrong.
+    /// A task is complete only if no call of the same reply failed.
     fn completes(&self, id: CallId) {
         let completes = self.calls.iter().any(|c| c.id == id && c.completes());
         let fine = self.calls.iter().all(|c| c.went_well() || c.is_complete());
-        assert!(!completes || fine, "a task is complete although a call beside went wrong");
+        assert!(!completes || fine, "a task is complete although another call of the reply failed");
     }
 }

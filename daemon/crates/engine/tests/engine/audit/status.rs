@@ -1,15 +1,15 @@
-//! From which status to which other one a single append may lead.
+//! The status changes that a single append may make.
 
 use abide_protocol::task::Status::{
     self, Cancelled, Completed, Error, Paused, Running, Thinking, ToolExecuting, WaitingApproval, WaitingUser,
 };
 
-/// A stop is legal from everywhere, and everything may be paused, end at a limit, or wait for a person's answer. Not legal are, besides
-/// all that leads out of an end:
+/// A stop is legal from every live status, and every task may be paused, end at a limit, or wait for an answer. Besides all changes
+/// from an end, these are illegal:
 ///
-/// * an error that no model call led to: while tools run or wait for approval, there is none whose failure could end the task;
-/// * an approval that is asked for while a tool runs: those of a reply are asked for together, before any of its calls begins;
-/// * a wait for children: there is no such wait yet.
+/// * `Error` without a model call: while tools run or wait for approval, no model call can fail;
+/// * `WaitingApproval` while a tool runs: the approvals of a reply open together, before any of its calls starts;
+/// * `WaitingChildren`: no task waits for its children yet.
 #[rustfmt::skip]
 const LEGAL: [(Status, &[Status]); 6] = [
     (Running, &[Thinking, ToolExecuting, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
@@ -24,7 +24,7 @@ pub(crate) fn is_legal(from: Status, to: Status) -> bool {
     all().any(|step| step == (from, to))
 }
 
-/// All legal steps.
+/// All legal changes.
 pub(crate) fn all() -> impl Iterator<Item = (Status, Status)> {
     LEGAL.iter().flat_map(|(from, next)| next.iter().map(|to| (*from, *to)))
 }

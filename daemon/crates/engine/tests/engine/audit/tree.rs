@@ -1,4 +1,4 @@
-//! A root task and all tasks beneath it, as their records say.
+//! A root task and all tasks beneath it, as recorded.
 
 use super::run::Run;
 use abide_engine::{History, Task};
@@ -10,24 +10,24 @@ use abide_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Deaths in a row without progress after which a tree is not tried again by itself.
+/// Daemon deaths in a row without progress after which a tree is paused.
 const CRASH_LOOP: u32 = 3;
 
 #[derive(Default)]
 pub(super) struct Tree {
     root: Option<TaskId>,
-    /// Of each task that is not the root.
+    /// The parent of each task but the root.
     parents: BTreeMap<TaskId, TaskId>,
     children: BTreeMap<TaskId, Vec<TaskId>>,
     depths: BTreeMap<TaskId, u32>,
     live: BTreeSet<TaskId>,
     runs: BTreeMap<TaskId, Run>,
-    /// Daemon deaths without progress.
+    /// Daemon deaths in a row without progress.
     deaths: u32,
     append: Append,
 }
 
-/// Of the append that is looked at.
+/// Facts about the append being checked.
 #[derive(Default)]
 struct Append {
     at_work: BTreeSet<TaskId>,
@@ -35,9 +35,9 @@ struct Append {
     ended: Vec<TaskId>,
     delivered: Vec<TaskId>,
     restarted: BTreeSet<TaskId>,
-    /// It has brought down too many daemons.
+    /// It has reached [`CRASH_LOOP`].
     tired: bool,
-    /// It is paused for that. (On a full disk a person's `Resume` may be in the same append.)
+    /// It is paused for that. (On a full disk, a person's `Resume` may be in the same append.)
     pauses: bool,
 }
 
@@ -63,7 +63,7 @@ impl Tree {
                 self.append.delivered.extend(&delivered.tasks);
             }
             RecordBody::ModelRequested(_) | RecordBody::CallStarted(_) => {
-                assert!(!self.is_held(task), "nothing begins beneath a task that is paused");
+                assert!(!self.is_held(task), "nothing starts beneath a paused task");
             }
             RecordBody::Restarted(restarted) => self.restarted(task, record, restarted),
             RecordBody::Paused(p) => self.append.pauses |= p.reason == PauseReason::CrashLoop,
@@ -102,7 +102,7 @@ impl Tree {
         self.append.ended.push(task);
     }
 
-    /// All that were at work are restarted, and the root, which counts for all.
+    /// All tasks that were at work are restarted, and the root, which keeps the count.
     fn restarted(&mut self, task: TaskId, record: &NewRecord, restarted: &Restarted) {
         let append = &mut self.append;
         if append.restarted.is_empty() && restarted.cause == Interruption::DaemonRestarted {
@@ -120,38 +120,38 @@ impl Tree {
         for task in &append.ended {
             let tells = self.parents.get(task).is_some_and(|parent| self.live.contains(parent));
             let told = append.delivered.iter().filter(|delivered| *delivered == task).count();
-            // On a full disk a person's stop of the parent may be in the same append.
+            // On a full disk, a person's stop of the parent may be in the same append.
             assert!(told == 1 || (told == 0 && !tells), "the result of {task} is delivered {told} times");
         }
         let early = append.delivered.iter().find(|task| !append.ended.contains(task));
-        assert_eq!(early, None, "a result is delivered with the end, and never again");
+        assert_eq!(early, None, "a result is delivered only in the append of the end");
         let orphan =
             self.live.iter().find(|task| self.ancestors(**task).any(|above| !self.live.contains(&above)));
-        assert_eq!(orphan, None, "a task lives beneath an ended one");
+        assert_eq!(orphan, None, "no task lives beneath an ended one");
         if !append.restarted.is_empty() {
             let expected = append.at_work.iter().copied().chain(self.root).collect();
-            assert_eq!(append.restarted, expected, "what was at work is restarted, and the root");
+            assert_eq!(append.restarted, expected, "the tasks at work are restarted, and the root");
             let goes_on = self.root.is_some_and(|root| self.live.contains(&root));
-            assert!(!goes_on || append.tired == append.pauses, "a tree that brings daemons down is paused");
+            assert!(!goes_on || append.tired == append.pauses, "a tree in a crash loop is paused");
         }
     }
 
-    /// Whether each task stands as its records say.
-    pub(super) fn look(&self, history: &History) {
+    /// Checks each task's state against its records.
+    pub(super) fn check(&self, history: &History) {
         for task in history.tasks() {
             let run = &self.runs[&task.id];
             run.is_frozen(task);
             assert_eq!(task.has_ended(), !self.live.contains(&task.id));
             let held = !task.has_ended() && self.is_held(task.id);
-            assert_eq!(task.held.is_some(), held, "a task is held by those above it");
+            assert_eq!(task.held.is_some(), held, "a task is held by an ancestor");
             let children = self.children.get(&task.id).map(Vec::as_slice).unwrap_or_default();
             assert_eq!(task.children, children);
         }
-        assert_eq!(history.tasks().len(), self.runs.len(), "every task of the tree is there");
+        assert_eq!(history.tasks().len(), self.runs.len(), "the history has every task of the tree");
     }
 
-    /// It is the task's own, and gone with a task beneath another one.
-    pub(super) fn look_at_transcript(&self, task: &Task) {
+    /// Checks that the transcript is the task's own, and that an ended sub-task has none.
+    pub(super) fn check_transcript(&self, task: &Task) {
         if task.has_ended() && task.head.parent_id.is_some() {
             assert_eq!(task.entries(), []);
         } else {

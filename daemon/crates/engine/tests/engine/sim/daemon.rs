@@ -1,4 +1,4 @@
-//! A daemon's life and its mailbox: it starts, finds what was at work, drains, dies.
+//! A daemon's life: it starts, recovers, drains, dies.
 
 use super::{
     actor::{Actor, Message},
@@ -10,15 +10,15 @@ use abide_protocol::{
     record::{Interruption, NewRecord, RecordBody},
 };
 
-/// What is in a daemon's memory.
+/// A daemon's memory.
 #[derive(Default)]
 pub(super) struct Daemon {
     pub(super) actor: Option<Actor>,
     pub(super) alarm: Option<Timestamp>,
     pub(super) draining: bool,
-    /// It does not wait any longer for work to come to a boundary.
+    /// It no longer waits for running attempts.
     pub(super) cutting: bool,
-    /// It has written records of tasks: what it found of another daemon's work is among the first of them.
+    /// It has written task records; the first ones may be its recovery of another daemon's work.
     has_written: bool,
 }
 
@@ -36,12 +36,8 @@ impl Life {
             self.open();
         } else {
             let (mut history, mut mint) = (self.disk.told.clone(), self.mint());
-            assert!(!history.live().any(is_at_work), "a new daemon takes up what was at work");
-            assert_eq!(
-                advance(&mut history, &mut mint),
-                [],
-                "a new daemon takes up what was not acted on yet"
-            );
+            assert!(!history.live().any(is_at_work), "a new daemon resumes the tasks at work");
+            assert_eq!(advance(&mut history, &mut mint), [], "a new daemon resumes tasks that need one");
         }
     }
 
@@ -68,7 +64,7 @@ impl Life {
 
     // The mailbox.
 
-    /// The actor, which is started if there is none.
+    /// The actor; started if there is none.
     fn open(&mut self) {
         let daemon = self.daemon.as_mut().expect("only in a daemon");
         if daemon.actor.is_none() {
@@ -108,7 +104,7 @@ impl Life {
         self.actor_at_work().put(message);
     }
 
-    /// Only the first reading of a daemon finds what another one has left: after a failed append it is this one's own work.
+    /// Only a daemon's first load finds another daemon's work; after a failed append it is its own.
     pub(super) fn check_causes(&mut self, records: &[NewRecord]) {
         let found = records.iter().filter_map(|record| match &record.body {
             RecordBody::Restarted(restarted) => Some(restarted.cause),
@@ -125,7 +121,7 @@ impl Life {
         }
     }
 
-    /// The daemon waits no longer for what runs.
+    /// The daemon stops waiting for running attempts.
     pub(super) fn cut_off(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             daemon.cutting = true;
@@ -150,7 +146,7 @@ impl Life {
                     self.came_by("an alarm");
                 }
             }
-            // Somebody has set the clock.
+            // The clock was set.
             Some(at) => self.not_before(at, Event::Alarm),
             None => {}
         }

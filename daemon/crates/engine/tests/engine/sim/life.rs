@@ -1,4 +1,4 @@
-//! One life: what happens when, from one seed. Nothing here looks at a clock, a thread or the order of a hash.
+//! One life: the order of events follows from the seed alone, never from a clock, a thread or a hash's order.
 
 use super::{actor::Message, daemon::Daemon, disk::Disk, nature::Nature, outside::Outside, people::People};
 use crate::{audit::Audit, world::DAWN};
@@ -9,39 +9,39 @@ use std::{
     mem,
 };
 
-/// Events of the storm.
+/// The number of events with faults.
 const STORM: usize = 220;
-/// Events after it in which everything has to come to its end.
+/// The number of events without faults in which every task must end.
 const CALM: usize = 3000;
 
-/// Something that happens at its time.
+/// An event of the simulation.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// A person looks up.
+    /// A person may act.
     Person(usize),
     /// A client's request reaches the daemon's socket.
     Request(u64),
-    /// Something reaches the actor's mailbox.
+    /// A message reaches the actor's mailbox.
     Mail(Box<Message>),
     Alarm,
-    /// The actor's records are read.
+    /// The actor's records are loaded.
     Loaded,
-    /// The actor has had nothing to do for a while.
+    /// The actor's linger time is over.
     Linger,
     /// The writer's turn to commit this append.
     Commit(u64),
-    /// The actor hears of it.
+    /// The actor gets the append's result.
     Answer(u64),
-    /// A model call comes to its end.
+    /// A model call ends.
     ModelEnds(u64),
-    /// A tool does what it does.
+    /// A tool has its effect.
     ToolActs(u64),
     ToolEnds(u64),
     DiskFull,
     Room,
     /// `abide daemon stop`.
     Drain,
-    /// It waits no longer for what runs.
+    /// The daemon stops waiting for running attempts.
     CutOff,
     Crash,
     Start,
@@ -50,22 +50,22 @@ pub(super) enum Event {
 pub(super) struct Life {
     pub(super) dice: Mint,
     pub(super) nature: Nature,
-    /// How far the life is; never goes back.
+    /// The real time; never goes back.
     now: Timestamp,
-    /// What the daemon's clock says more or less than that.
+    /// The difference of the daemon's clock from it.
     skew: i64,
-    /// By time, and in any order at the same time. With the daemon that it belongs to; `None`: no matter which one lives.
+    /// Ordered by time, then randomly. Each event belongs to a daemon's generation, or to any if `None`.
     queue: BTreeMap<(Timestamp, u64), (Option<u64>, Event)>,
     pub(super) disk: Disk,
     pub(super) daemon: Option<Daemon>,
-    /// Daemons so far.
+    /// The number of daemons so far.
     pub(super) generation: u64,
     pub(super) outside: Outside,
     pub(super) people: People,
     pub(super) audit: Audit,
-    /// What the life came by.
+    /// What happened in this life; see `everything`.
     pub(super) seen: BTreeSet<String>,
-    /// So many records were there when the tasks were looked at.
+    /// The number of records when the tasks were last checked.
     looked_at: usize,
     talks: bool,
 }
@@ -92,7 +92,7 @@ impl Life {
         }
     }
 
-    /// A storm, and then calm weather, in which the task has to come to its end.
+    /// Runs events with faults, then events without, after which the task must have ended.
     pub(super) fn run(&mut self) {
         self.start_daemon();
         for person in 0..2 {
@@ -143,7 +143,7 @@ impl Life {
         self.look_at_actor();
     }
 
-    /// A storm strikes between any two events.
+    /// Draws whether a fault happens between two events.
     fn weather(&mut self) {
         let nature = self.nature;
         if self.one_in(nature.crashes) {
@@ -180,23 +180,23 @@ impl Life {
         self.daemon.is_some() && self.disk.told.live().next().is_none() && self.people.await_nothing()
     }
 
-    /// What every moment shows.
+    /// Checks after every event.
     fn look(&mut self) {
         if mem::replace(&mut self.looked_at, self.disk.records.len()) != self.disk.records.len() {
-            self.look_at_tasks();
+            self.check_tasks();
         }
-        // Nobody's task is forgotten: if it is at work, a daemon that is there has it in memory.
+        // A task at work is never forgotten: the running daemon has it in memory.
         if let Some(daemon) = self.daemon.as_ref().filter(|d| !d.draining && d.actor.is_none()) {
             let lost = self.disk.broken;
             for task in self.disk.told.live() {
-                assert!(lost || !is_at_work(task), "a task at work that nobody carries on");
+                assert!(lost || !is_at_work(task), "no actor has a task that is at work");
                 let wakes = daemon.alarm.is_some() || abide_engine::wake_at(task).is_none();
-                assert!(lost || wakes, "nobody will wake it");
+                assert!(lost || wakes, "no alarm is set for it");
             }
         }
     }
 
-    fn look_at_tasks(&mut self) {
+    fn check_tasks(&mut self) {
         let mut seen = Vec::new();
         let tasks = self.disk.told.tasks();
         for task in tasks {
@@ -227,7 +227,7 @@ impl Life {
 
     // Chance and time.
 
-    /// One of `0..n`.
+    /// A number below `n`.
     pub(super) fn roll(&mut self, n: u64) -> u64 {
         self.dice.random() % n
     }
@@ -241,7 +241,7 @@ impl Life {
         from[usize::try_from(self.roll(from.len() as u64)).expect("an index")]
     }
 
-    /// What the daemon's clock says.
+    /// The daemon's clock.
     pub(super) fn wall(&self) -> Timestamp {
         Timestamp(self.now.0 + self.skew)
     }
@@ -250,7 +250,7 @@ impl Life {
         Mint::new(self.wall(), self.dice.random())
     }
 
-    /// Within `ms`, whatever daemon lives then.
+    /// Schedules within `ms`, for any daemon.
     pub(super) fn after(&mut self, ms: u64, event: Event) {
         self.put(None, ms, event);
     }
@@ -259,7 +259,7 @@ impl Life {
         self.put(None, 1, event);
     }
 
-    /// Within `ms`, if this daemon lives to see it.
+    /// Schedules within `ms`, for this daemon only.
     pub(super) fn in_this_daemon(&mut self, ms: u64, event: Event) {
         self.put(Some(self.generation), ms, event);
     }
@@ -270,13 +270,13 @@ impl Life {
         self.queue.insert((at, tie), (generation, event));
     }
 
-    /// Not before `at` on the daemon's clock.
+    /// Schedules not before `at` on the daemon's clock.
     pub(super) fn not_before(&mut self, at: Timestamp, event: Event) {
         let (now, tie) = (self.now.plus(at.since(self.wall())), self.dice.random());
         self.queue.insert((now, tie), (Some(self.generation), event));
     }
 
-    // The trail.
+    // Reporting.
 
     pub(super) fn say(&self, words: impl FnOnce() -> String) {
         if self.talks {
@@ -290,7 +290,7 @@ impl Life {
         }
     }
 
-    /// An outcome on its way to the actor; now and then twice.
+    /// Sends an outcome to the actor, sometimes twice.
     pub(super) fn outcome(&mut self, effect: Effect, input: Input) {
         let input = Box::new(input);
         if self.one_in(self.nature.doubles) {

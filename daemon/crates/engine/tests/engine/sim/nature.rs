@@ -1,4 +1,4 @@
-//! What kind of life a seed leads: how often things go wrong (one in so many; 0: never), and what people and models are like.
+//! The character of a seed's life: how often things go wrong (once in this many; 0: never), and how people and models behave.
 
 use abide_engine::Mint;
 
@@ -7,9 +7,9 @@ pub(super) struct Nature {
     pub(super) crashes: u64,
     pub(super) full_disks: u64,
     pub(super) drains: u64,
-    /// Appends that the store refuses for reasons of its own.
+    /// Appends that the store refuses for a reason of its own.
     pub(super) refusals: u64,
-    /// Appends with which the disk breaks.
+    /// Appends at which the disk breaks.
     pub(super) broken_disks: u64,
     /// Outcomes that arrive twice.
     pub(super) doubles: u64,
@@ -19,12 +19,12 @@ pub(super) struct Nature {
     pub(super) forks: u64,
     /// Commands other than answers and new tasks.
     pub(super) meddling: u64,
-    /// A model that likes to do the same again.
+    /// A model that often repeats its calls.
     pub(super) stubborn: bool,
-    /// Everything is done to come to an end.
+    /// No faults: every task must end.
     pub(super) calm: bool,
     pub(super) strict_limits: bool,
-    /// How long a model call or a tool may take, in ms.
+    /// The longest duration of a model call or tool call, in ms.
     pub(super) pace: u64,
 }
 

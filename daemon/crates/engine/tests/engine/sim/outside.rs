@@ -1,4 +1,4 @@
-//! A model that is strict about what it is sent, and tools with a witness who counts what they really did.
+//! A strict model, and tools that count what they really did.
 
 use super::{
     life::{Event, Life},
@@ -15,31 +15,31 @@ use abide_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What becomes of a call's result when a context grows too long; nothing else of a request may ever change.
+/// Replaces an elided result; nothing else of a request may ever change.
 const ELIDED: &str = "[This output was left out to fit the model's context.]";
-/// What tools say who did what they were asked for.
+/// Printed by tools that had their effect.
 const RAN: &str = "It ran";
-/// Used by each reply.
+/// Tokens used by each reply.
 const TOKENS: u64 = 30;
 
 #[derive(Default)]
 pub(super) struct Outside {
     jobs: BTreeMap<u64, Job>,
     last: u64,
-    /// The newest request that has left for good: of the roots, which go on from each other, and of each task beneath one.
+    /// The newest committed request: one for all roots, which continue each other, and one for each sub-task.
     sent: BTreeMap<Option<TaskId>, (TaskId, Vec<Entry>)>,
-    /// What each call really did, by attempt. Survives every daemon.
+    /// The attempts in which each call had its effect. Survives every daemon.
     acted: BTreeMap<CallId, Vec<u32>>,
-    /// Output so far.
+    /// Output printed so far.
     spools: BTreeMap<(CallId, u32), String>,
-    /// Attempts of which is noted which helper has them. Survives every daemon.
+    /// Attempts whose helper is noted on disk. Survives every daemon.
     notes: BTreeSet<(CallId, u32)>,
     effects: BTreeMap<CallId, EffectClass>,
-    /// Of what each interrupted call's last attempt had printed, what was found.
+    /// For each interrupted call, the output found of its last attempt.
     so_far: BTreeMap<CallId, String>,
-    /// Edits that somebody has seen to be done.
+    /// Edits that an inspection has found done.
     found_done: BTreeSet<CallId>,
-    /// What people have seen of replies, while the daemon lives that showed it.
+    /// Text shown of replies by the current daemon.
     seen: BTreeMap<RecordId, String>,
 }
 
@@ -51,7 +51,7 @@ struct Job {
 
 #[derive(PartialEq, Eq)]
 enum State {
-    /// Nothing of it gets out: what led to it is not on disk yet.
+    /// Nothing of it may be shown or done yet.
     Gated,
     Open,
     Over,
@@ -64,7 +64,7 @@ enum Work {
         shown: String,
         over: bool,
     },
-    /// `began`: what it does, it has done.
+    /// `began`: it had its effect.
     Tool {
         plan: CallAssessed,
         acts: bool,
@@ -72,12 +72,12 @@ enum Work {
     },
 }
 
-/// Whose transcript a task's model is sent: `None` is that of the roots.
+/// The owner of the transcript that a task's model is sent; `None` for roots, which share one.
 fn transcript_of(task: &Task) -> Option<TaskId> {
     task.head.parent_id.map(|_| task.id)
 }
 
-/// A record, in a word or two.
+/// A record in a word or two.
 pub(super) fn short(record: &NewRecord) -> String {
     let mut words = format!("{:?}", record.body);
     words.truncate(words.floor_char_boundary(90));
@@ -87,7 +87,7 @@ pub(super) fn short(record: &NewRecord) -> String {
 impl Life {
     // The model.
 
-    /// A model request leaves. Nothing of it gets out before what led to it is on disk.
+    /// Sends a model request; nothing of it is shown before its gate opens.
     pub(super) fn ask_model(&mut self, effect: Effect, history: &History) -> u64 {
         let begun = self.disk.told.task(effect.task()).is_some();
         assert!(begun, "a model is asked before the start of the task is on disk: the store may refuse it");
@@ -130,7 +130,7 @@ impl Life {
         self.outcome(effect, input);
     }
 
-    /// What led to it is on disk.
+    /// The gate of a job opens: what led to it is committed.
     pub(super) fn open_gate(&mut self, number: u64) {
         let job = self.outside.jobs.get_mut(&number).expect("it runs");
         if job.state != State::Gated {
@@ -158,14 +158,14 @@ impl Life {
         }
     }
 
-    /// What led to it never was on disk.
+    /// The gate of a job is dropped: what led to it was not committed.
     pub(super) fn shut_gate(&mut self, number: u64) {
         if self.outside.jobs.get(&number).is_some_and(|job| job.state == State::Gated) {
             self.cancel(number);
         }
     }
 
-    /// What people had seen of the reply that a stop cuts off stays.
+    /// Checks that the shown text of a reply cut off by a stop is recorded.
     pub(super) fn check_stops(&self, records: &[NewRecord]) {
         for record in records {
             let RecordBody::TaskEnded(end) = &record.body else { continue };
@@ -181,7 +181,7 @@ impl Life {
             let answers = |record: &NewRecord| matches!(record.body, RecordBody::QuestionAnswered(_));
             let is_stopped = match end.reason {
                 EndReason::Stopped => true,
-                // An answer may end the task above as well, and kills nothing first.
+                // An answer can end the parent too, and kills nothing first.
                 EndReason::ParentEnded => records.iter().any(stopped) && !records.iter().any(answers),
                 _ => false,
             };
@@ -194,7 +194,7 @@ impl Life {
 
     // Tools.
 
-    /// A call whose start may not be on disk yet gets a helper, and a note of that. It does nothing.
+    /// Prepares a call whose start may not be committed yet: it gets a helper, which is noted on disk, and does nothing.
     pub(super) fn prepare_tool(&mut self, effect: Effect, history: &History) -> Option<u64> {
         let Effect::Tool { task, call: id, attempt } = effect else { return None };
         let plan = history.task(task)?.call(id)?.assessed.clone()?;
@@ -210,7 +210,7 @@ impl Life {
                 let stage = self.disk.told.task(task).map(|task| &task.stage);
                 assert!(
                     matches!(stage, Some(Stage::Thinking { item: i, attempt: a, .. }) if (*i, *a) == (item, attempt)),
-                    "no model is heard before its request is written down"
+                    "a model's reply counts only after its request is committed"
                 );
                 return;
             }
@@ -218,19 +218,19 @@ impl Life {
         let call = self.disk.told.task(task).and_then(|task| task.call(id)).expect("what runs is on disk");
         assert!(
             matches!(call.stage, CallStage::Started { attempt: on_disk, .. } if on_disk == attempt),
-            "nothing is done that was not first written down"
+            "a tool acts only after its start is committed"
         );
         self.outside.effects.insert(id, call.effect());
     }
 
-    /// The results are on disk: the notes have served.
+    /// Drops the notes of calls whose results are committed.
     pub(super) fn forget_notes(&mut self, attempts: &[(CallId, u32)]) {
         for attempt in attempts {
             self.outside.notes.remove(attempt);
         }
     }
 
-    /// A new daemon drops the notes on calls that have their result, or whose start never was on disk.
+    /// A new daemon drops the notes of calls that have a result, or whose start was never committed.
     pub(super) fn drop_settled_notes(&mut self) {
         let open: BTreeSet<CallId> = self
             .disk
@@ -258,13 +258,13 @@ impl Life {
         }
         let Effect::Tool { task, call, attempt } = *effect else { return };
         let (class, acts) = (plan.effect, *acts);
-        assert!(self.outside.notes.contains(&(call, attempt)), "what acts can be found after a crash");
+        assert!(self.outside.notes.contains(&(call, attempt)), "a running tool's helper is noted on disk");
         if self.one_in(self.nature.forks) {
             self.fork(task);
         }
         let output = format!("output of {} {attempt}", call.short());
         self.outside.spools.insert((call, attempt), output);
-        // An edit is made against the very content that it was assessed with.
+        // An edit applies only to the content that it was assessed with.
         let done_before = class == EffectClass::Verifiable && self.outside.acted.contains_key(&call);
         if acts && !done_before {
             assert!(
@@ -293,7 +293,7 @@ impl Life {
         self.outcome(effect, Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 3 });
     }
 
-    /// What a new daemon sees of a call that had started.
+    /// A new daemon's inspection of a call that had started.
     pub(super) fn inspect(&mut self, call: &Call) -> Finding {
         let (id, attempt) = (call.block.id, call.attempts);
         let edit = match call.effect() {
@@ -330,7 +330,7 @@ impl Life {
         self.outside.last
     }
 
-    /// Its processes are killed. What they were about to do may just happen.
+    /// Kills a job's processes; their effect may still happen.
     pub(super) fn cancel(&mut self, number: u64) {
         if self.one_in(3) {
             self.tool_acts(number);
@@ -344,7 +344,7 @@ impl Life {
         }
     }
 
-    /// The daemon has gone: helpers kill what it ran.
+    /// The daemon has died: helpers kill its processes.
     pub(super) fn cut_jobs(&mut self) {
         let open: Vec<u64> =
             self.outside.jobs.iter().filter(|(_, job)| job.state == State::Open).map(|(n, _)| *n).collect();
@@ -375,12 +375,12 @@ impl Life {
 }
 
 impl Outside {
-    /// It may still do something, or wants to.
+    /// It may still have its effect or show output.
     pub(super) fn is_alive(&self, job: u64) -> bool {
         self.jobs.get(&job).is_some_and(|job| job.state != State::Over)
     }
 
-    /// What people have seen of a reply, if anything.
+    /// The shown text of a reply.
     pub(super) fn seen(&self, item: RecordId) -> Option<String> {
         self.seen.get(&item).filter(|text| !text.is_empty()).cloned()
     }
@@ -390,7 +390,7 @@ impl Outside {
         *self = Self { last: self.last, ..Self::default() };
     }
 
-    /// The start of a request is byte-identical from one to the next; only outputs may be left out, to fit a context.
+    /// Checks that each request extends the one before; only outputs may be elided.
     fn grows_at_its_end(&self, task: &Task, entries: &[Entry]) {
         let own = transcript_of(task);
         if own.is_some() {
@@ -410,7 +410,7 @@ impl Outside {
         }
     }
 
-    /// What the model is told of a call is what happened.
+    /// Checks that the model is told what really happened.
     fn is_true(&self, told: &ResultEntry) {
         let Some(class) = self.effects.get(&told.call_id) else {
             assert!(!self.acted.contains_key(&told.call_id));
@@ -446,14 +446,14 @@ impl Outside {
                 told.insert(result.call_id);
             }
         }
-        // Of a task beneath a root the transcript is gone; its last results were for no model.
+        // A sub-task's transcript is dropped, and its last results were for no model.
         told.extend(disk.records.iter().filter_map(|record| match &record.body {
             RecordBody::CallFinished(f) if record.task_id.is_some_and(|id| disk.is_child(id)) => {
                 Some(f.call_id)
             }
             _ => None,
         }));
-        assert!(self.acted.keys().all(|call| told.contains(call)), "something ran that no model is told of");
+        assert!(self.acted.keys().all(|call| told.contains(call)), "every call that ran is told to a model");
         assert!(
             self.notes.iter().all(|(call, _)| told.contains(call)),
             "a note on a call that never started"

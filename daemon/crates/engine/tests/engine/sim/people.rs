@@ -1,5 +1,5 @@
-//! Two people with a client each: they start, answer and decide (also both at once), stop, pause and resume, and send again what
-//! was not acknowledged. What they are told has to be so.
+//! Two people with a client each: they start, answer and decide (also at the same time), stop, pause and resume, and repeat requests
+//! that got no reply. Each reply is checked against the disk.
 
 use super::{
     actor::Message,
@@ -20,18 +20,18 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct People {
     requests: BTreeMap<u64, Ask>,
     last: u64,
-    /// Everything that was ever open.
+    /// All items that were ever open.
     questions: Vec<(TaskId, QuestionId)>,
     approvals: Vec<ApprovalId>,
-    /// Items whose answer or decision somebody was told to have won with.
+    /// Items whose answer or decision was acknowledged as the winning one.
     won: BTreeSet<uuid::Uuid>,
-    /// Requests for new tasks: how often each was sent, and the task that it was told to have become.
+    /// Start requests by id, with the task that was acknowledged.
     messages: BTreeMap<String, Option<TaskId>>,
-    /// Sent and not acknowledged: the daemon went away.
+    /// Requests sent to a daemon that died before its reply.
     unacknowledged: Vec<ClientMessage>,
 }
 
-/// A request on its way.
+/// A request that has been sent.
 #[derive(Debug, Clone)]
 enum Ask {
     Start { message: ClientMessage, task: TaskId },
@@ -44,7 +44,7 @@ enum Ask {
 }
 
 impl Ask {
-    /// The task that it names.
+    /// The task that the request names.
     const fn task(&self) -> Option<TaskId> {
         match self {
             Self::Stop(task) | Self::Answer(task, ..) | Self::Fork { parent: task, .. } => Some(*task),
@@ -54,12 +54,12 @@ impl Ask {
     }
 }
 
-/// The deepest task beneath a root.
+/// The greatest depth of a sub-task.
 const DEEPEST: u32 = 2;
-/// Live tasks of a tree.
+/// The most live tasks of a tree.
 const MOST: usize = 5;
 
-/// Why a request came to nothing.
+/// Why a request failed.
 type Failure = driver::Failure<AppendError>;
 
 impl People {
@@ -74,7 +74,7 @@ impl People {
 }
 
 impl Life {
-    /// Somebody looks up, and does something or not.
+    /// A person may do something.
     pub(super) fn person(&mut self, person: usize) {
         let pace = if self.nature.calm { 500 } else { 2 * self.nature.pace + 200 };
         self.after(pace, Event::Person(person));
@@ -117,7 +117,7 @@ impl Life {
         }
     }
 
-    /// Answers what is open; now and then the other one does so too, in the same moment.
+    /// Answers an open item; sometimes the other person does too, at the same time.
     fn respond(&mut self) {
         let times = if self.one_in(3) { 2 } else { 1 };
         for _ in 0..times {
@@ -176,7 +176,7 @@ impl Life {
         }
     }
 
-    /// To something that may have been answered long ago.
+    /// Answers an item that may be closed already.
     fn respond_late(&mut self) {
         if !self.people.approvals.is_empty() && self.one_in(2) {
             let (approvals, decision) = (self.people.approvals.clone(), self.decision());
@@ -200,7 +200,7 @@ impl Life {
         self.start(message);
     }
 
-    /// The same id again, with the same words or (by a defect of the client) with others.
+    /// Repeats a request's id, with the same words or (a client's defect) with others.
     fn repeat(&mut self) {
         let count = self.people.messages.len() as u64;
         let id = format!("m{}", self.roll(count));
@@ -213,7 +213,7 @@ impl Life {
         self.ask(Ask::Start { message, task });
     }
 
-    /// A task's tool wants another task beneath it.
+    /// A tool starts a task beneath its own.
     pub(super) fn fork(&mut self, parent: TaskId) {
         let depth = self.disk.told.task(parent).map_or(0, |task| task.head.depth);
         if depth < DEEPEST && self.disk.told.live().count() < MOST {
@@ -245,7 +245,7 @@ impl Life {
         self.in_this_daemon(60, Event::Request(self.people.last));
     }
 
-    /// The daemon reads the request.
+    /// The daemon receives the request.
     pub(super) fn request(&mut self, number: u64) {
         let Some(ask) = self.people.requests.get(&number).cloned() else { return };
         let command = match ask {
@@ -270,7 +270,7 @@ impl Life {
         self.post(Message::Command { command, reply: number });
     }
 
-    /// What a client is told has to be so, on disk, by then.
+    /// Checks a reply: what it says must be on disk.
     pub(super) fn reply(&mut self, number: u64, told: Result<(), Failure>) {
         let Some(ask) = self.people.requests.remove(&number) else { return };
         self.say(|| format!("    told of {ask:?}: {told:?}"));
@@ -293,11 +293,11 @@ impl Life {
                         assert!(self.people.won.insert(question.0), "one answer wins");
                     }
                     Err(Failure::Refused(Refusal::Answered(first))) => {
-                        assert_eq!(answer, Some(&first.said), "who loses is told what has won");
+                        assert_eq!(answer, Some(&first.said), "the loser is told the first answer");
                         self.came_by("a lost race");
                     }
                     Err(Failure::Refused(Refusal::NoQuestion)) => {
-                        assert_eq!(answer, None, "it has its answer");
+                        assert_eq!(answer, None, "it has no answer");
                     }
                     Err(_) => {}
                 }
@@ -310,7 +310,7 @@ impl Life {
                         assert!(self.people.won.insert(approval.0), "one decision wins");
                     }
                     Err(Failure::Refused(Refusal::Decided(first))) => {
-                        assert_eq!(decided, Some(first.said), "who loses is told what has won");
+                        assert_eq!(decided, Some(first.said), "the loser is told the first decision");
                         self.came_by("a lost race");
                     }
                     Err(Failure::Refused(Refusal::NoApproval)) => assert_eq!(decided, None, "it is decided"),
@@ -336,7 +336,7 @@ impl Life {
         }
     }
 
-    /// However often it is sent, a message starts one task, and everybody is told of that one.
+    /// However often a message is sent, it starts one task, and every reply names that one.
     fn told_of_start(&mut self, message: &ClientMessage, task: TaskId, told: &Result<(), Failure>) {
         match self.disk.started(message) {
             Some(Ok(started)) => {
@@ -356,7 +356,7 @@ impl Life {
         }
     }
 
-    /// Connections break: nobody knows what became of what they sent. New tasks are asked for again.
+    /// Connections break: requests without a reply are unacknowledged, and starts are repeated.
     pub(super) fn hang_up(&mut self) {
         for ask in std::mem::take(&mut self.people.requests).into_values() {
             if let Ask::Start { message, .. } = ask

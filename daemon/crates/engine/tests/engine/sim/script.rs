@@ -1,4 +1,4 @@
-//! What the model says, by the seed: text, calls of every kind, bad arguments, cut replies, refusals, failures.
+//! The model's replies, drawn from the seed: text, calls of every kind, bad arguments, cut replies, refusals, failures.
 
 use super::life::Life;
 use crate::plan::{Plan, ask, complete, read, shell, update, write};
@@ -22,7 +22,7 @@ pub(super) enum End {
 const SHORT: usize = 6;
 
 impl Life {
-    /// `entries`: how many it is sent.
+    /// `entries`: the number of entries it is sent.
     pub(super) fn model_decides(&mut self, entries: usize) -> End {
         if self.one_in(self.nature.model_failures) {
             return End::Failed(self.failure(entries));

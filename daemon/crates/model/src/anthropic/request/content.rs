@@ -1,4 +1,4 @@
-//! A content block as it is sent.
+//! A content block in a request.
 
 use crate::fields::Fields;
 use abide_protocol::JsonText;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 pub(super) struct Content<'a> {
     pub(super) kind: Kind<'a>,
-    /// The provider is to cache the request up to here.
+    /// Asks the provider to cache the request up to here.
     pub(super) cached: bool,
 }
 
@@ -17,7 +17,7 @@ pub(super) enum Kind<'a> {
         text: &'a str,
         opaque: Option<&'a JsonText>,
     },
-    /// With a `type` of its own in `opaque` (redacted), that is the whole block.
+    /// If `opaque` has a `type` (redacted thinking), it is the whole block.
     Thinking {
         text: &'a str,
         opaque: &'a JsonText,

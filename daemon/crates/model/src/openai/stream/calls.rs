@@ -1,4 +1,4 @@
-//! Which call a delta belongs to. By the book the index tells; not everybody goes by the book.
+//! Finds the call that a delta belongs to. The API says by `index`; some servers leave it out or always send 0.
 
 use crate::{
     assembly::{Assembly, Fault, Part},
@@ -28,7 +28,8 @@ impl Calls {
 
         let part = match self.find(reply, index, &id, &name, &arguments) {
             Some(part) => part,
-            // What begins a call names it. Without a gap this is a call of no tool, and the model is told so.
+            // A call's first delta has its name. If no event was left out, this is a call without a name, and the model gets that
+            // as an error.
             None if name.is_empty() && reply.has_gap() => {
                 return Err(Fault::Broken("a piece of a call whose beginning cannot be read".into()));
             }
@@ -42,7 +43,7 @@ impl Calls {
         reply.push(part, &arguments)
     }
 
-    /// The call that this delta goes on with; none: it begins one.
+    /// The call that this delta continues; `None`: it begins a new one.
     fn find(
         &self,
         reply: &Assembly<'_>,
@@ -59,7 +60,8 @@ impl Calls {
             },
             None => self.0.last()?,
         };
-        // Where index is missing or always 0, a name begins a call unless the call of that index still lacks its end.
+        // If `index` is missing or always 0, a name begins a new call, unless the arguments of the call at that index are
+        // incomplete.
         let begins = !name.is_empty()
             && match (index, id) {
                 (None, _) => true,
@@ -72,7 +74,7 @@ impl Calls {
     }
 }
 
-/// A string's content; of anything else (arguments as an object, a number as id) its JSON.
+/// A string's content; any other value (arguments as an object, a number as id) as JSON.
 fn text(raw: &RawValue) -> String {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
 }

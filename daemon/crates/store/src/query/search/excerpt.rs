@@ -2,13 +2,12 @@ use super::words::Words;
 use abide_protocol::method::search::{Excerpt, Span};
 use std::ops::Range;
 
-/// Characters of a line that are shown.
+/// The most characters of a line that are shown.
 const LENGTH: usize = 200;
-/// Of those, before the first word that was found.
+/// The most of them before the first match.
 const BEFORE: usize = 60;
 
-/// The line of a text with most of the words, and where they are in it. If they are nowhere as they were typed (the index does
-/// not mind accents), its first line.
+/// The line with the most matches, and their places in it; the first line if none matches literally (the index ignores accents).
 pub(super) fn excerpt(text: &str, words: &Words) -> Excerpt {
     let mut best: Option<(usize, &str, Vec<Range<usize>>)> = None;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -59,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_the_part_around_the_first_is_shown() {
+    fn a_long_line_is_cut_around_its_first_match() {
         let line = format!("{}needle {}", "ä".repeat(300) + " ", "é".repeat(300));
         let shown = shown(&line, "needle");
         assert_eq!(shown, format!("…{} [needle] {}…", "ä".repeat(60), "é".repeat(132)));

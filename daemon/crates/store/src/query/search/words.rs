@@ -1,9 +1,9 @@
 use std::ops::Range;
 
-/// Words taken of a query; nobody types more.
+/// Further words of a query are ignored.
 const MAX_WORDS: usize = 64;
 
-/// What is searched for: phrases, each of words that follow one another. All have to be there.
+/// A parsed query: phrases of consecutive words. All phrases have to match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Words {
     phrases: Vec<Phrase>,
@@ -13,18 +13,20 @@ pub(super) struct Words {
 struct Phrase {
     /// In lower case; not empty.
     words: Vec<String>,
-    /// The last may be the beginning of a word: the phrase was not in quotes.
+    /// The last word may be a prefix: the phrase was not in quotes, or its closing quote is missing.
     is_open: bool,
 }
 
 impl Words {
-    /// In double quotes words stay together. What has no letter or digit is left out.
+    /// Words in double quotes form a phrase. Text without letters or digits is left out.
     pub(super) fn parse(query: &str) -> Self {
         let mut phrases = Vec::new();
         let mut left = MAX_WORDS;
-        for (n, part) in query.split('"').enumerate() {
-            let is_open = n % 2 == 0;
-            let texts: Vec<&str> = if is_open { part.split_whitespace().collect() } else { vec![part] };
+        let mut parts = query.split('"').enumerate().peekable();
+        while let Some((n, part)) = parts.next() {
+            let is_quoted = n % 2 == 1;
+            let is_open = !is_quoted || parts.peek().is_none();
+            let texts: Vec<&str> = if is_quoted { vec![part] } else { part.split_whitespace().collect() };
             for text in texts {
                 let words: Vec<String> = tokens(text).take(left).map(|at| text[at].to_lowercase()).collect();
                 left -= words.len();
@@ -40,7 +42,7 @@ impl Words {
         self.phrases.is_empty()
     }
 
-    /// As FTS5 wants it: <https://sqlite.org/fts5.html#full_text_query_syntax>. Words have neither quotes nor operators in them.
+    /// The FTS5 query: <https://sqlite.org/fts5.html#full_text_query_syntax>. Words contain neither quotes nor operators.
     pub(super) fn to_match(&self) -> String {
         let phrase = |phrase: &Phrase| {
             let star = if phrase.is_open { "*" } else { "" };
@@ -49,7 +51,7 @@ impl Words {
         self.phrases.iter().map(phrase).collect::<Vec<_>>().join(" ")
     }
 
-    /// As the index would find them, but for accents.
+    /// Whether the index would match the text, except that accents count.
     pub(super) fn are_all_in(&self, text: &str) -> bool {
         let there: Vec<String> = tokens(text).map(|at| text[at].to_lowercase()).collect();
         let is_at = |phrase: &Phrase, start: usize| {
@@ -63,7 +65,7 @@ impl Words {
         self.phrases.iter().all(|phrase| (0..there.len()).any(|start| is_at(phrase, start)))
     }
 
-    /// Where words of the query, or words that begin like one, are in a text; and how many different ones.
+    /// Where words that begin with a word of the query are in a text, and how many different ones match.
     pub(super) fn found_in(&self, text: &str) -> (Vec<Range<usize>>, usize) {
         let words: Vec<&String> = self.phrases.iter().flat_map(|phrase| &phrase.words).collect();
         let mut seen = vec![false; words.len()];
@@ -84,7 +86,7 @@ impl Words {
     }
 }
 
-/// The words of a text, as the index divides it: letters and digits that follow one another.
+/// The words of a text, divided as the index does: runs of letters and digits.
 fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut chars = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -109,7 +111,7 @@ mod tests {
             (r#"say "Hello, World" now"#, r#""say"* "hello world" "now"*"#),
             ("foo_bar.rs", r#""foo bar rs"*"#),
             ("a AND NOT b*", r#""a"* "and"* "not"* "b"*"#),
-            (r#"never "closed one"#, r#""never"* "closed one""#),
+            (r#"not yet "closed one"#, r#""not"* "yet"* "closed one"*"#),
             (r#"-- "!" () ^ "#, ""),
             ("", ""),
         ];
@@ -121,11 +123,12 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_where_they_begin() {
+    fn words_match_by_prefix_and_phrases_exactly() {
         let words = Words::parse(r#"rele "the night""#);
         assert!(words.are_all_in("Release in the Night"));
         assert!(!words.are_all_in("Release in the long night"));
         assert!(!words.are_all_in("prerelease, the night"));
         assert!(!words.are_all_in("Release in the nights"));
+        assert!(Words::parse(r#""in the ni"#).are_all_in("Release in the nights"), "it is being written");
     }
 }

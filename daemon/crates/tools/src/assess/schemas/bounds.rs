@@ -1,25 +1,25 @@
-//! What a schema may be. Schemas come from servers that nobody here wrote, and both compiling one and checking arguments against it
-//! recurse: references in a row, or alternatives within alternatives, could overflow the stack or never end.
+//! Limits on schemas. Schemas come from foreign servers, and both compiling one and checking arguments against it recurse: long
+//! chains of references or nested alternatives could overflow the stack or never end.
 //!
-//! A schema is taken as a graph of subschemas. Keywords lead to subschemas for the same value (`$ref`, `anyOf`, …) or for a part of
-//! it (`properties`, `items`, …). What is bounded is how large the graph is, how deep compiling it goes, and how many subschemas are
-//! evaluated for one and the same value, however the arguments are made.
+//! A schema is a graph of subschemas. Its edges are keywords, which lead to subschemas for the same value (`$ref`, `anyOf`, …) or
+//! for a part of it (`properties`, `items`, …). Limited are the number of nodes, the depth of compiling, and the number of
+//! subschemas evaluated for one value, whatever the arguments are.
 
 use crate::text::one_line;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// Bytes of the text.
+/// Of the schema's text, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
-/// Subschemas that can be reached.
+/// Reachable subschemas.
 const MAX_SUBSCHEMAS: usize = 1_000;
-/// Subschemas within each other, each reference written out once.
+/// Levels of nested subschemas, each reference written out once.
 const MAX_LEVELS: usize = 256;
-/// Subschemas that are evaluated for one value.
+/// Subschemas evaluated for one value.
 const MAX_EVALUATED: u64 = 1_000;
-/// The same, of all subschemas together.
+/// The same, summed over all subschemas.
 const MAX_EVALUATED_TOGETHER: u64 = 50 * MAX_EVALUATED;
-/// Arguments are not nested deeper: `serde_json` does not read them.
+/// `serde_json` does not read arguments that are nested deeper.
 const MAX_ARGUMENT_LEVELS: usize = 128;
 
 /// Why a schema is not compiled.
@@ -39,16 +39,16 @@ pub(crate) enum SchemaError {
     Dangling(String),
     #[error("a `$ref` of it leads back to itself for the same value")]
     Circle,
-    /// In the words of the compiler.
+    /// The compiler's own message.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// Which part of a value a subschema is for.
+/// The part of a value that a subschema is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Part<'a> {
     Property(&'a str),
-    /// Any property, by a pattern.
+    /// Any property whose name matches a pattern.
     Matching,
     /// Any property that the schema does not name.
     Additional,
@@ -62,13 +62,13 @@ enum Part<'a> {
 /// A subschema.
 #[derive(Default)]
 struct Node<'a> {
-    /// The properties that it names.
+    /// The properties that it names in `properties`.
     named: Option<&'a Map<String, Value>>,
-    /// For the same value.
+    /// Subschemas for the same value.
     same: Vec<usize>,
-    /// For parts of it.
+    /// Subschemas for parts of the value.
     parts: Vec<(Part<'a>, usize)>,
-    /// Those that stand in it. The others of `same` are referred to.
+    /// Those of `same` that are nested in it; the others are references.
     within: Vec<usize>,
     is_target: bool,
 }
@@ -77,19 +77,19 @@ struct Graph<'a> {
     root: &'a Value,
     nodes: Vec<Node<'a>>,
     known: HashMap<*const Value, usize>,
-    /// Not looked at yet.
+    /// Nodes whose keywords are not read yet.
     open: Vec<(usize, &'a Value)>,
 }
 
-/// Whether that text, which is that value, may be compiled.
+/// Whether the schema (as text and as value) is within the limits.
 pub(super) fn check(text: &str, schema: &Value) -> Result<(), SchemaError> {
     if text.len() > MAX_BYTES {
         return Err(SchemaError::TooLong(text.len()));
     }
     let graph = Graph::of(schema)?;
-    graph.is_shallow()?;
+    graph.check_depth()?;
     let evaluated = graph.evaluated()?;
-    graph.stays_small(&evaluated)
+    graph.check_evaluations(&evaluated)
 }
 
 impl<'a> Graph<'a> {
@@ -125,7 +125,7 @@ impl<'a> Graph<'a> {
                 "$ref" => self.refer(node, value)?,
                 "$dynamicRef" => return Err(foreign("$dynamicRef", value)),
                 "$recursiveRef" => return Err(foreign("$recursiveRef", value)),
-                // It would change what references are relative to.
+                // A nested `$id` would change what references are relative to.
                 "$id" | "id" if node > 0 && value.is_string() => return Err(foreign("$id", value)),
                 "not" | "if" | "then" | "else" => self.same(node, value)?,
                 "allOf" | "anyOf" | "oneOf" => {
@@ -192,19 +192,19 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// Compiling goes into a reference at most once at a time, so no deeper than all that is referred to in a row.
-    fn is_shallow(&self) -> Result<(), SchemaError> {
+    /// Compiling enters each referenced subschema at most once at a time, so it goes no deeper than the sum of their heights.
+    fn check_depth(&self) -> Result<(), SchemaError> {
         let referred = self.nodes.iter().enumerate().filter(|(n, node)| node.is_target || *n == 0);
         let levels: usize = referred.map(|(n, _)| self.height(n)).sum();
         if levels > MAX_LEVELS { Err(SchemaError::TooDeep) } else { Ok(()) }
     }
 
-    /// Levels of subschemas that stand in each other: no more than those of the JSON.
+    /// Levels of nested subschemas, at most those of the JSON.
     fn height(&self, node: usize) -> usize {
         1 + self.nodes[node].within.iter().map(|sub| self.height(*sub)).max().unwrap_or(0)
     }
 
-    /// For each subschema, which ones are evaluated for the same value, and how often each.
+    /// For each subschema, which ones are evaluated for the same value, and how often.
     fn evaluated(&self) -> Result<Vec<Evaluated>, SchemaError> {
         let mut counts = vec![Count::Unknown; self.nodes.len()];
         let mut together = 0_u64;
@@ -243,14 +243,14 @@ impl<'a> Graph<'a> {
         Ok(count)
     }
 
-    /// How many subschemas can be evaluated for one value, however deep it lies in the arguments: where several lead to the same
-    /// part of a value, and on from there, their number can double with each level.
-    fn stays_small(&self, evaluated: &[Evaluated]) -> Result<(), SchemaError> {
+    /// Limits the subschemas evaluated for one value at any depth of the arguments: where several lead to the same part of a
+    /// value, their number can double with each level.
+    fn check_evaluations(&self, evaluated: &[Evaluated]) -> Result<(), SchemaError> {
         let mut most: Vec<u64> = evaluated.iter().map(|evaluated| evaluated.count).collect();
         for _ in 0..MAX_ARGUMENT_LEVELS {
             let deeper: Vec<u64> = evaluated
                 .iter()
-                .map(|evaluated| evaluated.count.max(self.of_a_part(evaluated, &most)))
+                .map(|evaluated| evaluated.count.max(self.most_for_a_part(evaluated, &most)))
                 .collect();
             if deeper.iter().any(|count| *count > MAX_EVALUATED) {
                 return Err(SchemaError::TooManyEvaluated);
@@ -263,11 +263,11 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// The most that are evaluated for one part of a value for which these are, if it is `most` for each subschema of a part.
-    fn of_a_part(&self, evaluated: &Evaluated, most: &[u64]) -> u64 {
+    /// The largest number evaluated for one part of a value for which `evaluated` are, if each subschema of a part adds `most`.
+    fn most_for_a_part(&self, evaluated: &Evaluated, most: &[u64]) -> u64 {
         let (mut named, mut items) = (HashMap::<&str, u64>::new(), HashMap::<usize, u64>::new());
         let (mut any_property, mut any_item, mut name) = (0, 0, 0);
-        // A property that a subschema names is not an additional one there.
+        // A property that a subschema names is not one of its additional properties.
         let mut not_additional = HashMap::<&str, u64>::new();
         for (node, times) in &evaluated.times {
             let Node { parts, named: names, .. } = &self.nodes[*node];
@@ -298,9 +298,9 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The subschemas that are evaluated for a value when one is.
+/// The subschemas evaluated for the same value as one subschema.
 struct Evaluated {
-    /// How often each.
+    /// How often each is evaluated.
     times: BTreeMap<usize, u64>,
     count: u64,
 }
@@ -308,7 +308,7 @@ struct Evaluated {
 #[derive(Clone, Copy)]
 enum Count {
     Unknown,
-    /// It is being counted.
+    /// Being counted: met again, it is a circle.
     Open,
     Known(u64),
 }
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_servers_have_is_taken() {
+    fn common_schemas_are_accepted() {
         let node = json!({ "$ref": "#/$defs/node" });
         let tree = json!({ "type": "object", "properties": { "children": { "type": "array", "items": { "$ref": "#" } } } });
         let pair = json!({ "$ref": "#/$defs/node", "$defs": { "node": {
@@ -378,7 +378,7 @@ mod tests {
             (definitions(400, |target| json!({ "$ref": target })), E::TooDeep),
             (definitions(200, |target| json!({ "properties": { "a": { "$ref": target } } })), E::TooDeep),
             (definitions(20, doubled), E::TooManyEvaluated),
-            // Each level of the arguments doubles what is evaluated for the next.
+            // Each level of the arguments doubles the number of evaluations at the next.
             (json!({ "anyOf": [same("#"), same("#")] }), E::TooManyEvaluated),
             (
                 json!({ "properties": { "a": { "$ref": "#" } }, "patternProperties": { "a": { "$ref": "#" } } }),
@@ -403,9 +403,9 @@ mod tests {
         }
     }
 
-    /// The largest that is taken is compiled and evaluated on a thread like those that do it.
+    /// The largest accepted schemas are compiled and evaluated with the stack size of the threads that do it in the daemon.
     #[test]
-    fn what_is_taken_does_not_overflow_the_stack() {
+    fn accepted_schemas_do_not_overflow_the_stack() {
         let schema = definitions(MAX_LEVELS - 3, |target| json!({ "$ref": target }));
         assert_eq!(checked(&schema), Ok(()));
         let small = std::thread::Builder::new().stack_size(2 * 1024 * 1024);

@@ -1,7 +1,8 @@
-//! How much harm a command can do, for the person who decides about it. It changes nothing about whether a call asks.
+//! The risk of a command, for the person who decides about it. It does not change whether a call asks.
 //!
-//! Low: it surely only reads, within the workspace. Medium: it changes files of the workspace. High: everything else, also whatever
-//! is not understood here. Only plain commands are understood: a program by its bare name, and words without expansions.
+//! Low: it certainly only reads, within the workspace. Medium: it changes files of the workspace. High: everything else, and
+//! every command that is not understood. Only plain commands are understood: a program by its bare name, and words without
+//! expansions.
 
 mod plain;
 mod programs;
@@ -10,12 +11,12 @@ use abide_protocol::transcript::Risk;
 use plain::{Command, Redirect};
 use std::path::{Component, Path};
 
-/// Where a command is to run.
+/// Where a command would run.
 pub(super) struct Ground<'a> {
     pub(super) workspace: &'a str,
-    /// The `PATH` that it gets.
+    /// The command's `PATH`.
     pub(super) path: Option<&'a str>,
-    /// The workspace holds more than one project: the home folder, say.
+    /// The workspace holds more than one project, as the home folder does.
     pub(super) is_broad: bool,
 }
 
@@ -43,13 +44,13 @@ fn simple(command: &Command, is_found: bool) -> Risk {
     redirects.fold(program, Risk::max)
 }
 
-/// Whether this word, as a path, stays in the folder from which it is taken. What is no path is a file's name there.
+/// Whether this word, taken as a path, stays in its folder. A word that is no path is a file name there.
 fn is_inside(word: &str) -> bool {
     !word.starts_with('~')
         && Path::new(word).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Whether a bare name is looked for where the agent cannot write, up to the folder that has the system's programs.
+/// Whether the `PATH` is searched only in folders that the agent cannot write to, up to the one with the system's programs.
 fn programs_are_the_systems(ground: &Ground<'_>) -> bool {
     for folder in ground.path.unwrap_or_default().split(':') {
         if matches!(folder, "/usr/bin" | "/bin") {
@@ -113,7 +114,7 @@ mod tests {
                 "mv src/a.rs src/b.rs",
                 "echo one > notes.txt",
                 "ls >> list.txt",
-                // It writes the index, and runs what the repository configures.
+                // It writes the index, and runs programs that the repository configures.
                 "git status",
                 "git diff --stat",
                 "git log --oneline -5",
@@ -122,9 +123,9 @@ mod tests {
         );
     }
 
-    /// Each would be a lie as "low", and one key would allow it.
+    /// "Low" would be wrong for each of these, and a person may allow a low risk with one key.
     const HOSTILE: &[&str] = &[
-        // It leaves the workspace.
+        // Paths outside the workspace.
         "cat /etc/passwd",
         "cat ../../.ssh/id_rsa",
         "cat ~/.ssh/id_rsa",
@@ -142,7 +143,7 @@ mod tests {
         "mkdir -p ../x",
         "curl http://example.org",
         "ssh host ls",
-        // It destroys, or runs something.
+        // Commands that destroy or run something.
         "rm -rf build",
         "rm notes.txt",
         "git reset --hard",
@@ -232,7 +233,7 @@ mod tests {
         ";",
         "",
         "LS",
-        // Programs that read, with what makes them write or run.
+        // Programs that only read, with options or words that make them write or run something.
         "sort -o x y",
         "sort -ox y",
         "sort --output=x y",
@@ -289,14 +290,14 @@ mod tests {
             let risk = of(command, &GROUND);
             assert_ne!(risk, Risk::Low, "{command:?}");
         }
-        // Of these only a few are known well enough to be called medium.
+        // Only a few of these are known well enough to be medium.
         let medium: Vec<&&str> =
             HOSTILE.iter().filter(|command| of(command, &GROUND) == Risk::Medium).collect();
         assert_eq!(medium, Vec::<&&str>::new());
     }
 
     #[test]
-    fn where_the_agent_can_put_a_program_its_name_says_nothing() {
+    fn a_program_found_in_a_writable_folder_is_never_low() {
         for path in [
             None,
             Some(""),

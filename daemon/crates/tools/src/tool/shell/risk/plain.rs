@@ -1,5 +1,5 @@
-//! Plain commands out of a command line: words of literals and quotes, joined by `;`, `&&`, `||` and `|`. Everything that bash might
-//! read in another way than this is refused: an expansion, a glob, a comment, a control character, a quote that does not end.
+//! Parses a command line into plain commands: words of literals and quotes, joined by `;`, `&&`, `||` and `|`. It refuses
+//! whatever bash might read differently: an expansion, a glob, a comment, a control character, an unfinished quote.
 
 /// One program and its words.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -10,13 +10,13 @@ pub(super) struct Command {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Redirect {
-    /// To nowhere, or to where the other output goes.
+    /// To `/dev/null`, or to the other output stream.
     Dropped,
-    /// Written to this file.
+    /// To this file.
     To(String),
 }
 
-/// The commands of a line; `None` if it is more than plain.
+/// The commands of a line; `None` if they are not plain.
 pub(super) fn commands(line: &str) -> Option<Vec<Command>> {
     let mut rest = line;
     let mut commands = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn commands(line: &str) -> Option<Vec<Command>> {
             command.redirects.push(Redirect::To(file));
         } else if let Some(after) = separator(rest) {
             rest = after;
-            // Something stands before each of them, and something after.
+            // Words are needed on both sides of a separator.
             if command.words.is_empty() || rest.trim_matches(' ').is_empty() {
                 return None;
             }
@@ -53,7 +53,7 @@ pub(super) fn commands(line: &str) -> Option<Vec<Command>> {
     Some(commands)
 }
 
-/// What is after a redirect that writes no file.
+/// The text after a redirect that writes no file.
 fn dropped(rest: &str) -> Option<&str> {
     let after = ["2>&1", "2>/dev/null", "2> /dev/null", ">/dev/null", "> /dev/null"]
         .into_iter()
@@ -63,7 +63,7 @@ fn dropped(rest: &str) -> Option<&str> {
 
 fn separator(rest: &str) -> Option<&str> {
     let after = ["&&", "||", ";", "|"].into_iter().find_map(|sign| rest.strip_prefix(sign))?;
-    // `;;`, `|&`, `|||`: bash reads more than this in them.
+    // In `;;`, `|&` and `|||` bash reads another operator.
     (!after.starts_with(['&', '|', ';'])).then_some(after)
 }
 
@@ -71,7 +71,7 @@ fn ends_a_word(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with([' ', ';', '&', '|', '>'])
 }
 
-/// The next word, without its quotes, and what is after it.
+/// The next word, without its quotes, and the text after it.
 fn word(rest: &str) -> Option<(String, &str)> {
     let mut word = String::new();
     let mut at = rest;
@@ -82,7 +82,7 @@ fn word(rest: &str) -> Option<(String, &str)> {
         if matches!(c, '\'' | '"') {
             is_quoted = true;
             let (inside, after) = at.split_once(c)?;
-            // Letters of every script, and no mark that is not seen or turns the line round.
+            // Letters of every script, but no character that is invisible or changes the direction of the text.
             let is_shown = |c: char| c.is_alphanumeric() || matches!(c, ' '..='~');
             let is_live = |inner: char| c == '"' && matches!(inner, '$' | '`' | '\\' | '!');
             if !inside.chars().all(|inner| is_shown(inner) && !is_live(inner)) {

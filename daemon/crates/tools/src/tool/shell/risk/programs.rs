@@ -1,32 +1,32 @@
-//! Programs whose plain use is known: with which options, and on which words, they only read. An option that is not named here may
-//! write, run or reach out, in this version of the program or the next.
+//! Programs that are known to only read when used with these options and words. Any other option may write, run or use the
+//! network, in this version of the program or a later one.
 
 use super::is_inside;
 use abide_protocol::transcript::Risk;
 
-/// A program, as far as it is known.
+/// A program and its known options.
 pub(super) struct Program {
     name: &'static str,
-    /// Bash does it by itself: nothing is looked for.
+    /// Bash runs it without searching `PATH`.
     pub(super) is_builtin: bool,
-    /// Letters of the options that may stand together after one `-`, with a number after them.
+    /// Option letters that may be combined after one `-`, with a number after them.
     letters: &'static str,
-    /// Options that are whole words, as they are written; with `=` at their end they take a value.
+    /// Options that are whole words; those with `=` at their end take a value.
     options: &'static [&'static str],
     operands: Operands,
 }
 
-/// What the words that are no options may be.
+/// What the words that are not options may be.
 enum Operands {
     /// It does not open them.
     Words,
-    /// Paths that stay within the workspace.
+    /// Paths within the workspace.
     Inside,
     /// At most one such path: a second one would be written.
     OneInside,
-    /// Exactly one such path: none would be the home folder.
+    /// Exactly one such path: without it the home folder is taken.
     FolderInside,
-    /// A format that begins with this sign: anything else would set something.
+    /// A format that begins with this character: anything else would set something.
     Beginning(char),
 }
 
@@ -49,7 +49,7 @@ static READ_ONLY: &[Program] = &[
     builtin("true", "", Operands::Words),
     builtin("false", "", Operands::Words),
     builtin("type", "tapP", Operands::Words),
-    // Not `-v`, which evaluates what stands in brackets.
+    // Not `-v`, which evaluates the text in brackets.
     builtin("test", "defrswxznto", Operands::Inside),
     builtin("cd", "", Operands::FolderInside),
     reads("ls", "aAlhRrtSFdginopsX1cuU", &["--all", "--almost-all", "--recursive", "--color", "--color="]),
@@ -124,7 +124,7 @@ static CHANGE_FILES: &[Program] = &[
     reads("mv", "vnif", &[]),
 ];
 
-/// What git does with these writes at most the repository; but it also runs what the repository configures.
+/// These git commands write at most to the repository, but they run programs that it configures.
 static GIT: &[Program] = &[
     reads("status", "sbuv", &["--short", "--branch", "--porcelain"]),
     reads("diff", "uwbM", &["--stat", "--cached", "--staged", "--name-only", "--name-status", "--no-color"]),
@@ -140,7 +140,7 @@ static GIT: &[Program] = &[
     reads("add", "Aupvn", &["--all"]),
 ];
 
-/// The program of these words, and what using it like this can do. `None`: it is not known.
+/// The program that these words run, and the risk of this use. `None`: it is not known.
 pub(super) fn risk(words: &[String]) -> Option<(&'static Program, Risk)> {
     let (name, words) = words.split_first()?;
     if name == "git" {
@@ -160,7 +160,7 @@ fn known(programs: &'static [Program], name: &str, words: &[String]) -> Option<&
     programs.iter().find(|program| program.name == name && program.takes(words))
 }
 
-/// `sed -n '10,20p' file`: lines printed by their numbers. Its other commands write files and run programs.
+/// `sed -n '10,20p' file` prints lines by number. Other commands of sed write files and run programs.
 fn sed(words: &[String]) -> Option<&'static Program> {
     static SED: Program = reads("sed", "", &[]);
     let [print, script, files @ ..] = words else { return None };
@@ -177,7 +177,7 @@ impl Program {
         options.into_iter().all(|option| self.has(option)) && self.operands.take(&operands)
     }
 
-    /// Also a single `-`, which is the input, is not known: there is none.
+    /// A single `-`, which means stdin, is not known either: there is no input.
     fn has(&self, option: &str) -> bool {
         let is_named = self.options.iter().any(|known| match known.strip_suffix('=') {
             Some(_) => option.strip_prefix(known).is_some_and(is_inside),
@@ -185,7 +185,7 @@ impl Program {
         });
         let together = option.strip_prefix('-').unwrap_or_default();
         let letters = together.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '.'));
-        // What stands after a number belongs to a value, as in `-k2,3n`.
+        // Text after a number belongs to a value, as in `-k2,3n`.
         let is_together = !together.is_empty()
             && letters.chars().all(|c| self.letters.contains(c) || c.is_ascii_digit() || c == ',');
         is_named || is_together && !self.letters.is_empty()

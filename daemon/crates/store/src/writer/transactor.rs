@@ -1,9 +1,9 @@
-//! Transactions: one for a batch.
+//! Transactions, one for each batch.
 
 use super::{queue::Queued, severity::Severity};
 use crate::{
     high_water::HighWater,
-    ledger::{Fault, Ledger, Sums, WorkError},
+    ledger::{Fault, Ledger, Totals, WorkError},
 };
 use abide_fail_point::{Point, pass};
 use rusqlite::Connection;
@@ -12,46 +12,46 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// The connection that writes, and what is counted beside it.
-pub(super) struct Book {
+/// The writer's connection, and the totals kept beside it.
+pub(super) struct Transactor {
     pub(super) connection: Connection,
-    pub(super) sums: Sums,
+    pub(super) totals: Totals,
     pub(super) high_water: HighWater,
     /// Transactions committed so far.
     pub(super) transactions: Arc<AtomicU64>,
 }
 
-impl Book {
-    /// All of the batch in one transaction; the outcomes are as many as the batch is long.
+impl Transactor {
+    /// Commits the batch in one transaction; one outcome for each piece of work.
     pub(super) fn transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), WorkError>>> {
-        let sums = self.sums;
+        let totals = self.totals;
         let outcomes = self.try_transact(batch);
         if outcomes.is_err() {
-            self.roll_back(sums)?;
+            self.roll_back(totals)?;
         }
         outcomes
     }
 
     fn try_transact(&mut self, batch: &mut [Queued]) -> rusqlite::Result<Vec<Result<(), WorkError>>> {
-        let sums = self.sums;
+        let totals = self.totals;
         self.execute("BEGIN IMMEDIATE")?;
         let outcomes = if self.apply_all(batch)? {
             vec![Ok(()); batch.len()]
         } else {
-            self.roll_back(sums)?;
+            self.roll_back(totals)?;
             self.execute("BEGIN IMMEDIATE")?;
             batch.iter_mut().map(|queued| self.apply_apart(queued)).collect::<Result<_, _>>()?
         };
         pass(Point::Commit);
         self.execute("COMMIT")?;
         pass(Point::Committed);
-        self.high_water.raise(self.sums.newest);
+        self.high_water.raise(self.totals.newest);
         self.transactions.fetch_add(1, Ordering::Relaxed);
         Ok(outcomes)
     }
 
-    /// All work, without savepoints, which copy each page that is touched and are hardly ever needed. Says whether it went well; if
-    /// not, nothing of it may stay.
+    /// Applies all work without savepoints, which copy every page they touch and are hardly ever needed. Returns whether all of it
+    /// succeeded; if not, the caller rolls back.
     fn apply_all(&mut self, batch: &mut [Queued]) -> rusqlite::Result<bool> {
         for queued in batch {
             if self.apply(queued)?.is_err() {
@@ -61,13 +61,13 @@ impl Book {
         Ok(true)
     }
 
-    /// One piece of work, in a savepoint of its own: whatever is wrong with it does not touch the others.
+    /// Applies one piece of work in its own savepoint, so that its failure does not affect the others.
     fn apply_apart(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), WorkError>> {
-        let sums = self.sums;
+        let totals = self.totals;
         self.execute("SAVEPOINT work")?;
         let outcome = self.apply(queued)?;
         if outcome.is_err() {
-            self.sums = sums;
+            self.totals = totals;
             self.execute("ROLLBACK TO work")?;
         }
         self.execute("RELEASE work")?;
@@ -75,7 +75,7 @@ impl Book {
     }
 
     fn apply(&mut self, queued: &mut Queued) -> rusqlite::Result<Result<(), WorkError>> {
-        let mut ledger = Ledger { connection: &self.connection, sums: &mut self.sums };
+        let mut ledger = Ledger { connection: &self.connection, totals: &mut self.totals };
         match queued.work.apply(&mut ledger) {
             Ok(()) => Ok(Ok(())),
             Err(Fault::Refused(error)) => Ok(Err(error)),
@@ -86,9 +86,9 @@ impl Book {
         }
     }
 
-    fn roll_back(&mut self, sums: Sums) -> rusqlite::Result<()> {
-        self.sums = sums;
-        // Some errors have rolled it back already.
+    fn roll_back(&mut self, totals: Totals) -> rusqlite::Result<()> {
+        self.totals = totals;
+        // After some errors SQLite has rolled back already.
         if !self.connection.is_autocommit() {
             self.connection.execute_batch("ROLLBACK")?;
         }

@@ -1,37 +1,37 @@
-//! How often, and after how long, a failed model call is tried again.
+//! When, and how often, a failed model call is retried.
 
 use abide_protocol::record::ModelErrorKind;
 
-/// The longest a provider's `Retry-After` is heeded, in ms.
+/// A provider's `Retry-After` is capped at this many ms.
 const MAX_RETRY_AFTER: u64 = 3_600_000;
 
-/// A model that answers badly or not at all may be well again soon: with the delays, about six minutes.
-const LONG: Patience = Patience { attempts: 12, first_delay: 500, max_delay: 60_000 };
-/// An address at which this task has never reached anybody is likely wrong, or nothing runs there. With the delays about 30 s:
-/// enough for a server that is being started, or for a laptop that wakes before its network does.
-const SHORT: Patience = Patience { attempts: 5, first_delay: 2_000, max_delay: 60_000 };
+/// The usual policy: the provider may recover. All delays together are five to six minutes.
+const LONG: RetryPolicy = RetryPolicy { attempts: 12, first_delay: 500, max_delay: 60_000 };
+/// For an unreachable provider that this task has never reached: the address is likely wrong, or no server runs there. All delays
+/// together are about 30 s, enough for a server that is starting or a laptop whose network comes up after it wakes.
+const SHORT: RetryPolicy = RetryPolicy { attempts: 5, first_delay: 2_000, max_delay: 60_000 };
 
 /// Delays are in ms.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Patience {
+pub(crate) struct RetryPolicy {
     /// The most attempts, the first one included.
     pub(crate) attempts: u32,
     first_delay: u64,
     max_delay: u64,
 }
 
-impl Patience {
-    /// With such a failure. `was_reached`: a request of this task has reached the provider before, so the address is right, and
-    /// work is lost if the task gives up.
-    pub(crate) const fn with(kind: ModelErrorKind, was_reached: bool) -> Self {
+impl RetryPolicy {
+    /// `was_reached`: a request of this task has reached the provider before. Then the address is right, and giving up would lose
+    /// work.
+    pub(crate) const fn after(kind: ModelErrorKind, was_reached: bool) -> Self {
         match kind {
             ModelErrorKind::Unreachable if !was_reached => SHORT,
             _ => LONG,
         }
     }
 
-    /// From the failure of that attempt to the next one: doubles each time, with up to a quarter of jitter; never less than the
-    /// provider wants.
+    /// The delay after this attempt fails: it doubles each time, plus up to a quarter of jitter, and is at least what the provider
+    /// asks.
     pub(crate) fn delay(&self, attempt: u32, retry_after: Option<u64>, random: u64) -> u64 {
         let doubled = self.first_delay.saturating_mul(1 << attempt.saturating_sub(1).min(16));
         let base = doubled.min(self.max_delay);
@@ -42,10 +42,10 @@ impl Patience {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONG, ModelErrorKind as Kind, Patience, SHORT};
+    use super::{LONG, ModelErrorKind as Kind, RetryPolicy, SHORT};
 
     #[test]
-    fn only_an_address_that_never_answered_is_given_up_soon() {
+    fn only_a_provider_that_was_never_reached_gets_few_attempts() {
         let table = [
             (Kind::Unreachable, false, SHORT),
             (Kind::Unreachable, true, LONG),
@@ -54,12 +54,12 @@ mod tests {
             (Kind::Stalled, true, LONG),
         ];
         for (kind, was_reached, expected) in table {
-            assert_eq!(Patience::with(kind, was_reached), expected, "{kind:?}, reached: {was_reached}");
+            assert_eq!(RetryPolicy::after(kind, was_reached), expected, "{kind:?}, reached: {was_reached}");
         }
     }
 
     #[test]
-    fn delays_double_up_to_a_minute_and_heed_the_provider() {
+    fn delays_double_up_to_a_minute_and_are_at_least_the_retry_after() {
         let table = [
             (&LONG, 1, None, 500),
             (&LONG, 2, None, 1_000),
@@ -70,9 +70,9 @@ mod tests {
             (&SHORT, 1, None, 2_000),
             (&SHORT, 4, None, 16_000),
         ];
-        for (patience, attempt, retry_after, least) in table {
+        for (policy, attempt, retry_after, least) in table {
             for random in [0, 1, u64::MAX] {
-                let ms = patience.delay(attempt, retry_after, random);
+                let ms = policy.delay(attempt, retry_after, random);
                 assert!((least..=least + least / 4).contains(&ms), "attempt {attempt}: {ms} ms");
             }
         }
@@ -82,9 +82,9 @@ mod tests {
     }
 
     #[test]
-    fn all_attempts_take_about_as_long_as_is_said() {
-        let whole = |patience: &Patience| -> u64 {
-            (1..patience.attempts).map(|attempt| patience.delay(attempt, None, 0)).sum()
+    fn the_delays_add_up_to_30_s_and_5_minutes() {
+        let whole = |policy: &RetryPolicy| -> u64 {
+            (1..policy.attempts).map(|attempt| policy.delay(attempt, None, 0)).sum()
         };
         assert_eq!((whole(&SHORT), whole(&LONG)), (30_000, 303_500));
     }

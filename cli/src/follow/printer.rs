@@ -1,4 +1,4 @@
-//! Tells changes of a view in words, each once: the agent's to standard output, piece by piece, all else beside it.
+//! Prints the changes of a view, each once: the agent's text to standard output as it streams, everything else to standard error.
 
 use crate::output::{
     call::{self, Extent},
@@ -20,33 +20,33 @@ use abide_client::{
 };
 use std::{collections::HashSet, io};
 
-pub(super) struct Teller {
-    /// Only this task's; `None`: all.
+pub(super) struct Printer {
+    /// Print only this task; `None`: all.
     task: Option<TaskId>,
     with_prompts: bool,
     extent: Extent,
-    /// The first snapshot is told.
+    /// The first snapshot is printed.
     has_begun: bool,
-    /// The reply that is being written out.
+    /// The reply that is being printed.
     current: Option<Reply>,
-    /// Entries up to here are told; calls are told when they have finished.
-    told: Seq,
+    /// Entries up to here are printed; a call is printed when it has finished.
+    printed_to: Seq,
     finished: HashSet<Seq>,
-    /// The last word of the system, which is how a task that fails says why.
+    /// The last notice, which is the error message of a task that fails.
     last_notice: String,
-    /// What the agent said last: its summary is often the same.
+    /// The agent's last text: the summary often repeats it.
     last_words: String,
 }
 
 struct Reply {
     item: DeltaItem,
-    /// As it came, not made safe yet.
+    /// What was printed of it, before escaping.
     written: String,
-    /// Its message is the entry with this number.
+    /// The seq of its message.
     recorded: Option<Seq>,
 }
 
-impl Teller {
+impl Printer {
     pub(super) fn new(task: Option<TaskId>, with_prompts: bool, extent: Extent) -> Self {
         Self {
             task,
@@ -54,21 +54,21 @@ impl Teller {
             extent,
             has_begun: false,
             current: None,
-            told: Seq(0),
+            printed_to: Seq(0),
             finished: HashSet::new(),
             last_notice: String::new(),
             last_words: String::new(),
         }
     }
 
-    pub(super) fn tell(
+    pub(super) fn print(
         &mut self,
         view: &ConversationView,
         changes: &[Change],
         settled: &HashSet<PendingId>,
         screen: &mut Screen,
     ) -> io::Result<()> {
-        // What is being written now comes before the records that were missed: it is told once they are.
+        // After a reconnection, live output precedes the missed records in `changes`; it is printed after them.
         let is_back = self.has_begun && changes.contains(&Change::Reset);
         for change in changes {
             match change {
@@ -83,7 +83,7 @@ impl Teller {
                 Change::Gone { item, recorded } => self.gone(*item, *recorded, screen)?,
                 Change::Connection => {
                     if let Connection::Lost { .. } = view.connection() {
-                        // Whatever becomes of what was being written: it is told anew.
+                        // The reply under way is printed anew, whatever becomes of it.
                         self.current = None;
                     }
                     connection(view, screen)?;
@@ -95,7 +95,7 @@ impl Teller {
         Ok(())
     }
 
-    /// Whatever of it is not told yet.
+    /// Prints all entries that are not printed yet.
     fn all(
         &mut self,
         view: &ConversationView,
@@ -123,15 +123,15 @@ impl Teller {
         settled: &HashSet<PendingId>,
         screen: &mut Screen,
     ) -> io::Result<()> {
-        let is_new = entry.seq() > self.told;
-        self.told = self.told.max(entry.seq());
+        let is_new = entry.seq() > self.printed_to;
+        self.printed_to = self.printed_to.max(entry.seq());
         if !self.is_mine(entry.task_id()) {
             return Ok(());
         }
         match entry {
             Entry::Call(c) => {
                 if c.state == CallState::Finished && self.finished.insert(c.seq) && !call::is_control(c) {
-                    screen.note(&call::told(c, self.extent, screen.width()))?;
+                    screen.note(&call::rendered(c, self.extent, screen.width()))?;
                 }
                 Ok(())
             }
@@ -166,7 +166,7 @@ impl Teller {
                 screen.end_words()
             }
             (Role::Agent, MessageKind::Question) => {
-                // One that is open is shown by its prompt or by the last line, soon if not yet.
+                // An open question is shown by its prompt or by the last line, now or soon.
                 if is_open(view, m) { Ok(()) } else { screen.note(&message::aside(m)) }
             }
             (_, MessageKind::Answer) => {
@@ -182,12 +182,12 @@ impl Teller {
         }
     }
 
-    /// Whether these words were the last that the system said.
-    pub(super) fn has_told(&self, words: &str) -> bool {
+    /// Whether the last notice had this text.
+    pub(super) fn has_printed(&self, words: &str) -> bool {
         self.last_notice == words
     }
 
-    /// What came of the task, in the agent's words, unless it has said so already.
+    /// Prints the task's summary, unless the agent has said the same.
     pub(super) fn summary(&mut self, summary: Option<&str>, screen: &mut Screen) -> io::Result<()> {
         let summary = summary.unwrap_or_default().trim();
         if !summary.is_empty() && summary != self.last_words {
@@ -205,7 +205,7 @@ impl Teller {
                 let words = text::one_line(&failed.message);
                 screen.note(&format!("{} {words}; it is tried again", paint(BAD, "model:")))
             }
-            // The task ends with it, and says so.
+            // The task ends with it, and prints it.
             EventKind::ModelFailed(_) => Ok(()),
             EventKind::Resumed(_) => screen.note(&paint(FAINT, "goes on")),
             EventKind::Restarted => screen.note(&paint(FAINT, "the daemon was restarted; the task goes on")),
@@ -222,7 +222,7 @@ impl Teller {
                 let words = format!("forgotten: {} asks again with {}", rule.tool, rule.arguments.as_str());
                 screen.note(&paint(FAINT, &text::one_line(&words)))
             }
-            // A notice, the live line or the end of the command says it.
+            // A notice, the live line or the command's end shows it.
             EventKind::TaskStarted(_)
             | EventKind::StepBegan(_)
             | EventKind::Paused(_)
@@ -231,14 +231,14 @@ impl Teller {
         }
     }
 
-    /// Writes what is not written yet of a reply that is under way.
+    /// Prints the rest of a reply that is being written.
     fn output(&mut self, view: &ConversationView, item: DeltaItem, screen: &mut Screen) -> io::Result<()> {
         if !screen.shows_drafts() {
             return Ok(());
         }
-        // If it is over by now, its message or its end is told next.
+        // If it has ended by now, its message or its end is printed next.
         let Some(live) = view.live_item(item) else { return Ok(()) };
-        // One at a time: another's words come with its message.
+        // One reply at a time: another's text is printed with its message.
         let is_others = self.current.as_ref().is_some_and(|current| current.item != item);
         if is_others || !matches!(item, DeltaItem::Reply(_)) || !self.is_mine(Some(live.task_id)) {
             return Ok(());
@@ -247,7 +247,7 @@ impl Teller {
         let written = self.current.as_ref().map_or("", |current| &current.written);
         let (rest, is_new) = match now.strip_prefix(written) {
             Some(rest) => (rest, written.is_empty()),
-            // A new attempt, or a gap was filled: once more from the start.
+            // A new attempt, or a gap was filled: it is printed from the start.
             None => (&*now, true),
         };
         if is_new && !rest.is_empty() {
@@ -273,7 +273,7 @@ impl Teller {
     }
 }
 
-/// It has no answer, and its task goes on.
+/// Whether a question has no answer, and its task goes on.
 fn is_open(view: &ConversationView, question: &Message) -> bool {
     let is_answer = |entry: &Entry| {
         matches!(entry, Entry::Message(m)
@@ -284,7 +284,7 @@ fn is_open(view: &ConversationView, question: &Message) -> bool {
     !is_answered && task.is_some_and(|task| !task.status.has_ended())
 }
 
-/// What is still to be written of `text`; `None` if it is not what was written at all.
+/// The rest of `text` after `written`; `None` if `text` does not begin with it.
 fn rest<'a>(written: &str, text: &'a str) -> Option<&'a str> {
     let same = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
     text.strip_prefix(written).or_else(|| same(written, text).then_some(""))

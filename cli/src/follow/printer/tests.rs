@@ -18,10 +18,10 @@ use uuid::Uuid;
 
 const SUBSCRIPTION: SubscriptionId = SubscriptionId(1);
 
-/// A view and a teller that are given the same updates.
+/// A view and a printer that get the same updates.
 struct Stage {
     view: ConversationView,
-    teller: Teller,
+    printer: Printer,
     captured: Captured,
     screen: Screen,
 }
@@ -41,7 +41,7 @@ impl Stage {
         let captured = Captured::default();
         let mut stage = Self {
             view: ConversationView::new(task.conversation_id),
-            teller: Teller::new(Some(task.id), false, Extent::Tail),
+            printer: Printer::new(Some(task.id), false, Extent::Tail),
             screen: screen(&captured),
             captured,
         };
@@ -51,7 +51,7 @@ impl Stage {
 
     fn update(&mut self, update: Update) -> String {
         let changes = self.view.apply(update);
-        self.teller.tell(&self.view, &changes, &HashSet::new(), &mut self.screen).unwrap();
+        self.printer.print(&self.view, &changes, &HashSet::new(), &mut self.screen).unwrap();
         self.captured.take()
     }
 
@@ -81,11 +81,11 @@ impl Stage {
             reasoning: None,
             question_id: (kind == MessageKind::Question).then_some(fixture::question().id),
         };
-        let told = TaskMessage { subscription_id: SUBSCRIPTION, seq: Seq(seq), message };
-        self.update(Update::Notification(Notification::TaskMessage(told)))
+        let notification = TaskMessage { subscription_id: SUBSCRIPTION, seq: Seq(seq), message };
+        self.update(Update::Notification(Notification::TaskMessage(notification)))
     }
 
-    /// The first attempt of reply 9 fails and withdraws what was written of it.
+    /// The first attempt of reply 9 fails; its live output is withdrawn.
     fn failed(&mut self, seq: u64, message: &str) -> String {
         self.record(
             seq,
@@ -109,8 +109,8 @@ impl Stage {
             at: Timestamp(fixture::START.0),
             body,
         };
-        let told = TaskEvent { subscription_id: SUBSCRIPTION, seq: Seq(seq), record };
-        self.update(Update::Notification(Notification::TaskEvent(told)))
+        let notification = TaskEvent { subscription_id: SUBSCRIPTION, seq: Seq(seq), record };
+        self.update(Update::Notification(Notification::TaskEvent(notification)))
     }
 }
 
@@ -137,7 +137,7 @@ fn ended(summary: &str) -> RecordBody {
 }
 
 #[test]
-fn words_come_as_they_are_written_and_once() {
+fn text_is_printed_as_it_streams_and_once() {
     let mut stage = Stage::new();
     assert_eq!(stage.delta(9, 1, 0, "Hel"), "Hel");
     assert_eq!(stage.delta(9, 1, 0, "Hello"), "lo");
@@ -146,14 +146,14 @@ fn words_come_as_they_are_written_and_once() {
 }
 
 #[test]
-fn a_summary_that_was_not_said_yet_is_said() {
+fn a_summary_that_no_message_had_is_printed() {
     let mut stage = Stage::new();
     stage.message(2, 9, MessageKind::Text, "Working on it.");
     assert_eq!(stage.record(3, ended("All done.")), "\nAll done.\n");
 }
 
 #[test]
-fn a_withdrawn_reply_ends_its_line_and_says_why() {
+fn a_withdrawn_reply_ends_its_line_and_prints_the_error() {
     let mut stage = Stage::new();
     stage.delta(9, 1, 0, "half a wor");
     assert_eq!(stage.failed(2, "cut\u{1b}[2J"), "\n| model: cut\\x1b[2J; it is tried again\n");
@@ -176,7 +176,7 @@ fn a_file_gets_the_recorded_reply_and_nothing_of_a_withdrawn_attempt() {
 }
 
 #[test]
-fn what_a_stop_left_is_not_said_twice() {
+fn a_partial_reply_is_not_printed_twice() {
     let mut stage = Stage::new();
     stage.delta(9, 1, 0, "I was about");
     assert_eq!(stage.message(2, 10, MessageKind::Partial, "I was about"), "\n");
@@ -184,7 +184,7 @@ fn what_a_stop_left_is_not_said_twice() {
 }
 
 #[test]
-fn a_call_is_told_when_it_is_over() {
+fn a_call_is_printed_when_it_has_finished() {
     let mut stage = Stage::new();
     stage.delta(9, 1, 0, "I look");
     let assessed = CallAssessed {
@@ -212,7 +212,7 @@ fn a_call_is_told_when_it_is_over() {
 }
 
 #[test]
-fn coming_back_repeats_nothing() {
+fn a_reconnection_repeats_nothing() {
     let mut stage = Stage::new();
     stage.message(2, 9, MessageKind::Text, "One.");
     assert_eq!(stage.delta(10, 1, 0, "Tw"), "\nTw");
@@ -224,7 +224,7 @@ fn coming_back_repeats_nothing() {
 }
 
 #[test]
-fn missed_records_come_before_what_is_being_written() {
+fn missed_records_are_printed_before_live_output() {
     let mut stage = Stage::new();
     stage.update(Update::Disconnected { reason: "gone".into() });
     let partial = Partial {
@@ -257,7 +257,7 @@ fn a_question_that_waits_is_left_to_its_prompt() {
 }
 
 #[test]
-fn hostile_words_are_made_safe_in_every_way_they_come() {
+fn hostile_text_is_escaped_wherever_it_comes_from() {
     let mut stage = Stage::new();
     let mut shown = stage.delta(9, 1, 0, "a\u{1b}[2J");
     shown += &stage.message(2, 9, MessageKind::Text, "a\u{1b}[2Jb\r");
@@ -268,7 +268,7 @@ fn hostile_words_are_made_safe_in_every_way_they_come() {
 }
 
 #[test]
-fn a_failure_is_said_once() {
+fn a_failure_is_printed_once() {
     let mut stage = Stage::new();
     let failed = ModelFailed {
         item: RecordId(Uuid::from_u128(9)),
@@ -280,6 +280,6 @@ fn a_failure_is_said_once() {
     };
     assert_eq!(stage.record(2, RecordBody::ModelFailed(failed)), "");
     assert_eq!(stage.message(3, 11, MessageKind::Notice, "the key is wrong"), "| abide: the key is wrong\n");
-    assert!(stage.teller.has_told("the key is wrong"), "the last line of the command leaves it out");
-    assert!(!stage.teller.has_told("something else"));
+    assert!(stage.printer.has_printed("the key is wrong"), "the last line of the command leaves it out");
+    assert!(!stage.printer.has_printed("something else"));
 }

@@ -1,0 +1,126 @@
+//! Writing while no field has the keyboard.
+
+use crate::{
+    person::Person,
+    preset::{self, APPROVAL, CONVERSATION},
+};
+use abide_client::{
+    Update,
+    protocol::{
+        inbox::{Decision, Pending, PendingId},
+        notification::{InboxUpdate, Notification},
+        task::Status,
+    },
+};
+use abide_gui::{Message, request::Request};
+use iced_test::core::keyboard::{Key, Modifiers, key::Named};
+
+/// Before a conversation in which nobody has the keyboard, for long enough to have read it.
+fn before(status: Status, waiting: &[Pending]) -> Person {
+    let (overview, conversation) = preset::waits(status, waiting, preset::history());
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, conversation);
+    person.wait(60_000);
+    person.named(Named::Escape);
+    person.wait(60_000);
+    person.asked();
+    person
+}
+
+fn draft(person: &Person) -> String {
+    person.app.conversation().unwrap().composer.draft()
+}
+
+#[test]
+fn words_that_no_field_took_are_written_in_the_composer() {
+    for status in [Status::Completed, Status::Thinking, Status::Paused] {
+        let mut person = before(status, &[]);
+        person.writes("A run of 2 tests, (rust)");
+        assert_eq!(draft(&person), "A run of 2 tests, (rust)", "{status:?}");
+        person.named(Named::Escape);
+        person.wait(1000);
+        person.writes("1");
+        assert_eq!(draft(&person), "A run of 2 tests, (rust)1", "where the caret was");
+        assert_eq!(person.asked(), [], "{status:?}");
+    }
+    let mut person = Person::before(preset::empty());
+    person.control("n");
+    person.named(Named::Escape);
+    person.wait(1000);
+    person.writes("and here");
+    person.named(Named::Enter);
+    let asked = person.asked();
+    assert!(matches!(&asked[..], [Request::Start(start)] if start.message == "and here"), "{asked:?}");
+}
+
+#[test]
+fn keys_that_are_no_letters_begin_nothing() {
+    let mut person = before(Status::Completed, &[]);
+    for key in [Named::Space, Named::Backspace, Named::Enter, Named::Tab] {
+        person.named(key);
+        person.named(Named::Escape);
+        person.wait(1000);
+    }
+    person.press(Key::Character("x".into()), Modifiers::ALT);
+    person.press(Key::Character("j".into()), Modifiers::CTRL);
+    assert_eq!(draft(&person), "");
+    person.letter("?");
+    person.writes("over the keys");
+    assert_eq!(draft(&person), "");
+}
+
+/// Its keys are letters.
+#[test]
+fn while_something_waits_here_no_letter_is_written() {
+    for pending in [preset::approval(), Pending::Question(preset::question())] {
+        let mut person = before(Status::WaitingApproval, std::slice::from_ref(&pending));
+        person.writes("some words");
+        person.wait(1000);
+        person.writes("more");
+        assert_eq!(draft(&person), "");
+        assert_eq!(person.asked(), []);
+        // Nor where it cannot be seen.
+        person.control("i");
+        person.writes("words");
+        person.control("i");
+        assert_eq!(draft(&person), "");
+    }
+}
+
+/// What is typed then was meant for the card.
+#[test]
+fn keys_that_are_dead_after_a_decision_are_not_written_either() {
+    let mut person = before(Status::WaitingApproval, &[preset::approval()]);
+    person.letter("a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowOnce, None)]);
+    let removed = vec![PendingId::Approval(APPROVAL)];
+    let gone = InboxUpdate { added: Vec::new(), removed, count: 0 };
+    let update = Update::Notification(Notification::InboxUpdate(gone));
+    person.tell(Message::Conversation(CONVERSATION, vec![update.clone()]));
+    person.tell(Message::Overview(vec![update]));
+    person.wait(500);
+    person.letter("a");
+    person.wait(200);
+    person.writes("ll of it");
+    assert_eq!(draft(&person), "", "the beginning of the sentence was dropped");
+    person.wait(1000);
+    person.writes("all of it");
+    assert_eq!(draft(&person), "all of it");
+}
+
+#[test]
+fn what_has_just_come_into_sight_is_not_written_on() {
+    let mut person = before(Status::Completed, &[]);
+    person.control("i");
+    person.wait(1000);
+    person.named(Named::Escape);
+    person.writes("no");
+    assert_eq!(draft(&person), "");
+    // A question about the conversation has keys of its own.
+    person.wait(1000);
+    person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+    person.wait(1000);
+    person.writes("no");
+    assert_eq!(draft(&person), "");
+}
