@@ -248,8 +248,9 @@ fn push_field(text: &mut String, name: &str, value: &serde_json::Value) {
     }
 }
 
-/// A part of what a model is sent. (Built by the engine, put into a provider's own words by the model crate; never on the wire.)
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A part of what a model is sent. (Built by the engine, put into a provider's own words by the model crate; never on the wire, but
+/// part of a stored checkpoint: a change raises `Checkpoint::FORM`.)
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
     /// A person's words.
     User(String),
@@ -263,8 +264,10 @@ pub enum Entry {
     Result(ResultEntry),
 }
 
-/// All entries, oldest first. Cheap to clone: a request shares it with the history that it goes on growing in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// All entries, oldest first. Cheap to clone: a request shares the entries with the history, which goes on growing.
+///
+/// Two transcripts are equal if their entries are: the edition says how often this one was rewritten in memory.
+#[derive(Debug, Clone, Default)]
 pub struct Transcript {
     entries: Arc<Vec<Entry>>,
     edition: u64,
@@ -293,6 +296,14 @@ impl Transcript {
     }
 }
 
+impl PartialEq for Transcript {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries == other.entries
+    }
+}
+
+impl Eq for Transcript {}
+
 impl Extend<Entry> for Transcript {
     fn extend<T: IntoIterator<Item = Entry>>(&mut self, more: T) {
         // Copied only if somebody still holds an earlier state.
@@ -307,7 +318,7 @@ impl From<Vec<Entry>> for Transcript {
 }
 
 /// A call's result as the model reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultEntry {
     pub call_id: CallId,
     /// Of the call, verbatim.

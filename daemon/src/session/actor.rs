@@ -1,5 +1,6 @@
 //! The owner of one conversation: carries out what its driver orders, and tells it what happens.
 
+mod checkpoint;
 mod cut_off;
 mod job;
 mod order;
@@ -50,7 +51,7 @@ impl Actor {
             sessions,
             mailbox,
             mail,
-            driver: Driver::new(id),
+            driver: Driver::new(id, checkpoint::SPACING),
             ordered: None,
             running: HashMap::new(),
             gate: watch::channel(false).0,

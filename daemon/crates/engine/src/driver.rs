@@ -25,7 +25,7 @@ use crate::{
     advance::handle,
     command::Command,
     effects::{Effect, effects, wake_at},
-    history::History,
+    history::{History, Tail},
     input::{Input, Refusal, Shown},
     mint::Mint,
     view::view,
@@ -51,6 +51,10 @@ pub trait Host: Debug {
 pub struct Driver<H: Host> {
     conversation: ConversationId,
     history: History,
+    /// The records since the last checkpoint.
+    tail: Tail,
+    /// A checkpoint is kept when it saves a reading this many records.
+    checkpoint_spacing: usize,
     /// Attempts that were started and neither cancelled nor ended, in the order in which they were started.
     running: Vec<Effect>,
     duty: Duty,
@@ -87,12 +91,15 @@ enum State<H: Host> {
 }
 
 impl<H: Host> Driver<H> {
-    /// The actor of a conversation whose records have to be read first.
+    /// The actor of a conversation whose records have to be read first. A checkpoint is kept when it saves the next reading
+    /// `checkpoint_spacing` records.
     #[must_use]
-    pub fn new(conversation: ConversationId) -> Self {
+    pub fn new(conversation: ConversationId, checkpoint_spacing: usize) -> Self {
         Self {
             conversation,
             history: History::default(),
+            tail: Tail::default(),
+            checkpoint_spacing,
             running: Vec::new(),
             duty: Duty::All,
             state: State::Loading(TakingUp::First),
@@ -142,7 +149,7 @@ impl<H: Host> Driver<H> {
     /// Takes an event in; what is to be done of it are the next orders. The mint is of this moment.
     pub fn on(&mut self, event: Event<H>, mint: &mut Mint) {
         match event {
-            Event::Loaded(history) => self.loaded(*history, mint),
+            Event::Loaded { history, tail } => self.loaded(*history, tail, mint),
             Event::LoadFailed(error) => self.load_failed(error),
             Event::Inspected(findings) => self.inspected(findings, mint),
             Event::Message(message) => self.message(message, mint),
@@ -302,6 +309,7 @@ impl<H: Host> Driver<H> {
             State::Erasing(reply) => {
                 if result.is_ok() {
                     self.history = History::default();
+                    self.tail = Tail::default();
                     self.rest();
                 }
                 reply

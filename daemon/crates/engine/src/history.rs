@@ -1,14 +1,18 @@
 //! A conversation, as its records tell: the only state there is.
 
+mod checkpoint;
 mod fold;
 mod transcript;
 
+pub use checkpoint::{Checkpoint, Tail, UnreadableCheckpoint};
 pub(crate) use fold::changes_hold;
 
 use crate::task::Task;
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId, Timestamp, inbox::Decision, record::ConversationCreated,
+    transcript::Transcript,
 };
+use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, iter};
 
 /// What the records of one conversation say.
@@ -19,6 +23,8 @@ pub struct History {
     /// The newest root task, then all tasks beneath it, in the order in which they were started: each after its parent. Earlier roots
     /// have ended, and what was beneath them too.
     pub(crate) tasks: Vec<Task>,
+    /// What the next root task's model is sent of earlier roots; only as long as no root is in memory.
+    pub(crate) inherited: Transcript,
     /// Daemon starts in a row that found this tree at work and without progress.
     pub(crate) restarts: u32,
     /// The first response to each question that has one.
@@ -28,14 +34,14 @@ pub struct History {
 }
 
 /// The response or decision that counts, and when it was recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct First<T> {
     pub said: T,
     pub at: Timestamp,
 }
 
 /// A conversation's own facts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
     pub facts: ConversationCreated,
     pub archived: bool,

@@ -34,7 +34,7 @@ pub use accept::accept;
 pub use advance::{advance, handle, needs_daemon};
 pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
-pub use history::{Conversation, First, History};
+pub use history::{Checkpoint, Conversation, First, History, Tail, UnreadableCheckpoint};
 pub use input::{Finding, Fork, Input, ModelFailure, Refusal, Shown, Start, Traces};
 pub use mint::Mint;
 pub use scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad};

@@ -35,6 +35,8 @@ pub struct Task {
     /// What its model is sent after the system prompt. Root tasks go on with that of the root before; of a task beneath a root nothing is
     /// left at its end.
     pub(crate) transcript: Transcript,
+    /// How many entries of the transcript are of earlier root tasks: the first ones.
+    pub(crate) inherited: usize,
     /// Entries that came while a reply or results are due; they are appended to the transcript after those.
     pub(crate) deferred: Vec<Entry>,
     /// Replies in a row with text and no call.
@@ -155,6 +157,7 @@ impl Task {
             approvals: BTreeMap::new(),
             children: Vec::new(),
             held: None,
+            inherited: transcript.entries().len(),
             transcript,
             deferred: Vec::new(),
             text_streak: 0,

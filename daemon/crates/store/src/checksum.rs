@@ -1,8 +1,8 @@
-//! A record's checksum: damage may leave a record readable, and yet another than was stored.
+//! Checksums of records and checkpoints: damage may leave one readable, and yet another than was stored.
 //!
 //! CRC-32 finds every flipped bit and every run of up to 32 of them; of other damage it misses one case in four billion.
 
-use abide_protocol::Seq;
+use abide_protocol::{ConversationId, Seq};
 use crc32fast::Hasher;
 use uuid::Uuid;
 
@@ -38,6 +38,16 @@ impl Columns<'_> {
         hasher.update(body.as_bytes());
         hasher.finalize()
     }
+}
+
+/// Of a checkpoint's row. A checkpoint whose sum differs is not used, so a later build may compute it otherwise.
+pub(crate) fn of_checkpoint(conversation: ConversationId, from: Seq, form: u32, body: &[u8]) -> u32 {
+    let mut hasher = Hasher::new();
+    hasher.update(conversation.0.as_bytes());
+    hasher.update(&from.0.to_le_bytes());
+    hasher.update(&form.to_le_bytes());
+    hasher.update(body);
+    hasher.finalize()
 }
 
 #[cfg(test)]

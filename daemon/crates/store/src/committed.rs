@@ -34,6 +34,17 @@ pub struct TaskProjection {
     pub needs_daemon: bool,
 }
 
+/// The state of a conversation from which a reading can begin at a task's first record.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    pub conversation_id: ConversationId,
+    /// The task at whose first record the reading begins.
+    pub task_id: TaskId,
+    /// The number of the body's form.
+    pub form: u32,
+    pub body: Vec<u8>,
+}
+
 /// What a commit has changed, for one conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {

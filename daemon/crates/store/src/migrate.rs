@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_rules.sql"),
     include_str!("../migrations/0005_timeline.sql"),
     include_str!("../migrations/0006_needs_daemon.sql"),
+    include_str!("../migrations/0007_checkpoints.sql"),
 ];
 
 /// The first schema in which a record may have a checksum.
@@ -93,6 +94,7 @@ mod tests {
         "dc91c790550c047a08a9bfc44170a7f7bb1f9986a7013739e9abc044deaeee60",
         "c6b7db8a2d42da2f2f0f55f3744d1ebac515a47b171ca978b35b76a290a088f4",
         "6af6747b20b309b07be01546652fb762574c9a285489a6e4a1dbb0387344559a",
+        "d63693548cfd573d07a620fe23b41208bc2800fcc926c14db5d7825f4c13a299",
     ];
 
     #[test]

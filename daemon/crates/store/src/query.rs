@@ -1,5 +1,6 @@
 //! Reads. One file for each thing that is asked about.
 
+mod checkpoint;
 mod conversation;
 mod history;
 mod inbox;

@@ -1,7 +1,7 @@
 //! The handle on the store.
 
 use crate::{
-    committed::{Append, Committed, Sink, StorageState, TaskProjection},
+    committed::{Append, Checkpoint, Committed, Sink, StorageState, TaskProjection},
     error::{AppendError, OpenError, ReadError, WriteError},
     open,
     query::RuleId,
@@ -70,6 +70,16 @@ impl Store {
     ) -> Result<u64, WriteError> {
         let work = |answer| work::Delete::new(id, now, id_for_tombstone, answer);
         Ok(self.queue.run(Lane::Urgent, work).await?)
+    }
+
+    /// Keeps a checkpoint in place of the conversation's earlier one. It saves time, and nothing is lost without it: on a full disk it is
+    /// refused.
+    ///
+    /// # Errors
+    /// The task is not, or no longer, in the store; or the database cannot be written.
+    pub async fn keep_checkpoint(&self, checkpoint: Checkpoint) -> Result<(), WriteError> {
+        let work = |answer| work::KeepCheckpoint::new(checkpoint, answer);
+        Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
     /// Marks messages up to and including that one as read. Marks never go back.

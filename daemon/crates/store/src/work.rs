@@ -4,6 +4,7 @@ mod append;
 mod delete;
 mod forget_rule;
 mod index;
+mod keep_checkpoint;
 mod mark_read;
 mod rebuild;
 
@@ -11,6 +12,7 @@ pub(crate) use append::Append;
 pub(crate) use delete::Delete;
 pub(crate) use forget_rule::ForgetRule;
 pub(crate) use index::Index;
+pub(crate) use keep_checkpoint::KeepCheckpoint;
 pub(crate) use mark_read::MarkRead;
 pub(crate) use rebuild::Rebuild;
 

@@ -103,7 +103,7 @@ mod tests {
         Event, mailbox,
         tests::{CONVERSATION, TASK, facts, head, open, sessions},
     };
-    use abide_engine::{Fork, History, Input, Mint, Start, effects, handle};
+    use abide_engine::{Fork, History, Input, Mint, Start, Tail, effects, handle};
     use abide_protocol::{TaskId, Timestamp};
     use tempfile::TempDir;
     use uuid::Uuid;
@@ -121,7 +121,7 @@ mod tests {
 
         let (mailbox, mail) = mailbox::new();
         let mut actor = Actor::new(CONVERSATION, sessions(&store, folder.path()), mailbox, mail);
-        actor.driver.on(Event::Loaded(Box::new(history)), &mut mint);
+        actor.driver.on(Event::Loaded { history: Box::new(history), tail: Tail::default() }, &mut mint);
         let asked = effects(actor.driver.history());
         let mut request = |task: TaskId| {
             let effect = *asked.iter().find(|effect| effect.task() == task).unwrap();

@@ -1,11 +1,11 @@
 //! Carries out the driver's orders.
 
-use super::Actor;
+use super::{Actor, checkpoint};
 use crate::{
     clock,
     session::{CommandError, Event, Order, mailbox::Lane, recover},
 };
-use abide_engine::{Effect, History, Refusal, Shown, driver::Append};
+use abide_engine::{Effect, Refusal, Shown, driver::Append};
 use abide_fail_point::{Point, pass};
 use abide_protocol::CallId;
 use abide_store::{AppendError, TaskProjection};
@@ -16,6 +16,7 @@ impl Actor {
     pub(super) async fn carry_out(&mut self, order: Order) {
         match order {
             Order::Load => self.load(),
+            Order::KeepCheckpoint(checkpoint) => self.keep_checkpoint(*checkpoint),
             Order::Inspect(calls) => {
                 let looks =
                     recover::inspect(self.driver.history(), &calls, &self.sessions.inner.runner.tools);
@@ -61,8 +62,8 @@ impl Actor {
         self.prefixes.clear();
         let (id, sessions) = (self.id, self.sessions.clone());
         self.ordered = Some(Box::pin(async move {
-            match sessions.inner.store.conversation_records(id).await {
-                Ok(records) => Event::Loaded(Box::new(History::from_records(&records))),
+            match checkpoint::load(&sessions.inner.store, id).await {
+                Ok((history, tail)) => Event::Loaded { history: Box::new(history), tail },
                 Err(error) => {
                     tracing::error!(conversation = %id, "the records cannot be read: {error}");
                     Event::LoadFailed(CommandError::Load(Arc::new(error)))

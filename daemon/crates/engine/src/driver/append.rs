@@ -134,6 +134,7 @@ impl<H: Host> Driver<H> {
     pub(super) fn committed(&mut self, append: AppendId) {
         let Some(appending) = self.answered(append) else { return };
         let Appending { records, asked, later, pressed, killing, .. } = *appending;
+        records.iter().for_each(|record| self.tail.count(&record.body));
         self.orders.push_back(Order::OpenGate);
         for effect in later {
             self.start(effect, Gate::Open);
@@ -142,6 +143,7 @@ impl<H: Host> Driver<H> {
         if !output.is_empty() {
             self.orders.push_back(Order::DropOutput(output));
         }
+        self.keep_checkpoint();
         self.rest();
         self.done(asked);
         for Pressed { command, told, reply } in pressed {

@@ -1,6 +1,6 @@
 use super::{AppendId, Host, Message};
 use crate::{
-    history::History,
+    history::{History, Tail},
     input::{Finding, Shown},
 };
 use std::time::Duration;
@@ -8,8 +8,12 @@ use std::time::Duration;
 /// What a driver is told.
 #[derive(Debug)]
 pub enum Event<H: Host> {
-    /// [`super::Order::Load`]: what the records say.
-    Loaded(Box<History>),
+    /// [`super::Order::Load`]: the state that the records come to.
+    Loaded {
+        history: Box<History>,
+        /// The records that were folded.
+        tail: Tail,
+    },
     LoadFailed(H::Error),
     /// [`super::Order::Inspect`]: what was found out, in any order; a call that nothing is known of may be absent.
     Inspected(Vec<Finding>),

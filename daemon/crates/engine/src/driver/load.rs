@@ -3,7 +3,7 @@
 use super::{Driver, Duty, Host, Order, StartedCall, State, append::Asked};
 use crate::{
     advance::advance,
-    history::History,
+    history::{History, Tail},
     input::{Finding, Input},
     mint::Mint,
     task::{CallStage, Task},
@@ -34,19 +34,32 @@ impl TakingUp {
 
 impl<H: Host> Driver<H> {
     /// Work that the records say is under way was interrupted: nothing of it runs.
-    pub(super) fn loaded(&mut self, history: History, mint: &mut Mint) {
+    pub(super) fn loaded(&mut self, history: History, tail: Tail, mint: &mut Mint) {
         let State::Loading(taking) = mem::replace(&mut self.state, State::Ready) else { return };
         self.history = history;
+        self.tail = tail;
         if self.duty != Duty::All {
             self.duty = Duty::RecordOnly;
             return;
         }
+        self.keep_checkpoint();
         let started: Vec<StartedCall> = self.history.live().flat_map(started).collect();
         if started.is_empty() {
             self.take_up(taking, Vec::new(), mint);
         } else {
             self.orders.push_back(Order::Inspect(started));
             self.state = State::Inspecting(taking);
+        }
+    }
+
+    /// Orders a checkpoint at the newest root task, if it saves the next reading enough. The state in memory must be committed.
+    pub(super) fn keep_checkpoint(&mut self) {
+        if self.tail.saved() < self.checkpoint_spacing {
+            return;
+        }
+        if let Some(checkpoint) = self.history.checkpoint() {
+            self.tail.cut();
+            self.orders.push_back(Order::KeepCheckpoint(Box::new(checkpoint)));
         }
     }
 

@@ -1,12 +1,15 @@
 use super::{Host, Message};
-use crate::{effects::Effect, input::Refusal, view::Projection};
+use crate::{effects::Effect, history::Checkpoint, input::Refusal, view::Projection};
 use abide_protocol::{CallId, TaskId, Timestamp, record::NewRecord, task::AgentTask};
 
 /// What a driver wants done. Orders are carried out one after the other, in the order in which they are given.
 #[derive(Debug)]
 pub enum Order<H: Host> {
-    /// Read the conversation's records: [`super::Event::Loaded`] or [`super::Event::LoadFailed`].
+    /// Read the conversation's records, from its checkpoint on if there is one: [`super::Event::Loaded`] or
+    /// [`super::Event::LoadFailed`].
     Load,
+    /// Keep this checkpoint for later readings, in place of the one before. Nothing waits for it, and it may fail.
+    KeepCheckpoint(Box<Checkpoint>),
     /// Look at these calls, which were under way when their work was interrupted: [`super::Event::Inspected`].
     Inspect(Vec<StartedCall>),
     /// Have this committed and published: [`super::Event::Committed`] or [`super::Event::AppendFailed`].

@@ -21,21 +21,12 @@ use abide_protocol::{
 use std::{mem, sync::Arc};
 
 impl History {
-    /// The state that these records tell.
-    #[must_use]
-    pub fn from_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
-        let mut history = Self::default();
-        for record in records {
-            history.see(record);
-        }
-        history
-    }
-
-    /// Folds a record in that is stored.
+    /// Folds a stored record.
     pub fn see(&mut self, record: &Record) {
         self.apply(record.task_id, record.at, &record.body);
     }
 
+    /// Folds a record that is about to be stored.
     pub fn fold(&mut self, record: &NewRecord) {
         self.apply(record.task_id, record.at, &record.body);
     }
@@ -77,9 +68,10 @@ impl History {
 
     fn begin(&mut self, id: TaskId, at: Timestamp, head: Arc<TaskStarted>) {
         let Some(parent) = head.parent_id else {
-            let transcript = self.tasks.first_mut().map(|root| mem::take(&mut root.transcript));
+            let earlier = self.tasks.first_mut().map_or(&mut self.inherited, |root| &mut root.transcript);
+            let transcript = mem::take(earlier);
             self.tasks.clear();
-            self.tasks.push(Task::new(id, at, head, transcript.unwrap_or_default()));
+            self.tasks.push(Task::new(id, at, head, transcript));
             self.restarts = 0;
             return;
         };

@@ -11,6 +11,7 @@
 
 mod audit;
 mod calls;
+mod checkpoint;
 mod control;
 mod crash;
 mod forest;

@@ -137,6 +137,7 @@ fn everything() -> BTreeSet<String> {
         "a message sent twice",
         "a note that a crash left",
         "a prepared call that never began",
+        "a reading from a checkpoint",
         "a request sent again",
         "a result delivered",
         "a task beneath two",

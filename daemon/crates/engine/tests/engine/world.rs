@@ -9,10 +9,10 @@ use abide_engine::{
     Stage, Start, Task, Traces, effects, handle, status, view, wake_at,
 };
 use abide_protocol::{
-    CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp,
+    CallId, ConversationId, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Decision, Question},
     message::CallOutcome,
-    record::{ConversationCreated, Interruption, ModelErrorKind, NewRecord, Record, RecordBody, TaskStarted},
+    record::{ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody, TaskStarted},
     task::{AgentTask, EndReason, Limits, Mode, RestartPolicy, Status},
     transcript::{Entry, StopReason, ToolResult},
 };
@@ -339,17 +339,23 @@ impl World {
         Input::Interrupted { cause, findings: Vec::new() }
     }
 
-    /// The state folded from all records.
+    /// The state folded from all records; from a checkpoint on, it is the same.
     pub(crate) fn replayed(&self) -> History {
-        let conversation_id = ConversationId(Mint::new(DAWN, 0).uuid());
-        let records: Vec<Record> = (1..)
-            .zip(&self.records)
-            .map(|(seq, r)| {
-                let NewRecord { id, task_id, at, body } = r.clone();
-                Record { seq: Seq(seq), id, conversation_id, task_id, at, body }
-            })
-            .collect();
-        History::from_records(&records)
+        let folded = |mut history: History, records: &[NewRecord]| {
+            records.iter().for_each(|record| history.fold(record));
+            history
+        };
+        let whole = folded(History::default(), &self.records);
+        if let Some(checkpoint) = whole.checkpoint() {
+            let begins = |record: &NewRecord| {
+                matches!(record.body, RecordBody::TaskStarted(_)) && record.task_id == Some(checkpoint.root)
+            };
+            let from = self.records.iter().position(begins).expect("its root is recorded");
+            let encoded = checkpoint.encode().expect("it can be encoded");
+            let resumed = History::from_checkpoint(&encoded).expect("it was encoded");
+            assert_eq!(folded(resumed, &self.records[from..]), whole, "a checkpoint leads to the same state");
+        }
+        whole
     }
 }
 

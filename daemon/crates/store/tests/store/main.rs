@@ -4,6 +4,7 @@
 
 mod append;
 mod call;
+mod checkpoint;
 mod delete;
 mod failing_disk;
 mod group_commit;

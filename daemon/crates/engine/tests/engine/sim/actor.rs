@@ -6,7 +6,7 @@ use super::{
     life::{Event, Life},
 };
 use abide_engine::{
-    Effect, Refusal, Shown,
+    Checkpoint, Effect, Refusal, Shown,
     driver::{self, Append, AppendId, Driver, Gate, Host, Lane, Order, StartedCall, Wants},
     effects, wake_at,
 };
@@ -33,6 +33,9 @@ impl Host for Simulated {
 pub(super) type Message = driver::Message<Simulated>;
 
 pub(super) const CONVERSATION: ConversationId = ConversationId(uuid::Uuid::nil());
+
+/// Few enough that short lives have checkpoints too.
+const CHECKPOINT_SPACING: usize = 12;
 
 pub(super) struct Actor {
     driver: Driver<Simulated>,
@@ -67,7 +70,7 @@ struct Current {
 impl Default for Actor {
     fn default() -> Self {
         Self {
-            driver: Driver::new(CONVERSATION),
+            driver: Driver::new(CONVERSATION, CHECKPOINT_SPACING),
             jobs: Vec::new(),
             urgent: VecDeque::new(),
             commands: VecDeque::new(),
@@ -211,6 +214,7 @@ impl Life {
                 self.actor_at_work().takes_up = true;
                 if self.one_in(3) { self.in_this_daemon(20, Event::Loaded) } else { self.loaded() }
             }
+            Order::KeepCheckpoint(checkpoint) => self.keep_checkpoint(&checkpoint),
             Order::Inspect(calls) => {
                 let findings = calls.into_iter().map(|started| self.inspect_started(started)).collect();
                 self.tell(driver::Event::Inspected(findings));
@@ -252,11 +256,21 @@ impl Life {
         }
     }
 
-    /// What the records say.
+    /// The state that the records come to, read as the daemon reads it.
     pub(super) fn loaded(&mut self) {
-        let history = self.disk.replayed();
+        let (history, tail) = self.disk.read();
+        if self.disk.checkpoint.is_some() {
+            self.came_by("a reading from a checkpoint");
+        }
         assert_eq!(history, self.disk.told, "the records tell the state");
-        self.tell(driver::Event::Loaded(Box::new(history)));
+        self.tell(driver::Event::Loaded { history: Box::new(history), tail });
+    }
+
+    /// The disk may fill up or break before the checkpoint is stored; then the one before stays.
+    fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
+        if !self.disk.full && !self.disk.broken && !self.one_in(4) {
+            self.disk.keep_checkpoint(checkpoint);
+        }
     }
 
     fn inspect_started(&mut self, started: StartedCall) -> abide_engine::Finding {

@@ -5,7 +5,7 @@ use super::{
     life::{Event, Life},
     outside,
 };
-use abide_engine::{History, Projection, project};
+use abide_engine::{Checkpoint, History, Projection, Tail, project};
 use abide_protocol::{
     RecordId, TaskId,
     record::{ClientMessage, NewRecord, RecordBody},
@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub(super) struct Disk {
     pub(super) records: Vec<NewRecord>,
+    /// Where a reading begins: the place of a record, and the encoded state before it.
+    pub(super) checkpoint: Option<(usize, Vec<u8>)>,
     /// What clients have been told: the same records, folded.
     pub(super) told: History,
     ids: BTreeSet<RecordId>,
@@ -84,8 +86,31 @@ impl Disk {
         history
     }
 
+    /// The state from the checkpoint on, and the records that it took.
+    pub(super) fn read(&self) -> (History, Tail) {
+        let (from, mut history) = match &self.checkpoint {
+            Some((from, state)) => (*from, History::from_checkpoint(state).expect("it was encoded")),
+            None => (0, History::default()),
+        };
+        let mut tail = Tail::default();
+        for record in &self.records[from..] {
+            history.fold(record);
+            tail.count(&record.body);
+        }
+        (history, tail)
+    }
+
+    pub(super) fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
+        let begins = |record: &NewRecord| {
+            matches!(record.body, RecordBody::TaskStarted(_)) && record.task_id == Some(checkpoint.root)
+        };
+        let from = self.records.iter().position(begins).expect("a checkpoint is of committed records");
+        self.checkpoint = Some((from, checkpoint.encode().expect("it can be encoded")));
+    }
+
     pub(super) fn look_back(&self) {
         assert_eq!(self.replayed(), self.told, "the records tell the state");
+        assert_eq!(self.read().0, self.told, "a checkpoint and the records after it tell the state");
         for task in self.told.tasks() {
             let stored = self.projections.get(&task.id);
             assert_eq!(stored, Some(&project(CONVERSATION, task)), "a task is stored as it stands");
@@ -101,6 +126,7 @@ impl Disk {
     pub(super) fn erase(&mut self) -> u64 {
         assert!(self.told.live().next().is_none(), "what is deleted was stopped first");
         self.records.clear();
+        self.checkpoint = None;
         self.projections.clear();
         self.client_messages.clear();
         self.told = History::default();

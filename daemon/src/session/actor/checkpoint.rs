@@ -1,0 +1,110 @@
+//! Reads a conversation from its checkpoint on, and keeps checkpoints.
+
+use super::Actor;
+use abide_engine::{Checkpoint, History, Tail};
+use abide_protocol::{ConversationId, record::Record};
+use abide_store::{ReadError, Store};
+
+/// A checkpoint is kept when it saves the next reading this many records: they take about 7 ms to fold.
+pub(super) const SPACING: usize = 2000;
+
+/// The conversation's state, and the records that it took to fold.
+pub(super) async fn load(store: &Store, id: ConversationId) -> Result<(History, Tail), ReadError> {
+    let resume = move |form: u32, body: &[u8]| {
+        if form != Checkpoint::FORM {
+            return None;
+        }
+        let read = History::from_checkpoint(body);
+        let read = read
+            .inspect_err(|error| tracing::error!(conversation = %id, "a checkpoint cannot be read: {error}"));
+        Some((read.ok()?, Tail::default()))
+    };
+    let fold = |(history, tail): &mut (History, Tail), record: &Record| {
+        history.see(record);
+        tail.count(&record.body);
+    };
+    store.fold_records(id, resume, fold).await
+}
+
+impl Actor {
+    /// Keeps it while the actor goes on. Whether that succeeds changes only how long the next reading takes.
+    pub(super) fn keep_checkpoint(&self, checkpoint: Checkpoint) {
+        let (id, store) = (self.id, self.sessions.inner.store.clone());
+        self.sessions.inner.supervisor.spawn("checkpoint", async move {
+            let task_id = checkpoint.root;
+            let encoded = tokio::task::spawn_blocking(move || checkpoint.encode()).await;
+            let kept = async {
+                let body = encoded??;
+                let form = Checkpoint::FORM;
+                store
+                    .keep_checkpoint(abide_store::Checkpoint { conversation_id: id, task_id, form, body })
+                    .await?;
+                anyhow::Ok(())
+            };
+            if let Err(error) = kept.await {
+                tracing::debug!(conversation = %id, "a checkpoint was not kept: {error}");
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::tests::{CONVERSATION, facts, head, open, sessions};
+    use abide_engine::{Command, Input, Mint, Shown, Start, handle};
+    use abide_protocol::{
+        RecordId, TaskId, Timestamp,
+        record::{ConversationUpdated, NewRecord, RecordBody},
+    };
+    use abide_store::Append;
+    use tempfile::TempDir;
+    use uuid::Uuid;
+
+    /// A task that ended, as many other records as a checkpoint has to save, and another task.
+    fn long_conversation() -> Vec<NewRecord> {
+        let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
+        let mut records = Vec::new();
+        for task in [1, 2].map(|n| TaskId(Uuid::from_u128(n))) {
+            let start = Start { task, conversation: Some(facts()), head: head("") };
+            records.extend(handle(&mut history, Input::Start(Box::new(start)), &mut mint).unwrap());
+            records.extend(handle(&mut history, Input::Pause { task }, &mut mint).unwrap());
+            if task.0.as_u128() == 1 {
+                let shown = Shown::new();
+                records.extend(handle(&mut history, Input::Stop { task, shown }, &mut mint).unwrap());
+                records.extend((0..SPACING).map(|_| renamed(&mut mint)));
+            }
+        }
+        records
+    }
+
+    fn renamed(mint: &mut Mint) -> NewRecord {
+        let title = Some("another".to_owned());
+        let update = ConversationUpdated { title, workspace: None, mode: None, model: None, persona: None };
+        let body = RecordBody::ConversationUpdated(update);
+        NewRecord { id: RecordId(mint.uuid()), task_id: None, at: mint.at(), body }
+    }
+
+    #[tokio::test]
+    async fn a_long_conversation_is_read_from_its_checkpoint_on() {
+        let folder = TempDir::new().unwrap();
+        let store = open(folder.path(), 0);
+        let records = long_conversation();
+        let append = Append { conversation_id: CONVERSATION, records, tasks: Vec::new(), urgent: false };
+        store.append(append).await.unwrap();
+        let (_, tail) = load(&store, CONVERSATION).await.unwrap();
+        assert!(tail.saved() > SPACING, "{tail:?}");
+
+        let sessions = sessions(&store, folder.path());
+        sessions.command(CONVERSATION, Command::Archive { archived: true }).await.unwrap();
+        let (mut resumed, mut tail) = load(&store, CONVERSATION).await.unwrap();
+        // The checkpoint is kept while the actor goes on.
+        while tail.saved() > 0 {
+            tokio::task::yield_now().await;
+            (resumed, tail) = load(&store, CONVERSATION).await.unwrap();
+        }
+        let mut whole = History::default();
+        store.conversation_records(CONVERSATION).await.unwrap().iter().for_each(|record| whole.see(record));
+        assert_eq!(resumed, whole);
+    }
+}
