@@ -11,6 +11,7 @@ mod fanout;
 mod floor;
 mod memory;
 mod model;
+mod open;
 mod place;
 mod records;
 mod start;
@@ -24,10 +25,11 @@ use table::Figure;
 type Group = fn() -> Pin<Box<dyn Future<Output = Vec<Figure>>>>;
 
 /// In the order in which they run.
-const GROUPS: [(&str, Group); 7] = [
+const GROUPS: [(&str, Group); 8] = [
     ("step", || Box::pin(step::figures())),
     ("long", || Box::pin(step::long_figures())),
     ("start", || Box::pin(start::figures())),
+    ("open", || Box::pin(open::figures())),
     ("memory", || Box::pin(memory::figures())),
     ("waiting", || Box::pin(waiting::figures())),
     ("records", || Box::pin(records::figures())),
