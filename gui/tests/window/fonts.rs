@@ -9,7 +9,10 @@ use iced_tiny_skia::{
     Layer,
     graphics::text::{
         Text,
-        cosmic_text::fontdb::{FaceInfo, ID, Weight},
+        cosmic_text::{
+            SwashCache,
+            fontdb::{FaceInfo, ID, Weight},
+        },
         font_system,
     },
 };
@@ -54,4 +57,51 @@ fn bold_words_are_drawn_in_the_programs_own_faces() {
     let families: BTreeSet<String> = faces.iter().map(family).collect();
     assert_eq!(families, BTreeSet::from(["Inter".to_owned(), "JetBrains Mono".to_owned()]));
     assert!(faces.len() >= 5, "regular, medium, semibold, italic and code: {faces:?}");
+}
+
+/// How wide the picture of each character is that is drawn of this text, in pixels.
+fn pictures(said: &str) -> Vec<(String, u32)> {
+    let said = vec![preset::said(1, Role::Agent, said)];
+    let (overview, snapshot) =
+        preset::waits(Status::Thinking, &[], Snapshot { messages: said, ..preset::empty() });
+    let mut person = Person::before(overview);
+    person.open(CONVERSATION, snapshot);
+    let mut pictures = Vec::new();
+    let mut cache = SwashCache::new();
+    for text in person.renderer.layers().iter().flat_map(|layer| &layer.text).flat_map(|text| text.as_slice())
+    {
+        let Text::Paragraph { paragraph, .. } = text else { continue };
+        let Some(paragraph) = paragraph.upgrade() else { continue };
+        for run in paragraph.buffer().layout_runs() {
+            for glyph in run.glyphs {
+                let key = glyph.physical((0.0, 0.0), 1.0).cache_key;
+                let picture = cache.get_image_uncached(font_system().write().unwrap().raw(), key);
+                let width = picture.map_or(0, |picture| picture.placement.width);
+                pictures.push((run.text[glyph.start..glyph.end].to_owned(), width));
+            }
+        }
+    }
+    pictures
+}
+
+/// A character that no font has is drawn as a box: as nothing, it would be missing from what is read, and from what is approved.
+#[test]
+fn a_character_that_no_font_has_is_drawn() {
+    // A noncharacter, so that it is in no font of any system.
+    let lacking = "\u{7fffe}";
+    let pictures =
+        pictures(&format!("before {lacking} after, `code {lacking}`, *slanted {lacking}*, **{lacking}**"));
+    let drawn: Vec<u32> =
+        pictures.iter().filter(|(text, _)| text == lacking).map(|(_, width)| *width).collect();
+    assert_eq!(drawn.len(), 4, "{pictures:?}");
+    assert!(drawn.iter().all(|width| *width > 3), "{drawn:?}");
+}
+
+#[test]
+fn what_takes_no_room_is_not_drawn_as_a_box() {
+    let pictures = pictures("a\u{2060}b\tc `d\te` f\u{ad}g h\u{fe0f}i");
+    let is_blank =
+        |text: &str| text.chars().all(|c| c.is_whitespace() || "\u{2060}\u{ad}\u{fe0f}".contains(c));
+    let drawn: Vec<_> = pictures.iter().filter(|(text, width)| is_blank(text) && *width > 1).collect();
+    assert!(drawn.is_empty(), "{drawn:?}");
 }
