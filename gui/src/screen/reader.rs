@@ -6,7 +6,7 @@ use crate::{
     effect::{Effect, Reading, Start, field},
     font,
     theme::{size, space, style, tokens},
-    widget::{Element, Look, action, calm::calm, key, one_line, secondary, word},
+    widget::{Element, Look, action, calm::calm, field::field, key, one_line, secondary, word},
 };
 use abide_client::text::{visible, visible_line};
 use find::{Hit, Marks, hits};
@@ -17,7 +17,6 @@ use iced::{
     widget::{
         Row, column, container, row, text, text_editor,
         text_editor::{Action, Binding, Content, Cursor, KeyPress, Motion, Position},
-        text_input,
     },
 };
 
@@ -109,21 +108,17 @@ impl Screen {
         let head = row![one_line(title), secondary(look.said.unwrap_or_default()), place, close]
             .spacing(space::M)
             .align_y(Center);
-        let field = text_input("Find", &self.query)
-            .id(field::FIND)
-            .size(size::SECONDARY)
-            .padding([4.0, 8.0])
-            .width(space::FOLDER)
-            .style(style::field)
-            .on_input(Message::QueryChanged)
-            .on_submit(Message::Stepped(0));
+        let field =
+            field("Find", (size::SECONDARY, [4.0, 8.0]), &self.query, Message::QueryChanged, |input| {
+                input.id(field::FIND).width(space::FOLDER).on_submit(Message::Stepped(0))
+            });
         let found = match (self.query.is_empty(), self.hits.len()) {
             (true, _) => String::new(),
             (false, 0) => "not found".to_owned(),
             (false, find::MOST) => format!("{} of {} or more", self.at + 1, find::MOST),
             (false, count) => format!("{} of {count}", self.at + 1),
         };
-        let mut tools = Row::new().push(calm(field)).push(key("Ctrl F"));
+        let mut tools = Row::new().push(field).push(key("Ctrl F"));
         if !found.is_empty() {
             tools = tools.push(secondary(found));
         }

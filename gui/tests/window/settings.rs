@@ -1,6 +1,6 @@
 //! The page of settings: what is set there is asked of the daemon, or kept by the window.
 
-use crate::{person::Person, preset};
+use crate::{drawn, person::Person, preset};
 use abide_client::protocol::{
     ConversationId, JsonText,
     inbox::Rule,
@@ -149,4 +149,17 @@ fn the_look_is_the_windows_own() {
     assert!(person.app.theme().extended_palette().is_dark);
     person.clicks("150 %");
     assert!((person.app.scale() - 1.5).abs() < 0.01);
+}
+
+/// iced cuts what it writes into an empty field.
+#[test]
+fn what_the_keys_field_is_for_ends_in_an_ellipsis_where_there_is_no_room() {
+    for (width, is_cut) in [(1280.0, false), (400.0, true)] {
+        let mut person = open();
+        person.resizes(width, 800.0);
+        person.clicks("Set key…");
+        let words = drawn::words(&mut person);
+        let hint = words.iter().find(|words| words.starts_with("Paste"));
+        assert_eq!(hint.map(|hint| hint.ends_with('…')), Some(is_cut), "{width}: {hint:?}");
+    }
 }

@@ -6,7 +6,7 @@ use crate::{
     font,
     local_state::{Settings, ThemeChoice},
     theme::{SCALES, size, space, style},
-    widget::{Element, Look, action, calm::calm, code, prose, secondary, word},
+    widget::{Element, Look, action, code, field::field, prose, secondary, word},
     words,
 };
 use abide_client::{
@@ -18,9 +18,7 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{
-        Column, Row, column, container, pick_list, row, rule, scrollable, space as gap, text, text_input,
-    },
+    widget::{Column, Row, column, container, pick_list, row, rule, scrollable, space as gap, text},
 };
 
 /// The most characters of a rule's arguments.
@@ -202,14 +200,9 @@ fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {
 }
 
 fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
-    let field = text_input("Paste the key", &typing.key)
-        .id(field::KEY)
-        .secure(true)
-        .size(size::PROSE)
-        .padding([6.0, 10.0])
-        .style(style::field)
-        .on_input(Message::KeyTyped)
-        .on_submit(Message::KeySubmitted);
+    let field = field("Paste the key", (size::PROSE, [6.0, 10.0]), &typing.key, Message::KeyTyped, |input| {
+        input.id(field::KEY).secure(true).on_submit(Message::KeySubmitted)
+    });
     let is_ready = !typing.key.trim().is_empty() && !typing.is_under_way;
     let store = action("Store and test", None)
         .style(style::primary)
@@ -218,7 +211,7 @@ fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
         let remove = Message::KeyRemoved(typing.provider.clone());
         action("Remove", None).style(style::danger).on_press(remove).into()
     });
-    row![calm(field), store]
+    row![field, store]
         .extend(remove)
         .push(action("Cancel", None).style(style::quiet).on_press(Message::KeyCancelled))
         .spacing(space::S)
