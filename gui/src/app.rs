@@ -52,6 +52,10 @@ const FLASH: Duration = Duration::from_millis(1600);
 pub const SIZE: Size = Size::new(1280.0, 800.0);
 /// A window below this height, in logical pixels, has room only for the card that waits.
 const LOW: f32 = 400.0;
+/// Below this height the composer gives way to an approval, unless somebody writes in it.
+const LEAST: f32 = 200.0;
+/// A window below this width, in logical pixels, has no room for the names of keys on buttons.
+const TIGHT: f32 = 320.0;
 /// How long a draft may be unsaved.
 const DRAFT: Duration = Duration::from_millis(500);
 
@@ -266,6 +270,8 @@ impl App {
             now: if is_live { self.now } else { self.heard },
             is_live,
             is_low: self.size.height < LOW,
+            is_least: self.size.height < LEAST,
+            has_caps: self.size.width >= TIGHT,
             tallest: (self.size.height * 0.3).min(space::EDITOR),
             half: self.size.height / 2.0,
             said: self.said.map(|(words, _)| words),
@@ -339,12 +345,14 @@ impl App {
             Message::Thread(conversation::Message::Card(pending::Message::Seen(id, spot)))
             | Message::Inbox(inbox::Message::Card(pending::Message::Seen(id, spot))) => {
                 self.guard.saw(id, spot, self.now);
-                Task::none()
+                if self.cards.is_drawn_anew(id) { self.show_card(id) } else { Task::none() }
             }
             Message::Thread(conversation::Message::Card(message))
             | Message::Inbox(inbox::Message::Card(message)) => {
+                let lasting = message.begins_lasting();
                 let effects = self.cards.update(message);
-                self.perform_deed(deed, effects)
+                let performed = self.perform_deed(deed, effects);
+                Task::batch([performed, lasting.map_or_else(Task::none, |id| self.begin_lasting(id))])
             }
             Message::Thread(message) => {
                 let effects = self.open.as_mut().map(|open| open.update(message)).unwrap_or_default();

@@ -4,10 +4,7 @@
 //! or click until it has been steady for [`STEADY`]. Keys go to one target: a field if a caret is drawn, else the selected card,
 //! and only while all of it is visible. This module draws nothing and reads no clock: times are arguments.
 
-use abide_client::protocol::{
-    ApprovalId, ConversationId, QuestionId, TaskId, Timestamp,
-    inbox::{Decision, PendingId},
-};
+use abide_client::protocol::{ApprovalId, ConversationId, QuestionId, TaskId, Timestamp, inbox::PendingId};
 
 /// How long a target must be steady before it can be used, in milliseconds.
 pub const STEADY: u64 = 600;
@@ -45,13 +42,22 @@ pub struct Footing {
     pub is_covered: bool,
     /// The undo button is shown above the composer.
     pub is_regretted: bool,
+    /// The composer has given way to a card.
+    pub is_without_composer: bool,
+}
+
+impl Footing {
+    /// Whether something other than the cards has the keyboard: what covers the page, or a confirmation.
+    const fn has_keyboard(&self) -> bool {
+        self.is_covered || self.is_deleting || self.deleting.is_some()
+    }
 }
 
 /// An action armed by a first key, for a second key to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Armed {
-    /// Enter performs it.
-    Approval(ApprovalId, Decision),
+    /// Enter allows it once.
+    Approval(ApprovalId),
     /// Enter answers with the choice of this number, from 1.
     Choice(QuestionId, u8),
     /// Escape performs it.
@@ -63,7 +69,7 @@ impl Armed {
     #[must_use]
     pub const fn card(self) -> Option<PendingId> {
         match self {
-            Self::Approval(id, _) => Some(PendingId::Approval(id)),
+            Self::Approval(id) => Some(PendingId::Approval(id)),
             Self::Choice(id, _) => Some(PendingId::Question(id)),
             Self::Stop(_) => None,
         }
@@ -90,7 +96,7 @@ pub struct Guard {
     selected: Option<PendingId>,
     footing: Footing,
     armed: Option<(Armed, Timestamp)>,
-    /// When the last decision was made, by anyone.
+    /// When the last decision was made, by anyone, or a lasting one was begun.
     decided: Timestamp,
     /// When selection, caret or cover last changed, or the window got the keyboard back.
     selected_at: Timestamp,
@@ -168,11 +174,17 @@ impl Guard {
                 card.seen = None;
             }
         }
-        if self.footing.is_covered != footing.is_covered {
-            // The page was covered or uncovered.
+        if self.footing.has_keyboard() != footing.has_keyboard() {
             self.selected_at = now;
         }
         (self.footing, self.stood_at, self.armed) = (footing, now, None);
+    }
+
+    /// Selects this card, if it waits on this page.
+    pub fn take(&mut self, id: PendingId, now: Timestamp) {
+        if self.offers(id) && self.selected != Some(id) {
+            self.select(Some(id), now);
+        }
     }
 
     fn select(&mut self, id: Option<PendingId>, now: Timestamp) {
@@ -188,7 +200,7 @@ impl Guard {
         }
     }
 
-    /// The deed was requested of the daemon.
+    /// The deed was requested of the daemon, or waits for its confirmation.
     pub fn did(&mut self, deed: Deed, now: Timestamp) {
         self.armed = None;
         match deed {
@@ -223,7 +235,7 @@ impl Guard {
     /// The card that has the keyboard, and is drawn as selected.
     #[must_use]
     pub fn selected(&self) -> Option<PendingId> {
-        self.selected.filter(|_| !self.has_caret && !self.footing.is_covered)
+        self.selected.filter(|_| !self.has_caret && !self.footing.has_keyboard())
     }
 
     /// The selected card, if a letter or a digit may act on it now.
@@ -235,18 +247,17 @@ impl Guard {
     /// The same for keys that write no character, wherever the caret is.
     #[must_use]
     pub fn at_hand(&self, now: Timestamp) -> Option<PendingId> {
-        let id = self.selected.filter(|_| !self.footing.is_covered)?;
+        let id = self.selected.filter(|_| !self.footing.has_keyboard())?;
         let is_whole = self.spot(id).is_some_and(|spot| spot.is_whole);
         let is_known = is_steady(self.selected_at, now);
         (is_whole && is_known && self.allows(Deed::OnCard(id), now)).then_some(id)
     }
 
-    /// The selected card and its place, if it is not wholly visible.
+    /// The selected card, if it is not wholly visible.
     #[must_use]
-    pub fn out_of_sight(&self) -> Option<(PendingId, Option<Spot>)> {
+    pub fn out_of_sight(&self) -> Option<PendingId> {
         let id = self.selected()?;
-        let spot = self.spot(id);
-        (!spot.is_some_and(|spot| spot.is_whole)).then_some((id, spot))
+        (!self.spot(id).is_some_and(|spot| spot.is_whole)).then_some(id)
     }
 
     /// The window has the keyboard again: keys may have been meant for another window.
@@ -279,8 +290,7 @@ impl Guard {
     /// would be typed.
     #[must_use]
     pub fn lets_write(&self, now: Timestamp) -> bool {
-        let Footing { is_covered, is_deleting, deleting, .. } = self.footing;
-        let is_asked = is_covered || is_deleting || deleting.is_some() || !self.cards.is_empty();
+        let is_asked = self.footing.has_keyboard() || !self.cards.is_empty();
         let mut since = [self.decided, self.stood_at, self.wrote_at].into_iter();
         !self.has_caret && !is_asked && since.all(|since| is_steady(since, now))
     }
@@ -429,7 +439,7 @@ mod tests {
         guard.saw(A, Spot { is_whole: false, ..WHOLE }, at(0));
         assert_eq!(guard.in_hand(at(5000)), None);
         assert!(guard.allows(Deed::OnCard(A), at(5000)));
-        assert_eq!(guard.out_of_sight().map(|(id, _)| id), Some(A));
+        assert_eq!(guard.out_of_sight(), Some(A));
     }
 
     #[test]

@@ -42,6 +42,10 @@ pub struct Look {
     pub is_live: bool,
     /// The window is so low that a waiting card needs all other room.
     pub is_low: bool,
+    /// The window is so low that the composer gives way to an approval.
+    pub is_least: bool,
+    /// There is room for the names of keys on buttons.
+    pub has_caps: bool,
     /// How high a field may grow, in logical pixels.
     pub tallest: f32,
     /// Half of the window's height, in logical pixels.

@@ -49,6 +49,9 @@ impl App {
             _ if self.guard.disarm(self.now) && command == Command::Escape => return Task::none(),
             _ => {}
         }
+        if let (Command::Confirm, Some(decided)) = (command, self.cards.confirmed(&self.guard, self.now)) {
+            return self.card(decided);
+        }
         // While the person types a sentence, no letter decides.
         if command.writes() && (self.guard.writes(self.now) || command == Command::Typed) {
             return Task::none();
@@ -89,8 +92,8 @@ impl App {
             Command::ZoomIn | Command::ZoomOut | Command::ZoomReset | Command::Theme => {
                 return self.restyle(command);
             }
-            Command::Escape if self.cards.rejecting(&self.guard).is_some() => {
-                return self.card(pending::Message::RejectCancelled);
+            Command::Escape if self.cards.begun(&self.guard).is_some() => {
+                return self.card(pending::Message::Cancelled);
             }
             Command::Escape if self.page == Page::Inbox => {
                 self.page = self.page_behind();

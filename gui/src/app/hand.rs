@@ -11,7 +11,7 @@ use crate::{
 };
 use abide_client::protocol::{
     Timestamp,
-    inbox::{InboxItem, Pending, PendingId},
+    inbox::{Decision, InboxItem, Pending, PendingId},
     transcript::Risk,
 };
 use iced::{
@@ -96,6 +96,7 @@ impl App {
         let Some(open) = self.open.as_ref().filter(|_| self.page == Page::Conversation) else {
             return listed;
         };
+        let is_without_composer = !open.shows_composer(self.look());
         let stance = open.stance();
         let (stance, task, asked) = match stance {
             Stance::Ready => (0, None, None),
@@ -107,7 +108,8 @@ impl App {
             Stance::Paused(task) => (4, Some(task.id), None),
             Stance::Question(task, question) => (5, Some(task), Some(PendingId::Question(question.id))),
         };
-        Footing { page: Some(open.id()), task, stance, asked, is_deleting: open.is_deleting(), ..listed }
+        let (page, is_deleting) = (Some(open.id()), open.is_deleting());
+        Footing { page, task, stance, asked, is_deleting, is_without_composer, ..listed }
     }
 
     /// A message for the cards of this page.
@@ -120,10 +122,10 @@ impl App {
 
     /// A key that decides the selected card, if the card is visible and steady.
     pub(super) fn on_card(&mut self, command: Command) -> Task<Message> {
-        if let Some(rejecting) = self.cards.rejecting(&self.guard) {
+        if let Some(begun) = self.cards.begun(&self.guard) {
             // A letter typed before the reason's field has the keyboard decides nothing; this one moves the keyboard to it.
             let is_back = matches!(command, Command::Reject | Command::RejectAlways);
-            if !is_back || self.guard.selected() != Some(rejecting) {
+            if !is_back || self.guard.selected() != Some(begun) {
                 return Task::none();
             }
         }
@@ -139,11 +141,9 @@ impl App {
         let is_grave = |pending: &Pending| matches!(pending, Pending::Approval(a) if a.risk != Risk::Low);
         let is_cut = self.guard.spot(id).is_some_and(|spot| spot.is_cut);
         let armed = match (&decided, command) {
-            // One key suffices for an action that is harmless and happens once.
-            (pending::Message::Allowed(id, decision), _)
-                if decision.is_always() || item.is_some_and(|i| is_grave(&i.pending)) =>
-            {
-                Armed::Approval(*id, *decision)
+            // One key suffices for an action that is harmless.
+            (pending::Message::Allowed(id, _), _) if item.is_some_and(|i| is_grave(&i.pending)) => {
+                Armed::Approval(*id)
             }
             // The choice may be one that is not visible.
             (pending::Message::Chosen(_, id, _), Command::Choose(number)) if is_cut => {
@@ -159,7 +159,7 @@ impl App {
     pub(super) fn confirm(&mut self, armed: Armed) -> Task<Message> {
         let item = self.waiting().iter().find(|item| Some(item.pending.id()) == armed.card());
         let decided = match (armed, item) {
-            (Armed::Approval(id, decision), _) => Some(pending::Message::Allowed(id, decision)),
+            (Armed::Approval(id), _) => Some(pending::Message::Allowed(id, Decision::AllowOnce)),
             (Armed::Choice(_, number), Some(item)) => pending::decision(item, Command::Choose(number)),
             (Armed::Choice(..), None) | (Armed::Stop(_), _) => None,
         };
@@ -172,9 +172,24 @@ impl App {
         self.bring_into_view()
     }
 
+    /// A lasting decision was begun on this card: what it would remember must be in view for a moment before it can be confirmed.
+    pub(super) fn begin_lasting(&mut self, id: PendingId) -> Task<Message> {
+        self.guard.take(id, self.now);
+        self.guard.did(Deed::OnCard(id), self.now);
+        self.show_card(id)
+    }
+
     /// Scrolls to the selected card: a card must be seen before its keys work.
     fn bring_into_view(&mut self) -> Task<Message> {
-        let Some((id, spot)) = self.guard.out_of_sight() else { return Task::none() };
+        self.guard.out_of_sight().map_or_else(Task::none, |id| self.show_card(id))
+    }
+
+    /// Scrolls to a card that is not wholly visible.
+    pub(super) fn show_card(&mut self, id: PendingId) -> Task<Message> {
+        let spot = self.guard.spot(id);
+        if spot.is_some_and(|spot| spot.is_whole) {
+            return Task::none();
+        }
         match (self.page, &mut self.open, spot) {
             (Page::Conversation, Some(open), _) => {
                 let effects = open.go_to_card(id);

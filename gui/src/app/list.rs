@@ -3,11 +3,14 @@
 use super::{App, Message, Page};
 use crate::{
     effect::field,
-    guard::Deed,
+    guard::{Armed, Deed},
     keymap::Command,
-    screen::sidebar,
+    screen::{
+        composer::{self, STOP, STOPS},
+        conversation, sidebar,
+    },
     theme::{size, space, style},
-    widget::{Element, badge, key, nothing, press::press},
+    widget::{Element, action, badge, key, nothing, press::press},
 };
 use iced::{
     Center, Fill, Size, Task,
@@ -97,6 +100,19 @@ impl App {
         Task::none()
     }
 
+    /// *Stop*, while no composer has it; and whether Esc has armed it.
+    fn stop_in_bar(&self) -> Option<(Element<'_, Message>, bool)> {
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation)?;
+        if open.shows_composer(self.look()) {
+            return None;
+        }
+        let is_armed = matches!(self.guard.armed(self.now), Some(Armed::Stop(_)));
+        let stop = Message::Thread(conversation::Message::Composer(composer::Message::StopPressed));
+        let stop = Some(stop).filter(|_| self.guard.allows(Deed::AtFoot, self.now));
+        let button = action(if is_armed { STOPS } else { STOP }, None).padding(style::button_padding(true));
+        Some((button.style(style::danger).on_press_maybe(stop).passed_by().into(), is_armed))
+    }
+
     /// The bar that leads to the list while it is hidden.
     pub(super) fn bar(&self) -> Element<'_, Message> {
         if matches!(self.list_placement(), ListPlacement::Beside(_)) {
@@ -116,8 +132,13 @@ impl App {
         }
         let is_new = self.page == Page::Fresh;
         let new = (!is_new).then(|| press(row![words("New")], Command::New).into());
-        let bar = row![press(list, Command::List), gap().width(Fill)]
-            .extend(new)
+        let (stop, is_armed) = self.stop_in_bar().unzip();
+        // Its longer label needs the room.
+        let list = (is_armed != Some(true)).then(|| press(list, Command::List).into());
+        let bar = Row::new()
+            .extend(list)
+            .push(gap().width(Fill))
+            .extend(stop.or(new))
             .push(press(inbox, Command::Inbox))
             .align_y(Center);
         container(bar).padding([space::XS, space::M]).width(Fill).style(style::panel).into()

@@ -3,7 +3,7 @@
 pub mod attached;
 mod view;
 
-pub use view::ANSWER;
+pub use view::{ANSWER, STOP, STOPS};
 
 use crate::{
     effect::{Afresh, Effect, field},
@@ -38,6 +38,7 @@ pub struct Composer {
     attached: Vec<Attached>,
     /// In a low window: whether the settings are shown.
     shows_choices: bool,
+    has_caret: bool,
     /// The request that is under way or has failed: the same text sent again repeats that request.
     sent: Option<Sent>,
 }
@@ -64,6 +65,8 @@ struct Sent {
 #[derive(Debug, Clone)]
 pub enum Message {
     Edited(text_editor::Action),
+    /// Whether the text has the keyboard.
+    Focused(bool),
     Submitted,
     StopPressed,
     PausePressed,
@@ -187,6 +190,11 @@ impl Composer {
         self.content.text().trim_end().to_owned()
     }
 
+    #[must_use]
+    pub const fn has_caret(&self) -> bool {
+        self.has_caret
+    }
+
     /// The chosen folder, as typed.
     #[must_use]
     pub fn workspace(&self) -> &str {
@@ -220,6 +228,10 @@ impl Composer {
                 self.content.perform(action);
                 self.undo.changed(&before, &self.content.text());
                 vec![Effect::Draft]
+            }
+            (Message::Focused(has_caret), _) => {
+                self.has_caret = has_caret;
+                Vec::new()
             }
             (Message::WrittenBefore { is_back }, _) => {
                 let now = self.content.text();

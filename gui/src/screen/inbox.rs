@@ -35,7 +35,9 @@ fn page<'a>(
     look: Look,
     height: f32,
 ) -> Element<'a, Message> {
-    let mut content = column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(space::L);
+    let above = if look.is_low { space::S } else { space::XL };
+    let mut content =
+        column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(above.min(space::L));
     if inbox.items().is_empty() {
         content = content.push(secondary(
             "Nothing waits for you. Questions and approvals of all conversations come here.",
@@ -57,9 +59,8 @@ fn page<'a>(
         .spacing(space::XS)
         .into()
     });
-    content = content.push(Column::with_children(shown).spacing(space::XL));
-    let page =
-        container(content.push(gap().height(space::XL))).max_width(space::COLUMN).padding([space::XL, 0.0]);
+    content = content.push(Column::with_children(shown).spacing(above));
+    let page = container(content.push(gap().height(above))).max_width(space::COLUMN).padding([above, 0.0]);
     scrollable(container(page).center_x(Fill).padding([0.0, look.margin()]))
         .id(field::INBOX)
         .height(Fill)

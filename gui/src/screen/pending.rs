@@ -21,7 +21,7 @@ use crate::{
 };
 use abide_client::{
     protocol::{
-        ApprovalId, QuestionId, TaskId,
+        ApprovalId, QuestionId, TaskId, Timestamp,
         inbox::{Approval, Decision, InboxItem, Pending, PendingId, Question, QuestionKind},
         transcript::Risk,
     },
@@ -47,7 +47,7 @@ use super::{
 /// It is kept as long as the item is open, whatever page is shown.
 #[derive(Debug, Default)]
 pub struct Cards {
-    rejecting: Option<Rejecting>,
+    begun: Option<Begun>,
     written: Written,
     /// The parsed text of questions.
     asked: HashMap<QuestionId, markdown::Content>,
@@ -73,24 +73,31 @@ pub enum Reply {
     Below(Option<usize>),
 }
 
-/// A rejection whose field for the reason is open.
+/// A decision that takes a second act: a rejection has a field for its reason, and a lasting decision shows first what it would
+/// remember.
 #[derive(Debug)]
-struct Rejecting {
+struct Begun {
     approval: ApprovalId,
+    /// Any but `allow_once`.
     decision: Decision,
+    /// The field for the reason has the keyboard.
     has_caret: bool,
+    /// The card has been drawn since.
+    is_drawn: bool,
 }
 
 #[derive(Debug, Clone)]
 pub enum Message {
     Allowed(ApprovalId, Decision),
+    AlwaysPressed(ApprovalId),
     /// `reject_once` or `reject_always`.
     RejectPressed(ApprovalId, Decision),
     ReasonChanged(ApprovalId, String),
     /// Whether the field for the reason has the keyboard.
     ReasonFocused(bool),
     Rejected(ApprovalId),
-    RejectCancelled,
+    /// Ends what was begun on a card.
+    Cancelled,
     Chosen(TaskId, QuestionId, String),
     AnswerChanged(QuestionId, String),
     Answered(TaskId, QuestionId, String),
@@ -107,18 +114,31 @@ impl Message {
     #[must_use]
     pub const fn deed(&self) -> Option<Deed> {
         Some(match self {
-            Self::Allowed(id, _) | Self::RejectPressed(id, _) => Deed::OnCard(PendingId::Approval(*id)),
+            Self::Allowed(id, _) | Self::AlwaysPressed(id) | Self::RejectPressed(id, _) => {
+                Deed::OnCard(PendingId::Approval(*id))
+            }
             Self::Chosen(_, id, _) | Self::Declined(_, id) => Deed::OnCard(PendingId::Question(*id)),
             Self::Answered(_, id, _) => Deed::Written(PendingId::Question(*id)),
             Self::Rejected(id) => Deed::Written(PendingId::Approval(*id)),
             Self::ReasonChanged(..)
             | Self::ReasonFocused(_)
-            | Self::RejectCancelled
+            | Self::Cancelled
             | Self::AnswerChanged(..)
             | Self::DiffRead(_)
             | Self::Document(_)
             | Self::Seen(..) => return None,
         })
+    }
+
+    /// The card on which it begins a lasting decision.
+    #[must_use]
+    pub const fn begins_lasting(&self) -> Option<PendingId> {
+        match self {
+            Self::AlwaysPressed(id) | Self::RejectPressed(id, Decision::RejectAlways) => {
+                Some(PendingId::Approval(*id))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -136,8 +156,12 @@ impl Cards {
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Allowed(id, decision) => self.decide(id, decision, None),
+            Message::AlwaysPressed(approval) => {
+                self.begun = Some(Begun::new(approval, Decision::AllowAlways));
+                vec![Effect::Unfocus]
+            }
             Message::RejectPressed(approval, decision) => {
-                self.rejecting = Some(Rejecting { approval, decision, has_caret: false });
+                self.begun = Some(Begun::new(approval, decision));
                 vec![Effect::Focus(field::REASON)]
             }
             Message::ReasonChanged(approval, reason) => {
@@ -145,21 +169,21 @@ impl Cards {
                 vec![Effect::Draft]
             }
             Message::ReasonFocused(has_caret) => {
-                if let Some(rejecting) = &mut self.rejecting {
-                    rejecting.has_caret = has_caret;
+                if let Some(begun) = &mut self.begun {
+                    begun.has_caret = has_caret;
                 }
                 Vec::new()
             }
-            Message::Rejected(_) => match self.rejecting.take() {
+            Message::Rejected(_) => match self.begun.take() {
                 None => Vec::new(),
-                Some(Rejecting { approval, decision, .. }) => {
+                Some(Begun { approval, decision, .. }) => {
                     let note = self.reason(approval).trim();
                     let note = (!note.is_empty()).then(|| note.to_owned());
                     self.decide(approval, decision, note)
                 }
             },
-            Message::RejectCancelled => {
-                self.rejecting = None;
+            Message::Cancelled => {
+                self.begun = None;
                 Vec::new()
             }
             Message::Chosen(task, question, choice) => self.answer(task, question, Some(choice)),
@@ -199,11 +223,28 @@ impl Cards {
         };
     }
 
-    /// The approval on this page whose field for a reason is open.
+    /// The approval on this page for which a decision was begun.
     #[must_use]
-    pub fn rejecting(&self, guard: &Guard) -> Option<PendingId> {
-        let id = PendingId::Approval(self.rejecting.as_ref()?.approval);
+    pub fn begun(&self, guard: &Guard) -> Option<PendingId> {
+        let id = PendingId::Approval(self.begun.as_ref()?.approval);
         guard.offers(id).then_some(id)
+    }
+
+    /// A card is drawn at another place or in another size; returns whether that is the first time since a lasting decision was begun
+    /// on it.
+    pub fn is_drawn_anew(&mut self, id: PendingId) -> bool {
+        let is_it =
+            |begun: &&mut Begun| begun.decision.is_always() && PendingId::Approval(begun.approval) == id;
+        let begun = self.begun.as_mut().filter(is_it);
+        begun.is_some_and(|begun| !std::mem::replace(&mut begun.is_drawn, true))
+    }
+
+    /// The decision that Enter confirms now. A rejection is confirmed in its field.
+    #[must_use]
+    pub fn confirmed(&self, guard: &Guard, now: Timestamp) -> Option<Message> {
+        let begun = self.begun.as_ref().filter(|begun| begun.decision == Decision::AllowAlways)?;
+        let is_in_hand = guard.in_hand(now) == Some(PendingId::Approval(begun.approval));
+        is_in_hand.then_some(Message::Allowed(begun.approval, begun.decision))
     }
 
     fn reason(&self, id: ApprovalId) -> &str {
@@ -223,8 +264,8 @@ impl Cards {
                 self.asked.entry(question.id).or_insert_with(|| document(&question.text));
             }
         }
-        let is_gone = |rejecting: &Rejecting| !waiting.contains(&PendingId::Approval(rejecting.approval));
-        self.rejecting.take_if(|rejecting| is_gone(rejecting));
+        let is_gone = |begun: &Begun| !waiting.contains(&PendingId::Approval(begun.approval));
+        self.begun.take_if(|begun| is_gone(begun));
         let Written { reasons, answers } = &mut self.written;
         reasons.retain(|id, _| waiting.contains(&PendingId::Approval(*id)));
         answers.retain(|id, _| waiting.contains(&PendingId::Question(*id)));
@@ -242,17 +283,19 @@ impl Cards {
     ) -> Element<'a, Message> {
         let id = pending.id();
         let mut hand = Hand::on(id, guard, look);
-        hand.takes_keys &= self.rejecting(guard).is_none();
-        let Parts { title, body, foot } = match pending {
+        hand.takes_keys &= self.begun(guard).is_none();
+        let Parts { title, body, foot, is_asked_back } = match pending {
             Pending::Approval(approval) => self.approval(approval, look, hand),
             Pending::Question(question) => self.question(task, question, hand, reply, look.tokens),
         };
         // If there is no room for all of it, the body scrolls: title and buttons are always visible.
         let title = elided(title, size::SECONDARY, font::STRONG).style(style::needs_you);
         let body = container(scrolls(body.spacing(space::S + 2.0))).max_height(look.half.max(space::CARD));
-        let parts = [Some(title.into()), Some(body.into()), foot];
+        // Another tree, so that it begins at its top.
+        let body: Element<'a, Message> = if is_asked_back { column![body].into() } else { body.into() };
+        let parts = [Some(title.into()), Some(body), foot];
         let (gap, padding) =
-            if look.is_low { (space::XS, [6.0, 10.0]) } else { (space::S + 2.0, [space::M, 14.0]) };
+            if look.is_low { (space::XS, [space::XS, 10.0]) } else { (space::S + 2.0, [space::M, 14.0]) };
         let card = container(yielding::column(parts.into_iter().flatten(), 1, gap))
             .padding(padding)
             .width(Fill)
@@ -267,9 +310,6 @@ impl Cards {
             Risk::High => " · high risk",
         };
         let title = match hand.armed {
-            Some(Armed::Approval(_, Decision::AllowAlways)) => {
-                "Enter always allows it. Esc: not yet.".to_owned()
-            }
             Some(_) => "Enter allows it once. Esc: not yet.".to_owned(),
             None => format!("Approve {}?{risk}", visible_line(&approval.tool)),
         };
@@ -278,16 +318,17 @@ impl Cards {
             other => format!("in the sandbox {}", visible_line(other)),
         };
         let place = words::path(&visible_line(&approval.workspace), look.home);
-        let always = format!(
-            "“Always” would remember: {} with exactly these arguments, in {}.",
-            visible_line(&approval.rule.tool),
-            words::path(&visible_line(&approval.rule.workspace), look.home)
-        );
-        let mut body = column![
-            container(exactly(approval)).padding([space::S, 10.0]).width(Fill).style(style::code),
-            secondary(format!("Runs in {place}, {confined}.")),
-            secondary(always),
-        ];
+        let is_asked_back = self.begun_for(approval.id).is_some_and(|begun| begun.decision.is_always());
+        let remembered = is_asked_back.then(|| {
+            let place = words::path(&visible_line(&approval.rule.workspace), look.home);
+            let place = words::shortened(&place, if look.has_caps { MAX_PLACE } else { LEAST_PLACE });
+            let tool = visible_line(&approval.rule.tool);
+            secondary(format!("“Always”: {tool} with exactly these arguments, in {place}.")).into()
+        });
+        let mut body = Column::new()
+            .extend(remembered)
+            .push(container(exactly(approval)).padding([space::S, 10.0]).width(Fill).style(style::code))
+            .push(secondary(format!("Runs in {place}, {confined}.")));
         // The longest part comes last.
         if let Some(preview) = &approval.preview {
             let read = || {
@@ -297,7 +338,7 @@ impl Cards {
             let diff = container(diff::view(preview, diff::ALL, look, read));
             body = body.push(diff.padding([space::S, 10.0]).width(Fill).style(style::code));
         }
-        Parts { title: title.into(), body, foot: Some(self.decisions(approval, hand)) }
+        Parts { title: title.into(), body, foot: Some(self.decisions(approval, hand)), is_asked_back }
     }
 
     fn decisions<'a>(&'a self, approval: &'a Approval, hand: Hand) -> Element<'a, Message> {
@@ -305,48 +346,22 @@ impl Cards {
         if self.is_sent(PendingId::Approval(id)) {
             return secondary("Sent.").into();
         }
-        if let Some(rejecting) = self.rejecting.as_ref().filter(|rejecting| rejecting.approval == id) {
-            let label = match rejecting.decision {
-                Decision::RejectAlways => "Always reject",
-                _ => "Reject",
-            };
-            let reason = self.reason(id);
-            let input = field(
-                "Why not? The agent reads it.",
-                (size::PROSE, [7.0, 10.0]),
-                reason,
-                move |reason| Message::ReasonChanged(id, reason),
-                |input| input.id(field::REASON).on_submit(Message::Rejected(id)),
-            );
-            let enter = key("↵").style(if rejecting.has_caret { style::key_bad } else { style::key_off });
-            return row![
-                told::caret(input, rejecting.has_caret, Message::ReasonFocused),
-                hand.action(label, Some(enter))
-                    .style(style::danger)
-                    .on_press(Message::Rejected(id))
-                    .passed_by(),
-                hand.action("Cancel", None).style(style::quiet).on_press(Message::RejectCancelled),
-            ]
-            .spacing(space::S)
-            .align_y(Center)
-            .into();
+        match self.begun_for(id) {
+            Some(begun) if begun.decision == Decision::AllowAlways => return confirmation(id, hand),
+            Some(begun) => return self.rejection(begun, hand),
+            None => {}
         }
-        let armed = |decision| hand.armed == Some(Armed::Approval(id, decision));
+        let is_armed = hand.armed == Some(Armed::Approval(id));
         // Both keys' names have the same width, so that no button moves when the first one is pressed.
-        let once = if armed(Decision::AllowOnce) {
-            key("↵").style(style::key_on_accent)
-        } else {
-            hand.key_on_accent("A")
-        };
-        let always = if armed(Decision::AllowAlways) { key("↵") } else { hand.key("⇧A") };
+        let once = if is_armed { key("↵").style(style::key_on_accent) } else { hand.key_on_accent("A") };
         row![
             hand.action("Allow once", Some(once.center_x(space::CAP)))
                 .style(style::primary)
                 .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
                 .passed_by(),
-            hand.action("Always allow", Some(always.center_x(space::WIDE_CAP)))
+            hand.action("Always allow…", Some(hand.key("⇧A")))
                 .style(style::secondary)
-                .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowAlways)))
+                .on_press_maybe(hand.press(Message::AlwaysPressed(id)))
                 .passed_by(),
             hand.action("Reject…", Some(hand.key("R")))
                 .style(style::quiet)
@@ -365,6 +380,35 @@ impl Cards {
         .wrap()
         .vertical_spacing(if hand.is_low { space::XS } else { space::S })
         .into()
+    }
+
+    fn begun_for(&self, id: ApprovalId) -> Option<&Begun> {
+        self.begun.as_ref().filter(|begun| begun.approval == id)
+    }
+
+    /// The field for the reason of a rejection.
+    fn rejection<'a>(&'a self, begun: &'a Begun, hand: Hand) -> Element<'a, Message> {
+        let id = begun.approval;
+        let label = if begun.decision.is_always() { "Always reject" } else { "Reject" };
+        let input = field(
+            "Why not? The agent reads it.",
+            (size::PROSE, hand.field_padding()),
+            self.reason(id),
+            move |reason| Message::ReasonChanged(id, reason),
+            |input| input.id(field::REASON).on_submit(Message::Rejected(id)),
+        );
+        let input = told::caret(input, begun.has_caret, Message::ReasonFocused);
+        let enter = key("↵").style(if begun.has_caret { style::key_bad } else { style::key_off });
+        let buttons = row![
+            hand.action(label, Some(enter)).style(style::danger).on_press(Message::Rejected(id)).passed_by(),
+            hand.action("Cancel", None).style(style::quiet).on_press(Message::Cancelled),
+        ]
+        .spacing(space::S);
+        if hand.has_caps {
+            row![input, buttons].spacing(space::S).align_y(Center).into()
+        } else {
+            column![input, buttons].spacing(space::XS).into()
+        }
     }
 
     fn question<'a>(
@@ -389,7 +433,8 @@ impl Cards {
             None => prose(visible(&question.text)).into(),
         }];
         if self.is_sent(PendingId::Question(id)) {
-            return Parts { title, body: body.push(secondary("Sent.")), foot: None };
+            let body = body.push(secondary("Sent."));
+            return Parts { title, body, foot: None, is_asked_back: false };
         }
         let typed = self.written.answers.get(&id).map_or("", String::as_str);
         let picked = match (armed, reply) {
@@ -426,7 +471,7 @@ impl Cards {
             row![
                 field(
                     ANSWER,
-                    (size::PROSE, if hand.is_low { [3.0, 8.0] } else { [7.0, 10.0] }),
+                    (size::PROSE, hand.field_padding()),
                     typed,
                     move |answer| Message::AnswerChanged(id, answer),
                     |input| input.on_submit(answered()),
@@ -440,7 +485,28 @@ impl Cards {
             .align_y(Center)
             .into()
         });
-        Parts { title, body, foot }
+        Parts { title, body, foot, is_asked_back: false }
+    }
+}
+
+/// The buttons that confirm or cancel *Always allow*.
+fn confirmation<'a>(id: ApprovalId, hand: Hand) -> Element<'a, Message> {
+    let enter = key("↵").style(if hand.is_in_hand { style::key_on_accent } else { style::key_off_on_accent });
+    row![
+        hand.action("Always allow", Some(enter))
+            .style(style::primary)
+            .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowAlways)))
+            .passed_by(),
+        // It comes where the first button was: a double click must not take it.
+        hand.action("Cancel", None).style(style::quiet).on_press_maybe(hand.press(Message::Cancelled)),
+    ]
+    .spacing(space::S)
+    .into()
+}
+
+impl Begun {
+    const fn new(approval: ApprovalId, decision: Decision) -> Self {
+        Self { approval, decision, has_caret: false, is_drawn: false }
     }
 }
 
@@ -449,6 +515,8 @@ struct Parts<'a> {
     title: Cow<'a, str>,
     body: Column<'a, Message>,
     foot: Option<Element<'a, Message>>,
+    /// A lasting decision was begun: the body begins with what it would remember.
+    is_asked_back: bool,
 }
 
 /// The state of a card's keys and buttons, for drawing.
@@ -456,7 +524,9 @@ struct Parts<'a> {
 struct Hand {
     /// The card has the keyboard.
     is_selected: bool,
-    /// Its keys have an effect now.
+    /// Keys can act on it now.
+    is_in_hand: bool,
+    /// The keys that are named on its buttons have an effect now.
     takes_keys: bool,
     /// It has been steady for long enough to be pressed.
     is_live: bool,
@@ -464,16 +534,21 @@ struct Hand {
     armed: Option<Armed>,
     /// Its buttons have to be small.
     is_low: bool,
+    /// There is room for the names of keys on them.
+    has_caps: bool,
 }
 
 impl Hand {
     fn on(id: PendingId, guard: &Guard, look: Look) -> Self {
+        let is_in_hand = guard.in_hand(look.now) == Some(id);
         Self {
             is_selected: guard.selected() == Some(id),
-            takes_keys: guard.in_hand(look.now) == Some(id),
+            is_in_hand,
+            takes_keys: is_in_hand,
             is_live: guard.allows(Deed::OnCard(id), look.now),
             armed: guard.armed(look.now).filter(|armed| armed.card() == Some(id)),
             is_low: look.is_low,
+            has_caps: look.has_caps,
         }
     }
 
@@ -488,7 +563,11 @@ impl Hand {
     }
 
     fn action<'a>(self, label: &'a str, key: Option<Container<'a, Message>>) -> Press<'a, Message> {
-        action(label, key).padding(style::button_padding(self.is_low))
+        action(label, key.filter(|_| self.has_caps)).padding(style::button_padding(self.is_low))
+    }
+
+    const fn field_padding(self) -> [f32; 2] {
+        if self.is_low { [3.0, 8.0] } else { [7.0, 10.0] }
     }
 
     fn press(self, message: Message) -> Option<Message> {
@@ -501,9 +580,7 @@ impl Hand {
 pub fn decision(item: &InboxItem, command: Command) -> Option<Message> {
     Some(match (&item.pending, command) {
         (Pending::Approval(approval), Command::Approve) => Message::Allowed(approval.id, Decision::AllowOnce),
-        (Pending::Approval(approval), Command::ApproveAlways) => {
-            Message::Allowed(approval.id, Decision::AllowAlways)
-        }
+        (Pending::Approval(approval), Command::ApproveAlways) => Message::AlwaysPressed(approval.id),
         (Pending::Approval(approval), Command::Reject) => {
             Message::RejectPressed(approval.id, Decision::RejectOnce)
         }
@@ -531,6 +608,11 @@ pub fn picked(question: &Question, words: &str) -> Option<usize> {
 pub fn meant<'a>(question: &'a Question, words: &'a str) -> &'a str {
     abide_client::choice(question, words).unwrap_or(words)
 }
+
+/// The most characters of a folder in what a lasting decision would remember: all of it is said of the call itself.
+const MAX_PLACE: usize = 40;
+/// The same in a narrow window.
+const LEAST_PLACE: usize = 16;
 
 const NUMBERS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 

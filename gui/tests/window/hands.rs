@@ -284,6 +284,9 @@ fn beyond_low_risk_it_takes_two_keys_or_a_click() {
     let mut person = before_approval();
     person.press(Key::Character("A".into()), Modifiers::SHIFT);
     person.named(Named::Enter);
+    assert_eq!(person.asked(), [], "what it would remember has just come into view");
+    person.wait(600);
+    person.named(Named::Enter);
     assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
 
     let mut person = before_approval();
@@ -298,7 +301,10 @@ fn at_low_risk_always_takes_two_keys_too() {
     let mut person = waits();
     person.press(Key::Character("A".into()), Modifiers::SHIFT);
     assert_eq!(person.asked(), []);
-    assert!(person.finds("Enter always allows it. Esc: not yet.").is_some());
+    person.wait(600);
+    person.letter("a");
+    assert_eq!(person.asked(), [], "another key");
+    person.wait(600);
     person.named(Named::Enter);
     let id = ApprovalId(preset::id(0x61));
     assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowAlways, None)]);
@@ -306,6 +312,20 @@ fn at_low_risk_always_takes_two_keys_too() {
     let mut person = waits();
     person.letter("a");
     assert_eq!(person.asked(), [Request::Decide(id, Decision::AllowOnce, None)]);
+}
+
+/// Of two questions that Enter confirms, only the one over the page has the keyboard.
+#[test]
+fn while_a_deletion_is_confirmed_no_card_has_the_keyboard() {
+    let mut person = before_approval();
+    person.press(Key::Character("A".into()), Modifiers::SHIFT);
+    person.wait(600);
+    person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+    person.wait(600);
+    person.letter("a");
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Delete(CONVERSATION)]);
 }
 
 #[test]

@@ -337,6 +337,19 @@ impl Person {
         }
     }
 
+    /// Whether all of this text is within the visible part of what scrolls it.
+    pub(crate) fn finds_whole(&mut self, text: &str) -> bool {
+        let mut find = text.to_owned().find();
+        self.ui(|ui, renderer, _| {
+            ui.operate(renderer, &mut widget::operation::black_box(&mut find));
+        });
+        let widget::operation::Outcome::Some(Some(found)) = widget::Operation::finish(&find) else {
+            return false;
+        };
+        let height = found.bounds().height;
+        found.visible_bounds().is_some_and(|seen| seen.height > height - 1.0)
+    }
+
     /// Everywhere that this text is shown.
     pub(crate) fn finds_all(&mut self, text: &str) -> Vec<Rectangle> {
         let mut find = text.to_owned().find_all();

@@ -80,7 +80,7 @@ fn an_approval_shows_exactly_what_will_run() {
             "Approve shell? · high risk",
             "git push origin upgrade\\x1b[2K\\rls",
             "Allow once",
-            "Always allow",
+            "Always allow…",
             "Reject…",
             "Always reject…",
         ],

@@ -5,11 +5,14 @@ use crate::{
     person::Person,
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
 };
-use abide_client::protocol::{
-    JsonText,
-    inbox::{Approval, Decision, Pending, Preview, Question},
-    task::Status,
-    transcript::Risk,
+use abide_client::{
+    Update,
+    protocol::{
+        JsonText,
+        inbox::{Approval, Decision, Pending, Preview, Question},
+        task::Status,
+        transcript::Risk,
+    },
 };
 use abide_gui::{
     Message,
@@ -28,6 +31,14 @@ const WINDOWS: [(f32, f32); 6] =
 const SMALLEST: (f32, f32) = (256.0, 168.0);
 
 const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
+
+/// The buttons of an approval, and the ones that confirm them.
+const DECISIONS: [(&str, Option<&str>, Decision); 4] = [
+    ("Allow once", None, Decision::AllowOnce),
+    ("Always allow…", Some("Always allow"), Decision::AllowAlways),
+    ("Reject…", Some("Reject"), Decision::RejectOnce),
+    ("Always reject…", Some("Always reject"), Decision::RejectAlways),
+];
 
 fn approval(change: impl FnOnce(&mut Approval)) -> Pending {
     let Pending::Approval(mut approval) = preset::approval() else { unreachable!() };
@@ -104,7 +115,7 @@ fn looks_for(person: &mut Person, name: &str, text: &str) {
     let (width, height) = (person.size.width, person.size.height);
     let step = (height / 600.0).min(2.0);
     let turns = [(width * 0.6, -step), (width - 4.0, -step), (width - 4.0, step)];
-    let is_seen = turns.into_iter().flat_map(|turn| std::iter::repeat_n(turn, 100)).any(|(x, notches)| {
+    let is_seen = turns.into_iter().flat_map(|turn| std::iter::repeat_n(turn, 250)).any(|(x, notches)| {
         sees(person, text).is_some() || {
             person.wheels_over(Point::new(x, height * 0.5), notches);
             sees(person, text).is_some()
@@ -114,7 +125,7 @@ fn looks_for(person: &mut Person, name: &str, text: &str) {
 }
 
 fn each(mut test: impl FnMut(&str, (f32, f32), bool)) {
-    for window in WINDOWS {
+    for window in WINDOWS.into_iter().chain([SMALLEST]) {
         for is_inbox in [false, true] {
             let place = if is_inbox { "in the inbox" } else { "in the conversation" };
             test(&format!("{window:?} {place}"), window, is_inbox);
@@ -144,29 +155,54 @@ fn an_approval_is_answered_by_keyboard_alone() {
 fn an_approval_is_answered_by_mouse_alone() {
     each(|name, window, is_inbox| {
         for (what, pending) in approvals() {
-            for (button, decision) in
-                [("Allow once", Decision::AllowOnce), ("Always allow", Decision::AllowAlways)]
-            {
+            for (button, second, decision) in DECISIONS {
+                let mut person = before(&pending, window, is_inbox);
+                for button in [Some(button), second].into_iter().flatten() {
+                    assert_eq!(person.asked(), [], "{name}, {what}: before {button:?}");
+                    if is_inbox {
+                        looks_for(&mut person, name, button);
+                    }
+                    person.wait(600);
+                    assert!(sees(&mut person, button).is_some(), "{name}, {what}: {button:?} is cut");
+                    person.clicks(button);
+                }
+                assert_eq!(person.asked(), [Request::Decide(APPROVAL, decision, None)], "{name}, {what}");
+            }
+        }
+    });
+}
+
+/// What a lasting decision would remember, if all of it is in view.
+fn remembers(person: &mut Person) -> bool {
+    let words = person.texts().into_iter().find(|words| words.starts_with("“Always”"));
+    words.is_some_and(|words| person.finds_whole(&words))
+}
+
+/// A decision that lasts is made after what it would remember has been in view for a moment.
+#[test]
+fn what_always_would_remember_is_seen_before_it_acts() {
+    each(|name, window, is_inbox| {
+        for (what, pending) in approvals() {
+            for (button, second, decision) in DECISIONS {
+                let (Some(second), Decision::AllowAlways | Decision::RejectAlways) = (second, decision)
+                else {
+                    continue;
+                };
                 let mut person = before(&pending, window, is_inbox);
                 if is_inbox {
                     looks_for(&mut person, name, button);
                 }
                 person.wait(600);
-                assert!(sees(&mut person, button).is_some(), "{name}, {what}: {button:?} is cut");
                 person.clicks(button);
-                assert_eq!(person.asked(), [Request::Decide(APPROVAL, decision, None)], "{name}, {what}");
+                assert_eq!(person.asked(), [], "{name}, {what}: {button:?}");
+                assert!(remembers(&mut person), "{name}, {what}: {button:?}");
+                if sees(&mut person, second).is_some() {
+                    person.clicks(second);
+                    person.wait(599);
+                    person.clicks(second);
+                    assert_eq!(person.asked(), [], "{name}, {what}: it has just come");
+                }
             }
-            let mut person = before(&pending, window, is_inbox);
-            if is_inbox {
-                looks_for(&mut person, name, "Always reject…");
-            }
-            person.wait(600);
-            assert!(sees(&mut person, "Always reject…").is_some(), "{name}, {what}");
-            person.clicks("Always reject…");
-            looks_for(&mut person, name, "Always reject");
-            person.clicks("Always reject");
-            let rejected = Request::Decide(APPROVAL, Decision::RejectAlways, None);
-            assert_eq!(person.asked(), [rejected], "{name}, {what}");
         }
     });
 }
@@ -234,7 +270,7 @@ fn what_is_written_is_sent_by_a_button_that_can_be_seen() {
 
 #[test]
 fn a_task_that_waits_is_stopped_by_mouse() {
-    for window in WINDOWS {
+    for window in WINDOWS.into_iter().chain([SMALLEST]) {
         for pending in [preset::approval(), questions()[1].1.clone()] {
             let mut person = before(&pending, window, false);
             assert!(sees(&mut person, "Stop").is_some(), "{window:?}");
@@ -349,18 +385,14 @@ fn an_armed_approval_shows_the_key_that_confirms_it() {
         person.named(Named::ArrowDown);
         person.wait(600);
         let places = |person: &mut Person| {
-            ["Allow once", "Always allow", "Reject…"].map(|button| person.finds(button))
+            ["Allow once", "Always allow…", "Reject…"].map(|button| person.finds(button))
         };
         let before = places(&mut person);
-        for (modifiers, cap, other) in [(Modifiers::empty(), "A", "⇧A"), (Modifiers::SHIFT, "⇧A", "A")] {
-            assert!(person.finds(cap).is_some() && person.finds("↵").is_none(), "{size:?}");
-            person.press(Key::Character("a".into()), modifiers);
-            assert!(person.finds(cap).is_none(), "{size:?}: {cap} has been pressed");
-            assert!(person.finds("↵").is_some() && person.finds(other).is_some(), "{size:?}");
-            assert_eq!(places(&mut person), before, "{size:?}");
-            person.named(Named::Escape);
-            person.wait(1000);
-        }
+        assert!(person.finds("A").is_some() && person.finds("↵").is_none(), "{size:?}");
+        person.letter("a");
+        assert!(person.finds("A").is_none(), "{size:?}: it has been pressed");
+        assert!(person.finds("↵").is_some() && person.finds("⇧A").is_some(), "{size:?}");
+        assert_eq!(places(&mut person), before, "{size:?}");
         assert_eq!(person.asked(), []);
     }
 }
@@ -529,4 +561,33 @@ fn what_a_field_is_for_ends_in_an_ellipsis_where_there_is_no_room() {
         let words = drawn::words(&mut person);
         assert!(words.iter().all(|words| !words.starts_with("Why")), "{width}");
     }
+}
+
+/// Where the composer has given way to an approval, it comes back for what is being written and for the second Esc.
+#[test]
+fn the_composer_gives_way_to_an_approval_and_comes_back() {
+    let hint =
+        |person: &mut Person| drawn::words(person).iter().any(|words| words.starts_with("Waiting for"));
+    let mut person = before(&preset::approval(), SMALLEST, false);
+    assert!(!hint(&mut person));
+    person.named(Named::Escape);
+    assert!(sees(&mut person, "Esc again stops").is_some());
+    person.named(Named::Escape);
+    assert_eq!(person.asked(), [Request::Stop(TASK)]);
+    // Somebody writes when the approval comes.
+    let mut person = with_task(Status::Thinking, SMALLEST);
+    person.control("l");
+    person.writes("and then all ");
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.wait(1000);
+    person.writes("a r a");
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "and then all a r a");
+    person.named(Named::Escape);
+    person.wait(600);
+    assert!(sees(&mut person, "Always reject…").is_some());
 }

@@ -12,7 +12,7 @@ use crate::{
         calm::calm,
         elide::elided,
         field::{field, is_back},
-        key, nothing, scrolls, secondary, word,
+        key, nothing, scrolls, secondary, told, word,
     },
     words,
 };
@@ -21,7 +21,7 @@ use iced::{
     Bottom, Center, Fill, Shrink, Theme,
     keyboard::{Key, key::Named},
     widget::{
-        Column, Row, Text, container, pick_list, row, stack, text_editor,
+        Column, Container, Row, Text, container, pick_list, row, stack, text_editor,
         text_editor::{Binding, KeyPress, Motion},
     },
 };
@@ -29,6 +29,10 @@ use std::fmt;
 
 /// The placeholder of a field for an answer.
 pub const ANSWER: &str = "Your answer";
+
+/// The label of the button that stops the task, and its label while Esc stops.
+pub const STOP: &str = "Stop";
+pub const STOPS: &str = "Esc again stops";
 
 impl Composer {
     /// `models` are the models to choose from; `model` and `mode` are the conversation's. While a card waits, the composer is one
@@ -59,7 +63,8 @@ impl Composer {
             .key_binding(move |press| binding(&press, is_empty, has_selection))
             .on_action(Message::Edited);
         let editor = stack![calm(editor), self.placeholder(stance, about, above)].width(Fill);
-        let buttons = self.buttons(stance, about, is_low);
+        let editor = told::caret(editor, self.has_caret, Message::Focused);
+        let buttons = self.buttons(stance, about, look);
         let can_choose = matches!(stance, Stance::Ready) && is_low && !about.is_new;
         let shows_choices = can_choose && self.shows_choices;
         // The editor keeps its place in the widget tree, and so its caret.
@@ -174,13 +179,15 @@ impl Composer {
         choices.push(attach).wrap().vertical_spacing(space::XS).into()
     }
 
-    fn buttons<'a>(&self, stance: Stance<'_>, about: &About<'_>, is_low: bool) -> Element<'a, Message> {
-        let action = |label, name| action(label, name).padding(style::button_padding(is_low));
+    fn buttons<'a>(&self, stance: Stance<'_>, about: &About<'_>, look: Look) -> Element<'a, Message> {
+        let action = |label, name: Option<Container<'a, Message>>| {
+            action(label, name.filter(|_| look.has_caps)).padding(style::button_padding(look.is_low))
+        };
         let press = |message| about.is_steady.then_some(message);
         let enter = || key("↵").style(style::key_on_accent);
         let stop = || {
             let escape = key("Esc").style(style::key_bad);
-            let label = if about.stops_on_escape { "Esc again stops" } else { "Stop" };
+            let label = if about.stops_on_escape { STOPS } else { STOP };
             let stop = action(label, Some(escape)).style(style::danger);
             stop.on_press_maybe(press(Message::StopPressed)).passed_by()
         };

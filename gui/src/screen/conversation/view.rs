@@ -3,7 +3,10 @@
 use super::{Conversation, Menu, Message};
 use crate::{
     guard::{Armed, Deed, Guard},
-    screen::{composer::About, pending::Cards},
+    screen::{
+        composer::{About, Stance},
+        pending::Cards,
+    },
     theme::{space, style},
     widget::{Element, Look, action, nothing},
 };
@@ -32,11 +35,16 @@ impl Conversation {
             is_steady: guard.allows(Deed::AtFoot, look.now),
             stops_on_escape: matches!(guard.armed(look.now), Some(Armed::Stop(_))),
         };
-        let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
-        let (above, below) = if look.is_low { (space::XS, space::XS) } else { (space::S, space::L) };
-        let composer = container(container(composer).max_width(space::COLUMN))
-            .center_x(Fill)
-            .padding(iced::padding::horizontal(look.margin()).bottom(below).top(above));
+        let composer = if self.shows_composer(look) {
+            let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
+            let (above, below) = if look.is_low { (space::XS, space::XS) } else { (space::S, space::L) };
+            container(container(composer).max_width(space::COLUMN))
+                .center_x(Fill)
+                .padding(iced::padding::horizontal(look.margin()).bottom(below).top(above))
+                .into()
+        } else {
+            nothing()
+        };
         let gives_way = look.is_low && self.stance().needs_person();
         // The list shows its title, and has the menu too.
         let header = match self.menu {
@@ -47,6 +55,13 @@ impl Conversation {
         // Below the timeline, not over it, so that it covers no button of a card.
         let find = self.find_bar(look).unwrap_or_else(nothing);
         column![header, find, self.timeline(cards, guard, look), jump, composer].into()
+    }
+
+    /// In a very low window an approval has the composer's room, unless somebody writes. Then *Stop* is in the bar.
+    #[must_use]
+    pub fn shows_composer(&self, look: Look) -> bool {
+        let gives_way = look.is_least && matches!(self.stance(), Stance::Approval(_));
+        !gives_way || self.composer.has_caret()
     }
 
     fn jump_button(&self) -> Element<'_, Message> {
