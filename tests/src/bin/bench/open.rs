@@ -7,11 +7,7 @@ use crate::{
 };
 use abide_client::protocol::{
     ConversationId, RecordId, TaskId,
-    method::{
-        self,
-        conversation::{CreateConversationParams, UpdateConversationParams},
-        task::StartTaskParams,
-    },
+    method::{self, conversation::UpdateConversationParams, task::StartTaskParams},
     record::NewRecord,
     task::AgentTask,
 };
@@ -42,10 +38,10 @@ pub(crate) async fn figures() -> Vec<Figure> {
     assert!(place.daemon.stop().await.success());
     let database = place.daemon.home().database();
     multiply(&database, long).await;
-    place.daemon.launch();
+    place.daemon.up().await;
     place.client = place.daemon.client().await;
-    let short = place.client.call::<method::CreateConversation>(CreateConversationParams::default()).await;
-    let short = short.expect("a conversation").conversation.id;
+    let short = place.begin("short").await.conversation_id;
+    place.settled().await;
 
     let mut times = Times::default();
     let mut requests = STEPS + 1;
@@ -59,7 +55,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
         times.step_without.push(step(&place, long, KEY, requests).await);
         requests += 1;
         times.step.push(step(&place, long, KEY, requests).await);
-        let asked = times.step_floor.len() + 1;
+        let asked = times.step_floor.len() + 2;
         times.step_floor.push(step(&place, short, "short", asked).await);
     }
     times.figures()
