@@ -1,5 +1,6 @@
 use super::*;
 use abide_client::protocol::task::Mode;
+use clap::CommandFactory as _;
 
 fn parse(line: &str) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(line.split_whitespace())
@@ -11,7 +12,6 @@ fn command(line: &str) -> Command {
 
 #[test]
 fn the_definition_is_sound() {
-    use clap::CommandFactory as _;
     Cli::command().debug_assert();
 }
 
@@ -127,5 +127,28 @@ fn an_empty_name_is_refused_wherever_one_is_taken() {
     ] {
         let refused = Cli::try_parse_from(line).expect_err(&line.join(" "));
         assert_eq!(refused.kind(), clap::error::ErrorKind::ValueValidation, "{line:?}: {refused}");
+    }
+}
+
+/// The help page of every command, as it is printed 100 columns wide. `INSTA_UPDATE=always` writes the files.
+#[test]
+fn help_pages() {
+    let mut command = Cli::command().term_width(100);
+    command.build();
+    help_pages_of(&mut command, "abide");
+}
+
+fn help_pages_of(command: &mut clap::Command, path: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("help");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let page = command.render_long_help().to_string();
+    settings.bind(|| insta::assert_snapshot!(path.replace(' ', "-"), page));
+    let subcommands =
+        command.get_subcommands_mut().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help");
+    for sub in subcommands {
+        let path = format!("{path} {}", sub.get_name());
+        help_pages_of(sub, &path);
     }
 }

@@ -124,6 +124,7 @@ mod tests {
     use super::*;
     use crate::output::fixture;
     use abide_client::protocol::{ConversationId, RecordId, Seq, task::EndReason};
+    use insta::assert_snapshot;
     use uuid::Uuid;
 
     fn said(seq: u64, role: Role, kind: MessageKind, text: &str) -> Message {
@@ -152,10 +153,16 @@ mod tests {
             said(12, Role::Agent, MessageKind::Text, "I looked.\nAll fine.\n"),
         ];
         let shown = conversation(&messages, &[fixture::call()], &[], &look(5_000));
-        assert_eq!(
-            anstream::adapter::strip_str(&shown).to_string(),
-            "you 5 s ago\nlook\n\n✓ read src/main.rs → 120 lines (12 ms)\n\nagent 5 s ago\nI looked.\nAll fine.\n"
-        );
+        assert_snapshot!(anstream::adapter::strip_str(&shown).to_string(), @r"
+        you 5 s ago
+        look
+
+        ✓ read src/main.rs → 120 lines (12 ms)
+
+        agent 5 s ago
+        I looked.
+        All fine.
+        ");
     }
 
     #[test]
@@ -176,10 +183,19 @@ mod tests {
             said(5, Role::Agent, MessageKind::Text, "Still fine.\n"),
         ];
         let shown = conversation(&messages, &[], &[ended(3, "All fine."), ended(6, "Still fine.")], &look(0));
-        assert_eq!(
-            anstream::adapter::strip_str(&shown).to_string(),
-            "you just now\nlook\n\nagent just now\nAll fine.\n\nyou just now\nagain\n\nagent just now\nStill fine.\n"
-        );
+        assert_snapshot!(anstream::adapter::strip_str(&shown).to_string(), @r"
+        you just now
+        look
+
+        agent just now
+        All fine.
+
+        you just now
+        again
+
+        agent just now
+        Still fine.
+        ");
     }
 
     #[test]

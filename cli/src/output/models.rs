@@ -63,6 +63,7 @@ pub(crate) fn provider(provider: &ProviderInfo) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use insta::assert_snapshot;
 
     #[test]
     fn the_default_comes_first_and_a_missing_key_has_a_hint() {
@@ -78,10 +79,25 @@ mod tests {
         };
         let shown = default(&chosen) + &provider(&asked);
         let shown = anstream::adapter::strip_str(&shown).to_string();
-        assert!(shown.starts_with(
-            "Default: demo/demo (nothing else is there)\n\nanthropic  no key  anthropic · https://api.anthropic.com · built in\n  anthropic/m0\n"
-        ), "{shown}");
-        assert!(shown.contains("  and 2 more: abide models --json\n"), "{shown}");
-        assert!(shown.ends_with("  abide key set anthropic\n") && !shown.contains('\u{1b}'), "{shown:?}");
+        assert_snapshot!(shown, @r"
+        Default: demo/demo (nothing else is there)
+
+        anthropic  no key  anthropic · https://api.anthropic.com · built in
+          anthropic/m0
+          anthropic/m1
+          anthropic/m2
+          anthropic/m3
+          anthropic/m4
+          anthropic/m5
+          anthropic/m6
+          anthropic/m7
+          anthropic/m8
+          anthropic/m9
+          anthropic/m10
+          anthropic/m11
+          and 2 more: abide models --json
+          it said\x1b[2J no
+          abide key set anthropic
+        ");
     }
 }

@@ -181,6 +181,7 @@ mod tests {
     use super::*;
     use crate::output::fixture;
     use abide_client::protocol::JsonText;
+    use insta::assert_snapshot;
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
@@ -188,15 +189,14 @@ mod tests {
 
     #[test]
     fn an_approval_shows_exactly_what_will_run() {
-        assert_eq!(
-            plain(&approval(&fixture::approval())),
-            "Approve shell, high risk?\n  \
-               rm -rf build\n  \
-               timeout_secs: 60\n  \
-               in:      /home/me/app\n  \
-               sandbox: none: it can do all that you can\n  \
-               \"always\" would remember: shell with exactly this, in /home/me/app\n"
-        );
+        assert_snapshot!(plain(&approval(&fixture::approval())), @r#"
+        Approve shell, high risk?
+          rm -rf build
+          timeout_secs: 60
+          in:      /home/me/app
+          sandbox: none: it can do all that you can
+          "always" would remember: shell with exactly this, in /home/me/app
+        "#);
     }
 
     /// White space that the summary's line does not show may matter to the shell.
@@ -221,8 +221,21 @@ mod tests {
             changed: None,
         }));
         let shown = plain(&approval(&edit));
-        assert!(shown.contains("  content: 2 lines, below\n"), "{shown}");
-        assert!(shown.contains("    -w\n    +x\n    +y\n"), "{shown}");
+        assert_snapshot!(shown, @r#"
+        Approve shell, high risk?
+          rm -rf build
+          content: 2 lines, below
+          path: a.txt
+          in:      /home/me/app
+          sandbox: none: it can do all that you can
+            --- a.txt
+            +++ a.txt
+            @@ -1 +1,2 @@
+            -w
+            +x
+            +y
+          "always" would remember: shell with exactly this, in /home/me/app
+        "#);
     }
 
     #[test]
@@ -237,10 +250,12 @@ mod tests {
 
     #[test]
     fn a_question_numbers_its_choices() {
-        assert_eq!(
-            plain(&question(&fixture::question())),
-            "The agent asks\n  Which colour?\n  1. red\n  2. blue\n"
-        );
+        assert_snapshot!(plain(&question(&fixture::question())), @r"
+        The agent asks
+          Which colour?
+          1. red
+          2. blue
+        ");
     }
 
     #[test]
@@ -251,12 +266,14 @@ mod tests {
             conversation_title: "Tidy up".into(),
             pending: Pending::Question(fixture::question()),
         };
-        assert_eq!(
-            plain(&inbox(&[item], Timestamp(fixture::START.0 + 60_000))),
-            "00000004  Tidy up  task 00000001, 1 min ago\n  \
-               The agent asks\n    Which colour?\n    1. red\n    2. blue\n  \
-               abide answer 00000004 TEXT  or  abide answer 00000004 --decline\n"
-        );
+        assert_snapshot!(plain(&inbox(&[item], Timestamp(fixture::START.0 + 60_000))), @r"
+        00000004  Tidy up  task 00000001, 1 min ago
+          The agent asks
+            Which colour?
+            1. red
+            2. blue
+          abide answer 00000004 TEXT  or  abide answer 00000004 --decline
+        ");
         assert_eq!(inbox(&[], fixture::START), "Nothing waits for you.\n");
     }
 }

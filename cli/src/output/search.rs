@@ -78,6 +78,7 @@ mod tests {
         message::MessageKind,
         method::search::{Span, TitleHit},
     };
+    use insta::assert_snapshot;
     use uuid::Uuid;
 
     fn excerpt(text: &str, marks: &[(u32, u32)]) -> Excerpt {
@@ -115,11 +116,16 @@ mod tests {
         let reply = SearchReply { titles: vec![title], messages, before: None, searched_to: Seq(9) };
         let painted = found(&reply, fixture::START.plus(5_000));
         assert!(painted.contains(&paint(NEEDS_YOU, "cargo")));
-        assert_eq!(
-            anstream::adapter::strip_str(&painted).to_string(),
-            "00000001  cargo (archived)\n\n00000001  title 1\n  agent, 5 s ago: run cargo now\n  \
-             agent, 5 s ago: cargo\n\n00000002  title 2 (archived)\n  agent, 5 s ago: a\\x1b[2J cargo\n"
-        );
+        assert_snapshot!(anstream::adapter::strip_str(&painted).to_string(), @r"
+        00000001  cargo (archived)
+
+        00000001  title 1
+          agent, 5 s ago: run cargo now
+          agent, 5 s ago: cargo
+
+        00000002  title 2 (archived)
+          agent, 5 s ago: a\x1b[2J cargo
+        ");
     }
 
     #[test]

@@ -124,6 +124,7 @@ mod tests {
         CallId, ConversationId, TaskId,
         method::daemon::{ConfigStatus, CutCall, CutOff},
     };
+    use insta::assert_snapshot;
     use uuid::Uuid;
 
     #[test]
@@ -146,14 +147,13 @@ mod tests {
             cut: vec![cut(CutWork::ToolCall(call)), cut(CutWork::ModelCall)],
         };
         let shown = anstream::adapter::strip_str(&stopped(&left)).to_string();
-        assert_eq!(
-            shown,
-            "stopped; at the next start, of the unfinished tasks: 2 go on, 1 waits for you\n\
-             cut off: 5f2c81d0 Tidy up: shell make \\x1b[2Jall\n  \
-             it was killed and is not run again by itself; what it did is unknown, and the model is told so\n\
-             cut off: 5f2c81d0 Tidy up: a model call\n  \
-             the model is asked again at the next start\n"
-        );
+        assert_snapshot!(shown, @r"
+        stopped; at the next start, of the unfinished tasks: 2 go on, 1 waits for you
+        cut off: 5f2c81d0 Tidy up: shell make \x1b[2Jall
+          it was killed and is not run again by itself; what it did is unknown, and the model is told so
+        cut off: 5f2c81d0 Tidy up: a model call
+          the model is asked again at the next start
+        ");
         let nothing = ShutdownReply { unfinished: 0, tasks: TaskCounts::default(), cut: vec![] };
         assert_eq!(stopped(&nothing), "stopped\n");
     }
@@ -177,19 +177,18 @@ mod tests {
             config: ConfigStatus { path: "/c".into(), read_at: fixture::START, refused: None },
         };
         let shown = anstream::adapter::strip_str(&daemon(&status)).to_string();
-        assert_eq!(
-            shown,
-            "state    the disk is full: everything waits for room, nothing is lost\n\
-             version  0.1.0\n\
-             process  42, for 3 min 20 s\n\
-             memory   1.5 MiB\n\
-             tasks    1 running, 2 waiting, 0 paused\n\
-             inbox    2\n\
-             clients  1\n\
-             keys     none\n\
-             data     /d\n\
-             socket   /s\n\
-             config   /c, read 3 min ago\n"
-        );
+        assert_snapshot!(shown, @r"
+        state    the disk is full: everything waits for room, nothing is lost
+        version  0.1.0
+        process  42, for 3 min 20 s
+        memory   1.5 MiB
+        tasks    1 running, 2 waiting, 0 paused
+        inbox    2
+        clients  1
+        keys     none
+        data     /d
+        socket   /s
+        config   /c, read 3 min ago
+        ");
     }
 }
