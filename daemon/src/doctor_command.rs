@@ -112,17 +112,19 @@ fn rebuild(home: &Home, json: bool) -> anyhow::Result<ExitCode> {
     if json {
         return Ok(say(&serde_json::to_string(&rebuilt)?));
     }
-    let count = rebuilt.conversations;
-    Ok(match rebuilt.different.as_slice() {
-        [] => say(&format!("{count} conversations rebuilt from their records: all equal")),
-        some => {
-            let ids: Vec<String> = some.iter().map(|id| id.short()).collect();
-            say(&format!(
-                "{count} conversations rebuilt from their records; different before: {}",
-                ids.join(" ")
-            ))
-        }
-    })
+    let mut different: Vec<String> = rebuilt.different.iter().map(|id| id.short()).collect();
+    if rebuilt.rules_differed {
+        different.push("remembered decisions".to_owned());
+    }
+    let result = if different.is_empty() {
+        ": all equal".to_owned()
+    } else {
+        format!("; different before: {}", different.join(", "))
+    };
+    Ok(say(&format!(
+        "{} conversations and the remembered decisions rebuilt from their records{result}",
+        rebuilt.conversations
+    )))
 }
 
 fn backup(home: &Home, to: &Path, existing: Existing, json: bool) -> anyhow::Result<ExitCode> {

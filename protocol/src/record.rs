@@ -78,7 +78,8 @@ pub enum RecordBody {
     TaskEnded(TaskEnded),
     /// Parts of an attempt's stream that its reply leaves out. It comes right before the reply or the failure.
     ModelTraced(ModelTraced),
-    /// Decisions on this call that were remembered in this conversation no longer count.
+    /// Decisions on this call that were remembered in this conversation no longer count. Only in older records: forgetting is
+    /// recorded in no conversation.
     RuleForgotten(RuleForgotten),
     /// Tasks beneath this one have ended, and their results go to its model. It is in the append of their end.
     ResultsDelivered(ResultsDelivered),

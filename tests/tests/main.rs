@@ -11,6 +11,7 @@
 mod home {
     mod configuration;
     mod doctor;
+    mod hidden;
     mod one_daemon;
     mod secrets;
     mod settings;

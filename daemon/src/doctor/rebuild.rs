@@ -15,9 +15,11 @@ pub struct Rebuilt {
     pub conversations: u64,
     /// Conversations whose projections differed before: none, unless another program changed the database or there is a defect.
     pub different: Vec<ConversationId>,
+    /// The remembered decisions differed before.
+    pub rules_differed: bool,
 }
 
-/// Why a rebuild failed. Each conversation is either unchanged or rebuilt.
+/// Why a rebuild failed. Each conversation, and the remembered decisions, are either unchanged or rebuilt.
 #[derive(Debug, thiserror::Error)]
 pub enum RebuildError {
     #[error("{0}; stop it first: abide daemon stop")]
@@ -38,13 +40,13 @@ pub async fn rebuild(home: &Home) -> Result<Rebuilt, RebuildError> {
     let _instance = Instance::take(home.lock_file())?;
     let options = Options { path: home.database(), reserve_bytes: 0, readers: 1 };
     let store = Store::open(options, Box::new(|_| {}))?;
-    let rebuilt = conversations(&store).await;
+    let rebuilt = projections(&store).await;
     store.close().await;
     rebuilt
 }
 
-async fn conversations(store: &Store) -> Result<Rebuilt, RebuildError> {
-    let mut rebuilt = Rebuilt::default();
+async fn projections(store: &Store) -> Result<Rebuilt, RebuildError> {
+    let mut rebuilt = Rebuilt { rules_differed: store.replace_rules().await?, ..Rebuilt::default() };
     for id in store.recorded_conversations().await? {
         let records = store.conversation_records(id).await?;
         if store.replace_projections(id, tasks(id, &records)).await? {
@@ -62,15 +64,15 @@ fn tasks(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
     let mut tasks = Vec::new();
     for record in records {
         if matches!(&record.body, RecordBody::TaskStarted(head) if head.parent_id.is_none()) {
-            tasks.extend(projections(id, &history));
+            tasks.extend(task_projections(id, &history));
         }
         history.see(record);
     }
-    tasks.extend(projections(id, &history));
+    tasks.extend(task_projections(id, &history));
     tasks
 }
 
-fn projections(id: ConversationId, history: &History) -> impl Iterator<Item = TaskProjection> {
+fn task_projections(id: ConversationId, history: &History) -> impl Iterator<Item = TaskProjection> {
     history.tasks().iter().map(move |task| {
         let Projection { task, wake_at, needs_daemon } = project(id, task);
         TaskProjection { task, wake_at, needs_daemon }
@@ -124,8 +126,8 @@ mod tests {
             let tasks = history.tasks().iter().map(stands).collect();
             store.append(Append { conversation_id, records, tasks, urgent: false }).await.unwrap();
         }
-        let rebuilt = conversations(&store).await.unwrap();
-        assert_eq!(rebuilt, Rebuilt { conversations: 1, different: Vec::new() });
+        let rebuilt = projections(&store).await.unwrap();
+        assert_eq!(rebuilt, Rebuilt { conversations: 1, different: Vec::new(), rules_differed: false });
         let paused = store.task(id(21)).await.unwrap().unwrap();
         assert_eq!(paused.parent_id, Some(id(20)));
     }

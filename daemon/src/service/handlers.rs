@@ -37,7 +37,7 @@ pub(super) async fn handle(
         }
         Request::Inbox(params) => Reply::Inbox(inbox::list(service, params).await?),
         Request::ListRules(params) => Reply::ListRules(rule::list(service, params).await?),
-        Request::ForgetRule(params) => Reply::ForgetRule(rule::forget(service, &params).await?),
+        Request::ForgetRule(params) => Reply::ForgetRule(rule::forget(service, caller, &params).await?),
         Request::CreateConversation(params) => {
             Reply::CreateConversation(conversation::create(service, params).await?)
         }

@@ -50,7 +50,7 @@ async fn a_rebuild_finds_no_difference_and_a_backup_is_complete() {
     let before = cli.json(&["ps", "--all"]).await;
     world.daemon.stop().await;
     let rebuilt = cli.json(&["doctor", "--rebuild"]).await;
-    assert_eq!(rebuilt, serde_json::json!({ "conversations": 2, "different": [] }));
+    assert_eq!(rebuilt, serde_json::json!({ "conversations": 2, "different": [], "rulesDiffered": false }));
     world.daemon.up().await;
     assert_eq!(cli.json(&["ps", "--all"]).await, before);
 

@@ -28,7 +28,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{
         CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
-        QuestionAnswered, RecordBody, Resumed, RuleForgotten, TaskEnded,
+        QuestionAnswered, RecordBody, Resumed, TaskEnded,
     },
     task::{EndReason, PauseReason},
     transcript::ToolResult,
@@ -63,9 +63,6 @@ fn input_records(
             mint,
             RecordBody::ConversationArchived(ConversationArchived { archived }),
         ),
-        Input::ForgetRule(rule) => {
-            conversation_record(history, mint, RecordBody::RuleForgotten(RuleForgotten { rule }))
-        }
         Input::Start(start) => start::accept(history, *start, mint),
         Input::Fork(fork) => Ok(start::fork(live(history, fork.parent)?, *fork, mint)),
         Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),

@@ -3,7 +3,7 @@
 use crate::input::{Input, Shown, Start};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
-    inbox::{Decision, Rule},
+    inbox::Decision,
     record::{By, ConversationCreated, ConversationUpdated},
 };
 
@@ -15,8 +15,6 @@ pub enum Command {
     Archive {
         archived: bool,
     },
-    /// Forgets the remembered decision about this call.
-    ForgetRule(Rule),
     Start(Box<Start>),
     Stop {
         task: TaskId,
@@ -56,11 +54,7 @@ impl Command {
             | Self::Resume { .. }
             | Self::Answer { .. }
             | Self::Decide { .. } => true,
-            Self::Create(_)
-            | Self::Update(_)
-            | Self::Archive { .. }
-            | Self::ForgetRule(_)
-            | Self::Start(_) => false,
+            Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Start(_) => false,
         }
     }
 
@@ -79,11 +73,7 @@ impl Command {
             | Self::Pause { task }
             | Self::Resume { task }
             | Self::Answer { task, .. } => Some(*task),
-            Self::Create(_)
-            | Self::Update(_)
-            | Self::Archive { .. }
-            | Self::ForgetRule(_)
-            | Self::Decide { .. } => None,
+            Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Decide { .. } => None,
         }
     }
 
@@ -93,7 +83,6 @@ impl Command {
             Self::Create(facts) => Input::Create(facts),
             Self::Update(update) => Input::Update(update),
             Self::Archive { archived } => Input::Archive { archived },
-            Self::ForgetRule(rule) => Input::ForgetRule(rule),
             Self::Start(start) => Input::Start(start),
             Self::Stop { task } => Input::Stop { task, shown },
             Self::Pause { task } => Input::Pause { task },

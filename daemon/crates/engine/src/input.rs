@@ -3,7 +3,7 @@
 use crate::history::First;
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId,
-    inbox::{Decision, Rule},
+    inbox::Decision,
     message::CallOutcome,
     record::{
         By, CallAssessed, ConversationCreated, ConversationUpdated, EditState, Interruption, ModelErrorKind,
@@ -22,8 +22,6 @@ pub enum Input {
     Archive {
         archived: bool,
     },
-    /// Forgets the remembered decision about this call.
-    ForgetRule(Rule),
     Start(Box<Start>),
     /// A task starts another one beneath it; no client can.
     Fork(Box<Fork>),

@@ -1,10 +1,11 @@
 //! The digest of a rule's call: key order and white space of the arguments make no difference.
 
+use crate::rule_id::RuleId;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of tool, workspace and arguments; `None` if the arguments are not JSON, which no rule can have.
-pub(crate) fn rule_digest(tool: &str, arguments: &str, workspace: &str) -> Option<[u8; 32]> {
+pub(crate) fn rule_digest(tool: &str, arguments: &str, workspace: &str) -> Option<RuleId> {
     let arguments: Value = serde_json::from_str(arguments).ok()?;
     let mut canonical = String::new();
     write(&mut canonical, &arguments);
@@ -14,7 +15,7 @@ pub(crate) fn rule_digest(tool: &str, arguments: &str, workspace: &str) -> Optio
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
-    Some(digest.finalize().into())
+    Some(RuleId(digest.finalize().into()))
 }
 
 /// Sorts the keys, whatever order `serde_json` was built to keep. Its nesting limit bounds the recursion.
@@ -48,7 +49,7 @@ fn write(out: &mut String, value: &Value) {
 mod tests {
     use super::*;
 
-    fn digest(arguments: &str) -> Option<[u8; 32]> {
+    fn digest(arguments: &str) -> Option<RuleId> {
         rule_digest("shell", arguments, "/w")
     }
 
@@ -84,8 +85,7 @@ mod tests {
     #[test]
     fn the_digest_of_a_stored_rule_stays_what_it_is() {
         let digest = digest(r#"{"b":[1,"x"],"a":{"c":true,"d":null}}"#).unwrap();
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(hex, "a2d9d19fb107d4852563df41bb0e679c472a71dc5f94abe6615c0d02085e21dc");
+        assert_eq!(digest.to_string(), "a2d9d19fb107d4852563df41bb0e679c472a71dc5f94abe6615c0d02085e21dc");
     }
 
     #[test]

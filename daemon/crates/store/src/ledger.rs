@@ -5,9 +5,9 @@ use crate::{
     column::seq_to_sql,
     committed::ClientMessageUse,
     error::{AppendError, ReadError, WriteError},
-    stored_form::Stored,
+    stored_form::{Body, Stored},
 };
-use abide_protocol::{ConversationId, Seq, record::Record};
+use abide_protocol::{ConversationId, RecordId, Seq, TaskId, Timestamp, record::Record};
 use rusqlite::{Connection, params};
 
 /// Write access within a transaction.
@@ -28,14 +28,28 @@ pub(crate) struct Totals {
 impl Ledger<'_> {
     /// Appends a record, which gets the next seq.
     pub(crate) fn append(&mut self, record: &mut Record) -> Result<(), Fault> {
-        record.seq = Seq(self.totals.newest.0 + 1);
-        let stored = Stored::of(&record.body)?;
+        let Record { id, conversation_id, task_id, at, .. } = *record;
+        record.seq = self.append_body(id, conversation_id, task_id, at, &record.body)?;
+        Ok(())
+    }
+
+    /// Appends a record with this body; returns its seq.
+    pub(crate) fn append_body(
+        &mut self,
+        id: RecordId,
+        conversation: ConversationId,
+        task: Option<TaskId>,
+        at: Timestamp,
+        body: &impl Body,
+    ) -> Result<Seq, Fault> {
+        let seq = Seq(self.totals.newest.0 + 1);
+        let stored = Stored::of(body)?;
         let columns = Columns {
-            seq: record.seq,
-            id: record.id.0,
-            conversation: record.conversation_id.0,
-            task: record.task_id.map(|id| id.0),
-            at: record.at.0,
+            seq,
+            id: id.0,
+            conversation: conversation.0,
+            task: task.map(|id| id.0),
+            at: at.0,
             kind: stored.kind,
             version: stored.version,
             body: stored.body(),
@@ -56,8 +70,8 @@ impl Ledger<'_> {
                 columns.body,
                 columns.checksum(),
             ])?;
-        self.totals.newest = record.seq;
-        Ok(())
+        self.totals.newest = seq;
+        Ok(seq)
     }
 }
 

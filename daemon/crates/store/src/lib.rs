@@ -6,7 +6,7 @@
 //!
 //! Invariants:
 //! * `records` is the truth and only grows (or loses a whole conversation); every other table can be rebuilt from it,
-//!   except for read marks and the decisions that were remembered in conversations which are deleted.
+//!   except for read marks.
 //! * One thread writes. What waits is committed together; each append stands or falls alone.
 //! * Nobody hears of anything that is not on disk: commit, then the [`Sink`] in seq order, then the appenders.
 //! * A full disk is a state, not an error: appends wait for room. Any other failure to write is final.
@@ -22,6 +22,7 @@ mod examine;
 mod files;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hidden;
 mod high_water;
 mod ledger;
 mod loss;
@@ -32,6 +33,7 @@ mod query;
 mod reader;
 mod reserve;
 mod rule_book;
+mod rule_id;
 mod search_index;
 mod store;
 mod stored_form;
@@ -44,5 +46,6 @@ pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
 pub use examine::Examined;
 pub use files::files;
 pub use loss::Loss;
-pub use query::{ConversationQuery, Counts, Lookup, PendingRef, RuleId, SearchQuery, TaskCalls, TaskQuery};
+pub use query::{ConversationQuery, Counts, Lookup, PendingRef, SearchQuery, TaskCalls, TaskQuery};
+pub use rule_id::RuleId;
 pub use store::{Options, Store};

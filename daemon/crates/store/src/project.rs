@@ -4,25 +4,26 @@ mod call;
 mod conversation;
 mod inbox;
 mod rows;
+mod rule;
 mod task;
 
 pub(crate) use call::forget_calls;
 pub(crate) use conversation::finish;
 pub(crate) use inbox::close_items;
 pub(crate) use rows::rows;
+pub(crate) use rule::hidden;
 pub(crate) use task::task;
 
 use crate::{
-    canonical::rule_digest,
     column::seq_to_sql,
     ledger::{Fault, WorkError},
     query::client_message,
 };
 use abide_protocol::{
     TaskId, Timestamp,
-    inbox::{Pending, PendingId, Rule},
+    inbox::{Pending, PendingId},
     message::{Message, Role},
-    record::{ClientMessage, Record, RecordBody, RuleForgotten, RuleRemembered},
+    record::{ClientMessage, Record, RecordBody},
     task::AgentTask,
 };
 use rusqlite::{Connection, params};
@@ -82,14 +83,15 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
             call::waits_for_approval(connection, approval.call_id)?;
         }
         RecordBody::ApprovalDecided(body) => call::decided(connection, body.call_id)?,
-        RecordBody::RuleRemembered(body) => rule_remembered(connection, record, body)?,
-        RecordBody::RuleForgotten(body) => rule_forgotten(connection, record, body)?,
         RecordBody::CallStarted(body) => call::started(connection, record, body)?,
         RecordBody::CallFinished(body) => call::finished(connection, record, body)?,
         RecordBody::QuestionAsked(question) => {
             inbox::opened(connection, record, PendingId::Question(question.id))?;
         }
-        RecordBody::ConversationDeleted(_)
+        // Remembered decisions follow from the hidden conversation.
+        RecordBody::RuleRemembered(_)
+        | RecordBody::RuleForgotten(_)
+        | RecordBody::ConversationDeleted(_)
         | RecordBody::UserMessage(_)
         | RecordBody::Notice(_)
         | RecordBody::Nudge(_)
@@ -132,27 +134,6 @@ fn client_message_used(connection: &Connection, record: &Record, used: &ClientMe
         )?
         .execute(params![used.id, used.digest, task_of(record)?.0, record.conversation_id.0])?;
     Ok(())
-}
-
-fn rule_remembered(connection: &Connection, record: &Record, body: &RuleRemembered) -> Result<(), Fault> {
-    let digest = digest_of(&body.rule)?;
-    connection
-        .prepare_cached("INSERT INTO rules (seq, conversation, digest, allow) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![seq_to_sql(record.seq), record.conversation_id.0, digest, body.allow])?;
-    Ok(())
-}
-
-/// Forgets this conversation's decision. Other conversations that remember the same call forget by their own records.
-fn rule_forgotten(connection: &Connection, record: &Record, body: &RuleForgotten) -> Result<(), Fault> {
-    connection
-        .prepare_cached("DELETE FROM rules WHERE conversation = ?1 AND digest = ?2")?
-        .execute(params![record.conversation_id.0, digest_of(&body.rule)?])?;
-    Ok(())
-}
-
-fn digest_of(rule: &Rule) -> Result<[u8; 32], WorkError> {
-    rule_digest(&rule.tool, rule.arguments.as_str(), &rule.workspace)
-        .ok_or_else(|| WorkError::Invalid("a rule's arguments are nested too deeply".to_owned()))
 }
 
 /// The task of a record that must have one.

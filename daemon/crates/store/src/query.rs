@@ -17,7 +17,6 @@ mod task;
 pub use conversation::ConversationQuery;
 pub use lookup::{Lookup, PendingRef};
 pub use message::TaskCalls;
-pub use remembered::RuleId;
 pub use search::SearchQuery;
 pub use status::Counts;
 pub use task::TaskQuery;
@@ -25,7 +24,7 @@ pub use task::TaskQuery;
 pub(crate) use conversation::{conversation, touch_conversation};
 pub(crate) use inbox::open_items;
 pub(crate) use message::{last_message, messages_of_others, messages_up_to};
-pub(crate) use record::{changed_records, each_record};
+pub(crate) use record::{changed_records, each_hidden, each_record};
 pub(crate) use rule::client_message;
 pub(crate) use search::{Progress, each_message, search_progress};
 

@@ -4,13 +4,13 @@ use crate::{
     committed::{Append, Checkpoint, Committed, Sink, StorageState, TaskProjection},
     error::{AppendError, OpenError, ReadError, WriteError},
     open,
-    query::RuleId,
     reader::Readers,
     rule_book::RuleBook,
+    rule_id::RuleId,
     work,
     writer::{self, Lane, Queue},
 };
-use abide_protocol::{ConversationId, RecordId, Seq, Timestamp, conversation::Conversation};
+use abide_protocol::{ConversationId, RecordId, Seq, Timestamp, conversation::Conversation, record::By};
 use rusqlite::Connection;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
@@ -87,10 +87,16 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::MarkRead::new(id, seq, answer)).await?)
     }
 
-    /// Drops the decisions on that call that were remembered in conversations which are deleted. Those of other conversations go by
-    /// a record of theirs.
-    pub async fn forget_rule(&self, id: RuleId) -> Result<(), WriteError> {
-        Ok(self.queue.run(Lane::Ordinary, |answer| work::ForgetRule::new(id.0, answer)).await?)
+    /// Forgets the remembered decision on that call, by a record with this id. `false`: none is remembered.
+    pub async fn forget_rule(
+        &self,
+        rule: RuleId,
+        by: By,
+        now: Timestamp,
+        id: RecordId,
+    ) -> Result<bool, WriteError> {
+        let work = |answer| work::ForgetRule::new(rule, by, now, id, answer);
+        Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
     /// Derives everything about a conversation anew: its tasks as given, the rest from its records. The sink hears nothing.
@@ -103,6 +109,11 @@ impl Store {
         tasks: Vec<TaskProjection>,
     ) -> Result<bool, WriteError> {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::Rebuild::new(id, tasks, answer)).await?)
+    }
+
+    /// Derives the remembered decisions anew from their records. Says whether anything was different before.
+    pub async fn replace_rules(&self) -> Result<bool, WriteError> {
+        Ok(self.queue.run(Lane::Ordinary, work::RebuildRules::new).await?)
     }
 
     /// Whether there is room, now and whenever it changes.

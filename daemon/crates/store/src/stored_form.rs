@@ -3,9 +3,25 @@
 //! Stored JSON is never rewritten. When a kind's shape changes in a way that `serde` defaults do not bridge, its version here
 //! goes up by one and [`upcast`] learns the step.
 
-use crate::error::{ReadError, Unreadable};
+use crate::{
+    error::{ReadError, Unreadable},
+    hidden::HiddenBody,
+};
 use abide_protocol::{Seq, record::RecordBody};
+use serde::{Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
+
+/// The body of a record, in a conversation or in the hidden one.
+pub(crate) trait Body: Serialize + DeserializeOwned {
+    #[cfg(test)]
+    const KINDS: &[&str];
+
+    /// Its kind (its tag in JSON) and that kind's current version.
+    fn kind(&self) -> (&'static str, u32);
+
+    /// The current version of a kind.
+    fn version_of(kind: &str) -> Option<u32>;
+}
 
 /// A body in its stored form.
 pub(crate) struct Stored {
@@ -16,18 +32,18 @@ pub(crate) struct Stored {
 }
 
 macro_rules! kinds {
-    ($($variant:ident $kind:literal $(or $former:literal)? $version:literal,)*) => {
-        /// A body's kind (its tag in JSON) and current version.
-        const fn kind_of(body: &RecordBody) -> (&'static str, u32) {
-            match body { $(RecordBody::$variant(_) => ($kind, $version),)* }
-        }
+    ($body:ident { $($variant:ident $kind:literal $(or $former:literal)? $version:literal,)* }) => {
+        impl Body for $body {
+            #[cfg(test)]
+            const KINDS: &[&str] = &[$($kind),*];
 
-        #[cfg(test)]
-        const KINDS: &[&str] = &[$($kind),*];
+            fn kind(&self) -> (&'static str, u32) {
+                match self { $(Self::$variant(_) => ($kind, $version),)* }
+            }
 
-        /// The current version of a kind.
-        fn version_of(kind: &str) -> Option<u32> {
-            match kind { $($kind $(| $former)? => Some($version),)* _ => None }
+            fn version_of(kind: &str) -> Option<u32> {
+                match kind { $($kind $(| $former)? => Some($version),)* _ => None }
+            }
         }
     };
 }
@@ -36,7 +52,7 @@ macro_rules! kinds {
 pub(crate) const CALL_ASSESSED: &str = "'call_assessed', 'call_planned'";
 
 // After `or`: the former name of a kind. Rows of older versions keep it.
-kinds! {
+kinds!(RecordBody {
     ConversationCreated "conversation_created" 1,
     ConversationUpdated "conversation_updated" 1,
     ConversationArchived "conversation_archived" 1,
@@ -67,11 +83,16 @@ kinds! {
     ModelTraced "model_traced" 1,
     RuleForgotten "rule_forgotten" 1,
     ResultsDelivered "results_delivered" 1,
-}
+});
+
+kinds!(HiddenBody {
+    RuleAdded "rule_added" 1,
+    RuleRemoved "rule_removed" 1,
+});
 
 impl Stored {
-    pub(crate) fn of(body: &RecordBody) -> Result<Self, serde_json::Error> {
-        let (kind, version) = kind_of(body);
+    pub(crate) fn of(body: &impl Body) -> Result<Self, serde_json::Error> {
+        let (kind, version) = body.kind();
         let tagged = serde_json::to_string(body)?;
         if !tagged[2..].starts_with(kind) {
             return Err(serde::ser::Error::custom(format!(
@@ -87,15 +108,15 @@ impl Stored {
 }
 
 /// Reads a stored body.
-pub(crate) fn read(seq: Seq, kind: &str, version: u32, body: &str) -> Result<RecordBody, ReadError> {
-    current(kind, version, body)
+pub(crate) fn read<B: Body>(seq: Seq, kind: &str, version: u32, body: &str) -> Result<B, ReadError> {
+    current::<B>(kind, version, body)
         .and_then(|body| Ok(serde_json::from_str(&format!(r#"{{"{kind}":{body}}}"#))?))
         .map_err(|reason| ReadError::Record { seq, kind: kind.to_owned(), reason })
 }
 
 /// The body in its kind's current version.
-fn current<'a>(kind: &str, version: u32, body: &'a str) -> Result<Cow<'a, str>, Unreadable> {
-    let known = version_of(kind).ok_or(Unreadable::UnknownKind)?;
+fn current<'a, B: Body>(kind: &str, version: u32, body: &'a str) -> Result<Cow<'a, str>, Unreadable> {
+    let known = B::version_of(kind).ok_or(Unreadable::UnknownKind)?;
     if version > known {
         return Err(Unreadable::NewerVersion { found: version, known });
     }
@@ -121,7 +142,13 @@ mod tests {
 
     #[test]
     fn the_table_has_the_names_that_json_has() {
-        assert_eq!(RecordBody::KINDS, KINDS);
+        assert_eq!(RecordBody::KINDS, <RecordBody as Body>::KINDS);
+    }
+
+    /// A column of the database has both.
+    #[test]
+    fn no_kind_of_hidden_records_has_the_name_of_another() {
+        assert!(HiddenBody::KINDS.iter().all(|kind| RecordBody::version_of(kind).is_none()));
     }
 
     #[test]
@@ -130,6 +157,6 @@ mod tests {
         let stored = Stored::of(&body).unwrap();
         assert_eq!((stored.kind, stored.version), ("notice", 1));
         assert_eq!(stored.body(), r#"{"about":"stopped","text":"\"a\":{}"}"#);
-        assert_eq!(read(Seq(1), stored.kind, stored.version, stored.body()).unwrap(), body);
+        assert_eq!(read::<RecordBody>(Seq(1), stored.kind, stored.version, stored.body()).unwrap(), body);
     }
 }

@@ -7,6 +7,7 @@ mod index;
 mod keep_checkpoint;
 mod mark_read;
 mod rebuild;
+mod rebuild_rules;
 
 pub(crate) use append::Append;
 pub(crate) use delete::Delete;
@@ -15,6 +16,7 @@ pub(crate) use index::Index;
 pub(crate) use keep_checkpoint::KeepCheckpoint;
 pub(crate) use mark_read::MarkRead;
 pub(crate) use rebuild::Rebuild;
+pub(crate) use rebuild_rules::RebuildRules;
 
 use crate::{
     committed::Committed,

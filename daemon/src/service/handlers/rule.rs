@@ -1,6 +1,8 @@
 use super::{RequestError, candidate, not_found, task::PAGE, unique};
-use crate::service::Service;
-use abide_engine::Command;
+use crate::{
+    clock,
+    service::{Caller, Service},
+};
 use abide_protocol::method::rule::{ForgetRuleParams, ForgetRuleReply, ListRulesParams, ListRulesReply};
 
 pub(super) async fn list(service: &Service, params: ListRulesParams) -> Result<ListRulesReply, RequestError> {
@@ -8,10 +10,9 @@ pub(super) async fn list(service: &Service, params: ListRulesParams) -> Result<L
     Ok(service.store.rules(before, limit.unwrap_or(PAGE)).await?)
 }
 
-/// Each conversation that remembers the decision forgets it by a record. Deleted conversations have only a digest left, which is
-/// dropped last.
 pub(super) async fn forget(
     service: &Service,
+    caller: &Caller,
     params: &ForgetRuleParams,
 ) -> Result<ForgetRuleReply, RequestError> {
     let ForgetRuleParams { rule_id: typed } = params;
@@ -20,11 +21,8 @@ pub(super) async fn forget(
     let fitting = async |ids: Vec<_>| candidate::rules(store, &ids).await;
     let id = unique(lookup, "remembered decision", typed, fitting).await?;
     let rule = store.remembered_rule(id).await?;
-    // Another client has just forgotten it.
-    let rule = rule.ok_or_else(|| not_found("remembered decision", typed))?;
-    for (conversation, rule) in store.rule_holders(id).await? {
-        service.sessions.command(conversation, Command::ForgetRule(rule)).await?;
-    }
-    store.forget_rule(id).await?;
+    let was_remembered = store.forget_rule(id, caller.by(), clock::now(), clock::mint().record_id()).await?;
+    // Otherwise another client has just forgotten it.
+    let rule = rule.filter(|_| was_remembered).ok_or_else(|| not_found("remembered decision", typed))?;
     Ok(ForgetRuleReply { rule })
 }

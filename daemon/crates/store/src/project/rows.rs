@@ -9,7 +9,6 @@ const TABLES: &[&str] = &[
     "SELECT * FROM tasks WHERE conversation = ?1 ORDER BY id",
     "SELECT x.* FROM task_texts x JOIN tasks t ON t.id = x.task WHERE t.conversation = ?1 ORDER BY x.task",
     "SELECT * FROM inbox WHERE conversation = ?1 ORDER BY id",
-    "SELECT * FROM rules WHERE conversation = ?1 ORDER BY seq",
     "SELECT * FROM client_messages WHERE conversation = ?1 ORDER BY id",
 ];
 

@@ -5,6 +5,8 @@ use crate::{
     checksum::Columns,
     column::{seq, seq_to_sql},
     error::{ReadError, Unreadable},
+    hidden::{HIDDEN, HiddenBody},
+    ledger::Fault,
     stored_form,
 };
 use abide_protocol::{ConversationId, RecordId, Seq, TaskId, Timestamp, record::Record};
@@ -37,7 +39,7 @@ fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
     Ok(columns)
 }
 
-/// A record out of a row of [`COLUMNS`].
+/// A record of a conversation out of a row of [`COLUMNS`].
 pub(super) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
     let Columns { seq, id, conversation, task, at, kind, version, body } = columns(row)?;
     Ok(Record {
@@ -101,6 +103,21 @@ pub(crate) fn each_record<E: From<ReadError>>(
     Ok(())
 }
 
+/// Shows all records of the hidden conversation, in order.
+pub(crate) fn each_hidden(
+    connection: &Connection,
+    mut see: impl FnMut(Seq, HiddenBody) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM records WHERE conversation = ?1 ORDER BY seq");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([HIDDEN.0])?;
+    while let Some(row) = rows.next()? {
+        let Columns { seq, kind, version, body, .. } = columns(row)?;
+        see(seq, stored_form::read(seq, kind, version, body)?)?;
+    }
+    Ok(())
+}
+
 impl Store {
     /// All records of a conversation, in order.
     pub async fn conversation_records(&self, id: ConversationId) -> Result<Vec<Record>, ReadError> {
@@ -115,7 +132,7 @@ impl Store {
         .await
     }
 
-    /// At most `limit` records after that one, in order, of one conversation or of all.
+    /// At most `limit` records after that one, in order, of one conversation or of all but the hidden one.
     pub async fn records_after(
         &self,
         conversation: Option<ConversationId>,
@@ -130,8 +147,10 @@ impl Store {
                 records(connection, &sql, params![id.0, seq_to_sql(after), limit])
             }
             None => {
-                let sql = format!("SELECT {COLUMNS} FROM records WHERE seq > ?1 ORDER BY seq LIMIT ?2");
-                records(connection, &sql, params![seq_to_sql(after), limit])
+                let sql = format!(
+                    "SELECT {COLUMNS} FROM records WHERE seq > ?1 AND conversation <> ?2 ORDER BY seq LIMIT ?3"
+                );
+                records(connection, &sql, params![seq_to_sql(after), HIDDEN.0, limit])
             }
         })
         .await

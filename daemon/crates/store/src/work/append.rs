@@ -2,6 +2,7 @@ use super::{Answer, Work};
 use crate::ledger::{Fault, Ledger, WorkError};
 use crate::{
     committed::{self, Committed, TaskProjection},
+    hidden::{self, HIDDEN},
     project::{self, Changes},
 };
 use abide_protocol::{
@@ -53,13 +54,14 @@ impl Append {
         }
     }
 
-    /// A conversation's first record creates it, and no other does.
+    /// A conversation's first record creates it, and no other does. The hidden one needs no creation and takes no such records.
     fn check_conversation(&self, connection: &Connection) -> Result<(), Fault> {
         let exists = |sql: &str| connection.prepare_cached(sql)?.exists([self.conversation.0]);
         let creates =
             matches!(self.records.first(), Some(Record { body: RecordBody::ConversationCreated(_), .. }));
         if creates {
-            if exists("SELECT 1 FROM records WHERE conversation = ?1 LIMIT 1")? {
+            if self.conversation == HIDDEN || exists("SELECT 1 FROM records WHERE conversation = ?1 LIMIT 1")?
+            {
                 let reason = format!("conversation {} was created before", self.conversation);
                 return Err(WorkError::Invalid(reason).into());
             }
@@ -82,6 +84,9 @@ impl Work for Append {
             project::task(ledger, self.conversation, projection, brief, &mut changes)?;
         }
         (self.inbox, self.changed) = project::finish(ledger, self.conversation, changes)?;
+        for record in hidden::derived(&self.records)? {
+            hidden::append(ledger, record)?;
+        }
         Ok(())
     }
 
@@ -103,9 +108,7 @@ impl Work for Append {
     }
 
     fn changes_rules(&self) -> bool {
-        self.records
-            .iter()
-            .any(|record| matches!(record.body, RecordBody::RuleRemembered(_) | RecordBody::RuleForgotten(_)))
+        self.records.iter().any(|record| matches!(record.body, RecordBody::RuleRemembered(_)))
     }
 
     fn is_urgent(&self) -> bool {

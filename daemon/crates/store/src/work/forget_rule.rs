@@ -1,35 +1,51 @@
 use super::{Answer, Work};
-use crate::ledger::{Fault, Ledger, WorkError};
+use crate::{
+    hidden::{self, HiddenBody, NewHiddenRecord, RuleRemoved},
+    ledger::{Fault, Ledger, WorkError},
+    rule_id::RuleId,
+};
+use abide_protocol::{RecordId, Timestamp, record::By};
 
-/// Forgets a decision that deleted conversations remembered: they have no records left that could forget it.
+/// Forgets the remembered decision on a call.
 pub(crate) struct ForgetRule {
-    digest: [u8; 32],
-    answer: Answer<()>,
+    removed: RuleRemoved,
+    id: RecordId,
+    now: Timestamp,
+    was_remembered: bool,
+    answer: Answer<bool>,
 }
 
 impl ForgetRule {
-    pub(crate) const fn new(digest: [u8; 32], answer: Answer<()>) -> Self {
-        Self { digest, answer }
+    pub(crate) const fn new(
+        rule: RuleId,
+        by: By,
+        now: Timestamp,
+        id: RecordId,
+        answer: Answer<bool>,
+    ) -> Self {
+        Self { removed: RuleRemoved { rule, by: Some(by) }, id, now, was_remembered: false, answer }
     }
 }
 
 impl Work for ForgetRule {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
-        ledger
+        self.was_remembered = ledger
             .connection
-            .prepare_cached(
-                "DELETE FROM rules WHERE digest = ?1 AND conversation NOT IN (SELECT id FROM conversations)",
-            )?
-            .execute([self.digest])?;
-        Ok(())
+            .prepare_cached("SELECT 1 FROM rules WHERE digest = ?1")?
+            .exists([self.removed.rule])?;
+        if !self.was_remembered {
+            return Ok(());
+        }
+        let body = HiddenBody::RuleRemoved(self.removed.clone());
+        hidden::append(ledger, NewHiddenRecord { id: self.id, at: self.now, body })
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
-        let _ = self.answer.send(outcome);
+        let _ = self.answer.send(outcome.map(|()| self.was_remembered));
     }
 
     fn changes_rules(&self) -> bool {
-        true
+        self.was_remembered
     }
 
     fn is_abandoned(&self) -> bool {

@@ -37,11 +37,6 @@ impl Work for Rebuild {
         project::close_items(ledger, id)?;
         project::forget_calls(ledger.connection, id)?;
         ledger.connection.prepare_cached("DELETE FROM conversations WHERE id = ?1")?.execute([id.0])?;
-        // Only the decisions that its records will add again.
-        ledger
-            .connection
-            .prepare_cached("DELETE FROM rules WHERE conversation = ?1 AND seq IN (SELECT seq FROM records)")?
-            .execute([id.0])?;
         let read_up_to = ledger
             .connection
             .prepare_cached("SELECT seq FROM read_marks WHERE conversation = ?1")?
@@ -62,10 +57,6 @@ impl Work for Rebuild {
 
     fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
         let _ = self.answer.send(outcome.map(|()| self.differed));
-    }
-
-    fn changes_rules(&self) -> bool {
-        true
     }
 
     fn is_abandoned(&self) -> bool {

@@ -164,7 +164,7 @@ async fn only_a_tombstone_is_left_of_a_deleted_conversation() {
     assert_eq!(files_that_hold(&folder, SECRET), [] as [String; 0]);
 
     let tombstone = Record {
-        seq: Seq(58),
+        seq: Seq(59),
         id: RecordId(uuid(1, 1)),
         conversation_id: id,
         task_id: None,

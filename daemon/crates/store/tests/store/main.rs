@@ -8,6 +8,7 @@ mod checkpoint;
 mod delete;
 mod failing_disk;
 mod group_commit;
+mod hidden;
 mod history;
 mod inbox;
 mod listing;

@@ -68,7 +68,7 @@ pub(crate) async fn story(store: &Store) -> ConversationId {
         let tasks = vec![projection(task(id, 2, status, pending))];
         store.append(Append { tasks, ..append(id, vec![record(n, Some(2), body)]) }).await.unwrap();
     }
-    store.mark_read(id, Seq(11)).await.unwrap();
+    store.mark_read(id, Seq(12)).await.unwrap();
     id
 }
 
@@ -84,13 +84,15 @@ async fn a_rebuild_gives_the_same_projections() {
     assert_eq!(store.recorded_conversations().await.unwrap(), [id]);
     home.told();
     assert_eq!(store.replace_projections(id, vec![projection(whole.clone())]).await, Ok(false));
+    assert_eq!(store.replace_rules().await, Ok(false));
     assert_eq!(projections(&home.path()), before);
     assert_eq!(home.told(), []);
     assert_eq!(store.inbox(None).await.unwrap(), inbox);
 
-    let change = "UPDATE conversations SET title = 'changed'; DELETE FROM calls;";
+    let change = "UPDATE conversations SET title = 'changed'; DELETE FROM calls; UPDATE rules SET allow = 0;";
     Connection::open(home.path()).unwrap().execute_batch(change).unwrap();
     assert_eq!(store.replace_projections(id, vec![projection(whole.clone())]).await, Ok(true));
+    assert_eq!(store.replace_rules().await, Ok(true));
     assert_eq!(projections(&home.path()), before);
 
     // The count of open items is still right.

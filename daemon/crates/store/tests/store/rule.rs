@@ -1,10 +1,11 @@
 use super::support::*;
 use abide_protocol::{
-    ConversationId, RecordId, Timestamp,
+    RecordId, Timestamp,
     method::rule::RememberedRule,
-    record::{RecordBody, RuleForgotten, RuleRemembered},
+    record::{By, RecordBody, RuleRemembered, Via},
 };
-use abide_store::{Lookup, RuleId, Store};
+use abide_store::{Existing, Lookup, OpenError, RuleId, Store};
+use rusqlite::Connection;
 
 const ARGUMENTS: &str = r#"{"command":"make","env":{"A":"1","B":"2"}}"#;
 
@@ -28,12 +29,6 @@ async fn a_remembered_decision_outlives_its_conversation() {
         [r#"{"command":"make 3"}"#, r#"{"command":"make 4"}"#]
             .map(|command| store.rule("shell", command, "/w"))
     };
-    assert_eq!(decisions(&store), [Some(false), Some(true)]);
-    // A rebuild keeps decisions that it cannot derive.
-    assert_eq!(store.recorded_conversations().await.unwrap(), [second]);
-    for id in [first, second] {
-        assert_eq!(store.replace_projections(id, Vec::new()).await, Ok(false));
-    }
     assert_eq!(decisions(&store), [Some(false), Some(true)]);
     store.close().await;
     assert_eq!(decisions(&home.open()), [Some(false), Some(true)]);
@@ -118,21 +113,25 @@ async fn only(store: &Store) -> RuleId {
     found
 }
 
-async fn forget(store: &Store, conversation: ConversationId, number: u64) {
-    let body = RecordBody::RuleForgotten(RuleForgotten { rule: rule(ARGUMENTS) });
-    store.append(append(conversation, vec![record(number, None, body)])).await.unwrap();
+/// Whether the decision was remembered.
+async fn forget(store: &Store, id: RuleId, number: u64) -> bool {
+    let by = By { via: Via::Socket, name: "test".to_owned() };
+    store.forget_rule(id, by, Timestamp(9), RecordId(uuid(0xf0, number))).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_forgotten_decision_stays_forgotten_after_a_rebuild() {
+async fn a_forgotten_decision_stays_forgotten_until_a_later_one() {
     let home = Home::new();
     let store = home.open();
-    let id = begin(&store, 1, 1).await;
+    begin(&store, 1, 1).await;
     remember(&store, 2, true).await;
-    forget(&store, id, 3).await;
-    assert_eq!(store.rule("shell", ARGUMENTS, "/w"), None);
-    assert_eq!(listed(&store).await, []);
-    assert_eq!(store.replace_projections(id, Vec::new()).await, Ok(false));
+    let id = only(&store).await;
+    home.told();
+    assert!(forget(&store, id, 1).await);
+    assert_eq!(home.told(), [], "no conversation has changed");
+    assert!(!forget(&store, id, 2).await, "forgotten once");
+    assert_eq!((listed(&store).await, store.rule("shell", ARGUMENTS, "/w")), (Vec::new(), None));
+    assert_eq!(store.find_rule(&id.to_string()).await.unwrap(), Lookup::None);
     store.close().await;
     let store = home.open();
     assert_eq!(store.rule("shell", ARGUMENTS, "/w"), None);
@@ -141,31 +140,81 @@ async fn a_forgotten_decision_stays_forgotten_after_a_rebuild() {
 }
 
 #[tokio::test]
-async fn a_deleted_conversations_decision_is_listed_by_digest_only_and_can_be_forgotten() {
+async fn a_decision_is_listed_with_its_call_until_its_conversation_is_deleted() {
     let home = Home::new();
     let store = home.open();
-    let (deleted, kept) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
+    let (first, second) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
     remember(&store, 3, true).await;
     let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow: false });
-    store.append(append(kept, vec![record(4, Some(2), body)])).await.unwrap();
+    store.append(append(second, vec![record(4, Some(2), body)])).await.unwrap();
     let [newest] = &listed(&store).await[..] else { panic!("two decisions on one call are one rule") };
-    assert_eq!((newest.allow, newest.origin.as_ref().map(|o| o.conversation_id)), (false, Some(kept)));
-    let id = only(&store).await;
-    assert_eq!(store.rule_holders(id).await.unwrap().len(), 2);
+    let origin = newest.origin.as_ref().unwrap();
+    assert_eq!((newest.allow, origin.conversation_id, &origin.rule), (false, second, &rule(ARGUMENTS)));
 
-    store.delete_conversation(deleted, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
-    assert_eq!(store.rule_holders(id).await.unwrap(), [(kept, rule(ARGUMENTS))]);
-    forget(&store, kept, 5).await;
+    store.delete_conversation(second, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
+    let [newest] = &listed(&store).await[..] else { panic!("one rule") };
+    assert_eq!((newest.allow, &newest.origin), (false, &None));
+    assert!(forget(&store, only(&store).await, 1).await);
     assert_eq!(
         store.rule("shell", ARGUMENTS, "/w"),
-        Some(true),
-        "the older decision has counted before, too"
+        None,
+        "the call asks again: the first decision was replaced"
     );
-    let [orphan] = &listed(&store).await[..] else { panic!("one rule") };
-    assert_eq!((orphan.allow, &orphan.origin), (true, &None));
-    store.forget_rule(id).await.unwrap();
-    assert_eq!((listed(&store).await, store.rule("shell", ARGUMENTS, "/w")), (Vec::new(), None));
-    assert_eq!(store.find_rule(&id.to_string()).await.unwrap(), Lookup::None);
+    assert!(store.conversation(first).await.unwrap().is_some());
+}
+
+/// A rebuild of everything. Says whether the decisions differed before.
+async fn rebuild(store: &Store) -> bool {
+    for id in store.recorded_conversations().await.unwrap() {
+        store.replace_projections(id, Vec::new()).await.unwrap();
+    }
+    store.replace_rules().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_rebuild_restores_the_decision_of_a_deleted_conversation() {
+    let home = Home::new();
+    let store = home.open();
+    let deleted = begin(&store, 1, 1).await;
+    remember(&store, 2, false).await;
+    store.delete_conversation(deleted, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
+    assert!(!rebuild(&store).await);
+    Connection::open(home.path()).unwrap().execute_batch("DELETE FROM rules").unwrap();
+    assert!(rebuild(&store).await);
+    assert_eq!(store.rule("shell", ARGUMENTS, "/w"), Some(false));
+    store.close().await;
+    assert_eq!(home.open().rule("shell", ARGUMENTS, "/w"), Some(false));
+}
+
+#[tokio::test]
+async fn a_rebuild_removes_a_forgotten_decision_of_a_deleted_conversation() {
+    let home = Home::new();
+    let store = home.open();
+    let deleted = begin(&store, 1, 1).await;
+    remember(&store, 2, true).await;
+    store.delete_conversation(deleted, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
+    let change = |sql: &str| Connection::open(home.path()).unwrap().execute_batch(sql).unwrap();
+    change("CREATE TABLE kept AS SELECT * FROM rules");
+    forget(&store, only(&store).await, 1).await;
+    change("INSERT INTO rules SELECT * FROM kept; DROP TABLE kept");
+    assert!(rebuild(&store).await);
+    store.close().await;
+    assert_eq!(home.open().rule("shell", ARGUMENTS, "/w"), None);
+}
+
+#[tokio::test]
+async fn a_database_that_has_lost_a_forgetting_is_refused() {
+    let home = Home::new();
+    let store = home.open();
+    begin(&store, 1, 1).await;
+    remember(&store, 2, true).await;
+    let before = home.folder.path().join("before.db");
+    Store::copy(&home.path(), &before, Existing::Keep).unwrap();
+    forget(&store, only(&store).await, 1).await;
+    store.close().await;
+    std::fs::rename(before, home.path()).unwrap();
+    let opened = Store::open(options(&home.path()), Box::new(|_| {}));
+    assert!(matches!(opened, Err(OpenError::Behind { .. })), "{opened:?}");
 }
 
 #[tokio::test]

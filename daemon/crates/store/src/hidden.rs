@@ -1,0 +1,104 @@
+//! The hidden conversation: records that belong to no conversation, such as remembered decisions.
+//!
+//! It has a fixed id and no row in `conversations`. So nothing lists, finds, counts or deletes it, nothing starts in it, and it needs not
+//! be created. Its records have seqs, checksums and backups as all others have. Their bodies are a type of their own, so that they
+//! cannot reach a client or the engine.
+
+use crate::{
+    canonical::rule_digest,
+    ledger::{Fault, Ledger, WorkError},
+    project,
+    rule_id::RuleId,
+};
+use abide_protocol::{
+    ConversationId, RecordId, Seq, Timestamp,
+    record::{By, Record, RecordBody, RuleRemembered},
+};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use uuid::{Builder, Uuid};
+
+/// The id of the hidden conversation. It is stored and never changes. No minted id has its version, 8.
+pub(crate) const HIDDEN: ConversationId =
+    ConversationId(Uuid::from_u128(0xab1d_e000_0000_8000_8000_0000_0000_0000));
+
+/// The body of a record in the hidden conversation. Variants are only ever appended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum HiddenBody {
+    RuleAdded(RuleAdded),
+    RuleRemoved(RuleRemoved),
+}
+
+/// A decision on a call is remembered; it replaces an earlier one on the same call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RuleAdded {
+    /// The digest of the call. Its text is in `source` alone, so that it is deleted with its conversation.
+    pub(crate) rule: RuleId,
+    /// Otherwise it denies.
+    pub(crate) allow: bool,
+    /// The `rule_remembered` record in the conversation of the decision. Absent: that
+    /// conversation was deleted before decisions had records here.
+    pub(crate) source: Option<Seq>,
+    /// Who decided. Absent: unknown.
+    pub(crate) by: Option<By>,
+}
+
+/// The decision on a call is forgotten: the same call asks again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RuleRemoved {
+    pub(crate) rule: RuleId,
+    pub(crate) by: Option<By>,
+}
+
+/// A record of the hidden conversation before it is appended.
+#[derive(Debug)]
+pub(crate) struct NewHiddenRecord {
+    pub(crate) id: RecordId,
+    pub(crate) at: Timestamp,
+    pub(crate) body: HiddenBody,
+}
+
+/// Appends a record to the hidden conversation and updates the rows that follow from it.
+pub(crate) fn append(
+    ledger: &mut Ledger<'_>,
+    NewHiddenRecord { id, at, body }: NewHiddenRecord,
+) -> Result<(), Fault> {
+    let seq = ledger.append_body(id, HIDDEN, None, at, &body)?;
+    project::hidden(ledger.connection, seq, &body)
+}
+
+/// The hidden records that follow from appended records of a conversation, which have their seqs.
+pub(crate) fn derived(records: &[Record]) -> Result<Vec<NewHiddenRecord>, Fault> {
+    let mut derived = Vec::new();
+    let mut by = None;
+    for record in records {
+        match &record.body {
+            // It precedes the `rule_remembered` that it causes, in the same append.
+            RecordBody::ApprovalDecided(decided) => by.clone_from(&decided.by),
+            RecordBody::RuleRemembered(RuleRemembered { rule, allow }) => {
+                let rule =
+                    rule_digest(&rule.tool, rule.arguments.as_str(), &rule.workspace).ok_or_else(|| {
+                        WorkError::Invalid("a rule's arguments are nested too deeply".to_owned())
+                    })?;
+                let added = RuleAdded { rule, allow: *allow, source: Some(record.seq), by: by.clone() };
+                derived.push(NewHiddenRecord {
+                    id: derived_id(record.id),
+                    at: record.at,
+                    body: HiddenBody::RuleAdded(added),
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(derived)
+}
+
+/// The id of the hidden record that follows from this one; the store has no entropy of its own.
+fn derived_id(source: RecordId) -> RecordId {
+    let mut id = [0; 16];
+    id.copy_from_slice(&Sha256::digest(source.0.as_bytes())[..16]);
+    RecordId(Builder::from_custom_bytes(id).into_uuid())
+}

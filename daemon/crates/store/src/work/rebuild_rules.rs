@@ -1,0 +1,48 @@
+use super::{Answer, Work};
+use crate::{
+    ledger::{Fault, Ledger, WorkError},
+    project, query,
+};
+use rusqlite::{Connection, types::Value};
+
+/// Rebuilds the remembered decisions from the records of the hidden conversation.
+pub(crate) struct RebuildRules {
+    differed: bool,
+    answer: Answer<bool>,
+}
+
+impl RebuildRules {
+    pub(crate) const fn new(answer: Answer<bool>) -> Self {
+        Self { differed: false, answer }
+    }
+}
+
+fn rows(connection: &Connection) -> rusqlite::Result<Vec<[Value; 4]>> {
+    let mut statement =
+        connection.prepare_cached("SELECT digest, seq, allow, source FROM rules ORDER BY digest")?;
+    let rows = statement.query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+    rows.collect()
+}
+
+impl Work for RebuildRules {
+    fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
+        let connection = ledger.connection;
+        let before = rows(connection)?;
+        connection.prepare_cached("DELETE FROM rules")?.execute([])?;
+        query::each_hidden(connection, |seq, body| project::hidden(connection, seq, &body))?;
+        self.differed = rows(connection)? != before;
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), WorkError>) {
+        let _ = self.answer.send(outcome.map(|()| self.differed));
+    }
+
+    fn changes_rules(&self) -> bool {
+        self.differed
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+}
