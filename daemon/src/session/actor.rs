@@ -1,4 +1,9 @@
-//! The owner of one conversation: carries out what its driver orders, and tells it what happens.
+//! A conversation's actor: a tokio task that carries out its driver's orders and passes it events.
+//!
+//! [`Actor::run`] alternates between both. `carry_out` (in `order`) does an order at once, or puts a future for its answer into
+//! `pending`. When no order is left, `next_event` waits for that answer, for what the driver asks for (a message of the mailbox, a
+//! change of the disk, the end of the linger time), and for the daemon's shutdown. Attempts run in the runner's own tasks; their
+//! outcomes arrive as messages. The actor decides nothing.
 
 mod checkpoint;
 mod cut_off;
@@ -27,21 +32,22 @@ pub(super) struct Actor {
     mailbox: Mailbox,
     mail: Mail,
     driver: Driver<Daemon>,
-    /// The order whose answer the driver waits for.
-    ordered: Option<Ordered>,
-    /// What runs. It is cancelled when it is taken out of here, in whatever way the actor goes.
+    /// The answer to the last order that has one, until it comes.
+    pending: Option<Pending>,
+    /// The running attempts. Dropping a guard cancels its attempt, so all are cancelled when the actor ends.
     running: HashMap<Effect, DropGuard>,
-    /// Of the append that is under way, or of the next one.
+    /// The gate of the append that is under way, or of the next one. Attempts wait until it is true; they end if it is dropped.
     gate: watch::Sender<bool>,
     storage: watch::Receiver<StorageState>,
-    /// The driver has been told.
+    /// The driver was sent [`Event::Drain`].
     knows_drain: bool,
+    /// [`Order::Leave`] was carried out.
     has_left: bool,
-    /// What the requests of each task begin with.
+    /// The start that all model requests of a task share.
     prefixes: HashMap<TaskId, Prefix>,
 }
 
-type Ordered = Pin<Box<dyn Future<Output = Event> + Send>>;
+type Pending = Pin<Box<dyn Future<Output = Event> + Send>>;
 
 impl Actor {
     pub(super) fn new(id: ConversationId, sessions: Sessions, mailbox: Mailbox, mail: Mail) -> Self {
@@ -52,7 +58,7 @@ impl Actor {
             mailbox,
             mail,
             driver: Driver::new(id, checkpoint::SPACING),
-            ordered: None,
+            pending: None,
             running: HashMap::new(),
             gate: watch::channel(false).0,
             storage,
@@ -68,34 +74,34 @@ impl Actor {
                 self.carry_out(order).await;
             }
             let Some(event) = self.next_event().await else { return };
-            self.tell(event);
+            self.send(event);
         }
     }
 
-    fn tell(&mut self, event: Event) {
+    fn send(&mut self, event: Event) {
         self.driver.on(event, &mut clock::mint());
     }
 
-    /// `None`: the actor has left, and so has the last message.
+    /// The next event for the driver. `None`: the actor has left, and its mailbox is empty.
     async fn next_event(&mut self) -> Option<Event> {
         loop {
             if self.sessions.is_draining() && !mem::replace(&mut self.knows_drain, true) {
                 return Some(Event::Drain);
             }
             let wants = self.driver.wants();
-            if wants == Wants::Turn {
-                return Some(Event::Turn);
+            if wants == Wants::HandleDeferred {
+                return Some(Event::HandleDeferred);
             }
             let waits_for_messages = matches!(wants, Wants::Message { .. } | Wants::UrgentMessage);
             let nudged = Arc::clone(&self.mail.nudged);
             let linger = if let Wants::Message { linger } = wants { linger } else { None };
             tokio::select! {
                 biased;
-                event = answer(&mut self.ordered) => {
-                    self.ordered = None;
+                event = answer(&mut self.pending) => {
+                    self.pending = None;
                     return Some(event);
                 }
-                full = changed(&mut self.storage), if matches!(wants, Wants::Disk | Wants::UrgentMessage) => {
+                full = storage_changed(&mut self.storage), if matches!(wants, Wants::Disk | Wants::UrgentMessage) => {
                     return Some(Event::Disk { full });
                 }
                 () = self.sessions.cutting(), if waits_for_messages && !self.has_left => {
@@ -120,10 +126,10 @@ impl Actor {
     }
 }
 
-/// The answer to an order; without one it does not come.
-async fn answer(ordered: &mut Option<Ordered>) -> Event {
-    match ordered {
-        Some(ordered) => ordered.as_mut().await,
+/// The answer to an order. Never resolves if none is pending.
+async fn answer(pending: &mut Option<Pending>) -> Event {
+    match pending {
+        Some(answer) => answer.as_mut().await,
         None => future::pending().await,
     }
 }
@@ -132,10 +138,10 @@ async fn next_message(mail: &mut Mail, wants: Wants) -> Option<Message> {
     if wants == Wants::UrgentMessage { Some(mail.next_urgent().await) } else { mail.next().await }
 }
 
-/// Whether the disk is full, once that has changed.
-async fn changed(storage: &mut watch::Receiver<StorageState>) -> bool {
+/// Resolves when the store's state changes: whether the disk is full.
+async fn storage_changed(storage: &mut watch::Receiver<StorageState>) -> bool {
     if storage.changed().await.is_err() {
-        // The store is closed: nothing changes any more.
+        // The store is closed, so its state no longer changes.
         future::pending::<()>().await;
     }
     storage.borrow_and_update().full

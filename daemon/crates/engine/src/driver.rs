@@ -1,12 +1,28 @@
-//! What a conversation's actor decides, without I/O: which records go into one append, what may begin before it is committed, what
-//! waits at the gate, who is answered when, what is read again, and when the actor goes.
+//! The state machine of a conversation's actor, without I/O. It decides which records form an append, which attempts start before
+//! that append commits, when a command gets its reply, when the records are loaded again, and when the actor leaves.
 //!
-//! A driver takes [`Event`]s and gives [`Order`]s. Whoever runs it carries out all orders before it tells the next event, so that
-//! [`Driver::history`] is what the orders were given for. The daemon runs it on its store, its models and its tools; the simulation
-//! of this crate's tests runs it on simulated ones, and neither decides anything itself.
+//! A driver takes [`Event`]s and gives [`Order`]s. Its host carries out all orders before it passes the next event, so
+//! [`Driver::history`] is the state that the orders are about. There are two hosts: the daemon's actor, and the simulation in this
+//! crate's tests. Neither decides anything.
 //!
-//! Commit, then publish, then act: an input changes the memory and becomes one append; replies, alarms and the gate wait for its
-//! commit. If it fails the memory is dropped, all work is cancelled, and the records are read again.
+//! Commit, then publish, then act: an input is folded into the history in memory, and its records become one append. Replies, the
+//! alarm and the gate wait for the commit. If the append fails, the history in memory is dropped, all attempts are cancelled, and the
+//! records are loaded again.
+//!
+//! ```text
+//! new ──▶ Loading ─────────────┐
+//!           │ calls had started│
+//!           ▼                  │ records           failed
+//!         Inspecting ──────────┼────────▶ Appending ────▶ Loading
+//!                              │           │  │ ▲ │
+//!         Ready ───────────────┤           │  │ └─┘ an urgent command joins (on a full disk)
+//!           │ attempts to kill │           │  └───▶ Ready: committed
+//!           ▼                  │           └──────▶ Erasing ──▶ Ready: committed, for a deletion
+//!         Killing ─────────────┘
+//! ```
+//!
+//! Without records to append, the states on the left go to Ready. The actor goes to Leaving from Ready when nothing is left to do,
+//! from Ready or an append on a full disk when the daemon shuts down, and when the records cannot be loaded or continued.
 
 mod append;
 mod event;
@@ -14,7 +30,7 @@ mod leave;
 mod load;
 mod message;
 mod order;
-mod press;
+mod urgent;
 
 pub use event::{Event, Wants};
 pub use message::{Lane, Message};
@@ -33,14 +49,14 @@ use crate::{
 use abide_protocol::{ConversationId, TaskId, record::NewRecord};
 use append::Appending;
 use leave::Leaving;
-use load::TakingUp;
+use load::LoadReason;
 use std::{collections::VecDeque, fmt::Debug, mem};
 
-/// Whoever runs a driver: the types of what only passes through it.
+/// What runs a driver. Its types are values that the driver only passes on.
 pub trait Host: Debug {
-    /// Who waits for the answer to a command.
+    /// Where the reply to a command is sent.
     type Reply: Debug;
-    /// Who waits for a deletion.
+    /// Where the reply to a deletion is sent.
     type Deletion: Debug;
     /// Why an order could not be carried out.
     type Error: Clone + Debug;
@@ -53,45 +69,47 @@ pub struct Driver<H: Host> {
     history: History,
     /// The records since the last checkpoint.
     tail: Tail,
-    /// A checkpoint is kept when it saves a reading this many records.
+    /// A checkpoint is kept when it saves the next load at least this many records.
     checkpoint_spacing: usize,
     /// Attempts that were started and neither cancelled nor ended, in the order in which they were started.
     running: Vec<Effect>,
     duty: Duty,
     state: State<H>,
-    /// Messages that could not be handled when they came. They are handled before those of the mailbox.
-    aside: VecDeque<Message<H>>,
+    /// Messages that could not be handled in the state in which they arrived. They are handled before those of the mailbox.
+    deferred: VecDeque<Message<H>>,
     is_disk_full: bool,
     last_append: AppendId,
     orders: VecDeque<Order<H>>,
 }
 
-/// How much of what follows from an input this actor does.
+/// How much work the actor does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Duty {
-    All,
-    /// The daemon drains. Inputs become records; what follows from them is the next daemon's. What runs comes to its boundary.
-    Record,
-    /// The same with records that were read while the daemon drained: what they say is under way does not run.
+    /// Inputs are recorded, tasks act, and attempts are started.
+    Full,
+    /// The daemon drains. Inputs are still recorded and running attempts may end, but tasks no longer act; the next daemon continues
+    /// them.
+    Drain,
+    /// The daemon drains, and the records were loaded meanwhile. The attempts that they list as running do not run and are not started.
     RecordOnly,
 }
 
 #[derive(Debug)]
 enum State<H: Host> {
-    Loading(TakingUp),
-    Inspecting(TakingUp),
-    /// The memory is what is on disk, and the next message may come.
+    Loading(LoadReason),
+    Inspecting(LoadReason),
+    /// The history in memory is what is on disk. The next message can be handled.
     Ready,
-    /// Before this message is handled, the work that it ends is killed.
+    /// The attempts that this message ends are being killed; then it is handled.
     Killing(Message<H>),
-    /// The memory is ahead of the disk.
+    /// The history in memory contains records that are not committed yet.
     Appending(Box<Appending<H>>),
     Erasing(H::Deletion),
     Leaving(Leaving<H>),
 }
 
 impl<H: Host> Driver<H> {
-    /// The actor of a conversation whose records have to be read first. A checkpoint is kept when it saves the next reading
+    /// A driver whose first order is to load the conversation's records. A checkpoint is kept when it saves the next load at least
     /// `checkpoint_spacing` records.
     #[must_use]
     pub fn new(conversation: ConversationId, checkpoint_spacing: usize) -> Self {
@@ -101,16 +119,16 @@ impl<H: Host> Driver<H> {
             tail: Tail::default(),
             checkpoint_spacing,
             running: Vec::new(),
-            duty: Duty::All,
-            state: State::Loading(TakingUp::First),
-            aside: VecDeque::new(),
+            duty: Duty::Full,
+            state: State::Loading(LoadReason::ActorStarted),
+            deferred: VecDeque::new(),
             is_disk_full: false,
             last_append: AppendId::default(),
             orders: VecDeque::from([Order::Load]),
         }
     }
 
-    /// What is in memory. It is ahead of the disk while an append is under way.
+    /// The history in memory. While an append is under way it contains records that are not committed yet.
     #[must_use]
     pub const fn history(&self) -> &History {
         &self.history
@@ -121,16 +139,16 @@ impl<H: Host> Driver<H> {
         self.orders.pop_front()
     }
 
-    /// What is to be told next, besides the answers to orders.
+    /// The event that the driver waits for, besides the answers to its orders.
     #[must_use]
     pub fn wants(&self) -> Wants {
-        if self.whose_turn().is_some() {
-            return Wants::Turn;
+        if self.next_deferred().is_some() {
+            return Wants::HandleDeferred;
         }
         match &self.state {
             State::Ready => Wants::Message { linger: self.linger() },
             State::Leaving(leaving) if leaving.awaits_messages() => Wants::Message { linger: None },
-            State::Appending(appending) if appending.can_be_pressed() => {
+            State::Appending(appending) if appending.can_be_joined() => {
                 if self.is_disk_full {
                     Wants::UrgentMessage
                 } else {
@@ -146,15 +164,15 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Takes an event in; what is to be done of it are the next orders. The mint is of this moment.
+    /// Handles an event; [`Self::next_order`] then gives the orders. `mint` has the current time.
     pub fn on(&mut self, event: Event<H>, mint: &mut Mint) {
         match event {
             Event::Loaded { history, tail } => self.loaded(*history, tail, mint),
             Event::LoadFailed(error) => self.load_failed(error),
             Event::Inspected(findings) => self.inspected(findings, mint),
             Event::Message(message) => self.message(message, mint),
-            Event::Turn => {
-                if let Some(message) = self.whose_turn().and_then(|at| self.aside.remove(at)) {
+            Event::HandleDeferred => {
+                if let Some(message) = self.next_deferred().and_then(|at| self.deferred.remove(at)) {
                     self.message(message, mint);
                 }
             }
@@ -165,20 +183,20 @@ impl<H: Host> Driver<H> {
             }
             Event::Erased(result) => self.erased(result),
             Event::Disk { full } => self.is_disk_full = full,
-            Event::Drain if self.duty == Duty::All => self.duty = Duty::Record,
+            Event::Drain if self.duty == Duty::Full => self.duty = Duty::Drain,
             Event::Drain => {}
             Event::CutOff => self.cut_off(),
             Event::LingerOver => self.linger_over(),
         }
     }
 
-    /// The place of the message set aside that can be handled now.
-    fn whose_turn(&self) -> Option<usize> {
+    /// The index of the first deferred message that can be handled now.
+    fn next_deferred(&self) -> Option<usize> {
         match &self.state {
-            State::Ready => (!self.aside.is_empty()).then_some(0),
-            State::Leaving(leaving) => (leaving.awaits_messages() && !self.aside.is_empty()).then_some(0),
-            State::Appending(appending) if self.is_disk_full && appending.can_be_pressed() => {
-                self.aside.iter().position(Message::presses)
+            State::Ready => (!self.deferred.is_empty()).then_some(0),
+            State::Leaving(leaving) => (leaving.awaits_messages() && !self.deferred.is_empty()).then_some(0),
+            State::Appending(appending) if self.is_disk_full && appending.can_be_joined() => {
+                self.deferred.iter().position(Message::may_join)
             }
             State::Loading(_)
             | State::Inspecting(_)
@@ -191,30 +209,30 @@ impl<H: Host> Driver<H> {
     fn message(&mut self, message: Message<H>, mint: &mut Mint) {
         match &self.state {
             State::Ready => {
-                let effects = self.ended_by(&message);
+                let effects = self.attempts_ended_by(&message);
                 if effects.is_empty() {
-                    self.carry_out(message, Shown::new(), mint);
+                    self.handle(message, Shown::new(), mint);
                 } else {
                     self.kill(effects);
                     self.state = State::Killing(message);
                 }
             }
-            State::Leaving(_) => self.dismiss(message),
+            State::Leaving(_) => self.message_while_leaving(message),
             State::Appending(appending)
-                if self.is_disk_full && appending.can_be_pressed() && message.presses() =>
+                if self.is_disk_full && appending.can_be_joined() && message.may_join() =>
             {
-                self.press(message, mint);
+                self.join(message, mint);
             }
             State::Loading(_)
             | State::Inspecting(_)
             | State::Killing(_)
             | State::Appending(_)
-            | State::Erasing(_) => self.aside.push_back(message),
+            | State::Erasing(_) => self.deferred.push_back(message),
         }
     }
 
-    /// The attempts that a stop or a deletion puts an end to. They are killed first, and the end is recorded after.
-    fn ended_by(&self, message: &Message<H>) -> Vec<Effect> {
+    /// The attempts that a stop or a deletion ends. They are killed before the end is recorded.
+    fn attempts_ended_by(&self, message: &Message<H>) -> Vec<Effect> {
         match message {
             Message::Command { command: Command::Stop { task }, .. } => {
                 let mut effects = effects(&self.history);
@@ -235,34 +253,34 @@ impl<H: Host> Driver<H> {
 
     fn killed(&mut self, shown: Shown, mint: &mut Mint) {
         match mem::replace(&mut self.state, State::Ready) {
-            State::Killing(message) => self.carry_out(message, shown, mint),
-            State::Appending(appending) => self.killed_to_press(appending, &shown, mint),
+            State::Killing(message) => self.handle(message, shown, mint),
+            State::Appending(appending) => self.join_after_kill(appending, &shown, mint),
             other => self.state = other,
         }
     }
 
-    /// What a message makes of the memory, and the append that comes of it.
-    fn carry_out(&mut self, message: Message<H>, shown: Shown, mint: &mut Mint) {
+    /// Folds a message's records into the history and appends them.
+    fn handle(&mut self, message: Message<H>, shown: Shown, mint: &mut Mint) {
         match message {
             Message::Command { command, reply } => {
-                let (names, urgent) = (command.task(), command.is_urgent());
-                match self.take(command.into_input(shown), mint) {
+                let (task, urgent) = (command.task(), command.is_urgent());
+                match self.apply(command.into_input(shown), mint) {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
-                    Ok(records) => self.append(records, urgent, append::Asked::Command { reply, names }),
+                    Ok(records) => self.append(records, urgent, append::Waiter::Command { reply, task }),
                 }
             }
             Message::Delete { reply } => {
                 let records = self.stop_all(shown, mint);
-                self.append(records, true, append::Asked::Deletion(reply));
+                self.append(records, true, append::Waiter::Deletion(reply));
             }
-            Message::Fork { reply, .. } if self.duty != Duty::All => {
+            Message::Fork { reply, .. } if self.duty != Duty::Full => {
                 self.reply(reply, Err(Failure::ShuttingDown));
             }
             Message::Fork { fork, reply } => {
-                let names = Some(fork.task);
-                match self.take(Input::Fork(fork), mint) {
+                let task = Some(fork.task);
+                match self.apply(Input::Fork(fork), mint) {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
-                    Ok(records) => self.append(records, false, append::Asked::Command { reply, names }),
+                    Ok(records) => self.append(records, false, append::Waiter::Command { reply, task }),
                 }
             }
             Message::Outcome { effect, input } => {
@@ -274,28 +292,33 @@ impl<H: Host> Driver<H> {
     }
 
     fn outcome(&mut self, input: Input, mint: &mut Mint) {
-        match self.take(input, mint) {
-            Ok(records) => self.append(records, false, append::Asked::Nobody),
+        match self.apply(input, mint) {
+            Ok(records) => self.append(records, false, append::Waiter::Nobody),
             Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
         }
     }
 
-    /// Folds in what follows from an input: records of one append. While the daemon drains they are the input's own; else also those
-    /// of all that follows by itself.
-    fn take(&mut self, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-        if self.duty == Duty::All { handle(&mut self.history, input, mint) } else { self.record(input, mint) }
+    /// Folds an input's records into the history and returns them, for one append. Unless the daemon drains, the records of the tasks'
+    /// next actions are among them.
+    fn apply(&mut self, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+        if self.duty == Duty::Full {
+            handle(&mut self.history, input, mint)
+        } else {
+            self.record(input, mint)
+        }
     }
 
+    /// Folds only the input's own records; no task acts.
     fn record(&mut self, input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
         let records = accept(&self.history, input, mint)?;
         records.iter().for_each(|record| self.history.fold(record));
         Ok(records)
     }
 
-    /// Before a deletion the root ends, and with it all tasks beneath it.
+    /// Stops the root task, and with it all its sub-tasks, before a deletion.
     fn stop_all(&mut self, shown: Shown, mint: &mut Mint) -> Vec<NewRecord> {
         let Some(task) = self.history.root().map(|root| root.id) else { return Vec::new() };
-        // Refused is only what has ended already.
+        // Refused only if the root has ended already.
         self.record(Input::Stop { task, shown }, mint).unwrap_or_default()
     }
 
@@ -310,7 +333,7 @@ impl<H: Host> Driver<H> {
                 if result.is_ok() {
                     self.history = History::default();
                     self.tail = Tail::default();
-                    self.rest();
+                    self.set_alarm();
                 }
                 reply
             }
@@ -328,8 +351,8 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::ReplyDeleted { reply, answer: result.map_err(Failure::Failed) });
     }
 
-    /// Nothing happens until the next input, or the next moment that a task waits for.
-    fn rest(&mut self) {
+    /// Sets the alarm for the earliest wake-up time of the live tasks.
+    fn set_alarm(&mut self) {
         let alarm = self.history.live().filter_map(wake_at).min();
         self.orders.push_back(Order::SetAlarm(alarm));
     }
@@ -338,8 +361,8 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::Reply { reply, answer });
     }
 
-    fn applied(&self, names: Option<TaskId>) -> Applied {
-        let named = names.and_then(|id| self.history.task(id)).or_else(|| self.history.root());
+    fn applied(&self, task: Option<TaskId>) -> Applied {
+        let named = task.and_then(|id| self.history.task(id)).or_else(|| self.history.root());
         Applied { task: named.map(|task| Box::new(view(self.conversation, task))) }
     }
 }

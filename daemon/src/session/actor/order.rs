@@ -18,12 +18,12 @@ impl Actor {
             Order::Load => self.load(),
             Order::KeepCheckpoint(checkpoint) => self.keep_checkpoint(*checkpoint),
             Order::Inspect(calls) => {
-                let looks =
+                let findings =
                     recover::inspect(self.driver.history(), &calls, &self.sessions.inner.runner.tools);
-                self.ordered = Some(Box::pin(async move { Event::Inspected(looks.await) }));
+                self.pending = Some(Box::pin(async move { Event::Inspected(findings.await) }));
             }
             Order::Append(append) => self.append(append),
-            Order::Withdraw(_) => self.ordered = None,
+            Order::Withdraw(_) => self.pending = None,
             Order::Start { effect, gate } => self.start(effect, gate),
             Order::Cancel(effect) => drop(self.running.remove(&effect)),
             Order::Kill(effects) => self.kill(&effects),
@@ -31,10 +31,10 @@ impl Actor {
                 self.gate.send_replace(true);
                 self.gate = watch::channel(false).0;
             }
-            Order::ShutGate => self.gate = watch::channel(false).0,
+            Order::DropGate => self.gate = watch::channel(false).0,
             Order::DropOutput(attempts) => self.drop_output(attempts),
             Order::SetAlarm(at) => self.sessions.inner.alarm.set(self.id, at),
-            // A client that has gone does not need to know.
+            // Sending fails only if the client has disconnected.
             Order::Reply { reply, answer } => drop(reply.send(answer.map_err(CommandError::from))),
             Order::Erase => self.erase(),
             Order::ReplyDeleted { reply, answer } => drop(reply.send(answer.map_err(CommandError::from))),
@@ -51,17 +51,17 @@ impl Actor {
                 self.mail.close();
             }
             Order::PassOn(message) => {
-                // Only what comes by the other lane can be refused.
+                // Only a message of the command lane can be refused.
                 let _ = self.sessions.deliver(self.id, Lane::Urgent, message).await;
             }
         }
     }
 
     fn load(&mut self) {
-        // They may have been made of what was not stored in the end.
+        // A failed append may have been the start of a task, whose prefix is cached here.
         self.prefixes.clear();
         let (id, sessions) = (self.id, self.sessions.clone());
-        self.ordered = Some(Box::pin(async move {
+        self.pending = Some(Box::pin(async move {
             match checkpoint::load(&sessions.inner.store, id).await {
                 Ok((history, tail)) => Event::Loaded { history: Box::new(history), tail },
                 Err(error) => {
@@ -83,7 +83,7 @@ impl Actor {
         let stored =
             abide_store::Append { conversation_id: self.id, records, tasks: tasks.collect(), urgent };
         let sessions = self.sessions.clone();
-        self.ordered = Some(Box::pin(async move {
+        self.pending = Some(Box::pin(async move {
             let Err(error) = sessions.inner.store.append(stored).await else {
                 return Event::Committed(id);
             };
@@ -99,7 +99,7 @@ impl Actor {
 
     fn erase(&mut self) {
         let (id, sessions) = (self.id, self.sessions.clone());
-        self.ordered = Some(Box::pin(async move {
+        self.pending = Some(Box::pin(async move {
             let mut mint = clock::mint();
             let erased = sessions.inner.store.delete_conversation(id, mint.at(), mint.record_id()).await;
             Event::Erased(erased.map_err(CommandError::from))
@@ -114,7 +114,7 @@ impl Actor {
                 shown.insert(*item, self.sessions.inner.hub.shown(*item));
             }
         }
-        self.tell(Event::Killed(shown));
+        self.send(Event::Killed(shown));
     }
 
     fn drop_output(&self, attempts: Vec<(CallId, u32)>) {

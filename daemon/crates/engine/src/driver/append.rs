@@ -1,7 +1,7 @@
-//! Memory to disk, and from there to what begins.
+//! The append that is under way: which attempts start before it commits and which after, and who is answered when it commits or fails.
 
 use super::{
-    Append, AppendId, Driver, Duty, Failure, Gate, Host, Order, State, load::TakingUp, press::Pressed,
+    Append, AppendId, Driver, Duty, Failure, Gate, Host, Order, State, load::LoadReason, urgent::Joined,
 };
 use crate::{
     effects::{Effect, effects},
@@ -15,65 +15,66 @@ use abide_protocol::{
 };
 use std::{collections::BTreeSet, mem};
 
-/// Records that the memory has and the disk has not.
+/// An append that is neither committed nor failed. Its records are already folded into the history in memory.
 #[derive(Debug)]
 pub(super) struct Appending<H: Host> {
     pub(super) id: AppendId,
     pub(super) records: Vec<NewRecord>,
     pub(super) urgent: bool,
-    asked: Asked<H>,
-    /// To be started after the commit.
-    later: Vec<Effect>,
-    /// Urgent commands that were added on a full disk.
-    pub(super) pressed: Vec<Pressed<H>>,
-    /// The next of them, once the work that it ends is killed.
-    pub(super) killing: Option<super::Message<H>>,
-    /// Of these records an append was withdrawn, perhaps too late.
+    waiter: Waiter<H>,
+    /// The attempts to start after the commit.
+    after_commit: Vec<Effect>,
+    /// Urgent commands that joined the append on a full disk.
+    pub(super) joined: Vec<Joined<H>>,
+    /// The urgent message that joins once the attempts that it ends are killed.
+    pub(super) joining: Option<super::Message<H>>,
+    /// An earlier append of these records was withdrawn, perhaps after it had committed.
     pub(super) was_withdrawn: bool,
 }
 
-/// Who waits for an append.
+/// Who waits for an append to commit.
 #[derive(Debug)]
-pub(super) enum Asked<H: Host> {
+pub(super) enum Waiter<H: Host> {
     Nobody,
     Command {
         reply: H::Reply,
-        names: Option<TaskId>,
+        task: Option<TaskId>,
     },
     Deletion(H::Deletion),
-    /// The actor itself, which has just read the records.
-    TakingUp,
+    /// The actor itself: these records recover the work that a load found interrupted.
+    Recovery,
 }
 
 impl<H: Host> Appending<H> {
-    /// It is not urgent yet, so on a full disk an urgent command joins it.
-    pub(super) const fn can_be_pressed(&self) -> bool {
-        !self.urgent && self.killing.is_none()
+    /// Not urgent, so on a full disk it waits for room, and an urgent command may join it.
+    pub(super) const fn can_be_joined(&self) -> bool {
+        !self.urgent && self.joining.is_none()
     }
 }
 
 impl<H: Host> Driver<H> {
-    /// Has records stored that are folded already, and begins what they call for. Without records there is nothing to wait for.
-    pub(super) fn append(&mut self, records: Vec<NewRecord>, urgent: bool, asked: Asked<H>) {
+    /// Orders an append of records that are already folded, and starts attempts for them. Without records the waiter is answered at
+    /// once.
+    pub(super) fn append(&mut self, records: Vec<NewRecord>, urgent: bool, waiter: Waiter<H>) {
         if records.is_empty() {
-            self.rest();
-            return self.done(asked);
+            self.set_alarm();
+            return self.complete(waiter);
         }
         let appending = Appending {
             id: self.last_append,
             records,
             urgent,
-            asked,
-            later: Vec::new(),
-            pressed: Vec::new(),
-            killing: None,
+            waiter,
+            after_commit: Vec::new(),
+            joined: Vec::new(),
+            joining: None,
             was_withdrawn: false,
         };
         self.submit(Box::new(appending));
     }
 
     pub(super) fn submit(&mut self, mut appending: Box<Appending<H>>) {
-        appending.later = self.begin(&appending.records);
+        appending.after_commit = self.update_attempts(&appending.records);
         self.last_append.0 += 1;
         appending.id = self.last_append;
         self.orders.push_back(Order::Append(Append {
@@ -85,10 +86,10 @@ impl<H: Host> Driver<H> {
         self.state = State::Appending(appending);
     }
 
-    /// Cancels what is not wanted any more, and starts what is new: a model is asked, a tool call is prepared, and both wait at the
-    /// gate. Returns what is started after the commit: the first work of a task, since the store refuses a request that was made
-    /// before.
-    fn begin(&mut self, records: &[NewRecord]) -> Vec<Effect> {
+    /// Cancels attempts that are no longer wanted and starts new ones behind the closed gate. Returns the attempts to start after the
+    /// commit: those of a task that begins in this append. The store may still refuse it (a message sent twice), and then no request
+    /// may have been sent.
+    fn update_attempts(&mut self, records: &[NewRecord]) -> Vec<Effect> {
         let wanted = effects(&self.history);
         let (kept, unwanted) = mem::take(&mut self.running).into_iter().partition(|e| wanted.contains(e));
         self.running = kept;
@@ -102,11 +103,11 @@ impl<H: Host> Driver<H> {
             records.iter().any(begins)
         };
         let new = wanted.into_iter().filter(|effect| !self.running.contains(effect));
-        let (later, now): (Vec<_>, Vec<_>) = new.partition(|effect| is_new(effect.task()));
+        let (after_commit, now): (Vec<_>, Vec<_>) = new.partition(|effect| is_new(effect.task()));
         for effect in now {
             self.start(effect, Gate::Closed);
         }
-        later
+        after_commit
     }
 
     fn start(&mut self, effect: Effect, gate: Gate) {
@@ -114,7 +115,8 @@ impl<H: Host> Driver<H> {
         self.orders.push_back(Order::Start { effect, gate });
     }
 
-    /// How the tasks stand that these records change: their own, those above them, and where something is held or let go, all beneath.
+    /// The projections of the tasks that these records change: the records' tasks, their ancestors, and after a record that may change
+    /// a hold also all sub-tasks.
     fn projections(&self, records: &[NewRecord]) -> Vec<Projection> {
         let mut changed: BTreeSet<TaskId> = records.iter().filter_map(|record| record.task_id).collect();
         if self.history.tasks().len() > 1 {
@@ -132,11 +134,11 @@ impl<H: Host> Driver<H> {
     }
 
     pub(super) fn committed(&mut self, append: AppendId) {
-        let Some(appending) = self.answered(append) else { return };
-        let Appending { records, asked, later, pressed, killing, .. } = *appending;
+        let Some(appending) = self.take_appending(append) else { return };
+        let Appending { records, waiter, after_commit, joined, joining, .. } = *appending;
         records.iter().for_each(|record| self.tail.count(&record.body));
         self.orders.push_back(Order::OpenGate);
-        for effect in later {
+        for effect in after_commit {
             self.start(effect, Gate::Open);
         }
         let output = settled(&records);
@@ -144,54 +146,55 @@ impl<H: Host> Driver<H> {
             self.orders.push_back(Order::DropOutput(output));
         }
         self.keep_checkpoint();
-        self.rest();
-        self.done(asked);
-        for Pressed { command, told, reply } in pressed {
-            let answer = told.map(|()| self.applied(command.task())).map_err(Failure::Refused);
+        self.set_alarm();
+        self.complete(waiter);
+        for Joined { command, accepted, reply } in joined {
+            let answer = accepted.map(|()| self.applied(command.task())).map_err(Failure::Refused);
             self.reply(reply, answer);
         }
-        if let Some(message) = killing {
+        if let Some(message) = joining {
             self.state = State::Killing(message);
         }
     }
 
-    /// What was asked for is on disk.
-    fn done(&mut self, asked: Asked<H>) {
-        match asked {
-            Asked::Nobody | Asked::TakingUp => {}
-            Asked::Command { reply, names } => {
-                let applied = self.applied(names);
+    /// Answers whoever waited for a commit; a deletion goes on to erase.
+    fn complete(&mut self, waiter: Waiter<H>) {
+        match waiter {
+            Waiter::Nobody | Waiter::Recovery => {}
+            Waiter::Command { reply, task } => {
+                let applied = self.applied(task);
                 self.reply(reply, Ok(applied));
             }
-            Asked::Deletion(reply) => self.erase(reply),
+            Waiter::Deletion(reply) => self.erase(reply),
         }
     }
 
-    /// Nothing of the append is on disk, unless it was withdrawn too late: the memory is dropped, and the records tell.
+    /// Cancels all attempts and loads the records again. None of this append's records are on disk, unless an earlier append of them
+    /// was withdrawn too late.
     pub(super) fn append_failed(&mut self, append: AppendId, error: H::Error, contradicts: bool) {
-        let Some(appending) = self.answered(append) else { return };
-        let Appending { asked, pressed, killing, was_withdrawn, .. } = *appending;
-        self.orders.push_back(Order::ShutGate);
+        let Some(appending) = self.take_appending(append) else { return };
+        let Appending { waiter, joined, joining, was_withdrawn, .. } = *appending;
+        self.orders.push_back(Order::DropGate);
         self.cancel_all();
-        self.put_back(pressed, killing);
-        let mut next = TakingUp::Again;
-        match asked {
-            Asked::Nobody => {}
-            Asked::Command { reply, .. } => self.reply(reply, Err(Failure::Failed(error))),
-            Asked::Deletion(reply) => {
+        self.defer_first(joined, joining);
+        let mut next = LoadReason::AppendFailed;
+        match waiter {
+            Waiter::Nobody => {}
+            Waiter::Command { reply, .. } => self.reply(reply, Err(Failure::Failed(error))),
+            Waiter::Deletion(reply) => {
                 let answer = Err(Failure::Failed(error));
                 self.orders.push_back(Order::ReplyDeleted { reply, answer });
             }
-            // The records of the append that was withdrawn too late are there.
-            Asked::TakingUp if was_withdrawn && contradicts => next = TakingUp::Overtaken,
-            Asked::TakingUp => return self.unreadable(error),
+            // The withdrawn append committed, so its records are on disk.
+            Waiter::Recovery if was_withdrawn && contradicts => next = LoadReason::WithdrawnCommitted,
+            Waiter::Recovery => return self.unreadable(error),
         }
         self.orders.push_back(Order::Load);
         self.state = State::Loading(next);
     }
 
-    /// The append that is under way, if that is the one that is answered. One that was withdrawn is nobody's any more.
-    fn answered(&mut self, append: AppendId) -> Option<Box<Appending<H>>> {
+    /// Takes the append that is under way, if it has this id. A withdrawn append has an older id, and its result is ignored.
+    fn take_appending(&mut self, append: AppendId) -> Option<Box<Appending<H>>> {
         match mem::replace(&mut self.state, State::Ready) {
             State::Appending(appending) if appending.id == append => Some(appending),
             other => {
@@ -201,18 +204,18 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Whoever waits for the append is told that there is no daemon for it any more.
+    /// Withdraws the append and answers everyone who waits for it that the daemon shuts down.
     pub(super) fn abandon(&mut self, appending: Appending<H>) {
-        let Appending { id, asked, pressed, .. } = appending;
-        self.orders.extend([Order::Withdraw(id), Order::ShutGate]);
-        match asked {
-            Asked::Nobody | Asked::TakingUp => {}
-            Asked::Command { reply, .. } => self.reply(reply, Err(Failure::ShuttingDown)),
-            Asked::Deletion(reply) => {
+        let Appending { id, waiter, joined, .. } = appending;
+        self.orders.extend([Order::Withdraw(id), Order::DropGate]);
+        match waiter {
+            Waiter::Nobody | Waiter::Recovery => {}
+            Waiter::Command { reply, .. } => self.reply(reply, Err(Failure::ShuttingDown)),
+            Waiter::Deletion(reply) => {
                 self.orders.push_back(Order::ReplyDeleted { reply, answer: Err(Failure::ShuttingDown) });
             }
         }
-        for Pressed { reply, .. } in pressed {
+        for Joined { reply, .. } in joined {
             self.reply(reply, Err(Failure::ShuttingDown));
         }
     }
@@ -222,7 +225,7 @@ impl<H: Host> Driver<H> {
     }
 }
 
-/// The attempts whose result these records hold. Nothing was kept of a call that never started.
+/// The attempts whose results these records hold. Attempt 0 is a call that never started, so no output was kept for it.
 fn settled(records: &[NewRecord]) -> Vec<(CallId, u32)> {
     let finished = |record: &NewRecord| match &record.body {
         RecordBody::CallFinished(f) if f.attempt > 0 => Some((f.call_id, f.attempt)),

@@ -5,57 +5,57 @@ use crate::{
 };
 use std::time::Duration;
 
-/// What a driver is told.
+/// An input of the driver.
 #[derive(Debug)]
 pub enum Event<H: Host> {
-    /// [`super::Order::Load`]: the state that the records come to.
+    /// The answer to [`super::Order::Load`]: the folded records.
     Loaded {
         history: Box<History>,
-        /// The records that were folded.
+        /// How many records were folded.
         tail: Tail,
     },
     LoadFailed(H::Error),
-    /// [`super::Order::Inspect`]: what was found out, in any order; a call that nothing is known of may be absent.
+    /// The answer to [`super::Order::Inspect`], in any order. A call of which nothing is known may be absent.
     Inspected(Vec<Finding>),
-    /// The next message of the mailbox, as [`super::Driver::wants`] says.
+    /// The next message of the mailbox, when [`super::Driver::wants`] asks for one.
     Message(Message<H>),
-    /// [`Wants::Turn`].
-    Turn,
-    /// [`super::Order::Kill`]: what people have seen of the replies that were cut off.
+    /// The next deferred message can be handled: the answer to [`Wants::HandleDeferred`].
+    HandleDeferred,
+    /// The answer to [`super::Order::Kill`]: the text that clients were shown of the killed replies.
     Killed(Shown),
-    /// The append is on disk, and published.
+    /// The append is committed and published.
     Committed(AppendId),
     AppendFailed {
         append: AppendId,
         error: H::Error,
-        /// It contradicts what is stored, as an append does whose records are stored already.
+        /// The append contradicts stored records, for example because its own records are already stored.
         contradicts: bool,
     },
-    /// [`super::Order::Erase`]: so many records are gone, or none.
+    /// The answer to [`super::Order::Erase`]: the number of deleted records.
     Erased(Result<u64, H::Error>),
-    /// Whether the disk is full, when that has changed.
+    /// The disk has become full, or has room again.
     Disk {
         full: bool,
     },
-    /// The daemon drains: nothing new begins any more.
+    /// The daemon drains: no new work begins.
     Drain,
-    /// The daemon waits no longer for work to come to its boundary. Told again as long as [`super::Driver::wants`] asks for messages.
+    /// The daemon no longer waits for running attempts. Repeated as long as [`super::Driver::wants`] asks for messages.
     CutOff,
-    /// No message came for as long as [`Wants::Message`] said.
+    /// No message came within the `linger` of [`Wants::Message`].
     LingerOver,
 }
 
-/// What a driver waits for besides the answers to its orders.
+/// The event that a driver waits for, besides the answers to its orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wants {
-    /// Nothing: a message that was set aside has its turn, [`Event::Turn`].
-    Turn,
-    /// A message of either lane, urgent ones first. If none comes in the time of `linger`: [`Event::LingerOver`].
+    /// [`Event::HandleDeferred`], at once.
+    HandleDeferred,
+    /// A message of either lane, urgent ones first; [`Event::LingerOver`] if none comes within `linger`.
     Message { linger: Option<Duration> },
-    /// A message of the urgent lane, or [`Event::Disk`]: an append waits for room.
+    /// A message of the urgent lane, or [`Event::Disk`]: an append waits for room on a full disk.
     UrgentMessage,
-    /// [`Event::Disk`]: an append that may have to wait for room is under way.
+    /// [`Event::Disk`]: an append is under way that would wait for room on a full disk.
     Disk,
-    /// Only the answers to its orders.
+    /// No other event.
     Nothing,
 }

@@ -1,27 +1,27 @@
-//! When an actor goes, and what becomes of the messages that it leaves.
+//! When an actor leaves, and what happens to the messages that are still in its mailbox.
 
 use super::{Driver, Duty, Failure, Host, Message, Order, State};
 use crate::status::is_at_work;
 use std::{mem, time::Duration};
 
-/// How long an actor with nothing to do stays, so that a burst of requests reads the records once.
+/// How long an actor with nothing to do stays, so that a burst of requests loads the records once.
 const LINGER: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(super) struct Leaving<H: Host> {
-    farewell: Farewell<H::Error>,
-    /// Who waits for the deletion that is under way.
+    reason: LeaveReason<H::Error>,
+    /// Where the reply to the deletion that is under way is sent.
     deletion: Option<H::Deletion>,
 }
 
-/// What becomes of messages.
+/// Why the actor leaves. It decides what happens to messages that still arrive.
 #[derive(Debug)]
-enum Farewell<E> {
-    /// They are the successor's.
-    PassOn,
-    /// The daemon ends.
+enum LeaveReason<E> {
+    /// Nothing is left to do. Messages are passed on to the next actor of the conversation.
+    Idle,
+    /// The daemon shuts down. Commands fail as such.
     ShutDown,
-    /// The records cannot be read or continued. They can still be deleted.
+    /// The records cannot be loaded or continued. Commands fail with the error, but the conversation can be deleted.
     Unreadable(E),
 }
 
@@ -37,64 +37,68 @@ impl<H: Host> Leaving<H> {
 }
 
 impl<H: Host> Driver<H> {
-    /// How long the actor waits for a message before it goes: nothing runs, and every task waits for a person, for a moment or for the
-    /// next daemon. `None`: it stays.
+    /// How long the actor waits for a message before it leaves. `None`: it stays, because an attempt runs or a task is at work.
     pub(super) fn linger(&self) -> Option<Duration> {
         match self.duty {
             _ if !self.running.is_empty() => None,
-            Duty::All => (!self.history.live().any(is_at_work)).then_some(LINGER),
-            Duty::Record | Duty::RecordOnly => Some(Duration::ZERO),
+            Duty::Full => (!self.history.live().any(is_at_work)).then_some(LINGER),
+            Duty::Drain | Duty::RecordOnly => Some(Duration::ZERO),
         }
     }
 
     pub(super) fn linger_over(&mut self) {
-        if matches!(self.state, State::Ready) && self.aside.is_empty() && self.linger().is_some() {
-            self.leave(Farewell::PassOn);
+        if matches!(self.state, State::Ready) && self.deferred.is_empty() && self.linger().is_some() {
+            self.leave(LeaveReason::Idle);
         }
     }
 
-    /// What still runs is found interrupted at the next start.
+    /// Leaves without waiting for running attempts. The next daemon finds them interrupted.
     pub(super) fn cut_off(&mut self) {
         match mem::replace(&mut self.state, State::Ready) {
-            State::Ready => self.leave(Farewell::ShutDown),
-            State::Appending(appending) if self.is_disk_full && appending.can_be_pressed() => {
+            State::Ready => self.leave(LeaveReason::ShutDown),
+            State::Appending(appending) if self.is_disk_full && appending.can_be_joined() => {
                 self.abandon(*appending);
-                self.leave(Farewell::ShutDown);
+                self.leave(LeaveReason::ShutDown);
             }
             other => self.state = other,
         }
     }
 
     pub(super) fn unreadable(&mut self, error: H::Error) {
-        self.leave(Farewell::Unreadable(error));
+        self.leave(LeaveReason::Unreadable(error));
     }
 
-    fn leave(&mut self, farewell: Farewell<H::Error>) {
+    fn leave(&mut self, reason: LeaveReason<H::Error>) {
         self.orders.push_back(Order::Leave);
         self.cancel_all();
-        self.state = State::Leaving(Leaving { farewell, deletion: None });
+        self.state = State::Leaving(Leaving { reason, deletion: None });
     }
 
-    pub(super) fn dismiss(&mut self, message: Message<H>) {
+    /// Answers, passes on or drops a message that arrives after the actor has left.
+    pub(super) fn message_while_leaving(&mut self, message: Message<H>) {
         let State::Leaving(leaving) = &mut self.state else { return };
-        match (&leaving.farewell, message) {
-            (Farewell::PassOn, message) => self.orders.push_back(Order::PassOn(message)),
-            (Farewell::Unreadable(error), Message::Command { reply, .. } | Message::Fork { reply, .. }) => {
+        match (&leaving.reason, message) {
+            (LeaveReason::Idle, message) => self.orders.push_back(Order::PassOn(message)),
+            (
+                LeaveReason::Unreadable(error),
+                Message::Command { reply, .. } | Message::Fork { reply, .. },
+            ) => {
                 let answer = Err(Failure::Failed(error.clone()));
                 self.reply(reply, answer);
             }
-            (Farewell::Unreadable(_), Message::Delete { reply }) => {
+            (LeaveReason::Unreadable(_), Message::Delete { reply }) => {
                 leaving.deletion = Some(reply);
                 self.orders.push_back(Order::Erase);
             }
-            (Farewell::ShutDown, Message::Command { reply, .. } | Message::Fork { reply, .. }) => {
+            (LeaveReason::ShutDown, Message::Command { reply, .. } | Message::Fork { reply, .. }) => {
                 self.reply(reply, Err(Failure::ShuttingDown));
             }
-            (Farewell::ShutDown, Message::Delete { reply }) => {
+            (LeaveReason::ShutDown, Message::Delete { reply }) => {
                 self.orders.push_back(Order::ReplyDeleted { reply, answer: Err(Failure::ShuttingDown) });
             }
-            // The outcome no longer counts.
-            (Farewell::Unreadable(_) | Farewell::ShutDown, Message::Outcome { .. } | Message::Wake) => {}
+            // Nothing is recorded any more, so the next daemon finds the attempt interrupted.
+            (LeaveReason::Unreadable(_) | LeaveReason::ShutDown, Message::Outcome { .. } | Message::Wake) => {
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
-//! From the records to a memory that work goes on from.
+//! Loads the records, and recovers the work that was interrupted.
 
-use super::{Driver, Duty, Host, Order, StartedCall, State, append::Asked};
+use super::{Driver, Duty, Host, Order, StartedCall, State, append::Waiter};
 use crate::{
     advance::advance,
     history::{History, Tail},
@@ -11,48 +11,49 @@ use crate::{
 use abide_protocol::record::Interruption;
 use std::mem;
 
-/// Why the records are read.
+/// Why the records are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TakingUp {
+pub(super) enum LoadReason {
     /// The actor is new.
-    First,
+    ActorStarted,
     /// An append failed.
-    Again,
-    /// The append of what a reading found was withdrawn and committed after all. The next one is urgent, so that nothing withdraws it.
-    Overtaken,
+    AppendFailed,
+    /// The append of a recovery was withdrawn and had committed after all. The next recovery's append is urgent, so that nothing
+    /// withdraws it again.
+    WithdrawnCommitted,
 }
 
-impl TakingUp {
-    /// A reading after a failed append is no crash: this daemon has cancelled the work itself.
+impl LoadReason {
+    /// After a failed append it is not a crash: this daemon has cancelled the work itself.
     const fn cause(self) -> Interruption {
         match self {
-            Self::First => Interruption::DaemonRestarted,
-            Self::Again | Self::Overtaken => Interruption::AppendFailed,
+            Self::ActorStarted => Interruption::DaemonRestarted,
+            Self::AppendFailed | Self::WithdrawnCommitted => Interruption::AppendFailed,
         }
     }
 }
 
 impl<H: Host> Driver<H> {
-    /// Work that the records say is under way was interrupted: nothing of it runs.
+    /// Attempts that the loaded records list as running do not run. Calls among them are inspected before the recovery.
     pub(super) fn loaded(&mut self, history: History, tail: Tail, mint: &mut Mint) {
-        let State::Loading(taking) = mem::replace(&mut self.state, State::Ready) else { return };
+        let State::Loading(reason) = mem::replace(&mut self.state, State::Ready) else { return };
         self.history = history;
         self.tail = tail;
-        if self.duty != Duty::All {
+        if self.duty != Duty::Full {
             self.duty = Duty::RecordOnly;
             return;
         }
         self.keep_checkpoint();
         let started: Vec<StartedCall> = self.history.live().flat_map(started).collect();
         if started.is_empty() {
-            self.take_up(taking, Vec::new(), mint);
+            self.recover(reason, Vec::new(), mint);
         } else {
             self.orders.push_back(Order::Inspect(started));
-            self.state = State::Inspecting(taking);
+            self.state = State::Inspecting(reason);
         }
     }
 
-    /// Orders a checkpoint at the newest root task, if it saves the next reading enough. The state in memory must be committed.
+    /// Orders a checkpoint at the newest root task, if it saves the next load enough records. The history in memory must be committed.
     pub(super) fn keep_checkpoint(&mut self) {
         if self.tail.saved() < self.checkpoint_spacing {
             return;
@@ -71,20 +72,21 @@ impl<H: Host> Driver<H> {
 
     pub(super) fn inspected(&mut self, findings: Vec<Finding>, mint: &mut Mint) {
         match mem::replace(&mut self.state, State::Ready) {
-            State::Inspecting(taking) => self.take_up(taking, findings, mint),
+            State::Inspecting(reason) => self.recover(reason, findings, mint),
             other => self.state = other,
         }
     }
 
-    /// What became of interrupted work, and what follows by itself, also from what was accepted while the last daemon drained.
-    fn take_up(&mut self, taking: TakingUp, findings: Vec<Finding>, mint: &mut Mint) {
-        let input = Input::Interrupted { cause: taking.cause(), findings };
-        // It is never refused.
+    /// Records the interruption, and lets tasks act. A task may also have to act because the last daemon drained: it recorded inputs
+    /// and left the tasks' next actions to this one.
+    fn recover(&mut self, reason: LoadReason, findings: Vec<Finding>, mint: &mut Mint) {
+        let input = Input::Interrupted { cause: reason.cause(), findings };
+        // This input is never refused.
         let mut records = self.record(input, mint).unwrap_or_default();
-        if self.duty == Duty::All {
+        if self.duty == Duty::Full {
             records.append(&mut advance(&mut self.history, mint));
         }
-        self.append(records, taking == TakingUp::Overtaken, Asked::TakingUp);
+        self.append(records, reason == LoadReason::WithdrawnCommitted, Waiter::Recovery);
     }
 }
 

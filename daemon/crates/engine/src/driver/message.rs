@@ -15,7 +15,7 @@ pub enum Message<H: Host> {
     Delete {
         reply: H::Deletion,
     },
-    /// A task starts another one beneath it; no client can.
+    /// Starts a sub-task; no client can.
     Fork {
         fork: Box<Fork>,
         reply: H::Reply,
@@ -25,7 +25,7 @@ pub enum Message<H: Host> {
         effect: Effect,
         input: Box<Input>,
     },
-    /// The time of [`super::Order::SetAlarm`] has come.
+    /// The time of the last [`super::Order::SetAlarm`] has come.
     Wake,
 }
 
@@ -51,9 +51,9 @@ impl<H: Host> Message<H> {
         }
     }
 
-    /// Its append may use the disk reserve, so the message is handled even while another append waits for room on a full disk.
+    /// Whether the message may join an append that waits for room on a full disk: its own append may use the disk reserve.
     #[must_use]
-    pub const fn presses(&self) -> bool {
+    pub const fn may_join(&self) -> bool {
         match self {
             Self::Command { command, .. } => command.is_urgent(),
             Self::Delete { .. } => true,

@@ -2,82 +2,82 @@ use super::{Host, Message};
 use crate::{effects::Effect, history::Checkpoint, input::Refusal, view::Projection};
 use abide_protocol::{CallId, TaskId, Timestamp, record::NewRecord, task::AgentTask};
 
-/// What a driver wants done. Orders are carried out one after the other, in the order in which they are given.
+/// An output of the driver. The host carries out orders one after the other, in the order in which they are given.
 #[derive(Debug)]
 pub enum Order<H: Host> {
-    /// Read the conversation's records, from its checkpoint on if there is one: [`super::Event::Loaded`] or
+    /// Load the conversation's records, starting at its checkpoint if it has one. Answered by [`super::Event::Loaded`] or
     /// [`super::Event::LoadFailed`].
     Load,
-    /// Keep this checkpoint for later readings, in place of the one before. Nothing waits for it, and it may fail.
+    /// Keep this checkpoint for later loads, in place of the previous one. It has no answer, and it may fail.
     KeepCheckpoint(Box<Checkpoint>),
-    /// Look at these calls, which were under way when their work was interrupted: [`super::Event::Inspected`].
+    /// Inspect these calls, which were interrupted. Answered by [`super::Event::Inspected`].
     Inspect(Vec<StartedCall>),
-    /// Have this committed and published: [`super::Event::Committed`] or [`super::Event::AppendFailed`].
+    /// Commit and publish these records. Answered by [`super::Event::Committed`] or [`super::Event::AppendFailed`].
     Append(Append),
-    /// Nobody waits for this append any more. It may be too late for that.
+    /// Withdraw this append. It may have committed already; its answer is ignored.
     Withdraw(AppendId),
     /// Start this attempt.
     Start {
         effect: Effect,
         gate: Gate,
     },
-    /// This attempt is not wanted any more.
+    /// Cancel this attempt.
     Cancel(Effect),
-    /// Cancel these attempts, those that run, and only then say what people have seen of their replies: [`super::Event::Killed`]
-    /// comes before any other event.
+    /// Cancel those of these attempts that run, then report the text that clients were shown of their replies. Answered by
+    /// [`super::Event::Killed`], before any other event.
     Kill(Vec<Effect>),
-    /// What waits at the gate may act and be shown.
+    /// The append committed: the attempts that wait at the gate may act and show output.
     OpenGate,
-    /// What waits at the gate never was.
-    ShutGate,
-    /// The output that was kept of these attempts in case of a crash has served.
+    /// The append failed: the attempts that wait at the gate never act.
+    DropGate,
+    /// Delete the output kept on disk for these attempts. Their results are committed, so no crash needs it any more.
     DropOutput(Vec<(CallId, u32)>),
-    /// The one moment that the conversation waits for, in place of the one before.
+    /// Set the conversation's next wake-up time, in place of the previous one.
     SetAlarm(Option<Timestamp>),
     Reply {
         reply: H::Reply,
         answer: Result<Applied, Failure<H::Error>>,
     },
-    /// Delete the conversation's records: [`super::Event::Erased`].
+    /// Delete the conversation's records. Answered by [`super::Event::Erased`].
     Erase,
     ReplyDeleted {
         reply: H::Deletion,
         answer: Result<u64, Failure<H::Error>>,
     },
-    /// An outcome or a wake changed nothing. Unless it came too late, that is a defect.
+    /// Log that an outcome or a wake was refused. Unless it came too late, that is a defect.
     OutcomeRefused(Refusal),
-    /// This actor is not the conversation's any more: from here on messages start its successor. Those that its mailbox still holds
-    /// are told to the driver, and when there are none left the actor ends.
+    /// Unregister this actor, so that the conversation's next message starts a new one. The driver still takes the messages that are in
+    /// the mailbox; the actor ends when it is empty.
     Leave,
-    /// This message is for the successor.
+    /// Send this message to the conversation's next actor.
     PassOn(Message<H>),
 }
 
-/// Appends of one driver, in order.
+/// The number of an append, counted by its driver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AppendId(pub u64);
 
-/// Records, stored all or none.
+/// Records to commit in one transaction.
 #[derive(Debug)]
 pub struct Append {
     pub id: AppendId,
     pub records: Vec<NewRecord>,
-    /// The tasks that these records change.
+    /// The projections of the tasks that these records change.
     pub tasks: Vec<Projection>,
-    /// It does not wait for room on a full disk.
+    /// May use the disk reserve, so it does not wait for room on a full disk.
     pub urgent: bool,
 }
 
 /// Whether an attempt waits for a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// It is prepared, or asked; nothing of it is shown or done before [`Order::OpenGate`].
+    /// The attempt is prepared (a model request may be sent), but shows no output and runs no tool before [`Order::OpenGate`].
     Closed,
-    /// What led to it is on disk.
+    /// The attempt's records are committed: it need not wait.
     Open,
 }
 
-/// A call that was started and has no result.
+/// An attempt of a call that was started and has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartedCall {
     pub task: TaskId,
@@ -85,18 +85,18 @@ pub struct StartedCall {
     pub attempt: u32,
 }
 
-/// What a command came to.
+/// The reply to an accepted command.
 #[derive(Debug, Clone)]
 pub struct Applied {
-    /// The task that the command names; else the conversation's newest, if it has one.
+    /// The task that the command names, else the newest root task, if there is one.
     pub task: Option<Box<AgentTask>>,
 }
 
-/// Why a command came to nothing.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure<E> {
     Refused(Refusal),
-    /// The next daemon may be asked again.
+    /// The daemon shuts down. The command may be sent again to the next daemon.
     ShuttingDown,
     /// An order could not be carried out.
     Failed(E),

@@ -1,10 +1,10 @@
-//! The whole daemon in one thread, simulated: the real engine and the real driver of a conversation, and around them a
-//! store, a clock, a model, tools and people, all driven by one seed. Between any two events the daemon may die, the disk may be
-//! full; what is under way arrives late, twice, in any order. `audit` looks at every record; what the model and people are told
-//! is compared with what a witness saw.
+//! Simulates a whole daemon in one thread: the real engine and the real driver of one conversation, on a simulated store, clock,
+//! model, tools and people, all drawn from one seed. One run is a life. Between any two events the daemon may die or the disk fill up,
+//! and outcomes arrive late, twice and in any order. `audit` checks every record. What the model and the people receive is compared
+//! with what the simulated tools did and what is on disk.
 //!
-//! * `ABIDE_SIM_SEED=n` runs one life and prints what happens;
-//! * `ABIDE_SIM_SEEDS=n` runs that many.
+//! * `ABIDE_SIM_SEED=n` runs the life of one seed and prints its events;
+//! * `ABIDE_SIM_SEEDS=n` runs the lives of the first `n` seeds.
 
 mod actor;
 mod daemon;
@@ -31,11 +31,11 @@ use std::{
 };
 
 const SEEDS: u64 = 10_000;
-/// So many come by everything.
-const MANY: u64 = 5_000;
+/// With this many lives, every one of [`coverage_goals`] must have occurred.
+const SEEDS_FOR_COVERAGE: u64 = 5_000;
 
 #[test]
-fn every_life_keeps_every_promise() {
+fn every_life_passes_the_audit() {
     if let Some(seed) = number("ABIDE_SIM_SEED") {
         let mut life = Life::new(seed, true);
         life.run();
@@ -46,38 +46,41 @@ fn every_life_keeps_every_promise() {
     let next = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let threads = thread::available_parallelism().map_or(2, usize::from);
-    let mut seen = BTreeSet::new();
+    let mut covered = BTreeSet::new();
     thread::scope(|scope| {
-        let hands: Vec<_> = (0..threads)
+        let workers: Vec<_> = (0..threads)
             .map(|_| {
                 scope.spawn(|| {
-                    let mut seen = BTreeSet::new();
+                    let mut covered = BTreeSet::new();
                     while !failed.load(Ordering::Relaxed) {
                         let seed = next.fetch_add(1, Ordering::Relaxed);
                         if seed >= seeds {
                             break;
                         }
-                        match panic::catch_unwind(|| lived(seed)) {
-                            Ok(life) => seen.extend(life.seen),
+                        match panic::catch_unwind(|| run_life(seed)) {
+                            Ok(life) => covered.extend(life.covered),
                             Err(_) if failed.swap(true, Ordering::Relaxed) => {}
-                            Err(_) => show(seed),
+                            Err(_) => rerun_verbosely(seed),
                         }
                     }
-                    seen
+                    covered
                 })
             })
             .collect();
-        seen = hands.into_iter().flat_map(|hand| hand.join().expect("a thread of lives ends")).collect();
+        covered = workers.into_iter().flat_map(|worker| worker.join().expect("the worker ends")).collect();
     });
-    assert!(!failed.into_inner(), "a promise was broken: see above how to run that life again");
-    let unseen: Vec<_> = everything().into_iter().filter(|what| !seen.contains(what)).collect();
-    assert!(seeds < MANY || unseen.is_empty(), "the lives never come by {unseen:?}; they did by {seen:?}");
+    assert!(!failed.into_inner(), "a life failed: see above how to run it again");
+    let missing: Vec<_> = coverage_goals().into_iter().filter(|goal| !covered.contains(goal)).collect();
+    assert!(
+        seeds < SEEDS_FOR_COVERAGE || missing.is_empty(),
+        "these never occurred: {missing:?}; these did: {covered:?}"
+    );
 }
 
 #[test]
-fn the_same_seed_is_the_same_life() {
+fn the_same_seed_gives_the_same_records() {
     for seed in 0..100 {
-        assert_eq!(hash(&lived(seed)), hash(&lived(seed)), "seed {seed}");
+        assert_eq!(hash(&run_life(seed)), hash(&run_life(seed)), "seed {seed}");
     }
 }
 
@@ -85,15 +88,15 @@ fn number(name: &str) -> Option<u64> {
     env::var(name).ok().map(|n| n.parse().expect("a number"))
 }
 
-fn lived(seed: u64) -> Life {
+fn run_life(seed: u64) -> Life {
     let mut life = Life::new(seed, false);
     life.run();
     life
 }
 
-/// Once more, aloud.
-fn show(seed: u64) {
-    eprintln!("\nseed {seed} fails; what happens in it:");
+/// Runs a failed life again and prints its events.
+fn rerun_verbosely(seed: u64) {
+    eprintln!("\nseed {seed} fails; its events:");
     drop(panic::catch_unwind(|| Life::new(seed, true).run()));
     eprintln!("\nrun it again: ABIDE_SIM_SEED={seed} cargo test -p abide-engine sim:: -- --nocapture\n");
 }
@@ -107,8 +110,8 @@ fn hash(life: &Life) -> u64 {
     hasher.finish()
 }
 
-/// What the lives have to come by; otherwise they prove little.
-fn everything() -> BTreeSet<String> {
+/// What has to occur in some life; otherwise the lives prove little.
+fn coverage_goals() -> BTreeSet<String> {
     use EndReason as E;
     use QuestionKind as Q;
     let statuses = Status::ALL.iter().filter(|s| **s != Status::WaitingChildren).map(|s| format!("{s:?}"));
@@ -124,41 +127,41 @@ fn everything() -> BTreeSet<String> {
     ];
     let pauses = [PauseReason::User, PauseReason::Budget, PauseReason::CrashLoop, PauseReason::Restart];
     let questions = [Q::Agent, Q::Loop, Q::Budget, Q::Interrupted, Q::Restart];
-    let happenings = [
+    let events = [
         "AppendFailed",
         "DaemonRestarted",
         "Invalid",
-        "a conflict",
+        "a message id sent with another digest",
         "a deletion",
         "a disk that broke",
         "a late outcome",
-        "a lost race",
+        "a second answer refused",
         "a message passed on",
         "a message sent twice",
-        "a note that a crash left",
-        "a prepared call that never began",
-        "a reading from a checkpoint",
+        "a helper note left by a crash",
+        "a prepared call that never started",
+        "a load from a checkpoint",
         "a request sent again",
         "a result delivered",
-        "a task beneath two",
-        "a withdrawn append was stored after all",
-        "an actor that went",
+        "a sub-task of a sub-task",
+        "a withdrawn append that committed",
+        "an actor that left",
         "an alarm",
         "an append that failed",
         "an edit found done",
-        "cut off",
-        "drained",
-        "pressed on a full disk",
+        "a cut-off",
+        "a drain",
+        "an urgent append on a full disk",
         "held: CrashLoop",
         "held: Restart",
         "held: User",
-        "records lost in a crash",
-        "two tasks beneath one",
+        "uncommitted records lost in a crash",
+        "two live sub-tasks of one task",
     ];
     let ends = ends.map(|e| format!("{e:?}")).into_iter();
     let pauses = pauses.map(|p| format!("{p:?}")).into_iter();
     let questions = questions.map(|q| format!("{q:?}")).into_iter();
-    // An error seldom comes later than with the model's answer: when the daemon went in between.
+    // A task seldom fails from another status than thinking: only if the daemon died in between.
     let common = |(from, to): &(Status, Status)| *to != Status::Error || *from == Status::Thinking;
     let steps = audit::status::all().filter(common).map(|(from, to)| format!("{from:?} -> {to:?}"));
     statuses
@@ -166,6 +169,6 @@ fn everything() -> BTreeSet<String> {
         .chain(ends)
         .chain(pauses)
         .chain(questions)
-        .chain(happenings.map(str::to_owned))
+        .chain(events.map(str::to_owned))
         .collect()
 }

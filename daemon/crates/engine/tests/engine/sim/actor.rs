@@ -1,5 +1,4 @@
-//! Runs the conversation's driver, the one that the daemon runs, on a simulated disk, model and tools. Nothing is decided here: what
-//! is not an order is an audit of the orders.
+//! The simulated host of the conversation's driver: carries out its orders on the simulated disk, model and tools, and checks them.
 
 use super::{
     disk::AppendError,
@@ -19,12 +18,12 @@ use std::{
     time::Duration,
 };
 
-/// The types of what passes through the driver.
+/// The simulation as the driver's host.
 #[derive(Debug)]
 pub(super) struct Simulated;
 
 impl Host for Simulated {
-    /// The number of the request.
+    /// The number of the person's request.
     type Reply = u64;
     type Deletion = u64;
     type Error = AppendError;
@@ -34,29 +33,31 @@ pub(super) type Message = driver::Message<Simulated>;
 
 pub(super) const CONVERSATION: ConversationId = ConversationId(uuid::Uuid::nil());
 
-/// Few enough that short lives have checkpoints too.
+/// Small enough that short lives have checkpoints too.
 const CHECKPOINT_SPACING: usize = 12;
 
 pub(super) struct Actor {
     driver: Driver<Simulated>,
-    /// Every attempt that was started, each with its job.
+    /// Every attempt that was started and not cancelled, with its job.
     jobs: Vec<(Effect, u64)>,
     urgent: VecDeque<Message>,
     commands: VecDeque<Message>,
-    /// The driver's appends, by the disk's number.
+    /// The driver's number of each append, by the disk's number.
     appends: BTreeMap<u64, AppendId>,
-    /// The newest, until it is answered.
+    /// The newest append, until it is answered or withdrawn.
     current: Option<Current>,
-    /// The records are being read, or what was found in them is being appended.
-    takes_up: bool,
+    /// The records are being loaded, or the records of the recovery are being appended.
+    is_recovering: bool,
+    /// The state of the disk that the driver was last sent.
     knows_full: bool,
+    /// The driver was sent [`driver::Event::Drain`].
     knows_drain: bool,
-    lingers: bool,
-    /// It is not the conversation's actor any more; what it leaves to its successor.
-    left: Option<Vec<Message>>,
-    /// Records that were made before the daemon drained.
+    linger_scheduled: bool,
+    /// The messages for the next actor, once this one has left.
+    passed_on: Option<Vec<Message>>,
+    /// Records that were appended before the daemon drained.
     before_drain: BTreeSet<RecordId>,
-    /// What the newest of them call for.
+    /// The attempts that should be running after the newest of them.
     wanted_before_drain: Vec<Effect>,
 }
 
@@ -76,11 +77,11 @@ impl Default for Actor {
             commands: VecDeque::new(),
             appends: BTreeMap::new(),
             current: None,
-            takes_up: true,
+            is_recovering: true,
             knows_full: false,
             knows_drain: false,
-            lingers: false,
-            left: None,
+            linger_scheduled: false,
+            passed_on: None,
             before_drain: BTreeSet::new(),
             wanted_before_drain: Vec::new(),
         }
@@ -95,8 +96,8 @@ impl Actor {
         }
     }
 
-    fn lingers(&self) -> bool {
-        self.left.is_none() && matches!(self.driver.wants(), Wants::Message { linger: Some(_) })
+    fn is_lingering(&self) -> bool {
+        self.passed_on.is_none() && matches!(self.driver.wants(), Wants::Message { linger: Some(_) })
     }
 
     fn take_job(&mut self, effect: Effect) -> Option<u64> {
@@ -106,49 +107,49 @@ impl Actor {
 }
 
 impl Life {
-    /// Does all that can be done before something outside has to happen.
+    /// Runs the actor until it waits for an event of the simulation.
     pub(super) fn work(&mut self) {
         loop {
-            self.tell_of_drain();
+            self.announce_drain();
             while let Some(order) = self.actor().and_then(|actor| actor.driver.next_order()) {
                 self.carry_out(order);
             }
-            if self.has_gone() {
+            if self.replace_left_actor() {
                 continue;
             }
             let Some(event) = self.next_event() else { return };
-            self.tell(event);
+            self.send(event);
         }
     }
 
-    /// It has left, and so has the last message: the next actor is its successor.
-    fn has_gone(&mut self) -> bool {
-        let goes = |actor: &Actor| {
+    /// Ends an actor that has left and whose mailbox is empty; the messages that it passed on start the next one.
+    fn replace_left_actor(&mut self) -> bool {
+        let is_done = |actor: &Actor| {
             let waits = matches!(actor.driver.wants(), Wants::Message { .. });
-            waits && actor.left.is_some() && actor.urgent.is_empty() && actor.commands.is_empty()
+            waits && actor.passed_on.is_some() && actor.urgent.is_empty() && actor.commands.is_empty()
         };
         let Some(daemon) = &mut self.daemon else { return false };
-        let Some(left) = daemon.actor.take_if(|actor| goes(actor)).and_then(|actor| actor.left) else {
+        let Some(messages) = daemon.actor.take_if(|a| is_done(a)).and_then(|actor| actor.passed_on) else {
             return false;
         };
-        self.came_by("an actor that went");
-        for message in left {
-            self.came_by("a message passed on");
+        self.cover("an actor that left");
+        for message in messages {
+            self.cover("a message passed on");
             self.deliver(message);
         }
         true
     }
 
-    fn tell(&mut self, event: driver::Event<Simulated>) {
+    fn send(&mut self, event: driver::Event<Simulated>) {
         let mut mint = self.mint();
-        self.actor_at_work().driver.on(event, &mut mint);
+        self.running_actor().driver.on(event, &mut mint);
     }
 
-    /// The first thing that an actor learns.
-    fn tell_of_drain(&mut self) {
+    /// Sends a drain before any other event, once.
+    fn announce_drain(&mut self) {
         let draining = self.daemon.as_ref().is_some_and(|daemon| daemon.draining);
         if self.actor().is_some_and(|a| draining && !std::mem::replace(&mut a.knows_drain, true)) {
-            self.tell(driver::Event::Drain);
+            self.send(driver::Event::Drain);
         }
     }
 
@@ -157,18 +158,18 @@ impl Life {
             (self.disk.full, self.daemon.as_ref()?.draining, self.daemon.as_ref()?.cutting);
         let Some(actor) = self.actor() else {
             if draining {
-                self.came_by("drained");
+                self.cover("a drain");
                 self.crash();
             }
             return None;
         };
         let wants = actor.driver.wants();
         let hears = matches!(wants, Wants::Message { .. } | Wants::UrgentMessage);
-        if cutting && hears && actor.left.is_none() {
+        if cutting && hears && actor.passed_on.is_none() {
             return Some(driver::Event::CutOff);
         }
         match wants {
-            Wants::Turn => Some(driver::Event::Turn),
+            Wants::HandleDeferred => Some(driver::Event::HandleDeferred),
             Wants::Disk | Wants::UrgentMessage if full != actor.knows_full => {
                 actor.knows_full = full;
                 Some(driver::Event::Disk { full })
@@ -176,7 +177,7 @@ impl Life {
             Wants::Nothing | Wants::Disk => None,
             Wants::UrgentMessage => actor.urgent.pop_front().map(driver::Event::Message),
             Wants::Message { linger } => {
-                actor.takes_up = false;
+                actor.is_recovering = false;
                 let next = actor.urgent.pop_front().or_else(|| actor.commands.pop_front());
                 next.map(driver::Event::Message).or_else(|| self.idle(linger))
             }
@@ -187,7 +188,7 @@ impl Life {
         if linger? == Duration::ZERO {
             return Some(driver::Event::LingerOver);
         }
-        if !std::mem::replace(&mut self.actor_at_work().lingers, true) {
+        if !std::mem::replace(&mut self.running_actor().linger_scheduled, true) {
             self.in_this_daemon(3000, Event::Linger);
         }
         None
@@ -195,34 +196,34 @@ impl Life {
 
     pub(super) fn linger(&mut self) {
         let Some(actor) = self.actor() else { return };
-        actor.lingers = false;
-        if actor.lingers() {
-            self.tell(driver::Event::LingerOver);
+        actor.linger_scheduled = false;
+        if actor.is_lingering() {
+            self.send(driver::Event::LingerOver);
         }
     }
 
-    /// A message has come; now and then in the moment in which the actor has waited long enough.
-    pub(super) fn came(&mut self) {
-        if self.actor().is_some_and(|actor| actor.lingers()) && self.one_in(8) {
-            self.tell(driver::Event::LingerOver);
+    /// A message has arrived. Sometimes the actor's linger time ends before it reads the message.
+    pub(super) fn message_arrived(&mut self) {
+        if self.actor().is_some_and(|actor| actor.is_lingering()) && self.one_in(8) {
+            self.send(driver::Event::LingerOver);
         }
     }
 
     fn carry_out(&mut self, order: Order<Simulated>) {
         match order {
             Order::Load => {
-                self.actor_at_work().takes_up = true;
+                self.running_actor().is_recovering = true;
                 if self.one_in(3) { self.in_this_daemon(20, Event::Loaded) } else { self.loaded() }
             }
             Order::KeepCheckpoint(checkpoint) => self.keep_checkpoint(&checkpoint),
             Order::Inspect(calls) => {
                 let findings = calls.into_iter().map(|started| self.inspect_started(started)).collect();
-                self.tell(driver::Event::Inspected(findings));
+                self.send(driver::Event::Inspected(findings));
             }
             Order::Append(append) => self.submit(append),
             Order::Withdraw(append) => {
-                let current = self.actor_at_work().current.take().expect("it is under way");
-                assert_eq!(current.append, append, "what is withdrawn is under way");
+                let current = self.running_actor().current.take().expect("it is under way");
+                assert_eq!(current.append, append, "only the append under way is withdrawn");
                 assert!(!current.urgent, "an urgent append is withdrawn");
                 self.withdraw(current.number);
             }
@@ -230,13 +231,13 @@ impl Life {
             Order::Cancel(effect) => self.cancel_effect(effect),
             Order::Kill(effects) => self.kill(effects),
             Order::OpenGate => {
-                for (_, job) in self.actor_at_work().jobs.clone() {
+                for (_, job) in self.running_actor().jobs.clone() {
                     self.open_gate(job);
                 }
             }
-            Order::ShutGate => {
-                for (_, job) in self.actor_at_work().jobs.clone() {
-                    self.shut_gate(job);
+            Order::DropGate => {
+                for (_, job) in self.running_actor().jobs.clone() {
+                    self.drop_gate(job);
                 }
             }
             Order::DropOutput(attempts) => self.forget_notes(&attempts),
@@ -247,26 +248,26 @@ impl Life {
             Order::OutcomeRefused(refusal) => {
                 let late = matches!(refusal, Refusal::Stale | Refusal::Ended(_) | Refusal::NoTask);
                 assert!(late, "an outcome is refused only if it is late: {refusal:?}");
-                self.came_by("a late outcome");
+                self.cover("a late outcome");
             }
-            Order::Leave => self.actor_at_work().left = Some(Vec::new()),
+            Order::Leave => self.running_actor().passed_on = Some(Vec::new()),
             Order::PassOn(message) => {
-                self.actor_at_work().left.as_mut().expect("it has left").push(message);
+                self.running_actor().passed_on.as_mut().expect("it has left").push(message);
             }
         }
     }
 
-    /// The state that the records come to, read as the daemon reads it.
+    /// Loads the history as the daemon does, from the checkpoint on.
     pub(super) fn loaded(&mut self) {
         let (history, tail) = self.disk.read();
         if self.disk.checkpoint.is_some() {
-            self.came_by("a reading from a checkpoint");
+            self.cover("a load from a checkpoint");
         }
-        assert_eq!(history, self.disk.told, "the records tell the state");
-        self.tell(driver::Event::Loaded { history: Box::new(history), tail });
+        assert_eq!(history, self.disk.published, "the loaded history is the published one");
+        self.send(driver::Event::Loaded { history: Box::new(history), tail });
     }
 
-    /// The disk may fill up or break before the checkpoint is stored; then the one before stays.
+    /// The disk may fill up or break before the checkpoint is stored; then the previous one stays.
     fn keep_checkpoint(&mut self, checkpoint: &Checkpoint) {
         if !self.disk.full && !self.disk.broken && !self.one_in(4) {
             self.disk.keep_checkpoint(checkpoint);
@@ -274,45 +275,45 @@ impl Life {
     }
 
     fn inspect_started(&mut self, started: StartedCall) -> abide_engine::Finding {
-        let task = self.disk.told.task(started.task);
+        let task = self.disk.published.task(started.task);
         let call = task.and_then(|task| task.call(started.call)).expect("the call is on disk").clone();
         assert_eq!(call.attempts, started.attempt);
         self.inspect(&call)
     }
 
-    // Memory to disk.
+    // Appends.
 
     fn submit(&mut self, append: Append) {
-        self.look_at_append(&append.records);
+        self.check_append(&append.records);
         let Append { id, records, tasks, urgent } = append;
-        let may_fail = !self.actor_at_work().takes_up;
+        let may_fail = !self.running_actor().is_recovering;
         let number = self.append(records, tasks, urgent, may_fail);
-        let actor = self.actor_at_work();
+        let actor = self.running_actor();
         actor.appends.insert(number, id);
         actor.current = Some(Current { append: id, number, urgent });
         if urgent && self.disk.full {
-            self.came_by("pressed on a full disk");
+            self.cover("an urgent append on a full disk");
         }
     }
 
-    /// A stop kills first and records after, and nothing begins any more while the daemon drains.
-    fn look_at_append(&mut self, records: &[NewRecord]) {
+    /// Checks that a task's attempts were killed before its end is recorded, and that nothing begins while the daemon drains.
+    fn check_append(&mut self, records: &[NewRecord]) {
         for record in records {
             if let RecordBody::TaskEnded(_) = record.body {
-                let jobs = self.actor_at_work().jobs.clone();
+                let jobs = self.running_actor().jobs.clone();
                 let mut own = jobs.into_iter().filter(|(effect, _)| Some(effect.task()) == record.task_id);
                 let alive = own.find(|(_, job)| self.outside.is_alive(*job));
-                assert_eq!(alive, None, "an end is recorded while work of the task runs");
+                assert_eq!(alive, None, "an end is recorded while an attempt of the task runs");
             }
-            let actor = self.actor_at_work();
+            let actor = self.running_actor();
             if !actor.knows_drain {
                 actor.before_drain.insert(record.id);
             } else if matches!(record.body, RecordBody::ModelRequested(_) | RecordBody::CallStarted(_)) {
                 let before = actor.before_drain.contains(&record.id);
-                assert!(before, "something begins while the daemon drains: {record:?}");
+                assert!(before, "an attempt is recorded while the daemon drains: {record:?}");
             }
         }
-        let actor = self.actor_at_work();
+        let actor = self.running_actor();
         if !actor.knows_drain {
             actor.wanted_before_drain = effects(actor.driver.history());
         }
@@ -325,36 +326,36 @@ impl Life {
         let current = actor.current.take_if(|current| current.number == number).is_some();
         match stored {
             Ok(()) => {
-                let is_memory = *actor.driver.history() == self.disk.told;
-                assert!(is_memory || !current, "what is stored is what is in memory");
-                self.tell(driver::Event::Committed(append));
+                let is_memory = *actor.driver.history() == self.disk.published;
+                assert!(is_memory || !current, "after a commit the history in memory is the published one");
+                self.send(driver::Event::Committed(append));
             }
             Err(error) => {
                 let contradicts = error == AppendError::Invalid;
-                self.came_by("an append that failed");
-                self.tell(driver::Event::AppendFailed { append, error, contradicts });
+                self.cover("an append that failed");
+                self.send(driver::Event::AppendFailed { append, error, contradicts });
             }
         }
     }
 
     fn erase(&mut self) {
-        let actor = self.actor_at_work();
+        let actor = self.running_actor();
         for (_, job) in actor.jobs.clone() {
-            assert!(!self.outside.is_alive(job), "what is deleted still works");
+            assert!(!self.outside.is_alive(job), "an attempt runs in a deleted conversation");
         }
-        self.actor_at_work().jobs.clear();
+        self.running_actor().jobs.clear();
         if self.disk.broken {
-            return self.tell(driver::Event::Erased(Err(AppendError::Failed)));
+            return self.send(driver::Event::Erased(Err(AppendError::Failed)));
         }
         let records = self.disk.erase();
         self.audit.forget();
         self.outside.forget();
         self.people.forget_tasks();
-        self.came_by("a deletion");
-        self.tell(driver::Event::Erased(Ok(records)));
+        self.cover("a deletion");
+        self.send(driver::Event::Erased(Ok(records)));
     }
 
-    // What begins and ends.
+    // Attempts.
 
     fn start_effect(&mut self, effect: Effect, gate: Gate) {
         let daemon = self.daemon.as_mut().expect("it has an actor");
@@ -368,14 +369,14 @@ impl Life {
         };
         self.daemon.as_mut().expect("it has an actor").actor = Some(actor);
         let Some(job) = job else { return };
-        self.actor_at_work().jobs.push((effect, job));
+        self.running_actor().jobs.push((effect, job));
         if gate == Gate::Open {
             self.open_gate(job);
         }
     }
 
     fn cancel_effect(&mut self, effect: Effect) {
-        if let Some(job) = self.actor_at_work().take_job(effect) {
+        if let Some(job) = self.running_actor().take_job(effect) {
             self.cancel(job);
         }
     }
@@ -385,33 +386,33 @@ impl Life {
         for effect in effects {
             self.cancel_effect(effect);
             if let Effect::Model { item, .. } = effect
-                && let Some(text) = self.outside.seen(item)
+                && let Some(text) = self.outside.shown(item)
             {
                 shown.insert(item, text);
             }
         }
-        self.tell(driver::Event::Killed(shown));
+        self.send(driver::Event::Killed(shown));
     }
 
     // Audits.
 
-    /// What has to hold whenever nothing more can be done at once.
-    pub(super) fn look_at_actor(&self) {
+    /// Checks the actor whenever it waits.
+    pub(super) fn check_actor(&self) {
         let Some(daemon) = &self.daemon else { return };
         let Some(actor) = &daemon.actor else { return };
         let waits = actor.current.is_some_and(|current| !current.urgent);
         if self.disk.full && waits {
-            let pressing = actor.urgent.iter().find(|message| message.presses());
-            assert!(pressing.is_none(), "somebody waits for room on a full disk: {pressing:?}");
+            let waiting = actor.urgent.iter().find(|message| message.may_join());
+            assert!(waiting.is_none(), "an urgent command waits for room on a full disk: {waiting:?}");
         }
-        let rests = matches!(actor.driver.wants(), Wants::Message { .. }) && actor.left.is_none();
-        if !rests || actor.knows_drain {
+        let is_ready = matches!(actor.driver.wants(), Wants::Message { .. }) && actor.passed_on.is_none();
+        if !is_ready || actor.knows_drain {
             return;
         }
-        let told = &self.disk.told;
-        let next = told.live().filter_map(wake_at).min();
-        assert_eq!(daemon.alarm, next, "the alarm is for the next moment");
-        let wanted = effects(told);
+        let published = &self.disk.published;
+        let next = published.live().filter_map(wake_at).min();
+        assert_eq!(daemon.alarm, next, "the alarm is set for the earliest wake-up time");
+        let wanted = effects(published);
         for effect in &wanted {
             let was_started = actor.jobs.iter().any(|(started, _)| started == effect);
             assert!(was_started, "{effect:?} was never started");

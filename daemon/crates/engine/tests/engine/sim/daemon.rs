@@ -1,4 +1,4 @@
-//! A daemon's life: it starts, recovers, drains, dies.
+//! The simulated daemon: it starts, recovers, drains and dies.
 
 use super::{
     actor::{Actor, Message},
@@ -10,7 +10,7 @@ use abide_protocol::{
     record::{Interruption, NewRecord, RecordBody},
 };
 
-/// A daemon's memory.
+/// What is lost when the daemon dies.
 #[derive(Default)]
 pub(super) struct Daemon {
     pub(super) actor: Option<Actor>,
@@ -18,7 +18,7 @@ pub(super) struct Daemon {
     pub(super) draining: bool,
     /// It no longer waits for running attempts.
     pub(super) cutting: bool,
-    /// It has written task records; the first ones may be its recovery of another daemon's work.
+    /// It has committed records of tasks. Its first ones may recover the work of the daemon before it.
     has_written: bool,
 }
 
@@ -33,9 +33,9 @@ impl Life {
         self.disk.broken = false;
         self.set_alarm(self.disk.projections.values().filter_map(|task| task.wake_at).min());
         if self.disk.projections.values().any(|task| task.needs_daemon) {
-            self.open();
+            self.ensure_actor();
         } else {
-            let (mut history, mut mint) = (self.disk.told.clone(), self.mint());
+            let (mut history, mut mint) = (self.disk.published.clone(), self.mint());
             assert!(!history.live().any(is_at_work), "a new daemon resumes the tasks at work");
             assert_eq!(advance(&mut history, &mut mint), [], "a new daemon resumes tasks that need one");
         }
@@ -47,10 +47,10 @@ impl Life {
         }
         self.generation += 1;
         if self.disk.forget_uncommitted() {
-            self.came_by("records lost in a crash");
+            self.cover("uncommitted records lost in a crash");
         }
-        self.cut_jobs();
-        self.hang_up();
+        self.kill_jobs();
+        self.break_connections();
         self.after(5000, Event::Start);
     }
 
@@ -58,14 +58,14 @@ impl Life {
         if let Some(daemon) = &mut self.daemon {
             daemon.draining = true;
             self.in_this_daemon(9000, Event::CutOff);
-            self.not_before(self.wall().plus(12_000), Event::Crash);
+            self.at_wall(self.wall().plus(12_000), Event::Crash);
         }
     }
 
     // The mailbox.
 
-    /// The actor; started if there is none.
-    fn open(&mut self) {
+    /// Starts an actor if there is none.
+    fn ensure_actor(&mut self) {
         let daemon = self.daemon.as_mut().expect("only in a daemon");
         if daemon.actor.is_none() {
             daemon.actor = Some(Actor::default());
@@ -76,11 +76,12 @@ impl Life {
         self.daemon.as_mut()?.actor.as_mut()
     }
 
-    pub(super) fn actor_at_work(&mut self) -> &mut Actor {
+    pub(super) fn running_actor(&mut self) -> &mut Actor {
         self.actor().expect("it is at work")
     }
 
-    pub(super) fn post(&mut self, message: Message) {
+    /// Puts a message into the mailbox, or refuses it as the daemon's sessions do.
+    pub(super) fn admit(&mut self, message: Message) {
         let draining = self.daemon.as_ref().is_some_and(|d| d.draining);
         match &message {
             // A closed mailbox means that the outcome no longer counts.
@@ -94,17 +95,18 @@ impl Life {
             }
             _ => {
                 self.deliver(message);
-                self.came();
+                self.message_arrived();
             }
         }
     }
 
     pub(super) fn deliver(&mut self, message: Message) {
-        self.open();
-        self.actor_at_work().put(message);
+        self.ensure_actor();
+        self.running_actor().put(message);
     }
 
-    /// Only a daemon's first load finds another daemon's work; after a failed append it is its own.
+    /// Checks the cause of an interruption. Only a daemon's first load finds another daemon's work; after a failed append the work is
+    /// its own.
     pub(super) fn check_causes(&mut self, records: &[NewRecord]) {
         let found = records.iter().filter_map(|record| match &record.body {
             RecordBody::Restarted(restarted) => Some(restarted.cause),
@@ -113,8 +115,8 @@ impl Life {
         for cause in found {
             let own = self.daemon.as_ref().expect("it appends").has_written;
             let expected = if own { Interruption::AppendFailed } else { Interruption::DaemonRestarted };
-            assert_eq!(cause, expected, "is the work this daemon's own: {own}");
-            self.came_by(&format!("{cause:?}"));
+            assert_eq!(cause, expected, "the daemon has committed records before: {own}");
+            self.cover(&format!("{cause:?}"));
         }
         if let Some(daemon) = &mut self.daemon {
             daemon.has_written |= records.iter().any(|record| record.task_id.is_some());
@@ -125,29 +127,29 @@ impl Life {
     pub(super) fn cut_off(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             daemon.cutting = true;
-            self.came_by("cut off");
+            self.cover("a cut-off");
         }
     }
 
     pub(super) fn set_alarm(&mut self, at: Option<Timestamp>) {
         self.daemon.as_mut().expect("only in a daemon").alarm = at;
         if let Some(at) = at {
-            self.not_before(at, Event::Alarm);
+            self.at_wall(at, Event::Alarm);
         }
     }
 
-    pub(super) fn ring(&mut self) {
+    pub(super) fn ring_alarm(&mut self) {
         let (now, daemon) = (self.wall(), self.daemon.as_mut().expect("it is of this daemon"));
         match daemon.alarm {
             Some(at) if at <= now => {
                 daemon.alarm = None;
                 if !daemon.draining {
-                    self.post(Message::Wake);
-                    self.came_by("an alarm");
+                    self.admit(Message::Wake);
+                    self.cover("an alarm");
                 }
             }
-            // The clock was set.
-            Some(at) => self.not_before(at, Event::Alarm),
+            // The clock was set back.
+            Some(at) => self.at_wall(at, Event::Alarm),
             None => {}
         }
     }

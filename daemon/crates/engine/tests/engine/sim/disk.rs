@@ -1,4 +1,4 @@
-//! The store: what is committed stays, what was not is gone with the daemon. A full disk holds what is not urgent.
+//! The simulated store: committed appends survive every daemon, others are lost with theirs. On a full disk only urgent appends commit.
 
 use super::{
     actor::CONVERSATION,
@@ -15,18 +15,18 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub(super) struct Disk {
     pub(super) records: Vec<NewRecord>,
-    /// Where a reading begins: the place of a record, and the encoded state before it.
+    /// Where a load begins: the index of a record, and the encoded state before it.
     pub(super) checkpoint: Option<(usize, Vec<u8>)>,
-    /// What clients have been told: the same records, folded.
-    pub(super) told: History,
+    /// The committed records, folded: the state that clients know.
+    pub(super) published: History,
     ids: BTreeSet<RecordId>,
-    /// How each task stands, as it was appended beside the records.
+    /// The projection of each task, as committed with the records.
     pub(super) projections: BTreeMap<TaskId, Projection>,
     pub(super) client_messages: BTreeMap<String, (String, TaskId)>,
     pub(super) full: bool,
-    /// Nothing can be written any more; the daemon ends.
+    /// Every write fails, and the daemon ends.
     pub(super) broken: bool,
-    /// What the writer has, in the order in which it came.
+    /// The writer's queue, in the order in which the appends came.
     queue: BTreeMap<u64, Append>,
     appends: u64,
 }
@@ -35,7 +35,7 @@ struct Append {
     records: Vec<NewRecord>,
     tasks: Vec<Projection>,
     urgent: bool,
-    /// Nobody waits for it any more.
+    /// The actor no longer waits for it.
     withdrawn: bool,
     stored: Option<Result<(), AppendError>>,
 }
@@ -43,16 +43,16 @@ struct Append {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AppendError {
     DuplicateClientMessage,
-    /// It contradicts what is stored.
+    /// It contradicts stored records.
     Invalid,
-    /// The store takes it for a defect.
+    /// The store refuses it as a defect.
     Refused,
-    /// Nothing can be written any more.
+    /// The disk is broken.
     Failed,
 }
 
 impl Disk {
-    /// The task that this client message has started; an error if it was another message.
+    /// The task that this client message has started; an error if the id was used with another digest.
     pub(super) fn started(&self, message: &ClientMessage) -> Option<Result<TaskId, ()>> {
         let (digest, task) = self.client_messages.get(&message.id)?;
         Some(if *digest == message.digest { Ok(*task) } else { Err(()) })
@@ -72,21 +72,21 @@ impl Disk {
         }
         for record in records {
             assert!(self.ids.insert(record.id), "no two records have one id");
-            self.told.fold(record);
+            self.published.fold(record);
             self.records.push(record.clone());
         }
         self.projections.extend(tasks.iter().map(|task| (task.task.id, task.clone())));
         Ok(())
     }
 
-    /// What all the records tell.
-    pub(super) fn replayed(&self) -> History {
+    /// All committed records, folded again.
+    pub(super) fn replay(&self) -> History {
         let mut history = History::default();
         self.records.iter().for_each(|record| history.fold(record));
         history
     }
 
-    /// The state from the checkpoint on, and the records that it took.
+    /// The history, folded from the checkpoint on, and a count of the folded records.
     pub(super) fn read(&self) -> (History, Tail) {
         let (from, mut history) = match &self.checkpoint {
             Some((from, state)) => (*from, History::from_checkpoint(state).expect("it was encoded")),
@@ -108,32 +108,40 @@ impl Disk {
         self.checkpoint = Some((from, checkpoint.encode().expect("it can be encoded")));
     }
 
-    pub(super) fn look_back(&self) {
-        assert_eq!(self.replayed(), self.told, "the records tell the state");
-        assert_eq!(self.read().0, self.told, "a checkpoint and the records after it tell the state");
-        for task in self.told.tasks() {
+    pub(super) fn check_at_end(&self) {
+        assert_eq!(self.replay(), self.published, "the records fold to the published state");
+        assert_eq!(
+            self.read().0,
+            self.published,
+            "a checkpoint and the records after it fold to the same state"
+        );
+        for task in self.published.tasks() {
             let stored = self.projections.get(&task.id);
-            assert_eq!(stored, Some(&project(CONVERSATION, task)), "a task is stored as it stands");
+            assert_eq!(
+                stored,
+                Some(&project(CONVERSATION, task)),
+                "the stored projection is that of the task's state"
+            );
         }
     }
 
-    /// The task is or was beneath another one.
-    pub(super) fn is_child(&self, task: TaskId) -> bool {
+    /// Whether the task is a sub-task.
+    pub(super) fn is_sub_task(&self, task: TaskId) -> bool {
         self.projections.get(&task).is_some_and(|stored| stored.task.parent_id.is_some())
     }
 
     /// Deletes the conversation's records.
     pub(super) fn erase(&mut self) -> u64 {
-        assert!(self.told.live().next().is_none(), "what is deleted was stopped first");
+        assert!(self.published.live().next().is_none(), "all tasks have ended before a deletion");
         self.records.clear();
         self.checkpoint = None;
         self.projections.clear();
         self.client_messages.clear();
-        self.told = History::default();
+        self.published = History::default();
         0
     }
 
-    /// The daemon has gone, and what it had not committed with it.
+    /// Empties the queue of a daemon that has died. Whether an append in it was not committed.
     pub(super) fn forget_uncommitted(&mut self) -> bool {
         let lost = self.queue.values().any(|append| append.stored.is_none());
         self.queue.clear();
@@ -142,7 +150,7 @@ impl Disk {
 }
 
 impl Life {
-    /// Hands an append to the writer.
+    /// Queues an append for the writer.
     pub(super) fn append(
         &mut self,
         records: Vec<NewRecord>,
@@ -159,14 +167,14 @@ impl Life {
         number
     }
 
-    /// The actor does not wait for it any more. It may be too late for that.
+    /// Withdraws an append. It may have committed already, or still commit.
     pub(super) fn withdraw(&mut self, append: u64) {
         let too_late = self.one_in(3);
         let Some(withdrawn) = self.disk.queue.get_mut(&append) else { return };
         withdrawn.withdrawn = true;
         match withdrawn.stored {
-            Some(Ok(())) => self.came_by("a withdrawn append was stored after all"),
-            // Somebody may hear of it, and nobody waits for that.
+            Some(Ok(())) => self.cover("a withdrawn append that committed"),
+            // The actor ignores the answer.
             None if too_late && !self.disk.broken => {
                 self.store(append);
                 self.in_this_daemon(20, Event::Answer(append));
@@ -175,7 +183,7 @@ impl Life {
         }
     }
 
-    /// The writer commits; on a full disk only what is urgent.
+    /// The writer commits an append; on a full disk only an urgent one.
     pub(super) fn commit(&mut self, append: u64) {
         let held = self.disk.full;
         let Some(queued) = self.disk.queue.get_mut(&append).filter(|a| a.urgent || !held) else { return };
@@ -188,12 +196,12 @@ impl Life {
             }
         } else if self.one_in(self.nature.broken_disks) {
             self.disk.broken = true;
-            self.came_by("a disk that broke");
+            self.cover("a disk that broke");
             self.commit(append);
             self.in_this_daemon(500, Event::Crash);
         } else {
             self.store(append);
-            // The writer answers later; a daemon that dies in between has said nothing to who asked, and yet it is done.
+            // The writer answers later. If the daemon dies in between, the append is committed and the client has no reply.
             self.in_this_daemon(20, Event::Answer(append));
         }
     }
@@ -202,7 +210,7 @@ impl Life {
         let append = self.disk.queue.get_mut(&number).expect("it is in the queue");
         let records = append.records.clone();
         let (tasks, withdrawn) = (append.tasks.clone(), append.withdrawn);
-        self.say(|| format!("    {}", records.iter().map(outside::short).collect::<Vec<_>>().join(", ")));
+        self.log(|| format!("    {}", records.iter().map(outside::short).collect::<Vec<_>>().join(", ")));
         self.check_stops(&records);
         let stored = self.disk.store(&records, &tasks);
         if let Some(append) = self.disk.queue.get_mut(&number) {
@@ -212,25 +220,25 @@ impl Life {
             Ok(()) => {
                 self.check_causes(&records);
                 let whole = self.daemon.as_ref().is_some_and(|daemon| !daemon.draining);
-                self.audit.append(&records, &self.disk.told, whole);
+                self.audit.append(&records, &self.disk.published, whole);
                 self.check_starts(&records);
                 if records.iter().any(|record| matches!(record.body, RecordBody::ResultsDelivered(_))) {
-                    self.came_by("a result delivered");
+                    self.cover("a result delivered");
                 }
             }
-            Err(e) => self.came_by(&format!("{e:?}")),
+            Err(e) => self.cover(&format!("{e:?}")),
         }
         if withdrawn {
-            self.came_by("a withdrawn append was stored after all");
+            self.cover("a withdrawn append that committed");
         }
     }
 
-    /// What the writer says of it.
+    /// The writer's answer to an append, taken out of the queue.
     pub(super) fn stored(&mut self, append: u64) -> Option<Result<(), AppendError>> {
         self.disk.queue.remove(&append)?.stored
     }
 
-    pub(super) fn room(&mut self) {
+    pub(super) fn free_disk(&mut self) {
         self.disk.full = false;
         let held: Vec<u64> = self.disk.queue.keys().copied().collect();
         for append in held {

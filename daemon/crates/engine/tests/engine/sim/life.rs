@@ -1,4 +1,4 @@
-//! One life: the order of events follows from the seed alone, never from a clock, a thread or a hash's order.
+//! One life: a queue of events, in an order that depends on the seed alone, never on a clock, a thread or the order of a hash map.
 
 use super::{actor::Message, daemon::Daemon, disk::Disk, nature::Nature, outside::Outside, people::People};
 use crate::{audit::Audit, world::DAWN};
@@ -10,9 +10,9 @@ use std::{
 };
 
 /// The number of events with faults.
-const STORM: usize = 220;
+const FAULTY_EVENTS: usize = 220;
 /// The number of events without faults in which every task must end.
-const CALM: usize = 3000;
+const CALM_EVENTS: usize = 3000;
 
 /// An event of the simulation.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) enum Event {
     Loaded,
     /// The actor's linger time is over.
     Linger,
-    /// The writer's turn to commit this append.
+    /// The writer commits this append.
     Commit(u64),
     /// The actor gets the append's result.
     Answer(u64),
@@ -38,7 +38,7 @@ pub(super) enum Event {
     ToolActs(u64),
     ToolEnds(u64),
     DiskFull,
-    Room,
+    DiskRoom,
     /// `abide daemon stop`.
     Drain,
     /// The daemon stops waiting for running attempts.
@@ -52,7 +52,7 @@ pub(super) struct Life {
     pub(super) nature: Nature,
     /// The real time; never goes back.
     now: Timestamp,
-    /// The difference of the daemon's clock from it.
+    /// The daemon's clock minus the real time.
     skew: i64,
     /// Ordered by time, then randomly. Each event belongs to a daemon's generation, or to any if `None`.
     queue: BTreeMap<(Timestamp, u64), (Option<u64>, Event)>,
@@ -63,15 +63,15 @@ pub(super) struct Life {
     pub(super) outside: Outside,
     pub(super) people: People,
     pub(super) audit: Audit,
-    /// What happened in this life; see `everything`.
-    pub(super) seen: BTreeSet<String>,
+    /// The coverage goals that occurred; see `coverage_goals`.
+    pub(super) covered: BTreeSet<String>,
     /// The number of records when the tasks were last checked.
-    looked_at: usize,
-    talks: bool,
+    checked_records: usize,
+    verbose: bool,
 }
 
 impl Life {
-    pub(super) fn new(seed: u64, talks: bool) -> Self {
+    pub(super) fn new(seed: u64, verbose: bool) -> Self {
         let mut dice = Mint::new(DAWN, seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xAB1D_E000);
         let nature = Nature::new(&mut dice);
         Self {
@@ -86,44 +86,45 @@ impl Life {
             outside: Outside::default(),
             people: People::default(),
             audit: Audit::default(),
-            seen: BTreeSet::new(),
-            looked_at: 0,
-            talks,
+            covered: BTreeSet::new(),
+            checked_records: 0,
+            verbose,
         }
     }
 
-    /// Runs events with faults, then events without, after which the task must have ended.
+    /// Runs events with faults, then events without, until all tasks have ended.
     pub(super) fn run(&mut self) {
         self.start_daemon();
         for person in 0..2 {
             self.after(50, Event::Person(person));
         }
-        for _ in 0..STORM {
-            self.weather();
-            self.next();
+        for _ in 0..FAULTY_EVENTS {
+            self.draw_faults();
+            self.run_event();
         }
-        self.calm_down();
-        for _ in 0..CALM {
+        self.end_faults();
+        for _ in 0..CALM_EVENTS {
             if self.is_over() {
-                return self.look_back();
+                return self.check_at_end();
             }
-            self.next();
+            self.run_event();
         }
-        panic!("the task neither ends nor waits: {:#?}", self.disk.told.tasks());
+        panic!("a task neither ends nor waits for a person: {:#?}", self.disk.published.tasks());
     }
 
-    fn next(&mut self) {
-        let ((at, _), (generation, event)) = self.queue.pop_first().expect("people never stop looking up");
+    fn run_event(&mut self) {
+        let ((at, _), (generation, event)) =
+            self.queue.pop_first().expect("the people always have a next event");
         self.now = self.now.max(at);
         if generation.is_some_and(|of| of != self.generation) {
             return;
         }
-        self.say(|| format!("{event:?}"));
+        self.log(|| format!("{event:?}"));
         match event {
             Event::Person(person) => self.person(person),
             Event::Request(number) => self.request(number),
-            Event::Mail(message) => self.post(*message),
-            Event::Alarm => self.ring(),
+            Event::Mail(message) => self.admit(*message),
+            Event::Alarm => self.ring_alarm(),
             Event::Loaded => self.loaded(),
             Event::Linger => self.linger(),
             Event::Commit(append) => self.commit(append),
@@ -132,26 +133,26 @@ impl Life {
             Event::ToolActs(job) => self.tool_acts(job),
             Event::ToolEnds(job) => self.tool_ends(job),
             Event::DiskFull => self.disk.full = true,
-            Event::Room => self.room(),
+            Event::DiskRoom => self.free_disk(),
             Event::Drain => self.drain(),
             Event::CutOff => self.cut_off(),
             Event::Crash => self.crash(),
             Event::Start => self.start_daemon(),
         }
         self.work();
-        self.look();
-        self.look_at_actor();
+        self.check_after_event();
+        self.check_actor();
     }
 
-    /// Draws whether a fault happens between two events.
-    fn weather(&mut self) {
+    /// Draws the faults before the next event.
+    fn draw_faults(&mut self) {
         let nature = self.nature;
         if self.one_in(nature.crashes) {
             self.soon(Event::Crash);
         }
         if self.one_in(nature.full_disks) && !self.disk.full {
             self.soon(Event::DiskFull);
-            self.after(4000, Event::Room);
+            self.after(4000, Event::DiskRoom);
         }
         if self.one_in(nature.drains) {
             self.soon(Event::Drain);
@@ -161,15 +162,15 @@ impl Life {
         }
     }
 
-    fn calm_down(&mut self) {
-        self.say(|| "the storm is over".to_owned());
+    fn end_faults(&mut self) {
+        self.log(|| "no more faults".to_owned());
         self.nature = Nature::calm();
         self.queue.retain(|_, (_, event)| !matches!(event, Event::Crash | Event::Drain | Event::DiskFull));
         if self.disk.broken {
             self.crash();
         }
         if self.disk.full {
-            self.room();
+            self.free_disk();
         }
         if self.daemon.as_ref().is_some_and(|daemon| daemon.draining) {
             self.crash();
@@ -177,52 +178,54 @@ impl Life {
     }
 
     fn is_over(&self) -> bool {
-        self.daemon.is_some() && self.disk.told.live().next().is_none() && self.people.await_nothing()
+        self.daemon.is_some() && self.disk.published.live().next().is_none() && self.people.are_idle()
     }
 
     /// Checks after every event.
-    fn look(&mut self) {
-        if mem::replace(&mut self.looked_at, self.disk.records.len()) != self.disk.records.len() {
+    fn check_after_event(&mut self) {
+        if mem::replace(&mut self.checked_records, self.disk.records.len()) != self.disk.records.len() {
             self.check_tasks();
         }
-        // A task at work is never forgotten: the running daemon has it in memory.
+        // A running daemon has an actor for each conversation with a task at work.
         if let Some(daemon) = self.daemon.as_ref().filter(|d| !d.draining && d.actor.is_none()) {
             let lost = self.disk.broken;
-            for task in self.disk.told.live() {
-                assert!(lost || !is_at_work(task), "no actor has a task that is at work");
+            for task in self.disk.published.live() {
+                assert!(lost || !is_at_work(task), "a task is at work without an actor");
                 let wakes = daemon.alarm.is_some() || abide_engine::wake_at(task).is_none();
-                assert!(lost || wakes, "no alarm is set for it");
+                assert!(lost || wakes, "no alarm is set for a live task");
             }
         }
     }
 
     fn check_tasks(&mut self) {
-        let mut seen = Vec::new();
-        let tasks = self.disk.told.tasks();
+        let mut covered = Vec::new();
+        let tasks = self.disk.published.tasks();
         for task in tasks {
-            seen.push(format!("{:?}", status(task)));
-            seen.extend(task.paused.map(|pause| format!("{pause:?}")));
-            seen.extend(task.held.map(|pause| format!("held: {pause:?}")));
-            seen.extend(task.questions.values().map(|q| format!("{:?}", q.kind)));
+            covered.push(format!("{:?}", status(task)));
+            covered.extend(task.paused.map(|pause| format!("{pause:?}")));
+            covered.extend(task.held.map(|pause| format!("held: {pause:?}")));
+            covered.extend(task.questions.values().map(|q| format!("{:?}", q.kind)));
             if let Stage::Ended { end, .. } = &task.stage {
-                seen.push(format!("{:?}", end.reason));
+                covered.push(format!("{:?}", end.reason));
             }
         }
-        let lives = |id: &&TaskId| self.disk.told.task(**id).is_some_and(|task| !task.has_ended());
+        let lives = |id: &&TaskId| self.disk.published.task(**id).is_some_and(|task| !task.has_ended());
         let has_two = |task: &Task| task.children.iter().filter(lives).count() > 1;
-        seen.extend(tasks.iter().any(has_two).then(|| "two tasks beneath one".to_owned()));
-        seen.extend(tasks.iter().any(|task| task.head.depth > 1).then(|| "a task beneath two".to_owned()));
-        for what in seen {
-            if !self.seen.contains(&what) {
-                self.seen.insert(what);
+        covered.extend(tasks.iter().any(has_two).then(|| "two live sub-tasks of one task".to_owned()));
+        covered.extend(
+            tasks.iter().any(|task| task.head.depth > 1).then(|| "a sub-task of a sub-task".to_owned()),
+        );
+        for goal in covered {
+            if !self.covered.contains(&goal) {
+                self.covered.insert(goal);
             }
         }
     }
 
-    fn look_back(&mut self) {
-        self.seen.extend(self.audit.steps.iter().map(|(from, to)| format!("{from:?} -> {to:?}")));
-        self.disk.look_back();
-        self.outside.look_back(&self.disk);
+    fn check_at_end(&mut self) {
+        self.covered.extend(self.audit.steps.iter().map(|(from, to)| format!("{from:?} -> {to:?}")));
+        self.disk.check_at_end();
+        self.outside.check_at_end(&self.disk);
     }
 
     // Chance and time.
@@ -270,23 +273,24 @@ impl Life {
         self.queue.insert((at, tie), (generation, event));
     }
 
-    /// Schedules not before `at` on the daemon's clock.
-    pub(super) fn not_before(&mut self, at: Timestamp, event: Event) {
+    /// Schedules for `at` by the daemon's clock, for this daemon only.
+    pub(super) fn at_wall(&mut self, at: Timestamp, event: Event) {
         let (now, tie) = (self.now.plus(at.since(self.wall())), self.dice.random());
         self.queue.insert((now, tie), (Some(self.generation), event));
     }
 
     // Reporting.
 
-    pub(super) fn say(&self, words: impl FnOnce() -> String) {
-        if self.talks {
+    pub(super) fn log(&self, words: impl FnOnce() -> String) {
+        if self.verbose {
             eprintln!("{:>7} {}", self.now.since(DAWN), words());
         }
     }
 
-    pub(super) fn came_by(&mut self, what: &str) {
-        if !self.seen.contains(what) {
-            self.seen.insert(what.to_owned());
+    /// Notes that a coverage goal occurred.
+    pub(super) fn cover(&mut self, goal: &str) {
+        if !self.covered.contains(goal) {
+            self.covered.insert(goal.to_owned());
         }
     }
 

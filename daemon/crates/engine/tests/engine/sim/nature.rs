@@ -1,4 +1,5 @@
-//! The character of a seed's life: how often things go wrong (once in this many; 0: never), and how people and models behave.
+//! The parameters of a life, drawn from its seed: how often each fault occurs (once in this many; 0: never), and how people and
+//! models behave.
 
 use abide_engine::Mint;
 
@@ -7,7 +8,7 @@ pub(super) struct Nature {
     pub(super) crashes: u64,
     pub(super) full_disks: u64,
     pub(super) drains: u64,
-    /// Appends that the store refuses for a reason of its own.
+    /// Appends that the store refuses.
     pub(super) refusals: u64,
     /// Appends at which the disk breaks.
     pub(super) broken_disks: u64,
@@ -15,10 +16,10 @@ pub(super) struct Nature {
     pub(super) doubles: u64,
     pub(super) model_failures: u64,
     pub(super) tool_failures: u64,
-    /// Tools that start a task beneath their own.
+    /// Tools that start a sub-task.
     pub(super) forks: u64,
-    /// Commands other than answers and new tasks.
-    pub(super) meddling: u64,
+    /// Commands besides answers and new tasks: pause, resume, stop, archive, delete, late answers.
+    pub(super) interventions: u64,
     /// A model that often repeats its calls.
     pub(super) stubborn: bool,
     /// No faults: every task must end.
@@ -43,7 +44,7 @@ impl Nature {
             model_failures: one_of(&[0, 3, 8]),
             tool_failures: one_of(&[0, 4]),
             forks: one_of(&[0, 0, 4]),
-            meddling: one_of(&[3, 8, 30]),
+            interventions: one_of(&[3, 8, 30]),
             stubborn: one_of(&[0, 0, 0, 1]) == 1,
             calm: false,
             strict_limits: one_of(&[0, 0, 1]) == 1,
@@ -62,7 +63,7 @@ impl Nature {
             model_failures: 0,
             tool_failures: 0,
             forks: 0,
-            meddling: 0,
+            interventions: 0,
             stubborn: false,
             calm: true,
             strict_limits: false,

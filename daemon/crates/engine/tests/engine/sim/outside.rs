@@ -1,4 +1,4 @@
-//! A strict model, and tools that count what they really did.
+//! The simulated model and tools. The model checks every request; the tools count their executions.
 
 use super::{
     life::{Event, Life},
@@ -15,9 +15,9 @@ use abide_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Replaces an elided result; nothing else of a request may ever change.
+/// Replaces the text of an elided result. No other part of a sent transcript may change.
 const ELIDED: &str = "[This output was left out to fit the model's context.]";
-/// Printed by tools that had their effect.
+/// Printed by a tool that had its effect.
 const RAN: &str = "It ran";
 /// Tokens used by each reply.
 const TOKENS: u64 = 30;
@@ -26,21 +26,21 @@ const TOKENS: u64 = 30;
 pub(super) struct Outside {
     jobs: BTreeMap<u64, Job>,
     last: u64,
-    /// The newest committed request: one for all roots, which continue each other, and one for each sub-task.
+    /// The newest committed request of each transcript. The root tasks share one (`None`); each sub-task has its own.
     sent: BTreeMap<Option<TaskId>, (TaskId, Vec<Entry>)>,
     /// The attempts in which each call had its effect. Survives every daemon.
     acted: BTreeMap<CallId, Vec<u32>>,
-    /// Output printed so far.
-    spools: BTreeMap<(CallId, u32), String>,
+    /// The output of each attempt, as kept on disk.
+    outputs: BTreeMap<(CallId, u32), String>,
     /// Attempts whose helper is noted on disk. Survives every daemon.
     notes: BTreeSet<(CallId, u32)>,
     effects: BTreeMap<CallId, EffectClass>,
-    /// For each interrupted call, the output found of its last attempt.
-    so_far: BTreeMap<CallId, String>,
+    /// For each inspected call, the output found of its last attempt.
+    found_output: BTreeMap<CallId, String>,
     /// Edits that an inspection has found done.
     found_done: BTreeSet<CallId>,
-    /// Text shown of replies by the current daemon.
-    seen: BTreeMap<RecordId, String>,
+    /// The text of each reply that the current daemon has shown.
+    shown: BTreeMap<RecordId, String>,
 }
 
 struct Job {
@@ -51,9 +51,10 @@ struct Job {
 
 #[derive(PartialEq, Eq)]
 enum State {
-    /// Nothing of it may be shown or done yet.
+    /// It waits at the gate: it shows and does nothing.
     Gated,
     Open,
+    /// It has ended or was cancelled.
     Over,
 }
 
@@ -64,7 +65,7 @@ enum Work {
         shown: String,
         over: bool,
     },
-    /// `began`: it had its effect.
+    /// `acts`: it will have its effect. `began`: the time of that has come.
     Tool {
         plan: CallAssessed,
         acts: bool,
@@ -72,12 +73,12 @@ enum Work {
     },
 }
 
-/// The owner of the transcript that a task's model is sent; `None` for roots, which share one.
+/// The key of a task's transcript in [`Outside::sent`].
 fn transcript_of(task: &Task) -> Option<TaskId> {
     task.head.parent_id.map(|_| task.id)
 }
 
-/// A record in a word or two.
+/// The start of a record's debug output.
 pub(super) fn short(record: &NewRecord) -> String {
     let mut words = format!("{:?}", record.body);
     words.truncate(words.floor_char_boundary(90));
@@ -89,19 +90,19 @@ impl Life {
 
     /// Sends a model request; nothing of it is shown before its gate opens.
     pub(super) fn ask_model(&mut self, effect: Effect, history: &History) -> u64 {
-        let begun = self.disk.told.task(effect.task()).is_some();
-        assert!(begun, "a model is asked before the start of the task is on disk: the store may refuse it");
-        let task = history.task(effect.task()).expect("the task is of the newest tree");
+        let begun = self.disk.published.task(effect.task()).is_some();
+        assert!(begun, "a request is sent before its task's start is committed, which the store may refuse");
+        let task = history.task(effect.task()).expect("the task is in the newest tree");
         let entries = task.entries().to_vec();
         paired(&entries, false);
         assert!(
             !matches!(entries.last(), None | Some(Entry::Reply(_))),
-            "a model is asked to answer something"
+            "a request ends with an entry that a model can answer"
         );
-        self.outside.grows_at_its_end(task, &entries);
+        self.outside.check_extends_previous(task, &entries);
         for entry in &entries {
             if let Entry::Result(result) = entry {
-                self.outside.is_true(result);
+                self.outside.check_result(result);
             }
         }
         let end = self.model_decides(entries.len());
@@ -117,12 +118,12 @@ impl Life {
             *over = true;
         }
         if job.state == State::Open {
-            self.hand_over(number);
+            self.deliver_model_outcome(number);
         }
     }
 
-    fn hand_over(&mut self, number: u64) {
-        let job = self.outside.jobs.get_mut(&number).expect("it is over");
+    fn deliver_model_outcome(&mut self, number: u64) {
+        let job = self.outside.jobs.get_mut(&number).expect("the model call has ended");
         job.state = State::Over;
         let (effect, Work::Model { end, .. }) = (job.effect, &job.work) else { return };
         let end = end.clone();
@@ -130,7 +131,7 @@ impl Life {
         self.outcome(effect, input);
     }
 
-    /// The gate of a job opens: what led to it is committed.
+    /// Opens the gate of a job, because the append that led to it is committed.
     pub(super) fn open_gate(&mut self, number: u64) {
         let job = self.outside.jobs.get_mut(&number).expect("it runs");
         if job.state != State::Gated {
@@ -142,24 +143,24 @@ impl Life {
             Work::Model { entries, over, shown, .. } => {
                 let over = *over;
                 if let Effect::Model { item, .. } = effect {
-                    self.outside.seen.insert(item, shown.clone());
+                    self.outside.shown.insert(item, shown.clone());
                 }
-                let task = self.disk.told.task(effect.task()).expect("its request is on disk");
+                let task = self.disk.published.task(effect.task()).expect("its request is on disk");
                 self.outside.sent.insert(transcript_of(task), (task.id, entries.clone()));
-                self.is_written_down(effect);
+                self.check_committed(effect);
                 if over {
-                    self.hand_over(number);
+                    self.deliver_model_outcome(number);
                 }
             }
             Work::Tool { .. } => {
-                self.is_written_down(effect);
+                self.check_committed(effect);
                 self.in_this_daemon(self.nature.pace, Event::ToolActs(number));
             }
         }
     }
 
-    /// The gate of a job is dropped: what led to it was not committed.
-    pub(super) fn shut_gate(&mut self, number: u64) {
+    /// Drops the gate of a job, because the append that led to it has failed.
+    pub(super) fn drop_gate(&mut self, number: u64) {
         if self.outside.jobs.get(&number).is_some_and(|job| job.state == State::Gated) {
             self.cancel(number);
         }
@@ -169,32 +170,32 @@ impl Life {
     pub(super) fn check_stops(&self, records: &[NewRecord]) {
         for record in records {
             let RecordBody::TaskEnded(end) = &record.body else { continue };
-            let task = record.task_id.and_then(|id| self.disk.told.task(id));
+            let task = record.task_id.and_then(|id| self.disk.published.task(id));
             let Some(Stage::Thinking { item, .. }) = task.map(|task| &task.stage) else { continue };
             let is_over = |record: &NewRecord| match &record.body {
                 RecordBody::Reply(_) => record.id == *item,
                 RecordBody::ModelFailed(failed) => failed.item == *item,
                 _ => false,
             };
-            let Some(seen) = self.outside.seen(*item) else { continue };
+            let Some(shown) = self.outside.shown(*item) else { continue };
             let stopped = |record: &NewRecord| matches!(&record.body, RecordBody::TaskEnded(end) if end.reason == EndReason::Stopped);
             let answers = |record: &NewRecord| matches!(record.body, RecordBody::QuestionAnswered(_));
             let is_stopped = match end.reason {
                 EndReason::Stopped => true,
-                // An answer can end the parent too, and kills nothing first.
+                // An answer can end the parent too, and does not kill attempts first.
                 EndReason::ParentEnded => records.iter().any(stopped) && !records.iter().any(answers),
                 _ => false,
             };
             if is_stopped && !records.iter().any(is_over) {
-                let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == *item && p.text == seen);
-                assert!(records.iter().any(kept), "what people had seen of a reply is lost: {seen:?}");
+                let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == *item && p.text == shown);
+                assert!(records.iter().any(kept), "the shown text of a cut-off reply is lost: {shown:?}");
             }
         }
     }
 
     // Tools.
 
-    /// Prepares a call whose start may not be committed yet: it gets a helper, which is noted on disk, and does nothing.
+    /// Prepares a call whose start may not be committed yet: it gets a helper, which is noted on disk, and does nothing else.
     pub(super) fn prepare_tool(&mut self, effect: Effect, history: &History) -> Option<u64> {
         let Effect::Tool { task, call: id, attempt } = effect else { return None };
         let plan = history.task(task)?.call(id)?.assessed.clone()?;
@@ -203,11 +204,12 @@ impl Life {
         Some(self.job(effect, State::Gated, Work::Tool { plan, acts, began: false }))
     }
 
-    fn is_written_down(&mut self, effect: Effect) {
+    /// Checks that the start of an attempt is on disk before it acts.
+    fn check_committed(&mut self, effect: Effect) {
         let (task, id, attempt) = match effect {
             Effect::Tool { task, call, attempt } => (task, call, attempt),
             Effect::Model { task, item, attempt } => {
-                let stage = self.disk.told.task(task).map(|task| &task.stage);
+                let stage = self.disk.published.task(task).map(|task| &task.stage);
                 assert!(
                     matches!(stage, Some(Stage::Thinking { item: i, attempt: a, .. }) if (*i, *a) == (item, attempt)),
                     "a model's reply counts only after its request is committed"
@@ -215,7 +217,8 @@ impl Life {
                 return;
             }
         };
-        let call = self.disk.told.task(task).and_then(|task| task.call(id)).expect("what runs is on disk");
+        let call =
+            self.disk.published.task(task).and_then(|task| task.call(id)).expect("a running call is on disk");
         assert!(
             matches!(call.stage, CallStage::Started { attempt: on_disk, .. } if on_disk == attempt),
             "a tool acts only after its start is committed"
@@ -230,11 +233,11 @@ impl Life {
         }
     }
 
-    /// A new daemon drops the notes of calls that have a result, or whose start was never committed.
+    /// Drops the helper notes of calls that have a result or whose start was never committed, as a new daemon does.
     pub(super) fn drop_settled_notes(&mut self) {
         let open: BTreeSet<CallId> = self
             .disk
-            .told
+            .published
             .live()
             .flat_map(|task| task.calls())
             .filter(|c| !c.is_finished())
@@ -243,7 +246,7 @@ impl Life {
         let dropped = self.outside.notes.len();
         self.outside.notes.retain(|(call, _)| open.contains(call));
         if self.outside.notes.len() < dropped {
-            self.came_by("a note that a crash left");
+            self.cover("a helper note left by a crash");
         }
     }
 
@@ -263,13 +266,13 @@ impl Life {
             self.fork(task);
         }
         let output = format!("output of {} {attempt}", call.short());
-        self.outside.spools.insert((call, attempt), output);
+        self.outside.outputs.insert((call, attempt), output);
         // An edit applies only to the content that it was assessed with.
         let done_before = class == EffectClass::Verifiable && self.outside.acted.contains_key(&call);
         if acts && !done_before {
             assert!(
-                self.disk.told.task(task).is_some_and(|t| !t.has_ended()),
-                "it acts after its task has ended"
+                self.disk.published.task(task).is_some_and(|t| !t.has_ended()),
+                "a tool acts after its task has ended"
             );
             let attempts = self.outside.acted.entry(call).or_default();
             attempts.push(attempt);
@@ -293,7 +296,7 @@ impl Life {
         self.outcome(effect, Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 3 });
     }
 
-    /// A new daemon's inspection of a call that had started.
+    /// Inspects a call that had started and was interrupted.
     pub(super) fn inspect(&mut self, call: &Call) -> Finding {
         let (id, attempt) = (call.block.id, call.attempts);
         let edit = match call.effect() {
@@ -304,10 +307,10 @@ impl Life {
         };
         if edit == EditState::Done {
             self.outside.found_done.insert(id);
-            self.came_by("an edit found done");
+            self.cover("an edit found done");
         }
-        let output = self.outside.spools.get(&(id, attempt)).cloned().unwrap_or_default();
-        self.outside.so_far.insert(id, output.clone());
+        let output = self.outside.outputs.get(&(id, attempt)).cloned().unwrap_or_default();
+        self.outside.found_output.insert(id, output.clone());
         Finding { call: id, output, edit }
     }
 
@@ -322,15 +325,14 @@ impl Life {
         }
     }
 
-    // Ends.
-
+    // Jobs.
     fn job(&mut self, effect: Effect, state: State, work: Work) -> u64 {
         self.outside.last += 1;
         self.outside.jobs.insert(self.outside.last, Job { effect, state, work });
         self.outside.last
     }
 
-    /// Kills a job's processes; their effect may still happen.
+    /// Cancels a job. A tool's effect may happen just before.
     pub(super) fn cancel(&mut self, number: u64) {
         if self.one_in(3) {
             self.tool_acts(number);
@@ -338,33 +340,33 @@ impl Life {
         if let Some(job) = self.outside.jobs.get_mut(&number) {
             if let (State::Gated, Effect::Tool { call, attempt, .. }) = (&job.state, job.effect) {
                 self.outside.notes.remove(&(call, attempt));
-                self.seen.insert("a prepared call that never began".to_owned());
+                self.covered.insert("a prepared call that never started".to_owned());
             }
             job.state = State::Over;
         }
     }
 
-    /// The daemon has died: helpers kill its processes.
-    pub(super) fn cut_jobs(&mut self) {
+    /// The daemon has died, and the helpers kill the tools' processes.
+    pub(super) fn kill_jobs(&mut self) {
         let open: Vec<u64> =
             self.outside.jobs.iter().filter(|(_, job)| job.state == State::Open).map(|(n, _)| *n).collect();
         for job in open {
             self.cancel(job);
         }
         self.outside.jobs.clear();
-        self.outside.seen.clear();
+        self.outside.shown.clear();
     }
 
     fn model_outcome(&mut self, effect: Effect, end: End) -> Input {
-        let Effect::Model { task, item, .. } = effect else { panic!("a model's outcome") };
+        let Effect::Model { task, item, .. } = effect else { panic!("not a model call: {effect:?}") };
         match end {
             End::Failed(failure) => Input::ModelFailed { task, item, failure, traces: Traces::default() },
-            End::Replied { stop, text, plans, forgotten } => {
+            End::Replied { stop, text, plans, unassessed } => {
                 let mut mint = self.mint();
                 let ids: Vec<CallId> = plans.iter().map(|_| CallId(mint.uuid())).collect();
                 let mut assessed: Vec<_> =
                     plans.iter().zip(&ids).map(|(plan, id)| plan.assessed(*id)).collect();
-                if forgotten {
+                if unassessed {
                     assessed.clear();
                 }
                 let reply = reply(stop, &text, &plans, &ids, TOKENS);
@@ -375,14 +377,14 @@ impl Life {
 }
 
 impl Outside {
-    /// It may still have its effect or show output.
+    /// Whether the job may still act or show output.
     pub(super) fn is_alive(&self, job: u64) -> bool {
         self.jobs.get(&job).is_some_and(|job| job.state != State::Over)
     }
 
     /// The shown text of a reply.
-    pub(super) fn seen(&self, item: RecordId) -> Option<String> {
-        self.seen.get(&item).filter(|text| !text.is_empty()).cloned()
+    pub(super) fn shown(&self, item: RecordId) -> Option<String> {
+        self.shown.get(&item).filter(|text| !text.is_empty()).cloned()
     }
 
     /// The conversation was deleted.
@@ -391,72 +393,78 @@ impl Outside {
     }
 
     /// Checks that each request extends the one before; only outputs may be elided.
-    fn grows_at_its_end(&self, task: &Task, entries: &[Entry]) {
+    fn check_extends_previous(&self, task: &Task, entries: &[Entry]) {
         let own = transcript_of(task);
         if own.is_some() {
             let prompt = Entry::User(task.head.original_prompt.clone());
-            assert_eq!(entries.first(), Some(&prompt), "a task beneath another has a transcript of its own");
+            assert_eq!(entries.first(), Some(&prompt), "a sub-task's transcript begins with its own prompt");
         }
         let Some((before_task, before)) = self.sent.get(&own) else { return };
         assert!(entries.len() >= before.len(), "a request is shorter than the one before");
         assert!(
             *before_task == task.id || entries.len() > before.len(),
-            "a task begins with a person's words"
+            "a root task adds its prompt to the transcript"
         );
         for (was, is) in before.iter().zip(entries) {
             let elided = matches!((was, is), (Entry::Result(was), Entry::Result(is))
                 if was.call_id == is.call_id && was.provider_id == is.provider_id && was.ok == is.ok && is.text == ELIDED);
-            assert!(was == is || elided, "the prefix changed: {was:?} became {is:?}");
+            assert!(was == is || elided, "a sent entry changed: {was:?} became {is:?}");
         }
     }
 
-    /// Checks that the model is told what really happened.
-    fn is_true(&self, told: &ResultEntry) {
-        let Some(class) = self.effects.get(&told.call_id) else {
-            assert!(!self.acted.contains_key(&told.call_id));
-            assert!(!told.text.contains(RAN), "told of something that never ran: {told:?}");
+    /// Checks that a result agrees with what the tool did.
+    fn check_result(&self, result: &ResultEntry) {
+        let Some(class) = self.effects.get(&result.call_id) else {
+            assert!(!self.acted.contains_key(&result.call_id));
+            assert!(!result.text.contains(RAN), "the result of a call that never ran: {result:?}");
             return;
         };
-        if told.text == ELIDED {
+        if result.text == ELIDED {
             return;
         }
-        let acted = self.acted.get(&told.call_id);
-        let done = told.text.contains("found the file as it should be");
-        let unknown = told.text.contains("effects are unknown");
-        if told.text.contains(RAN) || done {
-            assert!(acted.is_some(), "told that it ran, and it did not: {told:?}");
+        let acted = self.acted.get(&result.call_id);
+        let done = result.text.contains("found the file as it should be");
+        let unknown = result.text.contains("effects are unknown");
+        if result.text.contains(RAN) || done {
+            assert!(acted.is_some(), "the result says that the call ran, and it did not: {result:?}");
         }
         if acted.is_some() && *class != EffectClass::Pure {
-            assert!(told.text.contains(RAN) || done || unknown, "it ran, and nobody says so: {told:?}");
+            assert!(
+                result.text.contains(RAN) || done || unknown,
+                "the call ran, and its result does not say so: {result:?}"
+            );
         }
-        assert_eq!(told.ok && *class != EffectClass::Control, (told.text.contains(RAN) && told.ok) || done);
-        if told.text.contains("Interrupted: ") {
-            assert!(unknown && !told.ok, "{told:?}");
-            let so_far = self.so_far.get(&told.call_id).expect("somebody has looked");
-            assert!(told.text.contains(so_far.as_str()), "{told:?}");
+        assert_eq!(
+            result.ok && *class != EffectClass::Control,
+            (result.text.contains(RAN) && result.ok) || done
+        );
+        if result.text.contains("Interrupted: ") {
+            assert!(unknown && !result.ok, "{result:?}");
+            let found_output = self.found_output.get(&result.call_id).expect("the call was inspected");
+            assert!(result.text.contains(found_output.as_str()), "{result:?}");
         }
     }
 
-    pub(super) fn look_back(&self, disk: &super::disk::Disk) {
-        let entries = disk.told.root().map(Task::entries).unwrap_or_default();
-        let mut told: BTreeSet<CallId> = BTreeSet::new();
+    pub(super) fn check_at_end(&self, disk: &super::disk::Disk) {
+        let entries = disk.published.root().map(Task::entries).unwrap_or_default();
+        let mut answered: BTreeSet<CallId> = BTreeSet::new();
         for entry in entries {
             if let Entry::Result(result) = entry {
-                self.is_true(result);
-                told.insert(result.call_id);
+                self.check_result(result);
+                answered.insert(result.call_id);
             }
         }
-        // A sub-task's transcript is dropped, and its last results were for no model.
-        told.extend(disk.records.iter().filter_map(|record| match &record.body {
-            RecordBody::CallFinished(f) if record.task_id.is_some_and(|id| disk.is_child(id)) => {
+        // A sub-task's transcript is dropped at its end, so its results are looked up in the records.
+        answered.extend(disk.records.iter().filter_map(|record| match &record.body {
+            RecordBody::CallFinished(f) if record.task_id.is_some_and(|id| disk.is_sub_task(id)) => {
                 Some(f.call_id)
             }
             _ => None,
         }));
-        assert!(self.acted.keys().all(|call| told.contains(call)), "every call that ran is told to a model");
+        assert!(self.acted.keys().all(|call| answered.contains(call)), "every call that ran has a result");
         assert!(
-            self.notes.iter().all(|(call, _)| told.contains(call)),
-            "a note on a call that never started"
+            self.notes.iter().all(|(call, _)| answered.contains(call)),
+            "a helper note is left of a call that never started"
         );
     }
 }

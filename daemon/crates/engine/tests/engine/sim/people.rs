@@ -18,22 +18,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub(super) struct People {
-    requests: BTreeMap<u64, Ask>,
+    requests: BTreeMap<u64, Request>,
     last: u64,
-    /// All items that were ever open.
+    /// All questions that were ever open, each with its task.
     questions: Vec<(TaskId, QuestionId)>,
     approvals: Vec<ApprovalId>,
-    /// Items whose answer or decision was acknowledged as the winning one.
-    won: BTreeSet<uuid::Uuid>,
-    /// Start requests by id, with the task that was acknowledged.
+    /// Questions and approvals whose answer or decision was acknowledged.
+    acknowledged: BTreeSet<uuid::Uuid>,
+    /// The messages sent, by id, each with the task whose start was acknowledged.
     messages: BTreeMap<String, Option<TaskId>>,
-    /// Requests sent to a daemon that died before its reply.
+    /// Start requests to which a daemon died before it replied.
     unacknowledged: Vec<ClientMessage>,
 }
 
 /// A request that has been sent.
 #[derive(Debug, Clone)]
-enum Ask {
+enum Request {
     Start { message: ClientMessage, task: TaskId },
     Stop(TaskId),
     Answer(TaskId, QuestionId, Option<String>),
@@ -43,7 +43,7 @@ enum Ask {
     Other(Command),
 }
 
-impl Ask {
+impl Request {
     /// The task that the request names.
     const fn task(&self) -> Option<TaskId> {
         match self {
@@ -55,15 +55,16 @@ impl Ask {
 }
 
 /// The greatest depth of a sub-task.
-const DEEPEST: u32 = 2;
+const MAX_DEPTH: u32 = 2;
 /// The most live tasks of a tree.
-const MOST: usize = 5;
+const MAX_LIVE_TASKS: usize = 5;
 
 /// Why a request failed.
 type Failure = driver::Failure<AppendError>;
 
 impl People {
-    pub(super) fn await_nothing(&self) -> bool {
+    /// No request is without a reply.
+    pub(super) fn are_idle(&self) -> bool {
         self.requests.is_empty() && self.unacknowledged.is_empty()
     }
 
@@ -83,10 +84,10 @@ impl Life {
         }
         self.read_inbox();
         if let Some(message) = self.people.unacknowledged.pop() {
-            self.came_by("a request sent again");
+            self.cover("a request sent again");
             return self.start(message);
         }
-        let live: Vec<TaskId> = self.disk.told.live().map(|task| task.id).collect();
+        let live: Vec<TaskId> = self.disk.published.live().map(|task| task.id).collect();
         if live.is_empty() {
             if !self.nature.calm && self.one_in(2) {
                 self.new_task();
@@ -96,14 +97,14 @@ impl Life {
         if self.nature.calm || self.one_in(2) {
             self.respond();
         }
-        if self.one_in(self.nature.meddling) {
+        if self.one_in(self.nature.interventions) {
             let task = self.pick(&live);
-            self.meddle(task);
+            self.intervene(task);
         }
     }
 
     fn read_inbox(&mut self) {
-        for task in self.disk.told.live() {
+        for task in self.disk.published.live() {
             for id in task.questions.keys().map(|id| (task.id, *id)) {
                 if !self.people.questions.contains(&id) {
                     self.people.questions.push(id);
@@ -124,23 +125,23 @@ impl Life {
             let waits = |task: &&Task| {
                 !task.questions.is_empty() || !task.approvals.is_empty() || task.paused.is_some()
             };
-            let waiting: Vec<TaskId> = self.disk.told.live().filter(waits).map(|task| task.id).collect();
+            let waiting: Vec<TaskId> = self.disk.published.live().filter(waits).map(|task| task.id).collect();
             if waiting.is_empty() {
                 return;
             }
             let chosen = self.pick(&waiting);
-            let Some(task) = self.disk.told.task(chosen) else { return };
+            let Some(task) = self.disk.published.task(chosen) else { return };
             let (id, paused) = (task.id, task.paused);
             let question = task.questions.values().next().map(|q| (q.id, q.kind));
             let approval = task.approvals.keys().next().copied();
             if let Some(approval) = approval {
                 let decision = self.decision();
-                self.ask(Ask::Decide(approval, decision));
+                self.send_request(Request::Decide(approval, decision));
             } else if let Some((question, kind)) = question {
                 let response = self.response(kind);
-                self.ask(Ask::Answer(id, question, response));
+                self.send_request(Request::Answer(id, question, response));
             } else if paused.is_some() && (self.nature.calm || self.one_in(2)) {
-                self.ask(Ask::Other(Command::Resume { task: id }));
+                self.send_request(Request::Other(Command::Resume { task: id }));
             }
         }
     }
@@ -160,15 +161,15 @@ impl Life {
         response.map(str::to_owned)
     }
 
-    fn meddle(&mut self, task: TaskId) {
+    fn intervene(&mut self, task: TaskId) {
         match self.roll(13) {
-            12 if self.one_in(4) => self.ask(Ask::Delete),
-            0..3 => self.ask(Ask::Other(Command::Pause { task })),
-            3..6 => self.ask(Ask::Other(Command::Resume { task })),
-            6 => self.ask(Ask::Stop(task)),
+            12 if self.one_in(4) => self.send_request(Request::Delete),
+            0..3 => self.send_request(Request::Other(Command::Pause { task })),
+            3..6 => self.send_request(Request::Other(Command::Resume { task })),
+            6 => self.send_request(Request::Stop(task)),
             7 => {
                 let archived = self.one_in(2);
-                self.ask(Ask::Other(Command::Archive { archived }));
+                self.send_request(Request::Other(Command::Archive { archived }));
             }
             8 => self.new_task(),
             9 if !self.people.messages.is_empty() => self.repeat(),
@@ -181,12 +182,12 @@ impl Life {
         if !self.people.approvals.is_empty() && self.one_in(2) {
             let (approvals, decision) = (self.people.approvals.clone(), self.decision());
             let approval = self.pick(&approvals);
-            self.ask(Ask::Decide(approval, decision));
+            self.send_request(Request::Decide(approval, decision));
         } else if !self.people.questions.is_empty() {
             let questions = self.people.questions.clone();
             let (task, question) = self.pick(&questions);
             let response = self.response(QuestionKind::Agent);
-            self.ask(Ask::Answer(task, question, response));
+            self.send_request(Request::Answer(task, question, response));
         }
     }
 
@@ -200,7 +201,7 @@ impl Life {
         self.start(message);
     }
 
-    /// Repeats a request's id, with the same words or (a client's defect) with others.
+    /// Sends an earlier message id again, with the same digest or (a client's defect) with another one.
     fn repeat(&mut self) {
         let count = self.people.messages.len() as u64;
         let id = format!("m{}", self.roll(count));
@@ -210,15 +211,15 @@ impl Life {
 
     fn start(&mut self, message: ClientMessage) {
         let task = TaskId(self.mint().uuid());
-        self.ask(Ask::Start { message, task });
+        self.send_request(Request::Start { message, task });
     }
 
-    /// A tool starts a task beneath its own.
+    /// A tool starts a sub-task of its task.
     pub(super) fn fork(&mut self, parent: TaskId) {
-        let depth = self.disk.told.task(parent).map_or(0, |task| task.head.depth);
-        if depth < DEEPEST && self.disk.told.live().count() < MOST {
+        let depth = self.disk.published.task(parent).map_or(0, |task| task.head.depth);
+        if depth < MAX_DEPTH && self.disk.published.live().count() < MAX_LIVE_TASKS {
             let task = TaskId(self.mint().uuid());
-            self.ask(Ask::Fork { parent, task });
+            self.send_request(Request::Fork { parent, task });
         }
     }
 
@@ -239,127 +240,141 @@ impl Life {
         TaskStarted { mode, limits, restart, ..head() }
     }
 
-    fn ask(&mut self, ask: Ask) {
+    fn send_request(&mut self, request: Request) {
         self.people.last += 1;
-        self.people.requests.insert(self.people.last, ask);
+        self.people.requests.insert(self.people.last, request);
         self.in_this_daemon(60, Event::Request(self.people.last));
     }
 
     /// The daemon receives the request.
     pub(super) fn request(&mut self, number: u64) {
-        let Some(ask) = self.people.requests.get(&number).cloned() else { return };
-        let command = match ask {
-            Ask::Start { message, task } => {
+        let Some(request) = self.people.requests.get(&number).cloned() else { return };
+        let command = match request {
+            Request::Start { message, task } => {
                 if self.disk.started(&message).is_some() {
                     return self.reply(number, Ok(()));
                 }
                 let head = TaskStarted { client_message: Some(message), ..self.head() };
                 Command::Start(Box::new(Start { task, conversation: Some(facts()), head }))
             }
-            Ask::Stop(task) => Command::Stop { task },
-            Ask::Answer(task, question, response) => Command::Answer { task, question, response, by: None },
-            Ask::Decide(approval, decision) => Command::Decide { approval, decision, note: None, by: None },
-            Ask::Delete => return self.post(Message::Delete { reply: number }),
-            Ask::Fork { parent, task } => {
+            Request::Stop(task) => Command::Stop { task },
+            Request::Answer(task, question, response) => {
+                Command::Answer { task, question, response, by: None }
+            }
+            Request::Decide(approval, decision) => {
+                Command::Decide { approval, decision, note: None, by: None }
+            }
+            Request::Delete => return self.admit(Message::Delete { reply: number }),
+            Request::Fork { parent, task } => {
                 let head = TaskStarted { original_prompt: format!("Do a part: {task}"), ..self.head() };
                 let fork = Box::new(Fork { parent, task, head });
-                return self.post(Message::Fork { fork, reply: number });
+                return self.admit(Message::Fork { fork, reply: number });
             }
-            Ask::Other(command) => command,
+            Request::Other(command) => command,
         };
-        self.post(Message::Command { command, reply: number });
+        self.admit(Message::Command { command, reply: number });
     }
 
-    /// Checks a reply: what it says must be on disk.
-    pub(super) fn reply(&mut self, number: u64, told: Result<(), Failure>) {
-        let Some(ask) = self.people.requests.remove(&number) else { return };
-        self.say(|| format!("    told of {ask:?}: {told:?}"));
-        if let (Err(Failure::Refused(Refusal::Ended(reason))), Some(task)) = (&told, ask.task()) {
-            let ended = self.disk.told.task(task).is_none_or(Task::has_ended);
-            assert!(ended, "told that the task has ended ({reason:?}), and it has not");
+    /// Checks a reply against the records on disk.
+    pub(super) fn reply(&mut self, number: u64, answer: Result<(), Failure>) {
+        let Some(request) = self.people.requests.remove(&number) else { return };
+        self.log(|| format!("    reply to {request:?}: {answer:?}"));
+        if let (Err(Failure::Refused(Refusal::Ended(reason))), Some(task)) = (&answer, request.task()) {
+            let ended = self.disk.published.task(task).is_none_or(Task::has_ended);
+            assert!(ended, "a command is refused because its task has ended ({reason:?}), and it has not");
         }
-        match ask {
-            Ask::Start { message, task } => self.told_of_start(&message, task, &told),
-            Ask::Stop(task) => {
-                let ended = self.disk.told.task(task).is_none_or(|task| task.has_ended());
-                let lives = matches!(told, Err(Failure::ShuttingDown | Failure::Failed(_)));
-                assert!(ended || lives, "told of a stop that has not happened: {told:?}");
+        match request {
+            Request::Start { message, task } => self.check_start_reply(&message, task, &answer),
+            Request::Stop(task) => {
+                let ended = self.disk.published.task(task).is_none_or(|task| task.has_ended());
+                let failed = matches!(answer, Err(Failure::ShuttingDown | Failure::Failed(_)));
+                assert!(ended || failed, "a stop is acknowledged, and the task lives: {answer:?}");
             }
-            Ask::Answer(_, question, response) => {
-                let answer = self.audit.answer(question);
-                match told {
+            Request::Answer(_, question, response) => {
+                let recorded = self.audit.answer(question);
+                match answer {
                     Ok(()) => {
-                        assert_eq!(answer, Some(&response), "the answer that won is the one that counts");
-                        assert!(self.people.won.insert(question.0), "one answer wins");
+                        assert_eq!(recorded, Some(&response), "the acknowledged answer is the recorded one");
+                        assert!(
+                            self.people.acknowledged.insert(question.0),
+                            "only one answer is acknowledged"
+                        );
                     }
                     Err(Failure::Refused(Refusal::Answered(first))) => {
-                        assert_eq!(answer, Some(&first.said), "the loser is told the first answer");
-                        self.came_by("a lost race");
+                        assert_eq!(recorded, Some(&first.said), "the refusal names the first answer");
+                        self.cover("a second answer refused");
                     }
                     Err(Failure::Refused(Refusal::NoQuestion)) => {
-                        assert_eq!(answer, None, "it has no answer");
+                        assert_eq!(recorded, None, "the question has no answer");
                     }
                     Err(_) => {}
                 }
             }
-            Ask::Decide(approval, decision) => {
-                let decided = self.audit.decision(approval);
-                match told {
+            Request::Decide(approval, decision) => {
+                let recorded = self.audit.decision(approval);
+                match answer {
                     Ok(()) => {
-                        assert_eq!(decided, Some(decision), "the decision that won is the one that counts");
-                        assert!(self.people.won.insert(approval.0), "one decision wins");
+                        assert_eq!(recorded, Some(decision), "the acknowledged decision is the recorded one");
+                        assert!(
+                            self.people.acknowledged.insert(approval.0),
+                            "only one decision is acknowledged"
+                        );
                     }
                     Err(Failure::Refused(Refusal::Decided(first))) => {
-                        assert_eq!(decided, Some(first.said), "the loser is told the first decision");
-                        self.came_by("a lost race");
+                        assert_eq!(recorded, Some(first.said), "the refusal names the first decision");
+                        self.cover("a second answer refused");
                     }
-                    Err(Failure::Refused(Refusal::NoApproval)) => assert_eq!(decided, None, "it is decided"),
+                    Err(Failure::Refused(Refusal::NoApproval)) => {
+                        assert_eq!(recorded, None, "the approval has no decision");
+                    }
                     Err(_) => {}
                 }
             }
-            Ask::Delete => {
+            Request::Delete => {
                 assert!(
-                    told.is_err() || self.disk.records.is_empty(),
-                    "told of a deletion, and records are there"
+                    answer.is_err() || self.disk.records.is_empty(),
+                    "a deletion is acknowledged, and records are left"
                 );
             }
-            Ask::Fork { parent, task } => {
+            Request::Fork { parent, task } => {
                 let parent_of = |task: &Task| task.head.parent_id;
-                let started = self.disk.told.task(task).and_then(parent_of);
-                match told {
-                    Ok(()) => assert!(started == Some(parent) || self.disk.told.task(parent).is_none()),
-                    Err(Failure::Refused(_)) => assert_eq!(started, None, "refused, and it is there"),
+                let started = self.disk.published.task(task).and_then(parent_of);
+                match answer {
+                    Ok(()) => assert!(started == Some(parent) || self.disk.published.task(parent).is_none()),
+                    Err(Failure::Refused(_)) => {
+                        assert_eq!(started, None, "a fork is refused, and its task exists");
+                    }
                     Err(_) => {}
                 }
             }
-            Ask::Other(_) => {}
+            Request::Other(_) => {}
         }
     }
 
-    /// However often a message is sent, it starts one task, and every reply names that one.
-    fn told_of_start(&mut self, message: &ClientMessage, task: TaskId, told: &Result<(), Failure>) {
+    /// A message starts one task, however often it is sent, and every reply names that task.
+    fn check_start_reply(&mut self, message: &ClientMessage, task: TaskId, answer: &Result<(), Failure>) {
         match self.disk.started(message) {
             Some(Ok(started)) => {
                 let acknowledged = self.people.messages.get_mut(&message.id).expect("it was sent");
                 let first = *acknowledged.get_or_insert(started);
-                assert_eq!(first, started, "one message, one task");
+                assert_eq!(first, started, "a message starts one task");
                 if started != task {
-                    self.came_by("a message sent twice");
+                    self.cover("a message sent twice");
                 }
             }
-            Some(Err(())) => self.came_by("a conflict"),
+            Some(Err(())) => self.cover("a message id sent with another digest"),
             None => {
-                assert!(told.is_err(), "told of a task that is not on disk");
+                assert!(answer.is_err(), "a start is acknowledged, and its task is not on disk");
                 let acknowledged = self.people.messages.get(&message.id).is_some_and(Option::is_some);
-                assert!(!acknowledged, "a task that was acknowledged has vanished");
+                assert!(!acknowledged, "an acknowledged task is no longer on disk");
             }
         }
     }
 
-    /// Connections break: requests without a reply are unacknowledged, and starts are repeated.
-    pub(super) fn hang_up(&mut self) {
-        for ask in std::mem::take(&mut self.people.requests).into_values() {
-            if let Ask::Start { message, .. } = ask
+    /// The daemon has died, and with it all connections: starts without a reply will be sent again.
+    pub(super) fn break_connections(&mut self) {
+        for request in std::mem::take(&mut self.people.requests).into_values() {
+            if let Request::Start { message, .. } = request
                 && message.digest == "d"
             {
                 self.people.unacknowledged.push(message);

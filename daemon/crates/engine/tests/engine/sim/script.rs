@@ -12,17 +12,17 @@ pub(super) enum End {
         stop: StopReason,
         text: String,
         plans: Vec<Plan>,
-        /// Nobody could say what is known of the calls.
-        forgotten: bool,
+        /// The outcome has no assessments of the calls.
+        unassessed: bool,
     },
     Failed(ModelFailure),
 }
 
-/// The longest transcript of which a model never says that it is too long for it.
-const SHORT: usize = 6;
+/// A shorter transcript than this never overflows the model's context.
+const MIN_OVERFLOW: usize = 6;
 
 impl Life {
-    /// `entries`: the number of entries it is sent.
+    /// Draws how a model call ends; `entries` is the length of the transcript that it was sent.
     pub(super) fn model_decides(&mut self, entries: usize) -> End {
         if self.one_in(self.nature.model_failures) {
             return End::Failed(self.failure(entries));
@@ -36,7 +36,7 @@ impl Life {
             _ => [StopReason::EndTurn, StopReason::ToolCalls][usize::from(!plans.is_empty())],
         };
         let text = self.pick(&["", "Some words."]).to_owned();
-        End::Replied { stop, text, plans, forgotten: self.one_in(40) && !self.nature.calm }
+        End::Replied { stop, text, plans, unassessed: self.one_in(40) && !self.nature.calm }
     }
 
     fn failure(&mut self, entries: usize) -> ModelFailure {
@@ -47,7 +47,7 @@ impl Life {
         if self.one_in(12) {
             kind = self.pick(&[K::Auth, K::BadRequest, K::Malformed]);
         }
-        if kind == K::ContextOverflow && entries < SHORT {
+        if kind == K::ContextOverflow && entries < MIN_OVERFLOW {
             kind = K::Network;
         }
         let retryable = matches!(kind, K::Network | K::Stalled | K::Overloaded | K::RateLimited);
