@@ -1,4 +1,4 @@
-//! A conversation, as its records tell: the only state there is.
+//! A conversation's state, folded from its records. The engine has no other state.
 
 mod checkpoint;
 mod fold;
@@ -15,17 +15,17 @@ use abide_protocol::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, iter};
 
-/// What the records of one conversation say.
+/// The state of one conversation, folded from its records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     /// `None` before its first record.
     pub conversation: Option<Conversation>,
-    /// The newest root task, then all tasks beneath it, in the order in which they were started: each after its parent. Earlier roots
-    /// have ended, and what was beneath them too.
+    /// The newest root task, then all its sub-tasks at any depth, in the order in which they were started: each after its parent.
+    /// Earlier roots and their sub-tasks have ended.
     pub(crate) tasks: Vec<Task>,
-    /// What the next root task's model is sent of earlier roots; only as long as no root is in memory.
+    /// The transcript of earlier roots, which the next root continues. Used only while `tasks` is empty, after a checkpoint.
     pub(crate) inherited: Transcript,
-    /// Daemon starts in a row that found this tree at work and without progress.
+    /// Consecutive daemon starts that found this tree of tasks at work, without progress since the one before.
     pub(crate) restarts: u32,
     /// The first response to each question that has one.
     pub(crate) answered: BTreeMap<QuestionId, First<Option<String>>>,
@@ -33,14 +33,14 @@ pub struct History {
     pub(crate) decided: BTreeMap<ApprovalId, First<Decision>>,
 }
 
-/// The response or decision that counts, and when it was recorded.
+/// The first response or decision, which is the one that counts, and when it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct First<T> {
     pub said: T,
     pub at: Timestamp,
 }
 
-/// A conversation's own facts.
+/// A conversation's title, settings and archive flag.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
     pub facts: ConversationCreated,
@@ -54,7 +54,7 @@ impl History {
         self.tasks.first()
     }
 
-    /// The newest root task and all tasks beneath it, ended or not, each after its parent.
+    /// The newest root task and all its sub-tasks, ended or not, each after its parent.
     #[must_use]
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
@@ -70,13 +70,13 @@ impl History {
         self.tasks.iter().rev().filter(|task| !task.has_ended())
     }
 
-    /// The task's parent, that one's parent, and so on.
+    /// The task's parent, its parent's parent, and so on up to the root.
     pub fn ancestors(&self, task: TaskId) -> impl Iterator<Item = &Task> {
         let parent = |task: &Task| task.head.parent_id.and_then(|id| self.task(id));
         iter::successors(self.task(task).and_then(parent), move |task| parent(task))
     }
 
-    /// Whether a task is that one, or beneath it.
+    /// Whether `task` is `ancestor` or one of its sub-tasks at any depth.
     #[must_use]
     pub fn is_within(&self, task: TaskId, ancestor: TaskId) -> bool {
         task == ancestor || self.ancestors(task).any(|above| above.id == ancestor)

@@ -11,7 +11,7 @@ use abide_protocol::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// A task, as its records tell.
+/// A task's state, folded from its records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     pub id: TaskId,
@@ -20,58 +20,59 @@ pub struct Task {
     pub started_at: Timestamp,
     pub stage: Stage,
     pub paused: Option<PauseReason>,
-    /// What happened last that the mode has to decide about.
+    /// The last event that the mode decides about.
     pub last: Last,
-    /// Steps begun.
+    /// The number of steps begun.
     pub step: u32,
     pub usage: Usage,
     pub limits: Limits,
     pub questions: BTreeMap<QuestionId, Question>,
     pub approvals: BTreeMap<ApprovalId, Approval>,
-    /// Tasks directly beneath it, ended or not, in the order in which they were started.
+    /// Direct sub-tasks, ended or not, in the order in which they were started.
     pub children: Vec<TaskId>,
-    /// Why a task above it holds it: nothing of it begins before that one goes on.
+    /// Why an ancestor holds the task. A held task begins nothing until that ancestor goes on.
     pub held: Option<PauseReason>,
-    /// What its model is sent after the system prompt. Root tasks go on with that of the root before; of a task beneath a root nothing is
-    /// left at its end.
+    /// The entries that its model is sent after the system prompt. A root task continues the transcript of the previous root; a
+    /// sub-task's transcript is dropped at its end.
     pub(crate) transcript: Transcript,
-    /// How many entries of the transcript are of earlier root tasks: the first ones.
+    /// The number of entries, at the start of the transcript, that are from earlier root tasks.
     pub(crate) inherited: usize,
-    /// Entries that came while a reply or results are due; they are appended to the transcript after those.
+    /// Entries that came while a reply or results were due. They are appended to the transcript after those.
     pub(crate) deferred: Vec<Entry>,
-    /// Replies in a row with text and no call.
+    /// Consecutive replies with text and no call.
     pub(crate) text_streak: u32,
-    /// Replies in a row that were cut at the length limit.
+    /// Consecutive replies that were cut at the length limit.
     pub(crate) cut_streak: u32,
-    /// A request has reached the provider.
+    /// A request of this task has reached the provider.
     pub(crate) was_reached: bool,
     pub(crate) repeats: Repeats,
     pub(crate) budget_alerted: bool,
     pub(crate) clock: Clock,
-    /// Since when nothing is under way.
+    /// When the task last became idle.
     pub(crate) idle_since: Timestamp,
 }
 
-/// What is under way.
+/// What the task is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
-    /// Nothing: the mode decides.
+    /// Nothing; the mode decides what comes next.
     Idle,
+    /// A model call is under way.
     Thinking {
         item: RecordId,
         attempt: u32,
         phase: Option<Phase>,
     },
-    /// A model call failed; the next attempt waits for its time.
+    /// A model call failed; the next attempt starts at `until`.
     Backoff {
         failed: u32,
         until: Timestamp,
         phase: Option<Phase>,
         kind: ModelErrorKind,
-        /// For people.
+        /// The failure, in words for a person.
         reason: String,
     },
-    /// The calls of a reply, in the model's order; not all are finished.
+    /// The calls of a reply are carried out, in the model's order; not all are finished.
     Calling(Vec<Call>),
     Ended {
         at: Timestamp,
@@ -86,24 +87,26 @@ pub struct Call {
     /// `None` only until its `call_assessed` record is folded.
     pub assessed: Option<CallAssessed>,
     pub stage: CallStage,
-    /// Attempts begun.
+    /// The number of attempts begun.
     pub attempts: u32,
-    /// A person allowed this very call.
+    /// A person approved this call.
     pub by_person: bool,
 }
 
-/// How far a call is.
+/// The state of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallStage {
+    /// Not assessed yet, or without permission to run yet.
     Queued,
+    /// It waits for this approval.
     Approval(ApprovalId),
-    /// It may run; its turn has not come.
+    /// It may run, and has not started.
     Allowed,
     Started {
         attempt: u32,
         at: Timestamp,
     },
-    /// It is a question.
+    /// It asks this question, and waits for the answer.
     Asking(QuestionId),
     Finished {
         outcome: CallOutcome,
@@ -111,20 +114,20 @@ pub enum CallStage {
     },
 }
 
-/// What the mode has to decide about.
+/// The last event of a task, about which the mode decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Last {
     /// The task has just begun.
     Start,
-    /// A reply without calls, of so many tokens of output (0 where the provider does not say).
+    /// A reply without calls. `output` is its number of tokens, or 0 if the provider does not report it.
     Text { text: String, stop: StopReason, output: u64 },
     /// All calls of a reply have their results; `complete` is the summary of an accepted `task_complete`.
     Results { complete: Option<String> },
-    /// The model was told something.
+    /// The mode sent the model a nudge.
     Nudged,
 }
 
-/// Identical calls in a row.
+/// The newest call, and how many consecutive calls were identical to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Repeats {
     pub(crate) tool: String,
@@ -176,7 +179,7 @@ impl Task {
         matches!(self.stage, Stage::Ended { .. })
     }
 
-    /// What its model is sent after the system prompt.
+    /// The entries that its model is sent after the system prompt.
     #[must_use]
     pub const fn transcript(&self) -> &Transcript {
         &self.transcript
@@ -188,15 +191,15 @@ impl Task {
         self.transcript.entries()
     }
 
-    /// Why nothing beneath it begins, if so: it or a task above it is paused, or asks whether to go on after a restart.
+    /// Why the task holds its sub-tasks, if it does: it or an ancestor is paused, or asks whether to go on after a restart.
     pub(crate) fn holds(&self) -> Option<PauseReason> {
         let asks = || self.questions.values().any(|q| q.kind == QuestionKind::Restart);
         self.paused.or(self.held).or_else(|| asks().then_some(PauseReason::Restart))
     }
 
-    /// Nothing of it begins: it is paused or held, or a question has to be answered first.
+    /// Whether the task must begin nothing: it is paused or held, or a question has to be answered first.
     pub(crate) fn waits(&self) -> bool {
-        self.paused.is_some() || self.held.is_some() || self.gate().is_some()
+        self.paused.is_some() || self.held.is_some() || self.blocking_question().is_some()
     }
 
     /// The calls that are being carried out.
@@ -210,13 +213,13 @@ impl Task {
         self.calls().iter().find(|c| c.block.id == id)
     }
 
-    /// A question that nothing new may begin before: any but the agent's own.
+    /// An open question that must be answered before anything begins: any but one of the agent's own.
     #[must_use]
-    pub fn gate(&self) -> Option<&Question> {
+    pub fn blocking_question(&self) -> Option<&Question> {
         self.questions.values().find(|q| q.kind != QuestionKind::Agent)
     }
 
-    /// What the last reply lacks, if it is the last thing that happened.
+    /// Why the last reply is incomplete, if it is and nothing has happened since.
     pub(crate) fn incomplete(&self) -> Option<Incomplete> {
         match &self.last {
             Last::Text { stop: StopReason::Length, .. } => Some(Incomplete::Length),
@@ -225,7 +228,7 @@ impl Task {
         }
     }
 
-    /// A model call or a tool is under way.
+    /// Whether a model call or a tool is under way.
     #[must_use]
     pub fn in_flight(&self) -> bool {
         match &self.stage {
@@ -247,7 +250,7 @@ impl Call {
         self.assessed.as_ref().map_or(EffectClass::Unsafe, |p| p.effect)
     }
 
-    /// What will confine its processes, as it is recorded.
+    /// The sandbox that confines its processes, as recorded.
     #[must_use]
     pub fn sandbox(&self) -> String {
         self.assessed.as_ref().map_or("none", |p| &p.sandbox).to_owned()

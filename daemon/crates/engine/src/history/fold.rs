@@ -1,4 +1,4 @@
-//! One record more. Facts are taken as they are: what an older version wrote is never refused.
+//! Folds one record into the state. A stored record is a fact: none is refused, also none that an older version wrote.
 
 use super::{
     Conversation, First, History,
@@ -83,7 +83,7 @@ impl History {
         }
     }
 
-    /// Holds what is beneath a task that holds it, and lets go of what is not any more.
+    /// Recomputes which sub-tasks are held by an ancestor. A task comes after its parent, so one pass reaches every depth.
     fn hold(&mut self, at: Timestamp) {
         for place in 1..self.tasks.len() {
             let (before, from) = self.tasks.split_at_mut(place);
@@ -137,12 +137,12 @@ impl History {
             }
             RecordBody::TaskEnded(_) => {
                 append_results(task);
-                own(task, at, body);
+                apply_to_state(task, at, body);
                 if task.head.parent_id.is_some() {
                     task.transcript = Transcript::default();
                 }
             }
-            _ => own(task, at, body),
+            _ => apply_to_state(task, at, body),
         }
         task.clock.record(at, works(task));
         if let RecordBody::Restarted(r) = body {
@@ -156,7 +156,7 @@ impl History {
     }
 }
 
-/// The daemon has not died over it: a crash loop begins anew.
+/// Whether the record is progress, which resets the crash-loop count.
 fn is_progress(body: &RecordBody) -> bool {
     match body {
         RecordBody::Reply(_)
@@ -168,7 +168,7 @@ fn is_progress(body: &RecordBody) -> bool {
     }
 }
 
-/// Whether what is beneath the task may be held from here on, or go on; see [`Task::holds`].
+/// Whether the record may change if the task holds its sub-tasks; see [`Task::holds`].
 pub(crate) const fn changes_hold(body: &RecordBody) -> bool {
     matches!(
         body,
@@ -179,8 +179,8 @@ pub(crate) const fn changes_hold(body: &RecordBody) -> bool {
     )
 }
 
-/// What changes nothing but the task itself.
-fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
+/// Applies a record that changes only its own task, and not its transcript.
+fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
     match body {
         RecordBody::ModelRequested(r) => {
             task.step = r.step;
@@ -235,9 +235,9 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.limits = l.limits;
             task.budget_alerted = false;
         }
-        RecordBody::Restarted(_) => unstart(task),
+        RecordBody::Restarted(_) => reset_started_calls(task),
         RecordBody::TaskEnded(end) => {
-            // The request that its end cuts off has left.
+            // A request that was under way had been sent, so it counts.
             task.usage.model_calls += u64::from(matches!(task.stage, Stage::Thinking { .. }));
             task.stage = Stage::Ended { at, end: end.clone() };
             task.questions.clear();
@@ -246,7 +246,7 @@ fn own(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.held = None;
         }
         RecordBody::Notice(n) => task.budget_alerted |= n.about == NoticeKind::BudgetNear,
-        // Of the conversation or its transcript, or only to be read.
+        // Applied to the conversation or the transcript, or changing no state.
         RecordBody::ConversationCreated(_)
         | RecordBody::ConversationUpdated(_)
         | RecordBody::ConversationArchived(_)
@@ -319,8 +319,8 @@ fn model_failed(task: &mut Task, at: Timestamp, f: &record::ModelFailed) {
     task.idle_since = at;
 }
 
-/// Nothing outlives the daemon: what had started and has no result waits for its turn again.
-fn unstart(task: &mut Task) {
+/// After an interruption no attempt runs any more: a call that was started and has no result may be started again.
+fn reset_started_calls(task: &mut Task) {
     let Stage::Calling(calls) = &mut task.stage else { return };
     for call in calls.iter_mut().filter(|c| matches!(c.stage, CallStage::Started { .. })) {
         call.stage = CallStage::Allowed;

@@ -1,4 +1,4 @@
-//! A task's transcript, which its model is sent: how entries are appended, and how results are elided when it grows too long.
+//! A task's transcript, which is sent to its model: entries are appended, and results are elided when it grows too long.
 
 use crate::task::{Call, CallStage, Stage, Task};
 use abide_protocol::{
@@ -9,8 +9,8 @@ use abide_protocol::{
 /// Replaces the text of an elided result.
 const ELIDED: &str = "[This output was left out to fit the model's context.]";
 
-/// Appends an entry; defers it while a reply or results are due, because a provider wants a reply directly after what it answers and
-/// results directly after their reply.
+/// Appends an entry. While a reply or results are due the entry is deferred: a provider requires a reply directly after the entries
+/// that it answers, and results directly after their reply.
 pub(super) fn append(task: &mut Task, entry: Entry) {
     if matches!(task.stage, Stage::Thinking { .. } | Stage::Calling(_)) {
         task.deferred.push(entry);
@@ -35,7 +35,7 @@ pub(super) fn append_results(task: &mut Task) {
 fn result_entry(call: &Call) -> Entry {
     let (ok, text) = match &call.stage {
         CallStage::Finished { result, .. } => (result.ok, result.text()),
-        // Possible only in records of an older version.
+        // Reached only with records of an older version.
         _ => (false, "No result was recorded.".to_owned()),
     };
     Entry::Result(ResultEntry {
@@ -48,7 +48,7 @@ fn result_entry(call: &Call) -> Entry {
     })
 }
 
-/// Replaces the results of these calls by a sentence.
+/// Replaces the text of these calls' results with [`ELIDED`].
 pub(super) fn elide(transcript: &mut Transcript, calls: &[CallId]) {
     transcript.rewrite(|entries| {
         for entry in entries {
