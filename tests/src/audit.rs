@@ -15,7 +15,7 @@ use std::{
 };
 
 /// The text that the model gets as the result of a call interrupted by a crash.
-const INTERRUPTED: &str = "Interrupted: the daemon went away";
+const INTERRUPTED: &str = "Interrupted: the daemon stopped";
 
 /// What was checked, in numbers.
 #[derive(Debug, Default)]

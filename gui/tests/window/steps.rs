@@ -119,14 +119,14 @@ fn a_model_call_that_a_restart_interrupted_is_no_failure_of_the_model() {
     let at = |seq, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: preset::NOW, kind };
     let interrupted = EventKind::ModelFailed(ModelFailedEvent {
         kind: ModelErrorKind::Interrupted,
-        message: "The daemon went away during this model call.".into(),
+        message: "The daemon stopped during this model call.".into(),
         retry_at: Some(preset::NOW),
     });
     let events = vec![at(10, EventKind::Restarted), at(11, interrupted)];
     let person = before(Snapshot { events, ..preset::history() });
     let text = person.app.conversation().unwrap().as_text();
     assert!(text.contains("picked up after a restart of the daemon"), "{text}");
-    assert!(!text.contains("failed") && !text.contains("went away"), "{text}");
+    assert!(!text.contains("failed") && !text.contains("daemon stopped"), "{text}");
 }
 
 #[test]

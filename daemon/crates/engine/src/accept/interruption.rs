@@ -1,5 +1,5 @@
-//! Interrupted work: attempts that were under way when the daemon died, or that it cancelled because an append had failed. Only a
-//! death is a crash: it counts towards the crash loop, and the task's restart policy applies.
+//! Recovers interrupted work: attempts that ran when the daemon died, or that it cancelled because an append had failed. Only a death
+//! counts towards the crash loop and applies the task's restart policy.
 
 use super::Draft;
 use crate::{
@@ -23,7 +23,8 @@ use abide_protocol::{
 /// Daemon deaths in a row without progress after which the task is paused instead of resumed.
 const CRASH_LOOP: u32 = 3;
 
-/// Records the interruption of every task that was at work, and of the root, which decides for the whole tree.
+/// Records the interruption of every task that was at work, and of the root, whose restart policy and crash-loop count apply to the
+/// whole tree.
 pub(super) fn accept(
     history: &History,
     cause: Interruption,
@@ -31,11 +32,11 @@ pub(super) fn accept(
     mint: &mut Mint,
 ) -> Vec<NewRecord> {
     let (at, crashed) = (mint.at(), cause == Interruption::DaemonRestarted);
-    // Tasks that wait for a person were not interrupted and cannot have caused the death.
+    // A task that waits for a person was not interrupted and cannot have caused the death.
     if !history.live().any(is_at_work) {
         return Vec::new();
     }
-    // A task that waits for its next attempt cannot have caused it either; it goes on by itself.
+    // A task in backoff cannot have caused the death either, but it goes on by itself.
     let waits_for_retry = |task: &Task| matches!(task.stage, Stage::Backoff { until, .. } if until > at);
     let counts_as_crash = crashed && history.live().any(|task| is_at_work(task) && !waits_for_retry(task));
     let without_progress = history.restarts.saturating_add(u32::from(counts_as_crash));
@@ -72,7 +73,7 @@ fn interrupt(task: &Task, cause: Interruption, findings: &[Finding], mint: &mut 
             item,
             attempt,
             kind: ModelErrorKind::Interrupted,
-            message: format!("{} during this model call.", describe(cause)),
+            message: model_call_failure(cause).to_owned(),
             retry_at: Some(draft.mint.at()),
             sent: true,
         }));
@@ -85,11 +86,12 @@ fn interrupt(task: &Task, cause: Interruption, findings: &[Finding], mint: &mut 
     draft.records
 }
 
-/// The start of a sentence for people and models.
-const fn describe(cause: Interruption) -> &'static str {
+const fn model_call_failure(cause: Interruption) -> &'static str {
     match cause {
-        Interruption::DaemonRestarted => "The daemon went away",
-        Interruption::AppendFailed => "What happened could not be stored, and the work was stopped",
+        Interruption::DaemonRestarted => "The daemon stopped during this model call.",
+        Interruption::AppendFailed => {
+            "A record could not be stored, so the daemon cancelled this model call."
+        }
     }
 }
 
@@ -112,7 +114,7 @@ fn apply_restart_policy(draft: &mut Draft<'_>, task: &Task) {
     }
 }
 
-/// A call that gets no record here may run again: folding `restarted` has made it `Allowed`.
+/// Records the result of an interrupted call, or nothing if the call may run again: folding `Restarted` has made it `Allowed`.
 fn recover(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>) {
     let edit = finding.map_or(EditState::Unknown, |f| f.edit);
     match (call.effect(), edit) {
@@ -134,12 +136,13 @@ fn recover(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Opt
 }
 
 fn interrupted(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>) {
-    let what = match cause {
-        Interruption::DaemonRestarted => "the daemon went away while this ran. It was stopped",
-        Interruption::AppendFailed => "what happened while this ran could not be stored. It was stopped",
+    let reason = match cause {
+        Interruption::DaemonRestarted => "the daemon stopped while this call ran",
+        Interruption::AppendFailed => "a record could not be stored while this call ran",
     };
     let mut words = format!(
-        "Interrupted: {what} and is not run again; its effects are unknown. Look at what it did before you do anything again."
+        "Interrupted: {reason}. The call was killed and is not run again; its effects are unknown. Look at what it did before you \
+         do anything again."
     );
     match finding.map(|f| f.output.trim_end()).filter(|o| !o.is_empty()) {
         Some(output) => {
@@ -158,7 +161,7 @@ fn interrupted(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding:
             text: match cause {
                 Interruption::DaemonRestarted => {
                     format!(
-                        "You had approved `{summary}`, and the daemon went away while it ran. Did it happen?"
+                        "You had approved `{summary}`, and the daemon stopped while it ran. Did it happen?"
                     )
                 }
                 Interruption::AppendFailed => {

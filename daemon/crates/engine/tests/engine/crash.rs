@@ -297,7 +297,7 @@ fn an_append_that_failed_interrupts_work_without_being_a_crash() {
         w.answer(question.id, Some("it happened")).unwrap();
         let told = w.result(call).expect("it has its result");
         assert!(told.contains("effects are unknown"), "{told}");
-        assert!(w.count(|body| format!("{body:?}").contains("daemon went away")) == 0);
+        assert!(w.count(|body| format!("{body:?}").contains("daemon stopped")) == 0);
         assert!(w.count(|body| matches!(body, RecordBody::Restarted(r) if r.without_progress > 0)) == 0);
     }
 }
