@@ -28,7 +28,7 @@ pub(super) async fn handle(
         Request::StartTask(params) => Reply::StartTask(start::start(service, caller, params).await?),
         Request::StopTask(params) => Reply::StopTask(task::stop(service, &params).await?),
         Request::PauseTask(params) => Reply::PauseTask(task::pause(service, &params).await?),
-        Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, &params).await?),
+        Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, caller, &params).await?),
         Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
         Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, caller, params).await?),

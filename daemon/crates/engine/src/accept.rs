@@ -27,7 +27,7 @@ use abide_protocol::{
     QuestionId, TaskId,
     message::CallOutcome,
     record::{
-        CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
+        By, CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
         QuestionAnswered, RecordBody, Resumed, TaskEnded,
     },
     task::{EndReason, PauseReason},
@@ -67,7 +67,7 @@ fn input_records(
         Input::Fork(fork) => Ok(start::fork(live(history, fork.parent)?, *fork, mint)),
         Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),
         Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
-        Input::Resume { task } => resume(live(history, task)?, mint),
+        Input::Resume { task, by } => resume(live(history, task)?, by, mint),
         Input::Answer { task, question, response, by } => {
             answer::accept(history, task, question, Answer { response, by }, mint)
         }
@@ -129,10 +129,10 @@ fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
 }
 
 /// Resumes a paused task. If the pause asked a question, that question is answered with "go on"; others stay open.
-fn resume(task: &Task, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
+fn resume(task: &Task, by: Option<By>, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let was = task.paused.ok_or(Refusal::NotPaused)?;
     if let Some(question) = task.questions.values().find(|q| answer::asked_by_pause(q, was)) {
-        return Ok(answer::go_on(task, question, None, mint));
+        return Ok(answer::go_on(task, question, by, mint));
     }
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::Resumed(Resumed { was }));

@@ -24,6 +24,8 @@ pub enum Command {
     },
     Resume {
         task: TaskId,
+        /// Of the answer, if the pause asked a question.
+        by: Option<By>,
     },
     /// `None` declines.
     Answer {
@@ -71,7 +73,7 @@ impl Command {
             Self::Start(start) => Some(start.task),
             Self::Stop { task }
             | Self::Pause { task }
-            | Self::Resume { task }
+            | Self::Resume { task, .. }
             | Self::Answer { task, .. } => Some(*task),
             Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Decide { .. } => None,
         }
@@ -86,7 +88,7 @@ impl Command {
             Self::Start(start) => Input::Start(start),
             Self::Stop { task } => Input::Stop { task, shown },
             Self::Pause { task } => Input::Pause { task },
-            Self::Resume { task } => Input::Resume { task },
+            Self::Resume { task, by } => Input::Resume { task, by },
             Self::Answer { task, question, response, by } => Input::Answer { task, question, response, by },
             Self::Decide { approval, decision, note, by } => Input::Decide { approval, decision, note, by },
         }

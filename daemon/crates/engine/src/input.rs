@@ -34,6 +34,8 @@ pub enum Input {
     },
     Resume {
         task: TaskId,
+        /// Of the answer, if the pause asked a question.
+        by: Option<By>,
     },
     /// `None` declines.
     Answer {

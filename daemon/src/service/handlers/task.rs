@@ -1,5 +1,9 @@
 use super::{RequestError, find_task};
-use crate::{clock, service::Service, session::CommandError};
+use crate::{
+    clock,
+    service::{Caller, Service},
+    session::CommandError,
+};
 use abide_engine::{Command, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
@@ -19,8 +23,12 @@ pub(super) async fn pause(service: &Service, params: &TaskParams) -> Result<Task
     control(service, params, |task| Command::Pause { task }).await
 }
 
-pub(super) async fn resume(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
-    control(service, params, |task| Command::Resume { task }).await
+pub(super) async fn resume(
+    service: &Service,
+    caller: &Caller,
+    params: &TaskParams,
+) -> Result<TaskReply, RequestError> {
+    control(service, params, |task| Command::Resume { task, by: Some(caller.by()) }).await
 }
 
 async fn control(

@@ -9,7 +9,7 @@ use abide_protocol::{
     CallId, QuestionId, Timestamp,
     inbox::{Decision, QuestionKind},
     message::CallOutcome,
-    record::{ModelErrorKind, NoticeKind, RecordBody},
+    record::{By, ModelErrorKind, NoticeKind, RecordBody, Via},
     task::{EndReason, PauseReason, Status},
 };
 
@@ -129,7 +129,13 @@ fn resuming_a_budget_pause_answers_its_question() {
         step(&mut w, what);
     }
     let question = w.question().id;
-    w.resume();
+    let by = By { via: Via::Socket, name: "window".to_owned() };
+    let records = w.input(Input::Resume { task: w.id, by: Some(by.clone()) });
+    assert!(
+        matches!(&records[0].body, RecordBody::QuestionAnswered(a) if a.by.as_ref() == Some(&by)),
+        "the answer names who resumed: {:?}",
+        records[0]
+    );
     assert!(w.is_thinking());
     let late = w.answer(question, Some("stop"));
     assert!(matches!(late, Err(Refusal::Answered(first)) if first.said.as_deref() == Some("go on")));

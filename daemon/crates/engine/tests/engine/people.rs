@@ -68,7 +68,7 @@ fn an_ended_task_refuses_every_command() {
     let (task, ended) = (w.id, Err(Refusal::Ended(EndReason::Stopped)));
     assert_eq!(w.attempt(Input::Stop { task, shown: Shown::new() }), ended);
     assert_eq!(w.attempt(Input::Pause { task }), ended);
-    assert_eq!(w.attempt(Input::Resume { task }), ended);
+    assert_eq!(w.attempt(Input::Resume { task, by: None }), ended);
     assert_eq!(w.attempt(Input::Wake), Ok(vec![]));
     let stranger = TaskId(uuid::Uuid::nil());
     assert_eq!(w.attempt(Input::Pause { task: stranger }), Err(Refusal::NoTask));
@@ -107,7 +107,7 @@ fn a_pause_takes_effect_at_the_next_boundary() {
     assert_eq!((w.running(), w.task().approvals.len()), (vec![], 0), "nothing new starts");
     w.resume();
     assert_eq!((w.running(), w.task().approvals.len()), (vec![(calls[0], 1)], 1));
-    assert_eq!(w.attempt(Input::Resume { task: w.id }), Err(Refusal::NotPaused));
+    assert_eq!(w.attempt(Input::Resume { task: w.id, by: None }), Err(Refusal::NotPaused));
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_refused_input_changes_nothing() {
     let mut w = World::started();
     let before = w.history.clone();
     let mut mint = Mint::new(w.now, 7);
-    assert!(abide_engine::handle(&mut w.history, Input::Resume { task: w.id }, &mut mint).is_err());
+    assert!(abide_engine::handle(&mut w.history, Input::Resume { task: w.id, by: None }, &mut mint).is_err());
     assert_eq!(w.history, before);
     assert!(matches!(w.task().stage, Stage::Thinking { .. }));
 }

@@ -290,7 +290,7 @@ impl World {
     }
 
     pub(crate) fn resume(&mut self) {
-        self.input(Input::Resume { task: self.id });
+        self.input(Input::Resume { task: self.id, by: None });
     }
 
     pub(crate) fn stop(&mut self, shown: &str) {

@@ -141,7 +141,7 @@ impl Life {
                 let response = self.response(kind);
                 self.send_request(Request::Answer(id, question, response));
             } else if paused.is_some() && (self.nature.calm || self.one_in(2)) {
-                self.send_request(Request::Other(Command::Resume { task: id }));
+                self.send_request(Request::Other(Command::Resume { task: id, by: None }));
             }
         }
     }
@@ -165,7 +165,7 @@ impl Life {
         match self.roll(13) {
             12 if self.one_in(4) => self.send_request(Request::Delete),
             0..3 => self.send_request(Request::Other(Command::Pause { task })),
-            3..6 => self.send_request(Request::Other(Command::Resume { task })),
+            3..6 => self.send_request(Request::Other(Command::Resume { task, by: None })),
             6 => self.send_request(Request::Stop(task)),
             7 => {
                 let archived = self.one_in(2);
