@@ -54,6 +54,9 @@ impl From<CommandError> for RequestError {
                 Refusal::TaskRunning(task) => {
                     return Self(Error::new(ErrorKind::TaskRunning, error.to_string()).about(task));
                 }
+                Refusal::Held(above) => {
+                    return Self(Error::new(ErrorKind::IllegalState, error.to_string()).about(above));
+                }
                 Refusal::NotAChoice(_) => ErrorKind::InvalidParams,
                 Refusal::NoConversation | Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => {
                     ErrorKind::NotFound

@@ -67,7 +67,7 @@ fn input_records(
         Input::Fork(fork) => Ok(start::fork(live(history, fork.parent)?, *fork, mint)),
         Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),
         Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
-        Input::Resume { task, by } => resume(live(history, task)?, by, mint),
+        Input::Resume { task, by } => resume(history, live(history, task)?, by, mint),
         Input::Answer { task, question, response, by } => {
             answer::accept(history, task, question, Answer { response, by }, mint)
         }
@@ -129,8 +129,16 @@ fn pause(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
 }
 
 /// Resumes a paused task. If the pause asked a question, that question is answered with "go on"; others stay open.
-fn resume(task: &Task, by: Option<By>, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
-    let was = task.paused.ok_or(Refusal::NotPaused)?;
+fn resume(
+    history: &History,
+    task: &Task,
+    by: Option<By>,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    let Some(was) = task.paused else {
+        let holder = history.ancestors(task.id).find(|above| above.own_hold().is_some());
+        return Err(holder.map_or(Refusal::NotPaused, |holder| Refusal::Held(holder.id)));
+    };
     if let Some(question) = task.questions.values().find(|q| answer::asked_by_pause(q, was)) {
         return Ok(answer::go_on(task, question, by, mint));
     }

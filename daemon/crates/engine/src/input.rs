@@ -145,6 +145,9 @@ pub enum Refusal {
     TaskRunning(TaskId),
     #[error("the task is not paused")]
     NotPaused,
+    /// By that task, the nearest above that is paused or asks whether to go on.
+    #[error("task {} above it holds it: resume that one, or answer its question", .0.short())]
+    Held(TaskId),
     #[error("the task has no such question")]
     NoQuestion,
     #[error("there is no such approval")]

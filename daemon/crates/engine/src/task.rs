@@ -193,8 +193,13 @@ impl Task {
 
     /// Why the task holds its sub-tasks, if it does: it or an ancestor is paused, or asks whether to go on after a restart.
     pub(crate) fn holds(&self) -> Option<PauseReason> {
+        self.paused.or(self.held).or_else(|| self.own_hold())
+    }
+
+    /// Why it holds what is beneath it, whatever is above.
+    pub(crate) fn own_hold(&self) -> Option<PauseReason> {
         let asks = || self.questions.values().any(|q| q.kind == QuestionKind::Restart);
-        self.paused.or(self.held).or_else(|| asks().then_some(PauseReason::Restart))
+        self.paused.or_else(|| asks().then_some(PauseReason::Restart))
     }
 
     /// Whether the task must begin nothing: it is paused or held, or a question has to be answered first.

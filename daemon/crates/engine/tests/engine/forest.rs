@@ -267,6 +267,36 @@ fn a_pause_holds_all_beneath_and_a_resume_releases_them() {
     assert_eq!(at_work(&w), [late, grandchild, child, root]);
 }
 
+/// A held task is shown as paused, but a resume of it would change nothing.
+#[test]
+fn resuming_a_held_task_names_the_task_that_holds_it() {
+    let (mut w, [root, child, grandchild]) = three();
+    let resume = |task| Input::Resume { task, by: None };
+    assert_eq!(w.attempt(resume(grandchild)), Err(Refusal::NotPaused));
+    w.id = root;
+    w.pause();
+    assert_eq!(w.attempt(resume(grandchild)), Err(Refusal::Held(root)));
+    w.id = child;
+    w.pause();
+    assert_eq!(w.attempt(resume(grandchild)), Err(Refusal::Held(child)), "the nearest of two");
+    w.resume();
+    assert_eq!(w.attempt(resume(child)), Err(Refusal::Held(root)), "its own pause is over");
+    w.id = root;
+    w.resume();
+    assert_eq!(w.attempt(resume(child)), Err(Refusal::NotPaused));
+}
+
+#[test]
+fn resuming_a_task_beneath_a_question_about_a_restart_names_the_task_that_asks() {
+    let mut w = World::started_with(|head| head.restart = RestartPolicy::Ask);
+    let root = w.id;
+    let child = w.fork(root, |_| {});
+    w.restart();
+    w.id = root;
+    assert_eq!(w.question().kind, QuestionKind::Restart);
+    assert_eq!(w.attempt(Input::Resume { task: child, by: None }), Err(Refusal::Held(root)));
+}
+
 /// A pause is not work: no task's clock runs in it.
 #[test]
 fn time_beneath_a_pause_does_not_count() {
