@@ -6,7 +6,12 @@ use crate::widget::{
     Element,
     wrap::{Inner, Wrap, wrapped},
 };
-use iced::{Event, Rectangle, Renderer, Theme, advanced::Shell, time::Instant, window};
+use iced::{
+    Event, Rectangle, Renderer, Theme,
+    advanced::{Shell, layout},
+    time::Instant,
+    window,
+};
 use std::cell::Cell;
 
 /// The built view, traced if the trace is on.
@@ -34,10 +39,11 @@ impl<Message> Wrap<Message> for Traced {
 
     fn state(&self) {}
 
-    fn laid_out(&self) {
+    fn laid_out(&self, node: layout::Node) -> layout::Node {
         if let Some(begun) = self.begun.take() {
             tracing::trace!(us = micros(begun), "built");
         }
+        node
     }
 
     fn update(

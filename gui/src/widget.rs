@@ -1,6 +1,7 @@
 //! Small widgets, and the window's own element type.
 
 pub mod calm;
+pub mod centred;
 pub mod elide;
 pub mod escape;
 pub mod field;

@@ -6,7 +6,8 @@ use crate::{
     screen::{help, inbox},
     theme::{space, style},
     widget::{
-        Element, action, escape::escape, grip::grip, key, nothing, prose, scrolls, secondary, told, word,
+        Element, action, centred::centred, escape::escape, grip::grip, key, nothing, prose, scrolls,
+        secondary, told, word,
     },
     words,
 };
@@ -150,8 +151,7 @@ impl App {
         let content = content.align_y(Center);
         let inner = if look.is_low { [space::XS, space::S] } else { [space::S, space::M] };
         let card = container(content).padding(inner).width(Fill).style(style::card);
-        let card = container(card.max_width(space::COLUMN)).center_x(Fill);
-        card.padding(look.below()).into()
+        container(centred(card, look.margin())).padding(look.below().horizontal(0.0)).into()
     }
 
     fn closing(&self) -> Element<'_, Message> {

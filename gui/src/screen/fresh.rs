@@ -10,7 +10,7 @@ use crate::{
     request::Request,
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
-    widget::{Element, Look, action, code, key, prose, scrolls, secondary, word},
+    widget::{Element, Look, action, centred::centred, code, key, prose, scrolls, secondary, word},
     words,
 };
 use abide_client::{
@@ -154,7 +154,7 @@ impl Screen {
         } else {
             column![words, gap().height(space::XL), composer, folders]
         };
-        let page = scrolls(container(page.max_width(space::COLUMN)).center_x(Fill));
+        let page = scrolls(centred(page, 0.0));
         let page = if look.is_low { page } else { page.anchor_bottom() };
         container(page).center_y(Fill).padding(look.margin()).into()
     }

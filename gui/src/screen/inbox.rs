@@ -6,7 +6,7 @@ use crate::{
     guard::Guard,
     screen::pending::{self, Cards, Reply},
     theme::{size, space, style},
-    widget::{Element, Look, elide::elided, secondary, word},
+    widget::{Element, Look, centred::centred, elide::elided, secondary, word},
     words,
 };
 use abide_client::{protocol::ConversationId, text::visible_line, view::Inbox};
@@ -60,10 +60,6 @@ fn page<'a>(
         .into()
     });
     content = content.push(Column::with_children(shown).spacing(above));
-    let page = container(content.push(gap().height(above))).max_width(space::COLUMN).padding([above, 0.0]);
-    scrollable(container(page).center_x(Fill).padding([0.0, look.margin()]))
-        .id(field::INBOX)
-        .height(Fill)
-        .style(style::bars)
-        .into()
+    let page = container(content.push(gap().height(above))).padding([above, 0.0]);
+    scrollable(centred(page, look.margin())).id(field::INBOX).height(Fill).style(style::bars).into()
 }

@@ -19,8 +19,10 @@ pub trait Wrap<Message> {
     /// The view was built anew.
     fn diff(&self, _state: &mut Self::State) {}
 
-    /// The inner widget has been laid out.
-    fn laid_out(&self) {}
+    /// The layout of the inner widget; returns it as it is to be drawn.
+    fn laid_out(&self, node: layout::Node) -> layout::Node {
+        node
+    }
 
     /// An operation, before it is passed to the inner widget.
     fn operate(&self, _state: &mut Self::State, _bounds: Rectangle, _operation: &mut dyn Operation) {}
@@ -137,8 +139,7 @@ impl<Message, W: Wrap<Message>> Widget<Message, Theme, Renderer> for Wrapped<'_,
 
     fn layout(&mut self, tree: &mut Tree, renderer: &Renderer, limits: &layout::Limits) -> layout::Node {
         let node = self.content.as_widget_mut().layout(&mut tree.children[0], renderer, limits);
-        self.wrap.laid_out();
-        node
+        self.wrap.laid_out(node)
     }
 
     fn operate(

@@ -15,6 +15,13 @@ fn boxes(person: &mut Person) -> Vec<(Quad, Background)> {
     person.renderer.layers().iter().flat_map(|layer| layer.quads.clone()).collect()
 }
 
+/// The boxes with a border of this colour that are at least so wide.
+pub(crate) fn bordered(person: &mut Person, color: Color, width: f32) -> Vec<Rectangle> {
+    let is_it =
+        |quad: &Quad| quad.border.width > 0.0 && quad.border.color == color && quad.bounds.width >= width;
+    boxes(person).into_iter().filter(|(quad, _)| is_it(quad)).map(|(quad, _)| quad.bounds).collect()
+}
+
 /// The boxes that lie around this place and are no larger than a button or a row.
 pub(crate) fn boxes_around(person: &mut Person, place: Point) -> Vec<(Quad, Background)> {
     let is_there = |(quad, _): &(Quad, Background)| quad.bounds.contains(place) && quad.bounds.height < 60.0;

@@ -17,6 +17,7 @@ use abide_client::{
 use abide_gui::{
     Message,
     request::{Answer, Request},
+    theme,
 };
 use iced_test::core::{
     Point, Rectangle,
@@ -590,4 +591,17 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     person.named(Named::Escape);
     person.wait(600);
     assert!(sees(&mut person, "Always reject…").is_some());
+}
+
+/// Between two pixels, a border is blurred, and beside it one is not.
+#[test]
+fn the_composer_is_right_below_the_card_at_a_whole_pixel() {
+    for width in [1280.0, 1281.0, 1000.0, 853.0, 640.0, 333.0] {
+        let mut person = before(&Pending::Question(preset::question()), (width, 800.0), false);
+        let needs_you = theme::tokens(&person.app.theme()).needs_you;
+        let found = drawn::bordered(&mut person, needs_you, width.min(1000.0) * 0.5);
+        let [card, composer] = found[..] else { panic!("{width}: {found:?}") };
+        assert_eq!((card.x, card.width), (composer.x, composer.width), "{width}");
+        assert!(composer.x.fract() == 0.0, "{width}: {composer:?}");
+    }
 }

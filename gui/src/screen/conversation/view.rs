@@ -8,7 +8,7 @@ use crate::{
         pending::Cards,
     },
     theme::{space, style},
-    widget::{Element, Look, action, nothing},
+    widget::{Element, Look, action, centred::centred, nothing},
 };
 use abide_client::protocol::{conversation::Conversation as Known, method::daemon::ListModelsReply};
 use iced::{
@@ -38,9 +38,8 @@ impl Conversation {
         let composer = if self.shows_composer(look) {
             let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
             let (above, below) = if look.is_low { (space::XS, space::XS) } else { (space::S, space::L) };
-            container(container(composer).max_width(space::COLUMN))
-                .center_x(Fill)
-                .padding(iced::padding::horizontal(look.margin()).bottom(below).top(above))
+            container(centred(composer, look.margin()))
+                .padding(iced::padding::bottom(below).top(above))
                 .into()
         } else {
             nothing()

@@ -6,7 +6,7 @@ use crate::{
     font,
     local_state::{Settings, ThemeChoice},
     theme::{SCALES, size, space, style},
-    widget::{Element, Look, action, code, field::field, prose, secondary, word},
+    widget::{Element, Look, action, centred::centred, code, field::field, prose, secondary, word},
     words,
 };
 use abide_client::{
@@ -46,11 +46,8 @@ impl Screen {
             gap().height(space::XL),
         ]
         .spacing(space::XL);
-        let page = container(content).max_width(space::COLUMN).padding([space::XL, 0.0]);
-        scrollable(container(page).center_x(Fill).padding([0.0, space::XL]))
-            .height(Fill)
-            .style(style::bars)
-            .into()
+        let page = container(content).padding([space::XL, 0.0]);
+        scrollable(centred(page, space::XL)).height(Fill).style(style::bars).into()
     }
 
     fn models<'a>(&'a self, models: Option<&'a ListModelsReply>) -> Element<'a, Message> {
