@@ -22,6 +22,8 @@ pub struct Spot {
     pub is_whole: bool,
     /// A scrolling part of it hides some of its content.
     pub is_cut: bool,
+    /// Such a part has not even the height of a line.
+    pub is_blind: bool,
 }
 
 /// The meaning of the buttons that are always at the same place.
@@ -224,8 +226,8 @@ impl Guard {
     pub fn allows(&self, deed: Deed, now: Timestamp) -> bool {
         match deed {
             Deed::OnCard(id) => {
-                let stands = self.seen(id).is_some_and(|(_, since)| is_steady(since, now));
-                stands && is_steady(self.decided, now)
+                let can_be = |(spot, since): (Spot, _)| !spot.is_blind && is_steady(since, now);
+                self.seen(id).is_some_and(can_be) && is_steady(self.decided, now)
             }
             Deed::Written(_) => is_steady(self.decided, now),
             Deed::AtFoot => is_steady(self.stood_at, now),
@@ -329,7 +331,8 @@ mod tests {
     const A: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(1)));
     const B: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(2)));
     const C: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(3)));
-    const WHOLE: Spot = Spot { top: 100, height: 200, view: 600, is_whole: true, is_cut: false };
+    const WHOLE: Spot =
+        Spot { top: 100, height: 200, view: 600, is_whole: true, is_cut: false, is_blind: false };
 
     const fn at(ms: i64) -> Timestamp {
         Timestamp(1_000_000 + ms)

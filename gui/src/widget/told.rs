@@ -2,6 +2,7 @@
 
 use crate::{
     guard::Spot,
+    theme::size,
     widget::{
         Element,
         wrap::{Inner, Wrap, wrapped},
@@ -46,7 +47,7 @@ pub fn is_focused<Message>(content: &mut Inner<'_, '_, Message>) -> bool {
 
 #[expect(clippy::cast_possible_truncation, reason = "whole pixels of a screen")]
 fn spot<Message>(card: &mut Inner<'_, '_, Message>) -> Spot {
-    let mut overflow = Overflow(false);
+    let mut overflow = Overflow::default();
     card.operate(&mut overflow);
     let (card, view) = (card.bounds(), card.viewport());
     Spot {
@@ -55,7 +56,8 @@ fn spot<Message>(card: &mut Inner<'_, '_, Message>) -> Spot {
         view: view.height.round() as i32,
         // A difference by rounding hides nothing.
         is_whole: card.y >= view.y - 1.0 && card.y + card.height <= view.y + view.height + 1.0,
-        is_cut: overflow.0,
+        is_cut: overflow.is_cut,
+        is_blind: overflow.is_blind,
     }
 }
 
@@ -71,8 +73,12 @@ impl Operation for Focused {
     }
 }
 
-/// Whether a scroll area has more content than it shows.
-struct Overflow(bool);
+/// Whether a scroll area has more content than it shows, and whether it shows less than a line.
+#[derive(Default)]
+struct Overflow {
+    is_cut: bool,
+    is_blind: bool,
+}
 
 impl Operation for Overflow {
     fn traverse(&mut self, operate: &mut dyn FnMut(&mut dyn Operation)) {
@@ -87,7 +93,9 @@ impl Operation for Overflow {
         _translation: Vector,
         _state: &mut dyn Scrollable,
     ) {
-        self.0 |= content.height > bounds.height + 1.0;
+        let is_cut = content.height > bounds.height + 1.0;
+        self.is_cut |= is_cut;
+        self.is_blind |= is_cut && bounds.height < size::LABEL;
     }
 }
 

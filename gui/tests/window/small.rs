@@ -564,6 +564,19 @@ fn what_a_field_is_for_ends_in_an_ellipsis_where_there_is_no_room() {
     }
 }
 
+/// Before the smallest window, in whose composer this has been written when an approval comes.
+fn writing(draft: &str) -> Person {
+    let mut person = with_task(Status::Thinking, SMALLEST);
+    person.control("l");
+    person.writes(draft);
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
+    person.wait(1000);
+    person
+}
+
 /// Where the composer has given way to an approval, it comes back for what is being written and for the second Esc.
 #[test]
 fn the_composer_gives_way_to_an_approval_and_comes_back() {
@@ -575,15 +588,9 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     assert!(sees(&mut person, "Esc again stops").is_some());
     person.named(Named::Escape);
     assert_eq!(person.asked(), [Request::Stop(TASK)]);
-    // Somebody writes when the approval comes.
-    let mut person = with_task(Status::Thinking, SMALLEST);
-    person.control("l");
-    person.writes("and then all ");
-    let (overview, conversation) =
-        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
-    person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
-    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(conversation))]));
-    person.wait(1000);
+    // A caret in an empty field does not need it, a draft does.
+    assert!(!hint(&mut writing("")));
+    let mut person = writing("and then all ");
     person.writes("a r a");
     person.named(Named::Enter);
     assert_eq!(person.asked(), []);
@@ -591,6 +598,21 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     person.named(Named::Escape);
     person.wait(600);
     assert!(sees(&mut person, "Always reject…").is_some());
+}
+
+/// Between its title and its buttons there may be no room for what a card asks.
+#[test]
+fn what_cannot_be_seen_at_all_is_not_decided_by_mouse() {
+    let mut person = writing("and then");
+    let command = "git push origin upgrade\\x1b[2K\\rls";
+    assert!(sees(&mut person, "Allow once").is_some() && sees(&mut person, command).is_none());
+    person.clicks("Allow once");
+    assert_eq!(person.asked(), []);
+    person.named(Named::Escape);
+    person.wait(600);
+    assert!(sees(&mut person, command).is_some());
+    person.clicks("Allow once");
+    assert_eq!(person.asked(), [ALLOWED]);
 }
 
 /// Between two pixels, a border is blurred, and beside it one is not.

@@ -74,7 +74,7 @@ impl Composer {
             let foot = if shows_choices || about.is_new && is_low {
                 Some(self.choices(stance, about))
             } else {
-                self.kept(stance).map(Element::from)
+                self.kept(stance).filter(|_| !look.is_least).map(Element::from)
             };
             (row![editor].extend(more).push(buttons), foot)
         } else {

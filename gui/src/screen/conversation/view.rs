@@ -56,11 +56,11 @@ impl Conversation {
         column![header, find, self.timeline(cards, guard, look), jump, composer].into()
     }
 
-    /// In a very low window an approval has the composer's room, unless somebody writes. Then *Stop* is in the bar.
+    /// In a very low window an approval has the composer's room, unless a draft is being written. Then *Stop* is in the bar.
     #[must_use]
     pub fn shows_composer(&self, look: Look) -> bool {
         let gives_way = look.is_least && matches!(self.stance(), Stance::Approval(_));
-        !gives_way || self.composer.has_caret()
+        !gives_way || self.composer.has_caret() && !self.composer.draft().is_empty()
     }
 
     fn jump_button(&self) -> Element<'_, Message> {
