@@ -21,7 +21,7 @@ use crate::{
 };
 use abide_protocol::{
     TaskId, Timestamp,
-    inbox::{Pending, PendingId},
+    inbox::{Pending, PendingId, QuestionKind},
     message::{Message, Role},
     record::{ClientMessage, Record, RecordBody},
     task::AgentTask,
@@ -87,6 +87,9 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         RecordBody::CallFinished(body) => call::finished(connection, record, body)?,
         RecordBody::QuestionAsked(question) => {
             inbox::opened(connection, record, PendingId::Question(question.id))?;
+            if let (QuestionKind::Agent, Some(call)) = (question.kind, question.call_id) {
+                call::waits_for_user(connection, call)?;
+            }
         }
         // Remembered decisions follow from the hidden conversation.
         RecordBody::RuleRemembered(_)

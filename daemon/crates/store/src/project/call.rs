@@ -52,6 +52,10 @@ pub(super) fn waits_for_approval(connection: &Connection, call: CallId) -> Resul
     set_state(connection, call, CallState::WaitingApproval)
 }
 
+pub(super) fn waits_for_user(connection: &Connection, call: CallId) -> Result<(), Fault> {
+    set_state(connection, call, CallState::WaitingUser)
+}
+
 pub(super) fn decided(connection: &Connection, call: CallId) -> Result<(), Fault> {
     set_state(connection, call, CallState::Queued)
 }

@@ -1,7 +1,7 @@
 use super::support::*;
 use abide_protocol::{
     RecordId, Timestamp,
-    inbox::Decision,
+    inbox::{Decision, Question, QuestionKind},
     message::{CallOutcome, CallView},
     record::{ApprovalDecided, RecordBody},
     task::{CallState, Status},
@@ -82,6 +82,30 @@ async fn a_call_is_seen_at_every_stage() {
     // Later records do not reopen a finished call.
     let (_, calls) = after(RecordBody::ApprovalRequested(approval(2, 1))).await;
     assert_eq!(calls, [view]);
+}
+
+#[tokio::test]
+async fn a_call_that_asks_waits_for_the_user() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 100).await;
+    start(&store, id, 1, Status::WaitingUser).await;
+    let interrupted = Question { kind: QuestionKind::Interrupted, ..question(2, Some(2)) };
+    let bodies = [
+        assessed(1, "{}"),
+        assessed(2, "{}"),
+        RecordBody::QuestionAsked(question(1, Some(1))),
+        RecordBody::QuestionAsked(interrupted),
+    ];
+    let records = (2..).zip(bodies).map(|(n, body)| record(n, Some(1), body)).collect();
+    store.append(append(id, records)).await.unwrap();
+    let calls = store.task_calls(task_id(1)).await.unwrap().calls;
+    let states: Vec<CallState> = calls.iter().map(|call| call.state).collect();
+    assert_eq!(
+        states,
+        [CallState::WaitingUser, CallState::Queued],
+        "only the agent's own question is the call"
+    );
 }
 
 #[tokio::test]
