@@ -9,7 +9,7 @@ use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input, 
 use abide_protocol::{
     CallId, RecordId, TaskId,
     message::CallOutcome,
-    record::{CallAssessed, NewRecord, RecordBody},
+    record::{CallAssessed, NewRecord, RecordBody, TaskEnded},
     task::EndReason,
     transcript::{EffectClass, Entry, ResultEntry, ToolResult},
 };
@@ -178,19 +178,29 @@ impl Life {
                 _ => false,
             };
             let Some(shown) = self.outside.shown(*item) else { continue };
-            let stopped = |record: &NewRecord| matches!(&record.body, RecordBody::TaskEnded(end) if end.reason == EndReason::Stopped);
+            // An answer can stop the parent too, and does not kill attempts first.
             let answers = |record: &NewRecord| matches!(record.body, RecordBody::QuestionAnswered(_));
-            let is_stopped = match end.reason {
-                EndReason::Stopped => true,
-                // An answer can end the parent too, and does not kill attempts first.
-                EndReason::ParentEnded => records.iter().any(stopped) && !records.iter().any(answers),
-                _ => false,
-            };
+            let is_stopped = self.cause_of_end(record, end, records) == EndReason::Stopped
+                && (end.reason == EndReason::Stopped || !records.iter().any(answers));
             if is_stopped && !records.iter().any(is_over) {
                 let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == *item && p.text == shown);
                 assert!(records.iter().any(kept), "the shown text of a cut-off reply is lost: {shown:?}");
             }
         }
+    }
+
+    /// Why the task ended, or the task above it whose end was not caused by a parent's. An append can hold several ends with causes of
+    /// their own: on a full disk a stop joins one that ends a sub-tree.
+    fn cause_of_end(&self, record: &NewRecord, end: &TaskEnded, records: &[NewRecord]) -> EndReason {
+        let parent = record.task_id.and_then(|id| self.disk.published.task(id)?.head.parent_id);
+        let (EndReason::ParentEnded, Some(parent)) = (end.reason, parent) else { return end.reason };
+        let of_parent = |record: &&NewRecord| record.task_id == Some(parent);
+        let above = records.iter().filter(of_parent).find_map(|record| match &record.body {
+            RecordBody::TaskEnded(end) => Some((record, end)),
+            _ => None,
+        });
+        let (record, end) = above.expect("a parent ends in the same append");
+        self.cause_of_end(record, end, records)
     }
 
     // Tools.
