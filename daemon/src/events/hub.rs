@@ -1,4 +1,12 @@
-//! Distributes notifications to subscribers.
+//! The hub: distributes committed records, updates and live output to all subscriptions.
+//!
+//! The store publishes each commit ([`Hub::publish`]), in `seq` order, and the runner each delta ([`Hub::delta`]). The hub puts them
+//! into the outboxes of the connections whose subscriptions want them, and never waits: an outbox is bounded and merges or cuts what
+//! its client does not read.
+//!
+//! A subscription misses nothing and gets nothing twice because it joins in two steps. [`Hub::join`] registers it and copies the live
+//! output under one lock; from then on new records and deltas are held for it. Its connection reads older records from the store, up
+//! to a cursor. [`Subscriber::joined`] then sends the held records after that cursor, and later records go straight to the outbox.
 
 use super::{
     live::{Delta, Live},
@@ -19,7 +27,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The most records held for a subscriber that still reads the store; further ones it reads there.
+/// The most entries held for a subscriber that still reads the store. Records beyond that it reads from the store too.
 pub(super) const MAX_HELD: usize = 1024;
 
 /// All subscribers and all live output. Cheap to clone.
@@ -44,6 +52,7 @@ impl Inner {
     }
 }
 
+/// A subscription.
 #[derive(Debug)]
 struct Entry {
     id: SubscriptionId,
@@ -54,17 +63,17 @@ struct Entry {
 
 #[derive(Debug)]
 enum State {
-    /// It still reads the store; new records and deltas are held in order.
+    /// The subscriber still reads the store. New records and deltas are held in order.
     Joining {
         held: Vec<Held>,
         /// The size of the held records.
         bytes: usize,
         updates: Updates,
+        /// The held entries were dropped because they were too many. The subscriber has to read the store again.
         overflowed: bool,
     },
-    Joined {
-        cursor: Seq,
-    },
+    /// New records and deltas go to the outbox. Records up to `cursor` were sent.
+    Joined { cursor: Seq },
 }
 
 #[derive(Debug)]
@@ -214,7 +223,7 @@ impl Hub {
         (Subscriber { hub: self.clone(), key }, partials)
     }
 
-    /// Those of `partials` that have no record yet.
+    /// The `partials` whose item has no record yet.
     #[must_use]
     pub fn still_live(&self, mut partials: Vec<Partial>) -> Vec<Partial> {
         let inner = self.lock();
@@ -222,7 +231,7 @@ impl Hub {
         partials
     }
 
-    /// A client shows a conversation until the returned value is dropped.
+    /// Notes that a client shows a conversation, until the returned value is dropped. Desktop notifications about it are left out.
     #[must_use]
     pub fn focus(&self, conversation: ConversationId) -> Focus {
         let mut inner = self.lock();
@@ -233,7 +242,7 @@ impl Hub {
         Focus { hub: self.clone(), key }
     }
 
-    /// The conversations that clients show; changes are signalled.
+    /// Watches the set of conversations that clients show.
     #[must_use]
     pub fn focused(&self) -> watch::Receiver<HashSet<ConversationId>> {
         self.lock().focused.subscribe()
@@ -248,9 +257,9 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// Sends what was held, except records up to `cursor`, which were read from the store; from here on it gets everything live.
+    /// Ends the joining: sends the held records after `cursor` (earlier ones were read from the store), the held deltas and updates.
     ///
-    /// `false`: more records came than are held; read the store from `cursor` on and try again.
+    /// `false`: held entries were dropped because they were too many. Read the store from `cursor` on and call this again.
     #[must_use]
     pub fn joined(&self, cursor: Seq) -> bool {
         let mut inner = self.hub.lock();

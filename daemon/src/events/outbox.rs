@@ -1,4 +1,11 @@
-//! The queue of notifications and replies for one connection.
+//! The queue of notifications and replies for one connection, from the hub and the request handlers to the writer.
+//!
+//! The queue is bounded without making the hub wait. Deltas of one item merge; an update replaces an older one of the same subject.
+//! Records are never merged: if too many are queued, the client is sent `lagged`, which says where to resume, and its connection is
+//! closed. Replies are bounded by their reader: it reads no request while too many replies are queued.
+//!
+//! A queued entry keeps its place in `slots`. Updates and deltas can still change there, so their slot holds only a key, and their
+//! value is in a map. A reply fixes all updates before it (`seal`): it may contain newer state than they do.
 
 use super::weight::weight;
 use abide_protocol::{
@@ -17,9 +24,9 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// With this many queued replies, no more requests are read.
+/// With this many queued replies, no further requests are read.
 const MAX_REPLIES: usize = 64;
-/// The most bytes of one item's merged deltas; beyond, the older half is dropped, which clients notice by the offset.
+/// The most bytes of one item's merged deltas. Beyond that the older half is dropped; clients see the gap by the offset.
 const MAX_DELTA: usize = 256 * 1024;
 
 /// An entry to write to the connection.
@@ -30,7 +37,7 @@ pub enum Parcel {
         subscription: SubscriptionId,
         record: Arc<Record>,
     },
-    /// Write what comes before, then close the connection.
+    /// Closes the connection, after the entries before it are written.
     Close,
 }
 
@@ -91,7 +98,7 @@ impl Latest {
 pub(super) struct Updates(HashMap<Latest, Notification>);
 
 impl Updates {
-    /// Adds an update; returns its subject if there was none of it yet.
+    /// Adds an update. Returns its subject if no update of that was queued.
     pub(super) fn add(&mut self, notification: Notification) -> Option<Latest> {
         let key = Latest::of(&notification)?;
         match self.0.entry(key) {
@@ -159,12 +166,12 @@ impl Outbox {
         self.filled.notify_one();
     }
 
-    /// Queues a reply, or an error without a request. (Whoever reads requests waits for [`Self::replies_fit`] first.)
+    /// Queues a reply, or an error without a request. (The reader of requests waits for [`Self::replies_fit`] first.)
     pub fn send(&self, outgoing: Outgoing) {
         self.put(Parcel::Outgoing(Box::new(outgoing)));
     }
 
-    /// Writes what is queued, then closes the connection.
+    /// Closes the connection after the queued entries are written.
     pub fn close(&self) {
         self.put(Parcel::Close);
         self.lock().closed = true;
@@ -179,7 +186,7 @@ impl Outbox {
         }
     }
 
-    /// Queues a record. If too many are queued, the client is told where to resume, and its connection is closed.
+    /// Queues a record. If too many are queued, sends the client `lagged` instead, and closes its connection.
     pub fn record(&self, subscription: SubscriptionId, record: Arc<Record>) {
         let mut queue = self.lock();
         if queue.closed {
@@ -248,13 +255,13 @@ impl Outbox {
         }
     }
 
-    /// Resolves when a record read from the store may be queued, so that catching up goes at the client's pace.
+    /// Resolves when a record read from the store may be queued, so that the store is read at the client's pace.
     pub async fn has_room(&self) {
         self.until(|queue| queue.records < MAX_QUEUED_RECORDS / 4 && queue.bytes < MAX_QUEUED_BYTES / 4)
             .await;
     }
 
-    /// Resolves when another request may be read: while a client reads no replies, its requests are not read.
+    /// Resolves when another request may be read: the requests of a client that reads no replies are not read either.
     pub async fn replies_fit(&self) {
         self.until(|queue| queue.replies < MAX_REPLIES).await;
     }
@@ -311,7 +318,8 @@ impl Queue {
         }
     }
 
-    /// Drops everything but replies; the client can read it again.
+    /// Drops queued records, deltas and updates, and queues `lagged` and the close. The client can read what was dropped again. Replies
+    /// and the updates that they have fixed stay.
     fn cut(&mut self, subscription_id: SubscriptionId, next: Seq) {
         let first = self.slots.iter().find_map(|slot| match slot {
             Slot::Parcel(Parcel::Record { subscription, record }) if *subscription == subscription_id => {
