@@ -1,4 +1,5 @@
-//! Finds the call that a delta belongs to. The API says by `index`; some servers leave it out or always send 0.
+//! Assigns the stream's deltas to the calls of a reply. By the API a delta's `index` names its call, but some servers leave it out or
+//! always send 0. Then the id or, in a new call's first delta, the name decides.
 
 use crate::{
     assembly::{Assembly, Fault, Part},
@@ -7,7 +8,7 @@ use crate::{
 };
 use serde_json::value::RawValue;
 
-/// The calls so far.
+/// The calls of which a delta has come, in that order.
 #[derive(Default)]
 pub(super) struct Calls(Vec<Slot>);
 
@@ -18,6 +19,7 @@ struct Slot {
 }
 
 impl Calls {
+    /// Adds a delta to its call in `reply`, which it may begin.
     pub(super) fn delta(&mut self, reply: &mut Assembly<'_>, mut delta: Fields<'_>) -> Result<(), Fault> {
         let index = delta.take::<u64>("index").ok().flatten();
         let id = delta.take_raw("id").map(text).unwrap_or_default();
@@ -28,8 +30,8 @@ impl Calls {
 
         let part = match self.find(reply, index, &id, &name, &arguments) {
             Some(part) => part,
-            // A call's first delta has its name. If no event was left out, this is a call without a name, and the model gets that
-            // as an error.
+            // A call's first delta has its name, and it may have been in an event that could not be read. If all events were read, the
+            // call has no name, and the model gets an error as its result.
             None if name.is_empty() && reply.has_gap() => {
                 return Err(Fault::Broken("a piece of a call whose beginning cannot be read".into()));
             }
@@ -43,7 +45,7 @@ impl Calls {
         reply.push(part, &arguments)
     }
 
-    /// The call that this delta continues; `None`: it begins a new one.
+    /// The call that this delta continues. `None`: the delta begins a new call.
     fn find(
         &self,
         reply: &Assembly<'_>,
@@ -60,8 +62,8 @@ impl Calls {
             },
             None => self.0.last()?,
         };
-        // If `index` is missing or always 0, a name begins a new call, unless the arguments of the call at that index are
-        // incomplete.
+        // A name begins a new call if the delta has no index; or if it has an index and another id; or if it has an index, no id, and
+        // arguments although those of the call at that index are complete.
         let begins = !name.is_empty()
             && match (index, id) {
                 (None, _) => true,

@@ -1,24 +1,24 @@
-//! Limits on schemas. Schemas come from foreign servers, and both compiling one and checking arguments against it recurse: long
-//! chains of references or nested alternatives could overflow the stack or never end.
+//! Limits on JSON schemas. A schema may come from a foreign server. Compiling it and checking arguments against it both recurse, so
+//! long chains of references or nested alternatives could overflow the stack or take forever.
 //!
-//! A schema is a graph of subschemas. Its edges are keywords, which lead to subschemas for the same value (`$ref`, `anyOf`, …) or
-//! for a part of it (`properties`, `items`, …). Limited are the number of nodes, the depth of compiling, and the number of
-//! subschemas evaluated for one value, whatever the arguments are.
+//! A schema is read as a graph of subschemas. An edge is a keyword that leads to a subschema for the same value (`$ref`, `anyOf`, …)
+//! or for a part of the value (`properties`, `items`, …). The limits are on the number of subschemas, on the depth of compiling, and
+//! on the number of subschemas evaluated for one value, whatever the arguments are.
 
 use crate::text::one_line;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// Of the schema's text, in bytes.
+/// The longest text of a schema, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
-/// Reachable subschemas.
+/// The most subschemas reachable from the root.
 const MAX_SUBSCHEMAS: usize = 1_000;
-/// Levels of nested subschemas, each reference written out once.
+/// The deepest recursion of compiling: the heights of the root and of all referenced subschemas, summed.
 const MAX_LEVELS: usize = 256;
-/// Subschemas evaluated for one value.
+/// The most subschemas evaluated for one value, each counted as often as it is evaluated.
 const MAX_EVALUATED: u64 = 1_000;
-/// The same, summed over all subschemas.
-const MAX_EVALUATED_TOGETHER: u64 = 50 * MAX_EVALUATED;
+/// The same number, summed over all subschemas of the schema.
+const MAX_EVALUATED_TOTAL: u64 = 50 * MAX_EVALUATED;
 /// `serde_json` does not read arguments that are nested deeper.
 const MAX_ARGUMENT_LEVELS: usize = 128;
 
@@ -35,9 +35,9 @@ pub(crate) enum SchemaError {
     TooManyEvaluated,
     #[error("{keyword} {target:?} is not followed: only `$ref` to a JSON pointer within the schema is")]
     Reference { keyword: &'static str, target: String },
-    #[error("`$ref` {0:?} leads to nothing")]
+    #[error("`$ref` {0:?} points to nothing in the schema")]
     Dangling(String),
-    #[error("a `$ref` of it leads back to itself for the same value")]
+    #[error("one of its `$ref`s leads back to itself for the same value")]
     Circle,
     /// The compiler's own message.
     #[error("{0}")]
@@ -62,26 +62,28 @@ enum Part<'a> {
 /// A subschema.
 #[derive(Default)]
 struct Node<'a> {
-    /// The properties that it names in `properties`.
+    /// Its `properties`.
     named: Option<&'a Map<String, Value>>,
     /// Subschemas for the same value.
     same: Vec<usize>,
     /// Subschemas for parts of the value.
     parts: Vec<(Part<'a>, usize)>,
-    /// Those of `same` that are nested in it; the others are references.
-    within: Vec<usize>,
+    /// Subschemas nested in its JSON: all of `parts`, and those of `same` that are not references.
+    nested: Vec<usize>,
+    /// A `$ref` points to it.
     is_target: bool,
 }
 
 struct Graph<'a> {
     root: &'a Value,
     nodes: Vec<Node<'a>>,
+    /// The node of each subschema, by its address.
     known: HashMap<*const Value, usize>,
     /// Nodes whose keywords are not read yet.
-    open: Vec<(usize, &'a Value)>,
+    unread: Vec<(usize, &'a Value)>,
 }
 
-/// Whether the schema (as text and as value) is within the limits.
+/// Checks that the schema, given as text and parsed, is within the limits.
 pub(super) fn check(text: &str, schema: &Value) -> Result<(), SchemaError> {
     if text.len() > MAX_BYTES {
         return Err(SchemaError::TooLong(text.len()));
@@ -94,9 +96,9 @@ pub(super) fn check(text: &str, schema: &Value) -> Result<(), SchemaError> {
 
 impl<'a> Graph<'a> {
     fn of(root: &'a Value) -> Result<Self, SchemaError> {
-        let mut graph = Self { root, nodes: Vec::new(), known: HashMap::new(), open: Vec::new() };
-        graph.node(root)?;
-        while let Some((node, value)) = graph.open.pop() {
+        let mut graph = Self { root, nodes: Vec::new(), known: HashMap::new(), unread: Vec::new() };
+        graph.add(root)?;
+        while let Some((node, value)) = graph.unread.pop() {
             if let Value::Object(keywords) = value {
                 graph.read(node, keywords)?;
             }
@@ -104,7 +106,8 @@ impl<'a> Graph<'a> {
         Ok(graph)
     }
 
-    fn node(&mut self, value: &'a Value) -> Result<usize, SchemaError> {
+    /// The node of a subschema; a new one is read later.
+    fn add(&mut self, value: &'a Value) -> Result<usize, SchemaError> {
         if let Some(known) = self.known.get(&std::ptr::from_ref(value)) {
             return Ok(*known);
         }
@@ -114,7 +117,7 @@ impl<'a> Graph<'a> {
         }
         self.nodes.push(Node::default());
         self.known.insert(value, node);
-        self.open.push((node, value));
+        self.unread.push((node, value));
         Ok(node)
     }
 
@@ -122,43 +125,43 @@ impl<'a> Graph<'a> {
         self.nodes[node].named = keywords.get("properties").and_then(Value::as_object);
         for (keyword, value) in keywords {
             match keyword.as_str() {
-                "$ref" => self.refer(node, value)?,
-                "$dynamicRef" => return Err(foreign("$dynamicRef", value)),
-                "$recursiveRef" => return Err(foreign("$recursiveRef", value)),
-                // A nested `$id` would change what references are relative to.
-                "$id" | "id" if node > 0 && value.is_string() => return Err(foreign("$id", value)),
-                "not" | "if" | "then" | "else" => self.same(node, value)?,
+                "$ref" => self.add_reference(node, value)?,
+                "$dynamicRef" => return Err(not_followed("$dynamicRef", value)),
+                "$recursiveRef" => return Err(not_followed("$recursiveRef", value)),
+                // A nested `$id` would change the base of the references in it.
+                "$id" | "id" if node > 0 && value.is_string() => return Err(not_followed("$id", value)),
+                "not" | "if" | "then" | "else" => self.add_same(node, value)?,
                 "allOf" | "anyOf" | "oneOf" => {
                     for value in value.as_array().into_iter().flatten() {
-                        self.same(node, value)?;
+                        self.add_same(node, value)?;
                     }
                 }
                 "dependentSchemas" | "dependencies" => {
                     for value in value.as_object().into_iter().flat_map(Map::values) {
-                        self.same(node, value)?;
+                        self.add_same(node, value)?;
                     }
                 }
                 "properties" => {
                     for (name, value) in value.as_object().into_iter().flatten() {
-                        self.part(node, Part::Property(name), value)?;
+                        self.add_part(node, Part::Property(name), value)?;
                     }
                 }
                 "patternProperties" => {
                     for value in value.as_object().into_iter().flat_map(Map::values) {
-                        self.part(node, Part::Matching, value)?;
+                        self.add_part(node, Part::Matching, value)?;
                     }
                 }
                 "additionalProperties" | "unevaluatedProperties" => {
-                    self.part(node, Part::Additional, value)?;
+                    self.add_part(node, Part::Additional, value)?;
                 }
-                "propertyNames" => self.part(node, Part::Name, value)?,
+                "propertyNames" => self.add_part(node, Part::Name, value)?,
                 "items" | "prefixItems" if value.is_array() => {
                     for (place, value) in value.as_array().into_iter().flatten().enumerate() {
-                        self.part(node, Part::Item(place), value)?;
+                        self.add_part(node, Part::Item(place), value)?;
                     }
                 }
                 "items" | "additionalItems" | "unevaluatedItems" | "contains" => {
-                    self.part(node, Part::Items, value)?;
+                    self.add_part(node, Part::Items, value)?;
                 }
                 _ => {}
             }
@@ -166,51 +169,54 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    fn refer(&mut self, node: usize, target: &'a Value) -> Result<(), SchemaError> {
+    fn add_reference(&mut self, node: usize, target: &'a Value) -> Result<(), SchemaError> {
         let pointer = target.as_str().and_then(|target| target.strip_prefix('#'));
         let Some(pointer) = pointer.filter(|pointer| pointer.is_empty() || pointer.starts_with('/')) else {
-            return Err(foreign("$ref", target));
+            return Err(not_followed("$ref", target));
         };
         let found = self.root.pointer(pointer).ok_or_else(|| SchemaError::Dangling(shown(target)))?;
-        let found = self.node(found)?;
+        let found = self.add(found)?;
         self.nodes[found].is_target = true;
         self.nodes[node].same.push(found);
         Ok(())
     }
 
-    fn same(&mut self, node: usize, value: &'a Value) -> Result<(), SchemaError> {
-        let sub = self.node(value)?;
+    /// Adds a subschema for the same value.
+    fn add_same(&mut self, node: usize, value: &'a Value) -> Result<(), SchemaError> {
+        let sub = self.add(value)?;
         self.nodes[node].same.push(sub);
-        self.nodes[node].within.push(sub);
+        self.nodes[node].nested.push(sub);
         Ok(())
     }
 
-    fn part(&mut self, node: usize, part: Part<'a>, value: &'a Value) -> Result<(), SchemaError> {
-        let sub = self.node(value)?;
+    /// Adds a subschema for a part of the value.
+    fn add_part(&mut self, node: usize, part: Part<'a>, value: &'a Value) -> Result<(), SchemaError> {
+        let sub = self.add(value)?;
         self.nodes[node].parts.push((part, sub));
-        self.nodes[node].within.push(sub);
+        self.nodes[node].nested.push(sub);
         Ok(())
     }
 
-    /// Compiling enters each referenced subschema at most once at a time, so it goes no deeper than the sum of their heights.
+    /// The compiler does not enter a referenced subschema again while it is within it. So it recurses at most as deep as the heights
+    /// of the root and of all referenced subschemas together.
     fn check_depth(&self) -> Result<(), SchemaError> {
         let referred = self.nodes.iter().enumerate().filter(|(n, node)| node.is_target || *n == 0);
         let levels: usize = referred.map(|(n, _)| self.height(n)).sum();
         if levels > MAX_LEVELS { Err(SchemaError::TooDeep) } else { Ok(()) }
     }
 
-    /// Levels of nested subschemas, at most those of the JSON.
+    /// The levels of subschemas nested in the node's JSON, with its own. The recursion is no deeper than the JSON.
     fn height(&self, node: usize) -> usize {
-        1 + self.nodes[node].within.iter().map(|sub| self.height(*sub)).max().unwrap_or(0)
+        1 + self.nodes[node].nested.iter().map(|sub| self.height(*sub)).max().unwrap_or(0)
     }
 
-    /// For each subschema, which ones are evaluated for the same value, and how often.
+    /// For each subschema: the subschemas evaluated for the same value, and how often each.
     fn evaluated(&self) -> Result<Vec<Evaluated>, SchemaError> {
         let mut counts = vec![Count::Unknown; self.nodes.len()];
-        let mut together = 0_u64;
+        let mut total = 0_u64;
         for node in 0..self.nodes.len() {
-            together = together.saturating_add(self.count(node, &mut counts)?);
-            if together > MAX_EVALUATED_TOGETHER {
+            total = total.saturating_add(self.count(node, &mut counts)?);
+            if total > MAX_EVALUATED_TOTAL {
                 return Err(SchemaError::TooManyEvaluated);
             }
         }
@@ -226,6 +232,7 @@ impl<'a> Graph<'a> {
         Ok((0..self.nodes.len()).map(evaluated).collect())
     }
 
+    /// The number of subschemas evaluated for the same value as `node`, itself included.
     fn count(&self, node: usize, counts: &mut [Count]) -> Result<u64, SchemaError> {
         match counts[node] {
             Count::Known(count) => return Ok(count),
@@ -243,8 +250,8 @@ impl<'a> Graph<'a> {
         Ok(count)
     }
 
-    /// Limits the subschemas evaluated for one value at any depth of the arguments: where several lead to the same part of a
-    /// value, their number can double with each level.
+    /// Limits the subschemas evaluated for one value at every depth of the arguments. If several subschemas of a value lead to the same
+    /// part of it, the number can double with each level.
     fn check_evaluations(&self, evaluated: &[Evaluated]) -> Result<(), SchemaError> {
         let mut most: Vec<u64> = evaluated.iter().map(|evaluated| evaluated.count).collect();
         for _ in 0..MAX_ARGUMENT_LEVELS {
@@ -263,11 +270,12 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// The largest number evaluated for one part of a value for which `evaluated` are, if each subschema of a part adds `most`.
+    /// The largest number of subschemas evaluated for one part of a value, if `evaluated` are evaluated for the value. Each subschema of
+    /// the part counts as its number in `most`.
     fn most_for_a_part(&self, evaluated: &Evaluated, most: &[u64]) -> u64 {
         let (mut named, mut items) = (HashMap::<&str, u64>::new(), HashMap::<usize, u64>::new());
         let (mut any_property, mut any_item, mut name) = (0, 0, 0);
-        // A property that a subschema names is not one of its additional properties.
+        // A subschema's `additionalProperties` does not apply to the properties that it names.
         let mut not_additional = HashMap::<&str, u64>::new();
         for (node, times) in &evaluated.times {
             let Node { parts, named: names, .. } = &self.nodes[*node];
@@ -308,12 +316,12 @@ struct Evaluated {
 #[derive(Clone, Copy)]
 enum Count {
     Unknown,
-    /// Being counted: met again, it is a circle.
+    /// It is being counted. Reaching it again means that it leads back to itself.
     Open,
     Known(u64),
 }
 
-fn foreign(keyword: &'static str, target: &Value) -> SchemaError {
+fn not_followed(keyword: &'static str, target: &Value) -> SchemaError {
     SchemaError::Reference { keyword, target: shown(target) }
 }
 
@@ -365,10 +373,10 @@ mod tests {
     }
 
     #[test]
-    fn each_bound_is_named() {
+    fn each_limit_has_its_error() {
         use SchemaError as E;
         let reference = |target: &str| json!({ "properties": { "a": { "$ref": target } } });
-        let foreign = |keyword, target: &str| E::Reference { keyword, target: target.to_owned() };
+        let not_followed = |keyword, target: &str| E::Reference { keyword, target: target.to_owned() };
         let same = |name: &str| json!({ "properties": { "a": { "$ref": name } } });
         let doubled = |target: String| json!({ "anyOf": [{ "$ref": target.clone() }, { "type": "null" }, { "$ref": target }] });
         let table = [
@@ -384,12 +392,12 @@ mod tests {
                 json!({ "properties": { "a": { "$ref": "#" } }, "patternProperties": { "a": { "$ref": "#" } } }),
                 E::TooManyEvaluated,
             ),
-            (reference("https://example.com/schema"), foreign("$ref", "https://example.com/schema")),
-            (reference("other.json#/a"), foreign("$ref", "other.json#/a")),
-            (reference("#anchor"), foreign("$ref", "#anchor")),
-            (json!({ "items": { "$dynamicRef": "#node" } }), foreign("$dynamicRef", "#node")),
-            (json!({ "items": { "$recursiveRef": "#" } }), foreign("$recursiveRef", "#")),
-            (json!({ "items": { "$id": "file:///etc/passwd" } }), foreign("$id", "file:///etc/passwd")),
+            (reference("https://example.com/schema"), not_followed("$ref", "https://example.com/schema")),
+            (reference("other.json#/a"), not_followed("$ref", "other.json#/a")),
+            (reference("#anchor"), not_followed("$ref", "#anchor")),
+            (json!({ "items": { "$dynamicRef": "#node" } }), not_followed("$dynamicRef", "#node")),
+            (json!({ "items": { "$recursiveRef": "#" } }), not_followed("$recursiveRef", "#")),
+            (json!({ "items": { "$id": "file:///etc/passwd" } }), not_followed("$id", "file:///etc/passwd")),
             (reference("#/$defs/none"), E::Dangling("#/$defs/none".to_owned())),
             (json!({ "$ref": "#" }), E::Circle),
             (
