@@ -207,7 +207,7 @@ impl From<CallError> for CommandError {
         match error {
             CallError::Daemon(refusal) => refusal.into(),
             gone @ CallError::Disconnected(_) => {
-                Self::of(Kind::NoDaemon, gone, Some("`abide ps` shows where things stand"))
+                Self::of(Kind::NoDaemon, gone, Some("`abide ps` shows the state of all tasks"))
             }
             other => Self::of(Kind::Failed, other, None),
         }

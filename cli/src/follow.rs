@@ -1,7 +1,14 @@
 //! Follows a conversation until its task ends: the common part of `run`, `chat`, `watch` and `demo`.
 //!
-//! One loop: it folds updates and prints the changes, asks the person about open items, and on Ctrl-C detaches without stopping
-//! anything.
+//! ```text
+//! daemon ──▶ Live ──update──▶ ConversationView ──changes──▶ Printer ──▶ Screen
+//!    ▲                              │   └────status────▶ Progress ──▶ the lines below the text
+//!    └── answer, decision ── ask ◀──┘ open items
+//! ```
+//!
+//! [`Follow::run`] is one loop. Each turn it checks whether the following ends (`end`), then handles the oldest open question or
+//! approval (`ask`), then waits for an update, a second of the clock, or Ctrl-C. An update is folded into the view; its changes are
+//! printed after it, or, while a prompt is open, when the prompt is done. Ctrl-C detaches, or stops the task if the command says so.
 
 mod ask;
 mod end;
@@ -41,18 +48,19 @@ use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 
 /// How often the live line's times are updated.
 const TICK: Duration = Duration::from_secs(1);
-/// If nothing comes for this long, all records of an ended task have come.
+/// If no update comes for this long, all records of an ended task have come.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// The conversation to follow, and how to print it.
 pub(crate) struct Target {
     pub(crate) conversation: ConversationId,
-    /// The task whose end ends the following; `None`: it goes on until Ctrl-C.
+    /// The task whose end ends the following. `None`: it goes on until Ctrl-C.
     pub(crate) task: Option<TaskId>,
-    /// The task had ended before.
+    /// The task had ended before the following began.
     pub(crate) is_over: bool,
+    /// Print what comes after this cursor. `None`: everything from the conversation's snapshot on.
     pub(crate) since: Option<Seq>,
-    /// Print the person's own messages too. A person who has just typed them does not need that.
+    /// Print the person's messages too. `run` and `chat` do not, because the person has just typed them.
     pub(crate) with_prompts: bool,
     /// How much of a call's output is printed.
     pub(crate) extent: Extent,
@@ -64,20 +72,20 @@ pub(crate) struct Target {
 /// What Ctrl-C does to the followed task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
-    /// Nothing; this program ends.
+    /// Nothing: it detaches, and only this program ends.
     Detaches,
-    /// Stops it and waits for its end; a second Ctrl-C ends this program.
+    /// It stops the task and waits for its end; a second Ctrl-C ends this program.
     Stops,
 }
 
 /// Who answers questions and approvals.
 pub(crate) enum Answerer {
     Person(Terminal),
-    /// This program, which says so: the demonstration, without a terminal.
+    /// This program, which prints that it does: the demonstration without a terminal.
     Itself,
-    /// Nobody: prints how to answer, and ends.
+    /// Nobody: this program prints how to answer, and ends.
     Nobody,
-    /// Nobody: prints how to answer, and goes on following.
+    /// Nobody: this program prints how to answer, and goes on following.
     Onlooker,
 }
 
@@ -93,14 +101,14 @@ pub(crate) struct Follow<'d> {
     target: Target,
     live: Live,
     view: ConversationView,
-    /// Changes to print once no prompt is open.
+    /// Changes that are folded and not printed, because a prompt is open.
     unprinted: Vec<Change>,
     printer: Printer,
     screen: Screen,
     progress: Progress,
-    /// Items that were answered here; their records may not have come yet.
+    /// Questions and approvals that were answered here. The records of the answers may not have come yet.
     settled: HashSet<PendingId>,
-    /// The view has the record of the task's end.
+    /// The record of the task's end has come.
     saw_end: bool,
     /// This program has stopped the task.
     is_stopping: bool,
@@ -132,7 +140,7 @@ impl<'d> Follow<'d> {
         Ok(follow)
     }
 
-    /// Follows until the end, or until the person leaves.
+    /// Follows until the task ends or the person detaches.
     pub(crate) async fn run(mut self) -> Result<FollowEnd, CommandError> {
         let ending = self.follow().await;
         self.screen.close()?;
@@ -140,10 +148,10 @@ impl<'d> Follow<'d> {
         ending
     }
 
-    /// Marks what was shown as read. (Also while a prompt is open: the terminal may be closed then.)
+    /// Marks the shown messages as read. (Also before a prompt waits, because the person may close the terminal then.)
     async fn mark_read(&mut self) {
         let is_seen = !self.target.json && screen::is_seen();
-        // A daemon is not started for this.
+        // Without a connection a call would start a daemon, only for this.
         if is_seen && *self.view.connection() == Connection::Live {
             let conversation_id = self.target.conversation.to_string();
             let params = MarkReadParams { conversation_id, seq: self.view.cursor() };
@@ -166,7 +174,7 @@ impl<'d> Follow<'d> {
             }
             tokio::select! {
                 update = self.live.next() => {
-                    self.take(update).await?;
+                    self.apply(update).await?;
                     self.print_changes()?;
                 }
                 _ = self.tick.tick() => {}
@@ -194,7 +202,7 @@ impl<'d> Follow<'d> {
         };
         match stopped {
             Ok(_) => Ok(None),
-            // The task was ending anyway.
+            // The refusal says that the task has ended already.
             Err(_) if self.saw_end || self.has_ended(task) => Ok(None),
             Err(error) => {
                 self.is_stopping = false;
@@ -208,8 +216,8 @@ impl<'d> Follow<'d> {
         self.view.task(task).is_some_and(|task| task.status.has_ended())
     }
 
-    /// Folds an update in; the changes are printed later.
-    async fn take(&mut self, update: Update) -> Result<(), CommandError> {
+    /// Folds an update into the view; its changes are printed later.
+    async fn apply(&mut self, update: Update) -> Result<(), CommandError> {
         if self.target.json {
             print_json(&update)?;
         }
@@ -258,17 +266,18 @@ impl<'d> Follow<'d> {
     async fn focus(&mut self) {
         if matches!(self.target.answerer, Answerer::Person(_)) {
             let params = FocusParams { conversation_id: Some(self.target.conversation) };
-            // If it fails, there is only a notification too many.
+            // If it fails, the person gets a desktop notification too many.
             drop(self.daemon.call::<Focus>(params).await);
         }
     }
 
-    /// A task that had ended before gets no record of its end after the cursor: its end is recognized by silence.
+    /// Whether all records have come of a task that had ended before the following began: no update comes for [`QUIET`]. The record of
+    /// its end may be before the cursor, so it cannot be waited for.
     async fn is_quiet(&mut self) -> Result<bool, CommandError> {
         match timeout(QUIET, self.live.next()).await {
             Err(_) => Ok(true),
             Ok(update) => {
-                self.take(update).await?;
+                self.apply(update).await?;
                 self.print_changes()?;
                 Ok(false)
             }

@@ -1,4 +1,4 @@
-//! Open questions and approvals: asks the person, answers for the demonstration, or prints how to answer.
+//! Handles open questions and approvals: asks the person, answers by itself in the demonstration, or prints how to answer.
 
 use super::{Answerer, Follow, FollowEnd};
 use crate::{
@@ -33,19 +33,19 @@ pub(super) struct Open {
 /// The result of a prompt.
 enum PromptResult<T> {
     Typed(T),
-    /// Another client answered first.
+    /// The item is no longer open, and nothing was typed: another client answered first, or its task ended.
     Withdrawn,
     /// Ctrl-C.
     Interrupted,
 }
 
-/// What happened to an item that the person was asked about.
-enum SettledBy {
-    Here,
-    /// Another client answered first; its answer is printed like other changes.
-    Elsewhere,
-    /// The person left without answering.
-    Left,
+/// How the prompt for an item ended.
+enum PromptEnd {
+    Answered,
+    /// The item is no longer open; the change that closed it is printed like others.
+    Withdrawn,
+    /// The person detached without answering.
+    Detached,
     /// Ctrl-C, without an answer.
     Interrupted,
 }
@@ -57,6 +57,7 @@ enum Input<'a> {
     Line(&'a str),
 }
 
+/// What the person typed.
 enum Keys {
     Key(u8),
     /// `None` for Ctrl-D.
@@ -73,7 +74,7 @@ impl Follow<'_> {
             .min_by_key(|open| open.pending.asked_at())
     }
 
-    /// Handles the item; `Some` if that ends the following.
+    /// Handles an open item. `Some` if the following ends with it.
     pub(super) async fn settle(&mut self, open: Open) -> Result<Option<FollowEnd>, CommandError> {
         let id = open.pending.id();
         match (&self.target.answerer, &open.pending) {
@@ -101,10 +102,10 @@ impl Follow<'_> {
                     Pending::Approval(approval) => self.ask_approval(approval).await?,
                 };
                 match asked {
-                    SettledBy::Here => {}
-                    SettledBy::Elsewhere => return Ok(None),
-                    SettledBy::Left => return Ok(Some(self.detached())),
-                    SettledBy::Interrupted => return self.interrupted().await,
+                    PromptEnd::Answered => {}
+                    PromptEnd::Withdrawn => return Ok(None),
+                    PromptEnd::Detached => return Ok(Some(self.detached())),
+                    PromptEnd::Interrupted => return self.interrupted().await,
                 }
             }
         }
@@ -116,7 +117,7 @@ impl Follow<'_> {
         if self.target.json { Ok(()) } else { self.screen.note(words) }
     }
 
-    async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<SettledBy, CommandError> {
+    async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<PromptEnd, CommandError> {
         let id = PendingId::Question(question.id);
         self.say(&pending::question(question))?;
         self.mark_read().await;
@@ -124,7 +125,7 @@ impl Follow<'_> {
         loop {
             let line = match self.read_input(id, Input::Line(&format!("{label} (Ctrl-D declines): "))).await?
             {
-                PromptResult::Interrupted => return Ok(SettledBy::Interrupted),
+                PromptResult::Interrupted => return Ok(PromptEnd::Interrupted),
                 PromptResult::Withdrawn => return self.withdrawn(),
                 PromptResult::Typed(Keys::Line(line)) => line,
                 PromptResult::Typed(Keys::Key(_)) => continue,
@@ -133,11 +134,11 @@ impl Follow<'_> {
                 None => {
                     self.screen.note("")?;
                     self.respond(task, question, None).await?;
-                    return Ok(SettledBy::Here);
+                    return Ok(PromptEnd::Answered);
                 }
                 Some(Typed::Answer(answer)) => {
                     self.respond(task, question, Some(answer)).await?;
-                    return Ok(SettledBy::Here);
+                    return Ok(PromptEnd::Answered);
                 }
                 Some(Typed::Nothing) => {}
                 Some(Typed::NotAChoice) => self.say("this question takes one of its answers, or a number")?,
@@ -145,7 +146,7 @@ impl Follow<'_> {
         }
     }
 
-    async fn ask_approval(&mut self, approval: &Approval) -> Result<SettledBy, CommandError> {
+    async fn ask_approval(&mut self, approval: &Approval) -> Result<PromptEnd, CommandError> {
         let id = PendingId::Approval(approval.id);
         self.say(&pending::approval(approval))?;
         self.mark_read().await;
@@ -156,7 +157,7 @@ impl Follow<'_> {
         self.screen.prompt(ApprovalKey::LABEL)?;
         let key = loop {
             match self.read_input(id, Input::Key).await? {
-                PromptResult::Interrupted => return Ok(SettledBy::Interrupted),
+                PromptResult::Interrupted => return Ok(PromptEnd::Interrupted),
                 PromptResult::Withdrawn => return self.withdrawn(),
                 PromptResult::Typed(Keys::Key(key)) => {
                     if let Some(key) = ApprovalKey::of(key) {
@@ -168,12 +169,12 @@ impl Follow<'_> {
         };
         self.screen.note("")?;
         match key {
-            ApprovalKey::Detach => return Ok(SettledBy::Left),
+            ApprovalKey::Detach => return Ok(PromptEnd::Detached),
             ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None).await?,
             ApprovalKey::Always => self.decide(approval, Decision::AllowAlways, None).await?,
             ApprovalKey::Reject => {
                 let note = match self.read_input(id, Input::Line("why? (Enter for no reason): ")).await? {
-                    PromptResult::Interrupted => return Ok(SettledBy::Interrupted),
+                    PromptResult::Interrupted => return Ok(PromptEnd::Interrupted),
                     PromptResult::Withdrawn => return self.withdrawn(),
                     PromptResult::Typed(Keys::Line(Some(reason))) => {
                         Some(reason).filter(|r| !r.trim().is_empty())
@@ -183,11 +184,11 @@ impl Follow<'_> {
                 self.decide(approval, Decision::RejectOnce, note).await?;
             }
         }
-        Ok(SettledBy::Here)
+        Ok(PromptEnd::Answered)
     }
 
-    /// Waits for input. Meanwhile updates are folded in, and printed after the prompt. If the item is settled elsewhere, the
-    /// prompt is withdrawn, unless the person has begun to type: no text is lost.
+    /// Waits for input. Updates that come meanwhile are folded into the view and printed after the prompt. If the item is no longer
+    /// open, the prompt is withdrawn, unless the person has begun to type: a typed text is not lost.
     async fn read_input(
         &mut self,
         id: PendingId,
@@ -213,7 +214,7 @@ impl Follow<'_> {
             tokio::select! {
                 typed = &mut typed => return Ok(typed?),
                 _ = tokio::signal::ctrl_c() => return Ok(PromptResult::Interrupted),
-                update = self.live.next() => self.take(update).await?,
+                update = self.live.next() => self.apply(update).await?,
             }
             let is_settled = self.saw_end || self.view.is_deleted() || !self.is_open(id);
             if is_settled && !began.load(Ordering::Relaxed) {
@@ -226,13 +227,13 @@ impl Follow<'_> {
         self.view.tasks().any(|task| task.pending.iter().any(|p| p.id() == id))
     }
 
-    fn withdrawn(&mut self) -> Result<SettledBy, CommandError> {
+    fn withdrawn(&mut self) -> Result<PromptEnd, CommandError> {
         if let Answerer::Person(terminal) = &self.target.answerer {
             terminal.forget_typed()?;
         }
         self.screen.erase_prompt()?;
         self.say(&paint(FAINT, "settled elsewhere"))?;
-        Ok(SettledBy::Elsewhere)
+        Ok(PromptEnd::Withdrawn)
     }
 
     async fn respond(
@@ -246,7 +247,7 @@ impl Follow<'_> {
             question_id: Some(question.id.to_string()),
             response: response.clone(),
         };
-        // If the item was settled meanwhile, the refusal does not end the following.
+        // A refusal, for example because the question was answered meanwhile, does not end the following.
         match self.daemon.call_again::<UserResponse>(params).await {
             Ok(reply) => {
                 self.say(&paint(FAINT, &Verdict::of_answer(&reply, response.as_deref()).words))?;

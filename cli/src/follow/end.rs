@@ -1,4 +1,4 @@
-//! How following ends, and the message for each end.
+//! The ways in which following ends, and the message and exit code of each.
 
 use super::{Answerer, Follow};
 use crate::{
@@ -24,20 +24,20 @@ pub(crate) enum FollowEnd {
     Ended(Box<AgentTask>),
     /// The conversation was deleted, and the task with it.
     Deleted,
-    /// The person left; the task goes on. Everything up to this record was printed.
+    /// The person detached; the task goes on. The records up to the cursor were printed.
     Detached {
         cursor: Seq,
     },
-    /// The task waits for a person, and none is here.
+    /// The task waits for an answer, and there is no person at a terminal.
     Waits(Box<Pending>),
-    /// The task is paused, and no person is here to resume it.
+    /// The task is paused, and there is no person at a terminal to resume it.
     Paused(Box<AgentTask>),
 }
 
 impl FollowEnd {
-    /// Prints it on standard error; returns the exit code.
+    /// Prints the message on standard error, and returns the exit code.
     pub(crate) fn print(&self, id: &str, json: bool) -> Result<Exit, CommandError> {
-        let (words, exit) = self.said(id, json, screen::note_width());
+        let (words, exit) = self.message(id, json, screen::note_width());
         // In JSON the task's end was printed already.
         if !json || !matches!(self, Self::Ended(_) | Self::Deleted) {
             screen::note(&words)?;
@@ -45,8 +45,8 @@ impl FollowEnd {
         Ok(exit)
     }
 
-    /// The message for a terminal of this width, if it is one.
-    fn said(&self, id: &str, json: bool, columns: Option<usize>) -> (String, Exit) {
+    /// The message and the exit code. `columns`: the terminal's width, if standard error is one.
+    fn message(&self, id: &str, json: bool, columns: Option<usize>) -> (String, Exit) {
         match self {
             Self::Ended(task) => (ended(task, columns), Exit::of_task(task).unwrap_or(Exit::Failed)),
             Self::Deleted => ("the conversation was deleted".to_owned(), Exit::Cancelled),
@@ -90,7 +90,7 @@ fn detached(id: &str, cursor: Option<Seq>, columns: Option<usize>) -> String {
     with_command(sentence, &format!("abide watch {id}{since}"), columns)
 }
 
-/// On one line; or the command on a line of its own, so that it can be copied.
+/// The sentence and the command on one line. If that is too long, the command gets its own line, so that it can be copied.
 fn with_command(sentence: &str, command: &str, columns: Option<usize>) -> String {
     let line = format!("{sentence} {command}");
     match columns {
@@ -116,21 +116,21 @@ impl Follow<'_> {
         FollowEnd::Detached { cursor: self.view.cursor() }
     }
 
-    /// The end, if nothing more will come.
+    /// How the following ends, if it ends now.
     pub(super) async fn ending(&mut self) -> Result<Option<FollowEnd>, CommandError> {
         if let Connection::Ended { reason } = self.view.connection() {
             return Err(CommandError::failed(format!("lost the daemon: {reason}"))
-                .hinted("`abide ps` shows where things stand"));
+                .hinted("`abide ps` shows the state of all tasks"));
         }
         if self.view.is_deleted() {
             return Ok(Some(FollowEnd::Deleted));
         }
         let Some(id) = self.target.task else { return Ok(None) };
         if self.saw_end || (self.target.is_over && self.is_quiet().await?) {
-            let mut task = self.last_word(id).await?;
+            let mut task = self.ended_task(id).await?;
             task.error_message = task.error_message.filter(|error| !self.printer.has_printed(error));
             if !self.target.json {
-                // If the task had ended before, only its messages may have been printed.
+                // The event of the task's end, which prints the summary, may be before the cursor.
                 self.printer.summary(task.summary.as_deref(), &mut self.screen)?;
             }
             return Ok(Some(FollowEnd::Ended(Box::new(task))));
@@ -143,8 +143,8 @@ impl Follow<'_> {
             .map(|task| FollowEnd::Paused(Box::new(task.clone()))))
     }
 
-    /// The task after its end: the last update may lack its final numbers.
-    async fn last_word(&mut self, id: TaskId) -> Result<AgentTask, CommandError> {
+    /// The ended task, read again: the last update may lack its final usage.
+    async fn ended_task(&mut self, id: TaskId) -> Result<AgentTask, CommandError> {
         match self.daemon.call::<GetTask>(GetTaskParams { task_id: id.to_string(), history: false }).await {
             Ok(reply) => Ok(reply.task),
             Err(error) => self.view.task(id).cloned().ok_or(error),
@@ -152,7 +152,7 @@ impl Follow<'_> {
     }
 }
 
-/// Whether the task was paused by something other than a person, who would resume it. An open question says more than the pause.
+/// Whether the task is paused, but not by a person (who would resume it), and has no open question or approval (which says more).
 pub(crate) fn is_stuck(task: &AgentTask) -> bool {
     task.status == Status::Paused && task.pause_reason != Some(PauseReason::User) && task.pending.is_empty()
 }
@@ -164,26 +164,26 @@ mod tests {
     use abide_client::protocol::task::EndReason;
 
     #[test]
-    fn an_ending_has_its_exit_code() {
+    fn each_end_has_its_exit_code() {
         let ended = |reason: EndReason| {
             let task = AgentTask { status: reason.status(), end_reason: Some(reason), ..fixture::task() };
-            FollowEnd::Ended(Box::new(task)).said("1", true, None).1
+            FollowEnd::Ended(Box::new(task)).message("1", true, None).1
         };
         assert_eq!(ended(EndReason::Completed), Exit::Done);
         assert_eq!(ended(EndReason::StepLimit), Exit::Limit);
         assert_eq!(ended(EndReason::Stopped), Exit::Cancelled);
         assert_eq!(ended(EndReason::Error), Exit::Failed);
         assert_eq!(
-            FollowEnd::Waits(Box::new(Pending::Question(fixture::question()))).said("1", false, None).1,
+            FollowEnd::Waits(Box::new(Pending::Question(fixture::question()))).message("1", false, None).1,
             Exit::NeedsPerson
         );
-        assert_eq!(FollowEnd::Detached { cursor: Seq(7) }.said("1", false, None).1, Exit::Done);
+        assert_eq!(FollowEnd::Detached { cursor: Seq(7) }.message("1", false, None).1, Exit::Done);
         let left = detached("5f2c81d0", Some(Seq(7)), None);
         assert!(left.ends_with("to come back: abide watch 5f2c81d0 --json --since 7"), "{left}");
     }
 
     #[test]
-    fn on_a_narrow_terminal_lines_are_broken_between_words() {
+    fn lines_break_between_words_on_a_narrow_terminal() {
         let task = AgentTask {
             status: Status::Error,
             end_reason: Some(EndReason::Error),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_by_a_person_does_not_end_the_following() {
+    fn following_goes_on_while_a_person_has_paused_the_task() {
         let paused =
             |reason| AgentTask { status: Status::Paused, pause_reason: Some(reason), ..fixture::task() };
         assert!(!is_stuck(&paused(PauseReason::User)));

@@ -1,4 +1,4 @@
-//! Prints the changes of a view, each once: the agent's text to standard output as it streams, everything else to standard error.
+//! Prints the changes of a view, each once: the agent's text to standard output as it streams, all else to standard error.
 
 use crate::output::{
     call::{self, Extent},
@@ -25,24 +25,25 @@ pub(super) struct Printer {
     task: Option<TaskId>,
     with_prompts: bool,
     extent: Extent,
-    /// The first snapshot is printed.
+    /// The first snapshot was printed.
     has_begun: bool,
     /// The reply that is being printed.
     current: Option<Reply>,
-    /// Entries up to here are printed; a call is printed when it has finished.
+    /// Messages and events up to this cursor were printed.
     printed_to: Seq,
-    finished: HashSet<Seq>,
-    /// The last notice, which is the error message of a task that fails.
+    /// The calls that were printed. A call is printed when it has finished, so its entry may be before the cursor.
+    printed_calls: HashSet<Seq>,
+    /// The text of the last notice. For a task that fails it is the error message, which the command's end then leaves out.
     last_notice: String,
-    /// The agent's last text: the summary often repeats it.
-    last_words: String,
+    /// The agent's last text. A summary that repeats it is not printed.
+    last_text: String,
 }
 
 struct Reply {
     item: DeltaItem,
-    /// What was printed of it, before escaping.
+    /// The text printed so far, before escaping.
     written: String,
-    /// The seq of its message.
+    /// The seq of its message, once that is recorded.
     recorded: Option<Seq>,
 }
 
@@ -55,9 +56,9 @@ impl Printer {
             has_begun: false,
             current: None,
             printed_to: Seq(0),
-            finished: HashSet::new(),
+            printed_calls: HashSet::new(),
             last_notice: String::new(),
-            last_words: String::new(),
+            last_text: String::new(),
         }
     }
 
@@ -68,7 +69,7 @@ impl Printer {
         settled: &HashSet<PendingId>,
         screen: &mut Screen,
     ) -> io::Result<()> {
-        // After a reconnection, live output precedes the missed records in `changes`; it is printed after them.
+        // After a reconnection, live output comes before the missed records in `changes`, and would be printed before them.
         let is_back = self.has_begun && changes.contains(&Change::Reset);
         for change in changes {
             match change {
@@ -83,7 +84,7 @@ impl Printer {
                 Change::Gone { item, recorded } => self.gone(*item, *recorded, screen)?,
                 Change::Connection => {
                     if let Connection::Lost { .. } = view.connection() {
-                        // The reply under way is printed anew, whatever becomes of it.
+                        // After the reconnection, the reply under way or its message is printed from the start.
                         self.current = None;
                     }
                     connection(view, screen)?;
@@ -112,7 +113,8 @@ impl Printer {
         Ok(())
     }
 
-    fn is_mine(&self, task: Option<TaskId>) -> bool {
+    /// Whether this task is printed.
+    fn is_printed(&self, task: Option<TaskId>) -> bool {
         self.task.is_none() || task == self.task
     }
 
@@ -125,12 +127,13 @@ impl Printer {
     ) -> io::Result<()> {
         let is_new = entry.seq() > self.printed_to;
         self.printed_to = self.printed_to.max(entry.seq());
-        if !self.is_mine(entry.task_id()) {
+        if !self.is_printed(entry.task_id()) {
             return Ok(());
         }
         match entry {
             Entry::Call(c) => {
-                if c.state == CallState::Finished && self.finished.insert(c.seq) && !call::is_control(c) {
+                if c.state == CallState::Finished && self.printed_calls.insert(c.seq) && !call::is_control(c)
+                {
                     screen.note(&call::rendered(c, self.extent, screen.width()))?;
                 }
                 Ok(())
@@ -162,11 +165,11 @@ impl Printer {
                         screen.words(&m.text)?;
                     }
                 }
-                m.text.trim().clone_into(&mut self.last_words);
+                m.text.trim().clone_into(&mut self.last_text);
                 screen.end_words()
             }
             (Role::Agent, MessageKind::Question) => {
-                // An open question is shown by its prompt or by the last line, now or soon.
+                // The prompt of an open question, or the command's last line, prints it.
                 if is_open(view, m) { Ok(()) } else { screen.note(&message::aside(m)) }
             }
             (_, MessageKind::Answer) => {
@@ -187,13 +190,13 @@ impl Printer {
         self.last_notice == words
     }
 
-    /// Prints the task's summary, unless the agent has said the same.
+    /// Prints the task's summary, unless it repeats the agent's last text.
     pub(super) fn summary(&mut self, summary: Option<&str>, screen: &mut Screen) -> io::Result<()> {
         let summary = summary.unwrap_or_default().trim();
-        if !summary.is_empty() && summary != self.last_words {
+        if !summary.is_empty() && summary != self.last_text {
             screen.paragraph()?;
             screen.words(summary)?;
-            summary.clone_into(&mut self.last_words);
+            summary.clone_into(&mut self.last_text);
         }
         screen.end_words()
     }
@@ -205,7 +208,7 @@ impl Printer {
                 let words = text::one_line(&failed.message);
                 screen.note(&format!("{} {words}; it is tried again", paint(BAD, "model:")))
             }
-            // The task ends with it, and prints it.
+            // The task fails with it; the notice of that has the message.
             EventKind::ModelFailed(_) => Ok(()),
             EventKind::Resumed(_) => screen.note(&paint(FAINT, "goes on")),
             EventKind::Restarted => screen.note(&paint(FAINT, "the daemon was restarted; the task goes on")),
@@ -222,7 +225,7 @@ impl Printer {
                 let words = format!("forgotten: {} asks again with {}", rule.tool, rule.arguments.as_str());
                 screen.note(&paint(FAINT, &text::one_line(&words)))
             }
-            // A notice, the live line or the command's end shows it.
+            // A notice, the live lines or the message at the command's end shows these.
             EventKind::TaskStarted(_)
             | EventKind::StepBegan(_)
             | EventKind::Paused(_)
@@ -231,23 +234,23 @@ impl Printer {
         }
     }
 
-    /// Prints the rest of a reply that is being written.
+    /// Prints the new text of a reply that is under way.
     fn output(&mut self, view: &ConversationView, item: DeltaItem, screen: &mut Screen) -> io::Result<()> {
         if !screen.shows_drafts() {
             return Ok(());
         }
-        // If it has ended by now, its message or its end is printed next.
+        // A reply that has ended by now is printed with its message, if it has one.
         let Some(live) = view.live_item(item) else { return Ok(()) };
-        // One reply at a time: another's text is printed with its message.
-        let is_others = self.current.as_ref().is_some_and(|current| current.item != item);
-        if is_others || !matches!(item, DeltaItem::Reply(_)) || !self.is_mine(Some(live.task_id)) {
+        // Only one reply streams at a time; the text of another one is printed with its message.
+        let is_another = self.current.as_ref().is_some_and(|current| current.item != item);
+        if is_another || !matches!(item, DeltaItem::Reply(_)) || !self.is_printed(Some(live.task_id)) {
             return Ok(());
         }
         let now = live.stream(DeltaKind::Text).map(Stream::text).unwrap_or_default();
         let written = self.current.as_ref().map_or("", |current| &current.written);
         let (rest, is_new) = match now.strip_prefix(written) {
             Some(rest) => (rest, written.is_empty()),
-            // A new attempt, or a gap was filled: it is printed from the start.
+            // A new attempt has other text, or a gap was filled: the text is printed from the start.
             None => (&*now, true),
         };
         if is_new && !rest.is_empty() {
@@ -308,7 +311,7 @@ fn daemon(view: &ConversationView, screen: &mut Screen) -> io::Result<()> {
     }
     if view.daemon().storage_damaged {
         screen
-            .note(&paint(BAD, "the database is damaged, and something may be missing: see `abide doctor`"))?;
+            .note(&paint(BAD, "the database is damaged, and records may be missing: see `abide doctor`"))?;
     }
     Ok(())
 }

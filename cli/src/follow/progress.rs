@@ -1,4 +1,4 @@
-//! The lines at the bottom of a terminal that show what is under way.
+//! The live lines at the bottom of a terminal: the running calls with their newest output, and a status line.
 
 use crate::{
     clock,
@@ -19,20 +19,19 @@ use abide_client::{
 };
 use tokio::time::Instant;
 
-/// Lines of a running command's output.
+/// The most lines of a running command's output.
 const OUTPUT_LINES: usize = 5;
-/// How much of a running command's output is searched for those lines, in bytes.
+/// The bytes at the end of a running command's output that are searched for those lines.
 const OUTPUT_BYTES: usize = 4096;
 
-/// Remembers since when the same activity has been under way.
+/// Remembers since when the status line has shown the same activity.
 #[derive(Default)]
 pub(super) struct Progress {
     shown: Option<(String, Instant)>,
 }
 
 impl Progress {
-    /// The running calls, each with the newest lines of its output, and a status line. Empty if nothing is under way, or there is
-    /// no room.
+    /// The running calls, each with the newest lines of its output, and a status line. Empty if there is no activity to show.
     pub(super) fn lines(&mut self, view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<String> {
         let Some(line) = self.line(view, task) else { return Vec::new() };
         let mut lines = calls(view, task, Size { rows: (room.rows / 2).saturating_sub(1), ..room });
@@ -42,11 +41,11 @@ impl Progress {
 
     /// `thinking 12 s · step 3 of 50 · 1,234 tokens · $0.0042`
     fn line(&mut self, view: &ConversationView, task: Option<TaskId>) -> Option<String> {
-        let Now { activity, about } = now(view, task)?;
+        let Now { activity, details } = now(view, task)?;
         // A retry counts down, so the time already waited is left out.
         let retry = current(view, task).and_then(|task| retry::short(task, clock::now()));
-        if let Some(retry) = retry.filter(|_| !about.is_empty()) {
-            return Some(std::iter::once(retry).chain(about).collect::<Vec<_>>().join(" · "));
+        if let Some(retry) = retry.filter(|_| !details.is_empty()) {
+            return Some(std::iter::once(retry).chain(details).collect::<Vec<_>>().join(" · "));
         }
         let since = match &self.shown {
             Some((before, since)) if *before == activity => *since,
@@ -55,17 +54,18 @@ impl Progress {
         self.shown = Some((activity.clone(), since));
         let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
         let activity = if ms < 1000 { activity } else { format!("{activity} {}", measure::duration(ms)) };
-        Some(std::iter::once(activity).chain(about).collect::<Vec<_>>().join(" · "))
+        Some(std::iter::once(activity).chain(details).collect::<Vec<_>>().join(" · "))
     }
 }
 
 struct Now {
     activity: String,
-    about: Vec<String>,
+    /// The step, and the usage so far.
+    details: Vec<String>,
 }
 
 fn now(view: &ConversationView, task: Option<TaskId>) -> Option<Now> {
-    let only = |words: &str| Some(Now { activity: words.to_owned(), about: Vec::new() });
+    let only = |words: &str| Some(Now { activity: words.to_owned(), details: Vec::new() });
     if let Connection::Lost { .. } = view.connection() {
         return only("no connection to the daemon, trying again");
     }
@@ -88,27 +88,27 @@ fn of_task(task: &AgentTask) -> Option<Now> {
     match task.status {
         Status::Completed | Status::Cancelled | Status::Error => None,
         Status::Paused | Status::WaitingUser | Status::WaitingApproval => {
-            Some(Now { activity, about: Vec::new() })
+            Some(Now { activity, details: Vec::new() })
         }
         Status::Running | Status::Thinking | Status::ToolExecuting | Status::WaitingChildren => {
             let step = match task.limits.max_steps {
                 0 => format!("step {}", task.step_count.max(1)),
                 max => format!("step {} of {max}", task.step_count.max(1)),
             };
-            let about = std::iter::once(step).chain(measure::spent(&task.usage)).collect();
-            Some(Now { activity, about })
+            let details = std::iter::once(step).chain(measure::spent(&task.usage)).collect();
+            Some(Now { activity, details })
         }
     }
 }
 
-/// The running calls.
+/// The lines of the running calls.
 fn calls(view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<String> {
     let Some(task) = current(view, task) else { return Vec::new() };
     let running: Vec<_> = task
         .active_calls
         .iter()
         .filter_map(|active| view.call(active.call_id))
-        // The record of a call's end comes before the update of its task.
+        // The record of a call's end comes before the update that removes the call from its task.
         .filter(|call| call.state == CallState::Running && !call::is_control(call))
         .collect();
     let each = (room.rows / running.len().max(1)).min(1 + OUTPUT_LINES);
@@ -130,7 +130,8 @@ mod tests {
     #[test]
     fn the_status_line_has_activity_time_step_and_cost() {
         let words = |status| {
-            of_task(&AgentTask { status, ..fixture::task() }).map(|now| (now.activity, now.about.join(" · ")))
+            of_task(&AgentTask { status, ..fixture::task() })
+                .map(|now| (now.activity, now.details.join(" · ")))
         };
         assert_eq!(words(Status::Thinking), Some(("thinking".into(), "step 3 of 50 · 1,234 tokens".into())));
         assert_eq!(words(Status::WaitingUser), Some(("needs you: answer".into(), String::new())));

@@ -85,7 +85,7 @@ impl Stage {
         self.update(Update::Notification(Notification::TaskMessage(notification)))
     }
 
-    /// The first attempt of reply 9 fails; its live output is withdrawn.
+    /// The first attempt of reply 9 fails; its live output ends.
     fn failed(&mut self, seq: u64, message: &str) -> String {
         self.record(
             seq,
@@ -153,7 +153,7 @@ fn a_summary_that_no_message_had_is_printed() {
 }
 
 #[test]
-fn a_withdrawn_reply_ends_its_line_and_prints_the_error() {
+fn a_failed_reply_ends_its_line_and_prints_the_error() {
     let mut stage = Stage::new();
     stage.delta(9, 1, 0, "half a wor");
     assert_eq!(stage.failed(2, "cut\u{1b}[2J"), "\n| model: cut\\x1b[2J; it is tried again\n");
@@ -161,7 +161,7 @@ fn a_withdrawn_reply_ends_its_line_and_prints_the_error() {
 }
 
 #[test]
-fn a_file_gets_the_recorded_reply_and_nothing_of_a_withdrawn_attempt() {
+fn a_file_gets_recorded_replies_and_no_text_of_a_failed_attempt() {
     let mut stage = Stage::piped();
     assert_eq!(stage.delta(9, 1, 0, "half a wor"), "");
     assert_eq!(stage.failed(2, "cut"), "| model: cut; it is tried again\n");
@@ -244,7 +244,7 @@ fn missed_records_are_printed_before_live_output() {
 }
 
 #[test]
-fn a_question_that_waits_is_left_to_its_prompt() {
+fn an_open_question_is_printed_by_its_prompt_only() {
     let mut stage = Stage::new();
     assert_eq!(stage.message(2, 9, MessageKind::Question, "Which colour?"), "");
     let ended = abide_client::protocol::task::AgentTask {
@@ -280,6 +280,9 @@ fn a_failure_is_printed_once() {
     };
     assert_eq!(stage.record(2, RecordBody::ModelFailed(failed)), "");
     assert_eq!(stage.message(3, 11, MessageKind::Notice, "the key is wrong"), "| abide: the key is wrong\n");
-    assert!(stage.printer.has_printed("the key is wrong"), "the last line of the command leaves it out");
+    assert!(
+        stage.printer.has_printed("the key is wrong"),
+        "the message at the end of the command leaves it out"
+    );
     assert!(!stage.printer.has_printed("something else"));
 }
