@@ -15,7 +15,7 @@ pub(crate) use answer::{GO_ON, STOP};
 use decide::Verdict;
 pub(crate) use relatives::with_relatives;
 pub(crate) use retry::RetryPolicy;
-pub(crate) use wake::{accept as wake_up, is_over_time};
+pub(crate) use wake::{accept as wake_up, ends_at, is_over_time};
 
 use crate::{
     history::History,
@@ -41,7 +41,7 @@ use std::mem;
 /// The refusal, if the input changes nothing.
 pub fn accept(history: &History, mut input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let mut shown = match &mut input {
-        Input::Stop { shown, .. } => mem::take(shown),
+        Input::Stop { shown, .. } | Input::Wake { shown } => mem::take(shown),
         _ => Shown::new(),
     };
     let records = input_records(history, input, &mut shown, mint)?;
@@ -84,7 +84,7 @@ fn input_records(
             let finished = CallFinished { call_id: call, attempt, outcome, result, duration_ms };
             call::finished(live(history, task)?, finished, mint)
         }
-        Input::Wake => Ok(history.live().flat_map(|task| wake::accept(task, mint)).collect()),
+        Input::Wake { .. } => Ok(history.live().flat_map(|task| wake::accept(task, shown, mint)).collect()),
         Input::Interrupted { cause, findings } => Ok(interruption::accept(history, cause, &findings, mint)),
     }
 }

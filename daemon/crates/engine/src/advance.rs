@@ -96,7 +96,7 @@ fn think(task: &Task, phase: Option<Phase>, mint: &mut Mint) -> Vec<NewRecord> {
         return draft.records;
     }
     if is_over_time(task, mint.at()) {
-        return wake_up(task, mint);
+        return wake_up(task, &mut Shown::new(), mint);
     }
     if let Some(words) = limits::exhausted(&task.limits, &task.usage) {
         return ask_for_budget(task, &words, mint);

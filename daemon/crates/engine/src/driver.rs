@@ -37,7 +37,7 @@ pub use message::{Lane, Message};
 pub use order::{Append, AppendId, Applied, Failure, Gate, Order, StartedCall};
 
 use crate::{
-    accept::accept,
+    accept::{accept, ends_at},
     advance::handle,
     command::Command,
     effects::{Effect, effects, wake_at},
@@ -46,7 +46,7 @@ use crate::{
     mint::Mint,
     view::view,
 };
-use abide_protocol::{ConversationId, TaskId, record::NewRecord};
+use abide_protocol::{ConversationId, TaskId, Timestamp, record::NewRecord};
 use append::Appending;
 use leave::Leaving;
 use load::LoadReason;
@@ -209,7 +209,7 @@ impl<H: Host> Driver<H> {
     fn message(&mut self, message: Message<H>, mint: &mut Mint) {
         match &self.state {
             State::Ready => {
-                let effects = self.attempts_ended_by(&message);
+                let effects = self.attempts_ended_by(&message, mint.at());
                 if effects.is_empty() {
                     self.handle(message, Shown::new(), mint);
                 } else {
@@ -231,18 +231,21 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The attempts that a stop or a deletion ends. They are killed before the end is recorded.
-    fn attempts_ended_by(&self, message: &Message<H>) -> Vec<Effect> {
+    /// The attempts that a stop, a deletion or an expired limit ends. They are killed before the end is recorded, so that the record has
+    /// all text that clients were shown.
+    fn attempts_ended_by(&self, message: &Message<H>, at: Timestamp) -> Vec<Effect> {
+        let within = |ended: &[TaskId]| {
+            let is_ended = |task| ended.iter().any(|ended| self.history.is_within(task, *ended));
+            effects(&self.history).into_iter().filter(|effect| is_ended(effect.task())).collect()
+        };
         match message {
-            Message::Command { command: Command::Stop { task }, .. } => {
-                let mut effects = effects(&self.history);
-                effects.retain(|effect| self.history.is_within(effect.task(), *task));
-                effects
-            }
+            Message::Command { command: Command::Stop { task }, .. } => within(&[*task]),
             Message::Delete { .. } => effects(&self.history),
-            Message::Command { .. } | Message::Fork { .. } | Message::Outcome { .. } | Message::Wake => {
-                Vec::new()
+            Message::Wake => {
+                let expired = self.history.live().filter(|task| ends_at(task, at));
+                within(&expired.map(|task| task.id).collect::<Vec<_>>())
             }
+            Message::Command { .. } | Message::Fork { .. } | Message::Outcome { .. } => Vec::new(),
         }
     }
 
@@ -287,7 +290,7 @@ impl<H: Host> Driver<H> {
                 self.running.retain(|running| *running != effect);
                 self.outcome(*input, mint);
             }
-            Message::Wake => self.outcome(Input::Wake, mint),
+            Message::Wake => self.outcome(Input::Wake { shown }, mint),
         }
     }
 

@@ -73,7 +73,9 @@ pub enum Input {
         duration_ms: u64,
     },
     /// A time given by [`crate::wake_at`] has come.
-    Wake,
+    Wake {
+        shown: Shown,
+    },
     /// The attempts that the records list as running do not run; `findings` are about the calls among them.
     Interrupted {
         cause: Interruption,

@@ -1,18 +1,21 @@
 use super::{Draft, End};
-use crate::{mint::Mint, task::Task};
+use crate::{input::Shown, mint::Mint, task::Task};
 use abide_protocol::{
+    Timestamp,
     record::{NewRecord, NoticeKind},
     task::EndReason,
 };
 
 /// Ends a task whose question or time limit has expired; retries and delayed steps are [`crate::advance()`]'s.
-pub(crate) fn accept(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
+pub(crate) fn accept(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
     let at = mint.at();
     let mut draft = Draft::of(task, mint);
-    if task.questions.values().any(|q| q.expires_at.is_some_and(|t| t <= at)) {
+    if has_expired_question(task, at) {
+        draft.keep_shown(task, shown);
         let words = "Nobody answered in time. Stopping here.".to_owned();
         draft.end(task, End::of(EndReason::QuestionTimeout).noticed(NoticeKind::LimitReached, words));
     } else if is_over_time(task, at) {
+        draft.keep_shown(task, shown);
         let words = format!(
             "I have reached the time limit of {} seconds. Stopping here.",
             task.limits.max_duration_secs
@@ -22,7 +25,16 @@ pub(crate) fn accept(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     draft.records
 }
 
-pub(crate) fn is_over_time(task: &Task, at: abide_protocol::Timestamp) -> bool {
+/// Whether [`accept`] ends the task at that time.
+pub(crate) fn ends_at(task: &Task, at: Timestamp) -> bool {
+    has_expired_question(task, at) || is_over_time(task, at)
+}
+
+fn has_expired_question(task: &Task, at: Timestamp) -> bool {
+    task.questions.values().any(|q| q.expires_at.is_some_and(|t| t <= at))
+}
+
+pub(crate) fn is_over_time(task: &Task, at: Timestamp) -> bool {
     let limit = task.limits.max_duration_secs.saturating_mul(1000);
     limit > 0 && task.clock.worked_at(at) >= limit
 }

@@ -25,7 +25,7 @@ pub(super) struct Joined<H: Host> {
 impl<H: Host> Driver<H> {
     /// Lets an urgent message join the waiting append, once the attempts that it ends are killed.
     pub(super) fn join(&mut self, message: Message<H>, mint: &mut Mint) {
-        let effects = self.attempts_ended_by(&message);
+        let effects = self.attempts_ended_by(&message, mint.at());
         let kills = !effects.is_empty();
         if kills {
             self.kill(effects);

@@ -4,12 +4,12 @@ use crate::{
     plan::{ask, complete, read, shell},
     world::World,
 };
-use abide_engine::{Input, Refusal};
+use abide_engine::{Input, Refusal, Shown};
 use abide_protocol::{
     CallId, QuestionId, Timestamp,
     inbox::{Decision, QuestionKind},
     message::CallOutcome,
-    record::{By, ModelErrorKind, NoticeKind, RecordBody, Via},
+    record::{By, ModelErrorKind, NewRecord, NoticeKind, RecordBody, Via},
     task::{EndReason, PauseReason, Status},
 };
 
@@ -86,6 +86,18 @@ fn only_work_counts_for_the_time_limit() {
     assert_eq!((w.end(), w.status()), (Some(EndReason::TimeLimit), Status::Completed));
     assert_eq!(w.notice(), Some("I have reached the time limit of 100 seconds. Stopping here."));
     assert_eq!(w.outcome(call), Some(CallOutcome::Cancelled));
+}
+
+#[test]
+fn the_time_limit_records_the_shown_text_of_a_cut_off_reply() {
+    let mut w = World::started_with(|head| head.limits.max_duration_secs = 100);
+    let item = w.item();
+    w.now = w.wake_at().unwrap();
+    let records = w.input(Input::Wake { shown: Shown::from([(item, "Half a".to_owned())]) });
+    assert_eq!(w.end(), Some(EndReason::TimeLimit));
+    let kept =
+        |r: &NewRecord| matches!(&r.body, RecordBody::PartialReply(p) if r.id == item && p.text == "Half a");
+    assert!(records.iter().any(kept), "{records:?}");
 }
 
 #[test]

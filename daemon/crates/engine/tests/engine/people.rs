@@ -69,7 +69,7 @@ fn an_ended_task_refuses_every_command() {
     assert_eq!(w.attempt(Input::Stop { task, shown: Shown::new() }), ended);
     assert_eq!(w.attempt(Input::Pause { task }), ended);
     assert_eq!(w.attempt(Input::Resume { task, by: None }), ended);
-    assert_eq!(w.attempt(Input::Wake), Ok(vec![]));
+    assert_eq!(w.attempt(Input::Wake { shown: Shown::new() }), Ok(vec![]));
     let stranger = TaskId(uuid::Uuid::nil());
     assert_eq!(w.attempt(Input::Pause { task: stranger }), Err(Refusal::NoTask));
 }

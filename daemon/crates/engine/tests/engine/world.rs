@@ -312,7 +312,7 @@ impl World {
     }
 
     pub(crate) fn wake(&mut self) -> Vec<NewRecord> {
-        self.input(Input::Wake)
+        self.input(Input::Wake { shown: Shown::new() })
     }
 
     /// The daemon dies; ten minutes later another one loads the records. The findings know of no edit.

@@ -166,7 +166,7 @@ impl Life {
         }
     }
 
-    /// Checks that the shown text of a reply cut off by a stop is recorded.
+    /// Checks that the shown text of a reply cut off by a stop or the time limit is recorded.
     pub(super) fn check_stops(&self, records: &[NewRecord]) {
         for record in records {
             let RecordBody::TaskEnded(end) = &record.body else { continue };
@@ -182,7 +182,8 @@ impl Life {
             let answers = |record: &NewRecord| matches!(record.body, RecordBody::QuestionAnswered(_));
             let is_stopped = self.cause_of_end(record, end, records) == EndReason::Stopped
                 && (end.reason == EndReason::Stopped || !records.iter().any(answers));
-            if is_stopped && !records.iter().any(is_over) {
+            let is_killed_first = is_stopped || end.reason == EndReason::TimeLimit;
+            if is_killed_first && !records.iter().any(is_over) {
                 let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == *item && p.text == shown);
                 assert!(records.iter().any(kept), "the shown text of a cut-off reply is lost: {shown:?}");
             }
