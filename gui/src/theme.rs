@@ -163,11 +163,13 @@ pub mod space {
     /// Its least height where it is in one row with its buttons.
     pub const EDITOR_ROW: f32 = 21.0;
     pub const EDITOR: f32 = 220.0;
-    /// The widths of a number's field and a folder's field.
+    /// The width of a number's field, and below of a folder's: the settings of a new conversation fit in one line of the composer.
     pub const NUMBER: f32 = 44.0;
+    pub const FOLDER: f32 = 140.0;
+    /// The width of the field of a search within a text.
+    pub const FIND: f32 = 180.0;
     /// The width of key names in the help.
     pub const KEYS: f32 = 116.0;
-    pub const FOLDER: f32 = 180.0;
 }
 
 /// Radii of corners.

@@ -110,7 +110,7 @@ impl Screen {
             .align_y(Center);
         let field =
             field("Find", (size::SECONDARY, [4.0, 8.0]), &self.query, Message::QueryChanged, |input| {
-                input.id(field::FIND).width(space::FOLDER).on_submit(Message::Stepped(0))
+                input.id(field::FIND).width(space::FIND).on_submit(Message::Stepped(0))
             });
         let found = match (self.query.is_empty(), self.hits.len()) {
             (true, _) => String::new(),

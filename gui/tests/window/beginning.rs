@@ -1,6 +1,9 @@
 //! The page for a new conversation: what it begins with.
 
-use crate::preset::{self, Window};
+use crate::{
+    person::Person,
+    preset::{self, Window},
+};
 use abide_client::{
     Home, Update,
     protocol::{
@@ -128,4 +131,13 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
     let Some(Request::Start(task)) = asked.last() else { panic!("{asked:?}") };
     assert_eq!(task.workspace.as_deref(), Some("/srv/web"));
     assert_eq!((task.model.as_deref(), task.mode), (Some("local/smollm2"), Some(Mode::Chat)));
+}
+
+#[test]
+fn what_a_new_conversation_is_set_to_has_one_line_in_a_wide_window() {
+    let mut person = Person::before(preset::empty());
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    let mut place = |words: &str| person.finds(words).unwrap().center_y();
+    let (first, last) = (place("max"), place("Attach…"));
+    assert!((first - last).abs() < 4.0, "{first} and {last}");
 }
