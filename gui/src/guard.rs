@@ -1,8 +1,15 @@
 //! Whether an action that cannot be undone may happen now: decide, answer, stop, resume, archive, delete.
 //!
 //! A hand may already be moving when the screen changes. So whatever has just appeared, moved or changed its meaning takes no key
-//! or click until it has been steady for [`STEADY`]. Keys go to one target: a field if a caret is drawn, else the selected card,
-//! and only while all of it is visible. This module draws nothing and reads no clock: times are arguments.
+//! or click until it has been steady for [`STEADY`]. Keys go to one target: a field if a caret is drawn, else what covers the page or
+//! asks for a confirmation, else the selected card, and only while all of it is visible.
+//!
+//! Facts come in: which items wait ([`Guard::offer`]), what the fixed buttons mean ([`Guard::stand`]), where each card was drawn
+//! ([`Guard::saw`]), whether a caret is drawn ([`Guard::caret`]). Each change of a fact notes its time. Answers go out:
+//! [`Guard::allows`] for clicks, [`Guard::in_hand`] for letters, [`Guard::at_hand`] for keys that write nothing. The view asks the same
+//! questions to draw buttons and keys as live, so what is drawn as live is what acts. A card that was never drawn is never live. At
+//! most one action is armed, and any change that concerns it disarms it. This module draws nothing and reads no clock: times are
+//! arguments. `app/hand.rs` connects it to the window.
 
 use abide_client::protocol::{ApprovalId, ConversationId, QuestionId, TaskId, Timestamp, inbox::PendingId};
 

@@ -1,5 +1,11 @@
-//! Which actions the person's keys and clicks may perform now: the guard is kept informed of what is shown, and asked before
-//! anything that cannot be undone.
+//! Connects the [guard](crate::guard) to the window: it is kept informed of what is shown, and asked before anything that cannot be
+//! undone.
+//!
+//! After every message [`App::watch`] gives the guard the waiting items and the meaning of the fixed buttons; widgets report places and
+//! carets by messages of their own. Before every message `App::handle` asks [`App::deed`] whether it performs something that cannot be
+//! undone, and drops it if the guard does not allow that now: no way of sending it goes around this. A key comes from the keymap through
+//! `App::command` to [`App::on_card`], which sends the message that the card's button would send, or arms it for Enter
+//! ([`App::confirm`]), or brings a card into view that is not wholly visible.
 
 use super::{App, Done, Message, Over, Page, Undo};
 use crate::{

@@ -1,6 +1,13 @@
 //! A list that builds only the rows near the view: layout costs the same however long the list is.
 //!
 //! It is anchored at the row in view, or at the end: rows that come, go or grow elsewhere move nothing in view.
+//!
+//! The screen builds a window of its rows and says how many are hidden before and after. `diff` keeps each row's widget state by its
+//! key, `layout` lays the given rows out one below the other and lets `scroll` keep the anchor in place, `draw` translates them by
+//! the scroll position. When the visible part comes near the edge of the window, or leaves or reaches the end, the list reports it
+//! (`on_view`), and the screen builds another window. So `keys`, `rows`, the children of the tree and `Scroll::places` always have the
+//! same order and length, and only the screen decides which rows exist. `select` and `mark` reach the text within rows by
+//! operations on their [passages](crate::widget::passage): the list knows no text.
 
 mod mark;
 mod scroll;

@@ -1,4 +1,9 @@
 //! Parsed Markdown, kept for each message: a streaming reply grows at its end and is not parsed again.
+//!
+//! Live output follows the fold's changes ([`Documents::follow`]): pieces are pushed, and what was redrawn or begun is parsed from the fold,
+//! which has all of a batch's pieces already; such an item must not get them a second time. Recorded messages are parsed when they come near
+//! the view ([`Documents::parse`]) and forgotten when there are too many. All text passes `visible`, `drawable` and the linker before it is
+//! parsed, live text too: at any time its source is what the recorded message's would be.
 
 use super::links::{Linker, linked};
 use crate::emoji::drawable;

@@ -1,4 +1,9 @@
 //! Folds the daemon's updates and chooses the rows to build.
+//!
+//! Updates change the fold (`view`); the fold gives the rows ([`Conversation::project`], or [`Conversation::grow`] while only live output
+//! came, which moves no settled row); rows, goal and the part last looked at give the window of rows to build
+//! ([`Conversation::reframe`]), and only documents of that window are parsed. Nothing flows back from rows to the fold. Requests leave as
+//! effects. Entries are forgotten only while the end is followed, so nothing that a person reads disappears.
 
 use super::{
     Conversation, Goal, History, Row,

@@ -1,4 +1,10 @@
 //! Scrolls to a message that was found, or to the beginning, loading pages as needed.
+//!
+//! The daemon gives pages from the end backwards only, so the way to the beginning leads through all pages. A goal is set, then
+//! [`Conversation::seek`] runs after each page: it requests the next page while the goal lies before what is loaded
+//! ([`Conversation::further`]), and else builds the rows around the goal, which the list scrolls into view. At most one page is under way
+//! (`History::Loading`). The goal ends when its row has been in view, when it turns out not to exist, or when the person scrolls
+//! by key.
 
 use super::{Conversation, Goal, History, Row, marks::Phrases};
 use crate::{

@@ -1,4 +1,10 @@
 //! The rows of a conversation's timeline, from the fold alone; nothing is drawn.
+//!
+//! [`rows`] walks over the entries once, oldest first, and gives each its row, or none if another row shows the same (a control call,
+//! a notice that the task's end repeats). Then it drops and inserts what can be known only after the walk: failures that are tried again,
+//! pauses that are over, ends that the fold knows from a task's state. [`now`] gives the rows after those: live output and what is under
+//! way, which change with every delta. A row is a key, not content: it stays equal while what it shows grows, so widget state, scroll
+//! anchor and selection survive a new projection. An open item has exactly one card, at its place or at the end.
 
 use abide_client::{
     protocol::{

@@ -1,4 +1,9 @@
 //! Marks matches of a search in a row of a list, and finds the current one.
+//!
+//! The screen names a row, how matches are found in a text, and which of them it wants ([`Marking`]). Only the layout knows the row's
+//! passages: after it, one operation counts the matches, and a second one marks them and gets the bounds of the wanted one, to which the
+//! list then scrolls. The number of that match and the count are reported back ([`Place`]). The list scrolls once for each step (`act`);
+//! later layouts mark again, but leave the person's scroll position alone.
 
 use crate::widget::passage;
 use iced::{

@@ -1,4 +1,10 @@
 //! The scroll position of a list that builds only some rows. No drawing.
+//!
+//! The anchor is the truth, the offset follows: each layout gives new places ([`Scroll::lay_out`]), and the offset is computed so that the
+//! anchor stays where it is in the view. Scrolling by a person changes the offset and takes the topmost visible row as the anchor, or
+//! the end once it is reached. A row is laid out at `base` plus its top and drawn [`Scroll::shift`] higher; `base` is chosen so that a
+//! row that stays built stays where it was laid out. What happens once for a request (show a row, hold a row) is remembered with that
+//! request, since every later layout repeats it.
 
 use iced::{
     Rectangle,
