@@ -1,14 +1,14 @@
-//! What goes to a model and comes back: blocks, replies, tools and their results.
+//! The content of model requests and replies: transcripts, blocks, tools and the results of calls.
 
 use crate::{CallId, JsonText};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use strum::VariantNames;
 
-/// A part of a model's reply, in the order the model gave them.
+/// A part of a model's reply. A reply has its blocks in the order in which the model gave them.
 ///
-/// `opaque` is the provider's own JSON (signatures, encrypted reasoning, `extra_content`): sent back verbatim, only to the same
-/// api and model.
+/// `opaque` is the provider's own JSON (signatures, encrypted reasoning, `extra_content`). It is sent back verbatim, and only to the
+/// same API and model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -19,7 +19,7 @@ pub enum Block {
     Call(CallBlock),
 }
 
-/// Text, for people or (as reasoning) not.
+/// Text of a reply, or of its reasoning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TextBlock {
@@ -27,16 +27,16 @@ pub struct TextBlock {
     pub opaque: Option<JsonText>,
 }
 
-/// The model wants a tool to run.
+/// A call of a tool, which the model asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallBlock {
-    /// Ours, for all attempts.
+    /// Abide's id of the call, the same for all attempts.
     pub id: CallId,
-    /// The provider's, sent back verbatim.
+    /// The provider's id of the call, sent back verbatim.
     pub provider_id: String,
     pub tool: String,
-    /// As the model wrote them; possibly not JSON.
+    /// The arguments as the model wrote them, possibly not valid JSON.
     pub arguments: String,
     pub opaque: Option<JsonText>,
 }
@@ -46,16 +46,16 @@ pub struct CallBlock {
 #[serde(rename_all = "camelCase")]
 pub struct Reply {
     pub blocks: Vec<Block>,
-    /// The wire API that it came by: `openai-chat`, `anthropic`, `scripted`.
+    /// The provider's API: `openai-chat`, `anthropic`, `scripted`.
     pub api: String,
-    /// The model that was asked, as the provider names it.
+    /// The requested model, by the provider's name.
     pub model: String,
     pub stop_reason: StopReason,
     pub usage: Usage,
 }
 
 impl Reply {
-    /// The visible text: all text blocks, a blank line between.
+    /// The visible text: all text blocks, separated by blank lines.
     #[must_use]
     pub fn text(&self) -> String {
         join(
@@ -65,7 +65,7 @@ impl Reply {
         )
     }
 
-    /// The reasoning, where the provider shows it.
+    /// The reasoning, if the provider sends it.
     #[must_use]
     pub fn reasoning(&self) -> String {
         join(
@@ -84,7 +84,7 @@ fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     texts.filter(|t| !t.trim().is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Why a model stopped.
+/// Why the model ended a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -92,12 +92,12 @@ fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
 pub enum StopReason {
     EndTurn,
     ToolCalls,
-    /// Cut at the token limit; a call in such a reply is dropped.
+    /// The reply was cut at the token limit. Calls in such a reply are dropped.
     Length,
     Refusal,
 }
 
-/// What model calls used. Tokens, except where the name says otherwise.
+/// The usage of model calls. Numbers are of tokens, except where the name says otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
@@ -106,15 +106,15 @@ pub struct Usage {
     pub output: u64,
     pub cache_read: u64,
     pub cache_write: u64,
-    /// Part of `output`.
+    /// Reasoning tokens, which are also counted in `output`.
     pub reasoning: u64,
     pub model_calls: u64,
-    /// Micro-dollars; absent if no price is known.
+    /// The cost in micro-dollars. Absent if no price is known.
     pub cost_micros: Option<u64>,
 }
 
 impl Usage {
-    /// All tokens. (Providers say what they like: sums stop at the top instead of starting over.)
+    /// All tokens. (A provider may report any number, so sums saturate instead of wrapping around.)
     #[must_use]
     pub const fn tokens(&self) -> u64 {
         self.input
@@ -137,37 +137,37 @@ impl Usage {
     }
 }
 
-/// A tool as models see it and as the engine treats it.
+/// A tool: its description for the model, and its properties for the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSpec {
     pub name: String,
     pub description: String,
-    /// A JSON Schema (draft 2020-12) of the arguments, an object.
+    /// The JSON Schema (draft 2020-12) of the arguments, which are an object.
     pub parameters: JsonText,
     pub effect: EffectClass,
     pub risk: Risk,
-    /// The tier: what happens to a call that no rule speaks of.
+    /// What happens to a call that no rule matches.
     pub tier: Tier,
 }
 
-/// What may be done with a call that was started and has no result (after a crash).
+/// The effect of a tool's calls. It decides what is done after a crash with a call that was started and has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum EffectClass {
-    /// Reads only: run again.
+    /// It only reads: it is run again.
     Pure,
-    /// Looking tells whether it happened: look, then run or record as done.
+    /// An inspection can tell if it took effect: if not, it is run; if so, it is recorded as done.
     Verifiable,
-    /// Never run again by itself.
+    /// It is never run again automatically.
     Unsafe,
-    /// Carried out by the engine, touches nothing outside.
+    /// It is carried out by the engine, and has no effect outside.
     Control,
 }
 
-/// How much harm a call can do; for people, not for decisions.
+/// How much harm a call can do. Shown to people; no decision depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -178,7 +178,7 @@ pub enum Risk {
     High,
 }
 
-/// What a tool needs if nothing else decides.
+/// The permission of a tool's calls if no rule decides: allowed, or a person is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(VariantNames)]
@@ -188,7 +188,7 @@ pub enum Tier {
     Ask,
 }
 
-/// What a call came to. `message` is for people and models; `data` is for scripts and models.
+/// The result of a call. `message` is for people and models, `data` for scripts and models.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
@@ -209,8 +209,8 @@ impl ToolResult {
         Self { ok: false, data: None, message: message.into(), diagnostics: Vec::new() }
     }
 
-    /// What the model reads: the message, then each field of `data` (long or multi-line texts raw, under their name), then
-    /// the diagnostics.
+    /// The text that is sent to the model: the message, then each field of `data` (a long or multi-line string verbatim below its
+    /// name), then the diagnostics.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = if self.ok { self.message.clone() } else { format!("error: {}", self.message) };
@@ -248,25 +248,25 @@ fn push_field(text: &mut String, name: &str, value: &serde_json::Value) {
     }
 }
 
-/// A part of what a model is sent. (Built by the engine, put into a provider's own words by the model crate; never on the wire, but
-/// part of a stored checkpoint: a change raises `Checkpoint::FORM`.)
+/// A part of a transcript. The engine makes entries, and the model crate converts them to a provider's format. They are never on the
+/// wire, but in stored checkpoints: a change of this type raises `Checkpoint::FORM`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
-    /// A person's words.
+    /// A person's message.
     User(String),
-    /// The system's words at the tail: nudges, restart notes. Sent as a user message.
+    /// A message of Abide's own, for example a nudge or the results of sub-tasks. Sent as a user message.
     Note(String),
-    /// An earlier reply. Its calls' results follow, each exactly once, in call order.
+    /// An earlier reply. The results of its calls follow, each exactly once, in call order.
     Reply(Arc<Reply>),
-    /// What was shown of a reply that was stopped.
+    /// The text shown of a reply that a stop cut off.
     Partial(String),
     /// A call's result.
     Result(ResultEntry),
 }
 
-/// All entries, oldest first. Cheap to clone: a request shares the entries with the history, which goes on growing.
+/// All entries that a model is sent, oldest first. Cheap to clone: a request shares the entries with the history.
 ///
-/// Two transcripts are equal if their entries are: the edition says how often this one was rewritten in memory.
+/// Two transcripts with equal entries are equal, whatever their editions.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     entries: Arc<Vec<Entry>>,
@@ -279,7 +279,7 @@ impl Transcript {
         &self.entries
     }
 
-    /// Grows with each [`Self::rewrite`]: the entries that two states of a transcript of one edition have both are the same.
+    /// The number of [`Self::rewrite`]s. Between two states of a transcript with the same edition, entries were only added.
     #[must_use]
     pub const fn edition(&self) -> u64 {
         self.edition
@@ -289,7 +289,7 @@ impl Transcript {
         self.extend([entry]);
     }
 
-    /// Changes what is there already.
+    /// Changes existing entries.
     pub fn rewrite(&mut self, change: impl FnOnce(&mut [Entry])) {
         change(Arc::make_mut(&mut self.entries).as_mut_slice());
         self.edition += 1;
@@ -306,7 +306,7 @@ impl Eq for Transcript {}
 
 impl Extend<Entry> for Transcript {
     fn extend<T: IntoIterator<Item = Entry>>(&mut self, more: T) {
-        // Copied only if somebody still holds an earlier state.
+        // The entries are copied only if a request still shares them.
         Arc::make_mut(&mut self.entries).extend(more);
     }
 }
@@ -321,11 +321,11 @@ impl From<Vec<Entry>> for Transcript {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultEntry {
     pub call_id: CallId,
-    /// Of the call, verbatim.
+    /// The provider's id of the call, verbatim.
     pub provider_id: String,
     pub tool: String,
     pub ok: bool,
     pub text: String,
-    /// `text` stands for an output that is left out to fit the model's context.
+    /// The output was left out to fit the model's context, and `text` says so.
     pub elided: bool,
 }
