@@ -1,8 +1,8 @@
-//! Live output to many clients, and to one client beside another that is stuck.
+//! Live output: its rate to many clients, and its latency to one client while another does not read.
 
 use crate::{
     model::{self, Answer, Asked, Model},
-    place::{self, Place},
+    setup::{self, Setup},
     table::{
         Aim, Figure,
         Value::{Rate, Time},
@@ -25,10 +25,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Deltas of a reply, some 5 characters each, as models give them.
+/// Deltas of a reply that streams as fast as it can, of 5 characters each, as models send them.
 const DELTAS: usize = 100_000;
-/// The number of deltas where each one's arrival is timed.
+/// Deltas of a paced reply, each of which has the time at which it was sent.
 const STAMPED: usize = 500;
+/// The time between two deltas of a paced reply.
 const APART: Duration = Duration::from_millis(5);
 /// How long the daemon collects deltas before it sends them.
 const COLLECTED: Duration = Duration::from_millis(30);
@@ -39,16 +40,16 @@ static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 pub(crate) async fn figures() -> Vec<Figure> {
     let mut figures = Vec::new();
-    let place = Place::with(Model::start(script)).await;
+    let setup = Setup::with(Model::start(script)).await;
     let mut number = 0;
     for codec in [Codec::Binary, Codec::Json] {
         for clients in [1, 8, 64] {
             number += 1;
-            figures.push(throughput(&place, &format!("fast-{number}"), codec, clients).await);
+            figures.push(throughput(&setup, &format!("fast-{number}"), codec, clients).await);
         }
     }
-    let alone = latencies(&place, "slow-1", false).await;
-    let beside = latencies(&place, "slow-2", true).await;
+    let alone = latencies(&setup, "slow-1", false).await;
+    let beside = latencies(&setup, "slow-2", true).await;
     figures.push(
         Figure::new("a delta's way to a client, median", Time(median(&alone))).floor(Time(COLLECTED / 2)),
     );
@@ -75,21 +76,21 @@ fn stream(deltas: usize, apart: Duration, text: fn(usize) -> String, end: &str) 
     Answer::Stream { deltas, apart, text, end }
 }
 
-/// Deltas shown a second, to all clients together; the floor writes the same bytes to as many sockets.
-async fn throughput(place: &Place, key: &str, codec: Codec, clients: usize) -> Figure {
+/// Deltas per second to all clients together. The floor writes the same bytes to as many sockets.
+async fn throughput(setup: &Setup, key: &str, codec: Codec, clients: usize) -> Figure {
     let readers: Vec<_> = (0..clients)
         .map(|_| {
-            let stream = subscribe(&place.daemon.socket(), codec);
+            let stream = subscribe(&setup.daemon.socket(), codec);
             thread::spawn(move || read_to_end(stream, ENDS.0, |_| ()))
         })
         .collect();
     let began = Instant::now();
-    place.begin(key).await;
+    setup.begin(key).await;
     let (took, bytes) = tokio::task::block_in_place(|| {
         let read: Vec<usize> = readers.into_iter().map(|r| r.join().expect("a client")).collect();
         (began.elapsed(), read.iter().sum::<usize>() / clients)
     });
-    place.settled().await;
+    setup.idle().await;
     let floor = write(clients, bytes);
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let rate = |took: Duration| Rate((DELTAS * clients) as f64 / took.as_secs_f64());
@@ -97,7 +98,7 @@ async fn throughput(place: &Place, key: &str, codec: Codec, clients: usize) -> F
     Figure::new(format!("deltas shown, {clients} {plural}, {}", codec.name()), rate(took)).floor(rate(floor))
 }
 
-/// Writes so many bytes through each of so many sockets, in pieces like the daemon's.
+/// Writes `bytes` to each of `clients` sockets, in pieces of the daemon's size.
 fn write(clients: usize, bytes: usize) -> Duration {
     let pairs: Vec<_> = (0..clients).map(|_| UnixStream::pair().expect("a pair")).collect();
     let (mut ours, theirs): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
@@ -118,14 +119,14 @@ fn write(clients: usize, bytes: usize) -> Duration {
     began.elapsed()
 }
 
-/// The time each delta takes to a client that reads.
-async fn latencies(place: &Place, key: &str, with_stuck: bool) -> Vec<Duration> {
-    let socket = place.daemon.socket();
+/// The latency of each delta of a paced reply. With `with_stuck`, another subscribed client does not read.
+async fn latencies(setup: &Setup, key: &str, with_stuck: bool) -> Vec<Duration> {
+    let socket = setup.daemon.socket();
     let stuck: Option<UnixStream> = with_stuck.then(|| subscribe(&socket, Codec::Binary));
     if with_stuck {
         // Output for the stuck client to block on.
-        place.begin(&format!("fast-{key}")).await;
-        place.settled().await;
+        setup.begin(&format!("fast-{key}")).await;
+        setup.idle().await;
     }
     let stream = subscribe(&socket, Codec::Binary);
     let reader = thread::spawn(move || {
@@ -137,9 +138,9 @@ async fn latencies(place: &Place, key: &str, with_stuck: bool) -> Vec<Duration> 
         times
     });
     LazyLock::force(&BEGINNING);
-    place.begin(key).await;
+    setup.begin(key).await;
     let times = tokio::task::block_in_place(|| reader.join().expect("a client"));
-    place.settled().await;
+    setup.idle().await;
     drop(stuck);
     times
 }
@@ -154,7 +155,7 @@ fn stamps(text: &[u8]) -> impl Iterator<Item = Duration> {
 /// A connection subscribed to everything, as raw bytes.
 fn subscribe(socket: &Path, codec: Codec) -> UnixStream {
     let mut stream = UnixStream::connect(socket).expect("the daemon listens");
-    stream.write_all(&place::hello(codec)).expect("the daemon listens");
+    stream.write_all(&setup::hello(codec)).expect("the daemon listens");
     let mut answer = String::new();
     BufReader::with_capacity(1, &stream).read_line(&mut answer).expect("the daemon answers");
     let request = Request::Subscribe(SubscribeParams { scope: Scope::All, since: None });
@@ -164,18 +165,18 @@ fn subscribe(socket: &Path, codec: Codec) -> UnixStream {
         request.splice(..0, length.to_be_bytes());
     }
     stream.write_all(&request).expect("the daemon listens");
-    // The reply begins with these first bytes, so the subscription is active.
+    // When the reply begins to come, the subscription is active.
     let mut first = [0];
     stream.read_exact(&mut first).expect("the daemon answers");
     stream
 }
 
-/// Reads until the reply is complete; returns the number of bytes. `each` gets the live output, without the final record.
+/// Reads until the reply's end mark, and returns the number of bytes. `each` gets the bytes before the mark.
 fn read_to_end(mut stream: UnixStream, end: &str, mut each: impl FnMut(&[u8])) -> usize {
     let (mut total, mut buffer, mut kept) = (0, vec![0; 256 * 1024], 0);
     loop {
-        let read = stream.read(&mut buffer[kept..]).expect("the daemon talks");
-        assert!(read > 0, "the daemon cut a client that reads");
+        let read = stream.read(&mut buffer[kept..]).expect("the daemon sends");
+        assert!(read > 0, "the daemon closed the connection of a client that reads");
         total += read;
         let length = kept + read;
         let over = buffer[..length].windows(end.len()).position(|w| w == end.as_bytes());

@@ -1,4 +1,4 @@
-//! The floor: the least work that any agent must do for a step, in a simple loop.
+//! The floor of a step: a simple loop that does the least work that any agent must do.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a step of the floor does besides the model call and one durable line.
+/// What a step of the floor does besides a model call and one durable write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Runs `true` in the shell that the daemon uses.
@@ -18,19 +18,19 @@ pub(crate) enum Work {
     Nothing,
 }
 
-/// The loop. It asks the same server over one connection.
+/// The loop. It sends requests to the same model server, over one connection.
 pub(crate) struct Loop {
     connection: TcpStream,
     log: File,
     work: Work,
     number: usize,
     reply: Vec<u8>,
-    /// The environment that the daemon gives to commands: a shell that loads a locale takes twice as long.
+    /// The environment that the daemon gives to commands. It must be the same, because a shell that loads a locale takes twice as long.
     environment: BTreeMap<String, String>,
 }
 
 impl Loop {
-    /// The log is a file in this folder.
+    /// A loop with its log in this folder.
     pub(crate) fn new(url: &str, folder: &Path, work: Work, environment: BTreeMap<String, String>) -> Self {
         let address = url.trim_start_matches("http://").trim_end_matches("/v1");
         let connection = TcpStream::connect(address).expect("the model listens");
@@ -39,7 +39,7 @@ impl Loop {
         Self { connection, log, work, number: 0, reply: vec![0; 64 * 1024], environment }
     }
 
-    /// Runs so many steps and a last request; each request has a body of this length.
+    /// Runs a number of steps, and a last request. Each request has a body of `bytes`.
     pub(crate) fn steps(&mut self, steps: usize, bytes: usize) {
         self.ask(bytes);
         for _ in 0..steps {
@@ -63,7 +63,7 @@ impl Loop {
         let mut got = 0;
         while !self.reply[..got].ends_with(b"data: [DONE]\n\n") {
             let read = self.connection.read(&mut self.reply[got..]).expect("the model answers");
-            assert!(read > 0, "the model went away");
+            assert!(read > 0, "the model closed the connection");
             got += read;
         }
     }
@@ -82,7 +82,7 @@ fn shell(number: usize, environment: &BTreeMap<String, String>) {
     assert!(output.status.success());
 }
 
-/// How long a process takes that does nothing.
+/// How long it takes to start a process and wait for its end.
 pub(crate) fn process(program: &Path, arguments: &[&str]) -> Duration {
     let began = Instant::now();
     #[expect(clippy::disallowed_methods, reason = "the floor of starting a process")]

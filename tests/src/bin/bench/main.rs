@@ -1,8 +1,9 @@
-//! What durability costs: each figure beside a floor that was taken in the same run.
+//! Benchmarks: what durability costs. Most figures have a floor, the time of the least work that any implementation must do, measured
+//! in the same run.
 //!
 //! `cargo build --release --bins && cargo run --release -p abide-tests --bin bench -- [--markdown] [GROUP...]`
 //!
-//! Figures, not promises: nothing here fails for being slow. What they mean, and what bounds them, is in `BENCHMARKS.md`.
+//! No benchmark fails for being slow. `BENCHMARKS.md` explains the figures.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run says why and ends")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints figures")]
@@ -12,8 +13,8 @@ mod floor;
 mod memory;
 mod model;
 mod open;
-mod place;
 mod records;
+mod setup;
 mod start;
 mod step;
 mod table;
@@ -24,7 +25,7 @@ use table::Figure;
 
 type Group = fn() -> Pin<Box<dyn Future<Output = Vec<Figure>>>>;
 
-/// In the order in which they run.
+/// The groups of figures, in the order in which they run.
 const GROUPS: [(&str, Group); 8] = [
     ("step", || Box::pin(step::figures())),
     ("long", || Box::pin(step::long_figures())),
@@ -54,7 +55,7 @@ async fn main() {
     print!("{}", if flags.is_empty() { table::plain(&figures) } else { table::markdown(&figures) });
 }
 
-/// What it ran on, and how busy that was.
+/// The machine's processor, kernel and load average.
 fn machine() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);

@@ -1,17 +1,17 @@
-//! The daemon's memory as proportional set size: memory shared with other processes is counted in part.
+//! The daemon's memory, as proportional set size: a page shared by several processes counts for each in part.
 
 use crate::{
     model::{self, Model},
-    place::Place,
+    setup::Setup,
     table::{Aim, Figure, Value::Size},
 };
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// How many steps a task has done before the measurement.
+/// The steps of each task before the measurement.
 const STEPS: usize = 5;
 
 pub(crate) async fn figures() -> Vec<Figure> {
-    let idle = Place::with(Model::start(|asked| model::done(asked.number))).await;
+    let idle = Setup::with(Model::start(|asked| model::done(asked.number))).await;
     let mut figures = vec![Figure::new("memory, idle", Size(idle.pss())).aim(Aim::AtMost(Size(15e6)))];
     drop(idle);
     for tasks in [32, 64] {
@@ -21,11 +21,11 @@ pub(crate) async fn figures() -> Vec<Figure> {
     figures
 }
 
-/// All of them have run some commands and wait for the model.
+/// The memory with this many tasks, all of which have run some commands and wait for the model.
 async fn running(tasks: usize) -> f64 {
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     let held = Arc::clone(&gate);
-    let place = Place::with(Model::start(move |asked| {
+    let setup = Setup::with(Model::start(move |asked| {
         if asked.number < STEPS {
             return model::shell_true(asked.number);
         }
@@ -36,16 +36,16 @@ async fn running(tasks: usize) -> f64 {
     .await;
     let keys: Vec<String> = (0..tasks).map(|n| format!("runs-{n}")).collect();
     for key in &keys {
-        place.begin(key).await;
+        setup.begin(key).await;
     }
     tokio::task::block_in_place(|| {
         for key in &keys {
-            place.model.asked(key, STEPS + 1);
+            setup.model.asked(key, STEPS + 1);
         }
     });
-    let size = place.pss();
+    let size = setup.pss();
     *gate.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
     gate.1.notify_all();
-    place.settled().await;
+    setup.idle().await;
     size
 }

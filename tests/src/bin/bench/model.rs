@@ -1,5 +1,5 @@
-//! A model that costs next to nothing: canned answers over plain HTTP, and the moments in which it was asked and answered.
-//! (The strict one of the scenarios reads and keeps every request: that would be the most of what is measured.)
+//! A model server that does as little as possible: it sends prepared answers over HTTP and notes when each request came and was
+//! answered. (The model server of the scenarios parses and keeps every request, which would dominate the measurements.)
 
 use serde_json::{Value, json};
 use std::{
@@ -11,40 +11,40 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How the model is named in the configuration.
+/// The model's name in the configuration.
 pub(crate) const MODEL: &str = "test/quick";
 
-/// Where a request is searched for its conversation's name, in bytes.
+/// The bytes at the start of a request that are searched for its key.
 const HEAD: usize = 64 * 1024;
 
-/// A request and its answer.
+/// The times of a request and of its answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exchange {
-    /// Its last byte came.
+    /// When the request's last byte came.
     pub(crate) asked: Instant,
-    /// The answer's last byte left.
+    /// For a stream, when its last byte was sent; else just before the answer was sent.
     pub(crate) answered: Option<Instant>,
 }
 
-/// What is said to a request.
+/// The answer to a request.
 pub(crate) enum Answer {
-    /// At once.
+    /// Sent at once.
     Whole(Vec<u8>),
-    /// Text, in so many deltas, this far apart; each is made when it is sent.
+    /// Text in a number of deltas, sent `apart` from each other. `text` makes each one when it is sent.
     Stream { deltas: usize, apart: Duration, text: fn(usize) -> String, end: Vec<u8> },
 }
 
-/// What a script goes by.
+/// A request, as the script sees it.
 pub(crate) struct Asked<'a> {
-    /// The conversation.
+    /// The key of the conversation, from `[k:KEY]` in its prompt.
     pub(crate) key: &'a str,
-    /// Its requests before this one.
+    /// The number of requests with this key before it.
     pub(crate) number: usize,
-    /// Of the request's body.
+    /// The length of the request's body.
     pub(crate) bytes: usize,
 }
 
-/// May take its time.
+/// Decides about the answer to each request. It may block.
 type Script = Box<dyn Fn(&Asked<'_>) -> Answer + Send + Sync>;
 
 pub(crate) struct Model {
@@ -54,13 +54,13 @@ pub(crate) struct Model {
 
 struct Shared {
     script: Script,
-    talks: Mutex<HashMap<String, Vec<Exchange>>>,
+    exchanges: Mutex<HashMap<String, Vec<Exchange>>>,
     asked: Condvar,
 }
 
 impl Shared {
-    fn talks(&self) -> MutexGuard<'_, HashMap<String, Vec<Exchange>>> {
-        self.talks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn exchanges(&self) -> MutexGuard<'_, HashMap<String, Vec<Exchange>>> {
+        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -69,7 +69,7 @@ impl Model {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         let shared =
-            Arc::new(Shared { script: Box::new(script), talks: Mutex::default(), asked: Condvar::new() });
+            Arc::new(Shared { script: Box::new(script), exchanges: Mutex::default(), asked: Condvar::new() });
         let serving = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -85,20 +85,20 @@ impl Model {
         format!("http://{}/v1", self.address)
     }
 
-    /// What was asked in a conversation.
+    /// The exchanges of a conversation.
     pub(crate) fn exchanges(&self, key: &str) -> Vec<Exchange> {
-        self.shared.talks().get(key).cloned().unwrap_or_default()
+        self.shared.exchanges().get(key).cloned().unwrap_or_default()
     }
 
-    /// Waits until that many requests of a conversation have come; the moment of the last of them.
+    /// Waits until a conversation has sent `times` requests, and returns when the last of them came.
     pub(crate) fn asked(&self, key: &str, times: usize) -> Instant {
         let is_short =
-            |talks: &mut HashMap<String, Vec<Exchange>>| talks.get(key).map_or(0, Vec::len) < times;
+            |exchanges: &mut HashMap<String, Vec<Exchange>>| exchanges.get(key).map_or(0, Vec::len) < times;
         let patience = Duration::from_secs(900);
-        let waited = self.shared.asked.wait_timeout_while(self.shared.talks(), patience, is_short);
-        let (talks, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-        assert!(!timeout.timed_out(), "the model is not asked {times} times by {key:?}");
-        talks[key][times - 1].asked
+        let waited = self.shared.asked.wait_timeout_while(self.shared.exchanges(), patience, is_short);
+        let (exchanges, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        assert!(!timeout.timed_out(), "{key:?} did not send {times} model requests");
+        exchanges[key][times - 1].asked
     }
 }
 
@@ -113,10 +113,10 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         let exchange = Exchange { asked: Instant::now(), answered: None };
         let key = key_of(&body);
         let number = {
-            let mut talks = shared.talks();
-            let talk = talks.entry(key.clone()).or_default();
-            talk.push(exchange);
-            talk.len() - 1
+            let mut exchanges = shared.exchanges();
+            let exchanges_of_key = exchanges.entry(key.clone()).or_default();
+            exchanges_of_key.push(exchange);
+            exchanges_of_key.len() - 1
         };
         shared.asked.notify_all();
         let answered = match (shared.script)(&Asked { key: &key, number, bytes: length }) {
@@ -128,17 +128,19 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
                 answered
             }
             Answer::Stream { deltas, apart, text, end } => {
-                play(stream, deltas, apart, text, &end)?;
+                stream_deltas(stream, deltas, apart, text, &end)?;
                 Instant::now()
             }
         };
-        if let Some(exchange) = shared.talks().get_mut(&key).and_then(|talk| talk.get_mut(number)) {
+        if let Some(exchange) =
+            shared.exchanges().get_mut(&key).and_then(|exchanges_of_key| exchanges_of_key.get_mut(number))
+        {
             exchange.answered = Some(answered);
         }
     }
 }
 
-fn play(
+fn stream_deltas(
     mut stream: &TcpStream,
     deltas: usize,
     apart: Duration,
@@ -157,7 +159,7 @@ fn play(
         stream.write_all(&waiting)?;
         waiting.clear();
         if !apart.is_zero() {
-            #[expect(clippy::disallowed_methods, reason = "a model takes its time")]
+            #[expect(clippy::disallowed_methods, reason = "a paced reply")]
             thread::sleep(apart);
         }
     }
@@ -172,7 +174,7 @@ fn chunk(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(b"\r\n");
 }
 
-/// The length of the body that follows; `None` at the end.
+/// Reads a request's head and returns the length of its body. `None` at the end of the connection.
 fn read_head(from: &mut BufReader<&TcpStream>) -> io::Result<Option<usize>> {
     let mut length = 0;
     let mut line = String::new();
@@ -193,7 +195,7 @@ fn read_head(from: &mut BufReader<&TcpStream>) -> io::Result<Option<usize>> {
     }
 }
 
-/// What stands in `[k:…]`.
+/// The text in `[k:…]`.
 fn key_of(body: &[u8]) -> String {
     let head = &body[..body.len().min(HEAD)];
     let from = head.windows(3).position(|w| w == b"[k:").map_or(head.len(), |at| at + 3);
@@ -234,7 +236,7 @@ pub(crate) fn call(number: usize, tool: &str, arguments: &Value) -> Answer {
     Answer::Whole([event(&delta, None), end("tool_calls")].concat())
 }
 
-/// A command that does nothing; the counter keeps it from looking like a loop.
+/// A command that does nothing. The number makes each call different, so that the engine does not take them for a loop.
 pub(crate) fn shell_true(number: usize) -> Answer {
     call(number, "shell", &json!({ "command": format!("true {number}") }))
 }

@@ -1,8 +1,8 @@
-//! How long a conversation takes to be read again that nobody has used for a while.
+//! How long a command or a step takes in a conversation that is not in memory, so that its records have to be loaded.
 
 use crate::{
     model::{self, Model},
-    place::{self, Place},
+    setup::{self, Setup},
     table::{Aim, Figure, Value::Time, median},
 };
 use abide_client::protocol::{
@@ -21,7 +21,7 @@ use std::{
 use uuid::Uuid;
 
 const RECORDS: usize = 100_000;
-/// Of each task.
+/// The steps of each task.
 const STEPS: usize = 20;
 const RUNS: usize = 10;
 const KEY: &str = "open";
@@ -31,32 +31,32 @@ pub(crate) async fn figures() -> Vec<Figure> {
         number if asked.key == KEY && number < STEPS => model::update(number),
         number => model::done(number),
     };
-    let mut place = Place::with(Model::start(script)).await;
-    let long = place.begin(KEY).await.conversation_id;
-    place.settled().await;
-    place.forgotten().await;
-    assert!(place.daemon.stop().await.success());
-    let database = place.daemon.home().database();
+    let mut setup = Setup::with(Model::start(script)).await;
+    let long = setup.begin(KEY).await.conversation_id;
+    setup.idle().await;
+    setup.unloaded().await;
+    assert!(setup.daemon.stop().await.success());
+    let database = setup.daemon.home().database();
     multiply(&database, long).await;
-    place.daemon.up().await;
-    place.client = place.daemon.client().await;
-    let short = place.begin("short").await.conversation_id;
-    place.settled().await;
+    setup.daemon.up().await;
+    setup.client = setup.daemon.client().await;
+    let short = setup.begin("short").await.conversation_id;
+    setup.idle().await;
 
     let mut times = Times::default();
     let mut requests = STEPS + 1;
     for _ in 0..RUNS {
         drop_checkpoint(&database);
-        times.command_without.push(command(&place, long).await);
-        times.command.push(command(&place, long).await);
-        times.command_floor.push(command(&place, short).await);
+        times.command_without.push(command(&setup, long).await);
+        times.command.push(command(&setup, long).await);
+        times.command_floor.push(command(&setup, short).await);
         requests += 1;
         drop_checkpoint(&database);
-        times.step_without.push(step(&place, long, KEY, requests).await);
+        times.step_without.push(step(&setup, long, KEY, requests).await);
         requests += 1;
-        times.step.push(step(&place, long, KEY, requests).await);
+        times.step.push(step(&setup, long, KEY, requests).await);
         let asked = times.step_floor.len() + 2;
-        times.step_floor.push(step(&place, short, "short", asked).await);
+        times.step_floor.push(step(&setup, short, "short", asked).await);
     }
     times.figures()
 }
@@ -90,9 +90,9 @@ impl Times {
     }
 }
 
-/// Until a conversation that is not in memory has a new title.
-async fn command(place: &Place, id: ConversationId) -> Duration {
-    place.forgotten().await;
+/// How long it takes to change the title of a conversation that is not in memory.
+async fn command(setup: &Setup, id: ConversationId) -> Duration {
+    setup.unloaded().await;
     let params = UpdateConversationParams {
         conversation_id: id.to_string(),
         title: Some("another".to_owned()),
@@ -102,18 +102,18 @@ async fn command(place: &Place, id: ConversationId) -> Duration {
         persona: None,
     };
     let asked = Instant::now();
-    place.client.call::<method::UpdateConversation>(params).await.expect("a new title");
+    setup.client.call::<method::UpdateConversation>(params).await.expect("a new title");
     asked.elapsed()
 }
 
-/// Until the model is asked by a new task of a conversation that is not in memory.
-async fn step(place: &Place, id: ConversationId, key: &str, requests: usize) -> Duration {
-    place.forgotten().await;
-    let params = StartTaskParams { conversation_id: Some(id), ..place.task(key) };
+/// How long it takes from the start of a task to its first model request, in a conversation that is not in memory.
+async fn step(setup: &Setup, id: ConversationId, key: &str, requests: usize) -> Duration {
+    setup.unloaded().await;
+    let params = StartTaskParams { conversation_id: Some(id), ..setup.task(key) };
     let began = Instant::now();
-    place::begin(&place.client, params).await;
-    let took = tokio::task::block_in_place(|| place.model.asked(key, requests)) - began;
-    place.settled().await;
+    setup::begin(&setup.client, params).await;
+    let took = tokio::task::block_in_place(|| setup.model.asked(key, requests)) - began;
+    setup.idle().await;
     took
 }
 
@@ -122,7 +122,7 @@ fn drop_checkpoint(database: &Path) {
     connection.execute("DELETE FROM checkpoints", []).expect("no checkpoint");
 }
 
-/// Repeats the conversation's only task until there are [`RECORDS`].
+/// Appends copies of the conversation's only task, with other ids, until there are [`RECORDS`].
 async fn multiply(database: &Path, id: ConversationId) {
     let options = Options { path: database.to_owned(), reserve_bytes: 0, readers: 1 };
     let store = Store::open(options, Box::new(|_| ())).expect("the daemon's database");

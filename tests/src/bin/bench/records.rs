@@ -1,8 +1,8 @@
-//! Durable records per second, beside SQLite writing the same rows in the same batches.
+//! Durable records per second. The floor is SQLite alone, which writes the same rows in batches of the same size.
 
 use crate::{
     model::{self, Model},
-    place::Place,
+    setup::Setup,
     table::{
         Aim, Figure,
         Value::{self, Rate, Time},
@@ -32,21 +32,21 @@ const TASKS: usize = 64;
 const STEPS: usize = 100;
 
 pub(crate) async fn figures() -> Vec<Figure> {
-    let mut place = Place::with(Model::start(|asked| match asked.number {
+    let mut setup = Setup::with(Model::start(|asked| match asked.number {
         number if number < STEPS => model::update(number),
         number => model::done(number),
     }))
     .await;
-    let probe = place.client.call::<method::CreateConversation>(CreateConversationParams::default()).await;
+    let probe = setup.client.call::<method::CreateConversation>(CreateConversationParams::default()).await;
     let probe = probe.expect("a conversation").conversation.id;
-    let home = place.daemon.home();
+    let home = setup.daemon.home();
     let (rows_before, commits_before) = (rows(&home).len(), commits(&home));
     let began = Instant::now();
     for task in 0..TASKS {
-        place.begin(&format!("records-{task}")).await;
+        setup.begin(&format!("records-{task}")).await;
     }
     let mut acknowledged = Vec::new();
-    while place.status().await.tasks.running > 0 {
+    while setup.status().await.tasks.running > 0 {
         let params = UpdateConversationParams {
             conversation_id: probe.to_string(),
             title: Some(format!("{} times", acknowledged.len())),
@@ -56,7 +56,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
             persona: None,
         };
         let asked = Instant::now();
-        place.client.call::<method::UpdateConversation>(params).await.expect("a new title");
+        setup.client.call::<method::UpdateConversation>(params).await.expect("a new title");
         acknowledged.push(asked.elapsed());
     }
     let took = began.elapsed();
@@ -64,12 +64,12 @@ pub(crate) async fn figures() -> Vec<Figure> {
     let rows = rows(&home).split_off(rows_before);
     let batch = rows.len().div_ceil(commits.max(1));
     eprintln!("  {} records in {commits} commits, {} bytes each", rows.len(), bytes(&rows) / rows.len());
-    let (floor, mut floor_commits) = raw(place.daemon.root(), &rows, batch);
-    let (again, mut more) = raw(place.daemon.root(), &rows, batch);
+    let (floor, mut floor_commits) = raw(setup.daemon.root(), &rows, batch);
+    let (again, mut more) = raw(setup.daemon.root(), &rows, batch);
     floor_commits.append(&mut more);
-    assert!(place.daemon.stop().await.success());
-    let (alone, alone_batch) = through_store(&home.database(), place.daemon.root()).await;
-    let (alone_floor, _) = raw(place.daemon.root(), &rows, alone_batch);
+    assert!(setup.daemon.stop().await.success());
+    let (alone, alone_batch) = through_store(&home.database(), setup.daemon.root()).await;
+    let (alone_floor, _) = raw(setup.daemon.root(), &rows, alone_batch);
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let rate = |took: Duration| Rate(rows.len() as f64 / took.as_secs_f64());
     vec![
@@ -85,8 +85,8 @@ pub(crate) async fn figures() -> Vec<Figure> {
     ]
 }
 
-/// Writes the records of that database through a store of their own, without a model to wait for. Returns how many a second, and
-/// how many in a transaction.
+/// Appends the records of `database` to a new store, without a daemon or a model. Returns the records per second, and the records per
+/// transaction.
 async fn through_store(database: &Path, folder: &Path) -> (Value, usize) {
     let options = |path: &Path| abide_store::Options { path: path.to_owned(), reserve_bytes: 0, readers: 1 };
     let recorded = Store::open(options(database), Box::new(|_| ())).expect("the daemon's database");
@@ -107,7 +107,7 @@ async fn through_store(database: &Path, folder: &Path) -> (Value, usize) {
     for (conversation_id, task, records) in histories {
         let store = store.clone();
         lanes.spawn(async move {
-            // Grouped as the daemon appends them: up to each model request.
+            // Grouped like the daemon's appends, each of which ends with a model request.
             for step in records.chunk_by(|record, _| !matches!(record.body, RecordBody::ModelRequested(_))) {
                 let records = step.iter().cloned().map(|record| NewRecord {
                     id: record.id,
@@ -164,7 +164,7 @@ fn bytes(rows: &[[Column; 7]]) -> usize {
     rows.iter().flatten().map(size).sum()
 }
 
-/// The number of transactions so far: `iChange` of the WAL index (<https://sqlite.org/walformat.html#the_wal_index_header>).
+/// The number of transactions of the database so far: `iChange` of the WAL index (<https://sqlite.org/walformat.html#the_wal_index_header>).
 fn commits(home: &Home) -> usize {
     let mut index = home.database().into_os_string();
     index.push("-shm");
@@ -173,7 +173,7 @@ fn commits(home: &Home) -> usize {
     u32::from_ne_bytes(change) as usize
 }
 
-/// Writes the same rows to another database, with the same durability and so many in a transaction.
+/// Writes the rows with SQLite alone, with the same durability and `batch` rows per transaction.
 fn raw(folder: &Path, rows: &[[Column; 7]], batch: usize) -> (Duration, Vec<Duration>) {
     let path = folder.join("raw.db");
     for suffix in ["", "-wal", "-shm"] {

@@ -1,4 +1,4 @@
-//! A daemon that uses the benchmark's own model, with requests to it and measurements of it.
+//! A daemon connected to the benchmark's own model, with a client: starts tasks, waits, and measures memory.
 
 use crate::model::{MODEL, Model};
 use abide_client::{
@@ -20,23 +20,23 @@ use abide_tests::{
 };
 use std::fs;
 
-/// How many model calls may be under way.
+/// The most model calls at the same time.
 const PARALLEL: usize = 256;
 
-pub(crate) struct Place {
+pub(crate) struct Setup {
     pub(crate) client: Client,
     pub(crate) daemon: TestDaemon,
     pub(crate) model: Model,
 }
 
-impl Place {
+impl Setup {
     pub(crate) async fn with(model: Model) -> Self {
         let daemon = TestDaemon::start(&config(&model)).await;
         let client = daemon.client().await;
         Self { client, daemon, model }
     }
 
-    /// A task whose requests carry `[k:KEY]`; every call is allowed, and there are no limits.
+    /// A task without limits, with every call allowed. Its prompt, and so its model requests, contain `[k:KEY]`.
     pub(crate) fn task(&self, key: &str) -> StartTaskParams {
         StartTaskParams {
             message: format!("[k:{key}] Do what the script says."),
@@ -62,12 +62,12 @@ impl Place {
     }
 
     /// Waits until no task runs.
-    pub(crate) async fn settled(&self) {
+    pub(crate) async fn idle(&self) {
         wait::wait_until("all tasks to end or wait", async || self.status().await.tasks.running == 0).await;
     }
 
     /// Waits until no conversation is in memory.
-    pub(crate) async fn forgotten(&self) {
+    pub(crate) async fn unloaded(&self) {
         wait::wait_until("all conversations to leave memory", async || self.status().await.sessions == 0)
             .await;
     }

@@ -1,9 +1,9 @@
-//! Times from the start of a process until it answers.
+//! How long the daemon takes from its start to its first reply, and `abide` from its start to its end.
 
 use crate::{
     floor,
     model::{self, Model},
-    place::{self, Place},
+    setup::{self, Setup},
     table::{Aim, Figure, Value::Time, median, percentile},
 };
 use abide_client::protocol::codec::Codec;
@@ -16,6 +16,7 @@ use std::{
 };
 
 const RUNS: usize = 30;
+
 pub(crate) async fn figures() -> Vec<Figure> {
     let mut figures = daemon().await;
     figures.append(&mut command_line().await);
@@ -27,21 +28,21 @@ async fn daemon() -> Vec<Figure> {
     for _ in 0..RUNS {
         floor.push(floor::process(&abide_tests::daemon::program(), &["--version"]));
         let mut fresh = TestDaemon::new(&Config::new());
-        first.push(answers(&mut fresh));
+        first.push(start_to_hello(&mut fresh));
         fresh.kill();
-        again.push(answers(&mut fresh));
+        again.push(start_to_hello(&mut fresh));
     }
-    let mut place = Place::with(Model::start(|asked| model::done(asked.number))).await;
+    let mut setup = Setup::with(Model::start(|asked| model::done(asked.number))).await;
     for run in 0..RUNS {
-        place.daemon.kill();
+        setup.daemon.kill();
         let began = Instant::now();
-        answers(&mut place.daemon);
-        let client = place.daemon.client().await;
+        start_to_hello(&mut setup.daemon);
+        let client = setup.daemon.client().await;
         let key = format!("first-{run}");
-        place::begin(&client, place.task(&key)).await;
-        request.push(tokio::task::block_in_place(|| place.model.asked(&key, 1)) - began);
-        place.client = client;
-        place.settled().await;
+        setup::begin(&client, setup.task(&key)).await;
+        request.push(tokio::task::block_in_place(|| setup.model.asked(&key, 1)) - began);
+        setup.client = client;
+        setup.idle().await;
     }
     let floor = Time(median(&floor));
     vec![
@@ -55,32 +56,32 @@ async fn daemon() -> Vec<Figure> {
 }
 
 /// The time from the start of the process until it has answered `hello`.
-fn answers(daemon: &mut TestDaemon) -> Duration {
+fn start_to_hello(daemon: &mut TestDaemon) -> Duration {
     let socket = daemon.socket();
     let began = Instant::now();
     daemon.launch();
-    while !says_hello(&socket) {
-        // An attempt takes some 10 µs; a longer pause would add to the daemon's time.
+    while !answers_hello(&socket) {
+        // An attempt takes some 10 µs; a longer pause would add to the measured time.
         std::thread::yield_now();
     }
     began.elapsed()
 }
 
-fn says_hello(socket: &Path) -> bool {
+fn answers_hello(socket: &Path) -> bool {
     let Ok(mut stream) = UnixStream::connect(socket) else { return false };
     let mut answer = String::new();
-    stream.write_all(&place::hello(Codec::Json)).is_ok()
+    stream.write_all(&setup::hello(Codec::Json)).is_ok()
         && BufReader::new(stream).read_line(&mut answer).is_ok()
         && answer.contains("\"result\"")
 }
 
 async fn command_line() -> Vec<Figure> {
-    let place = Place::with(Model::start(|asked| model::ask(asked.number))).await;
+    let setup = Setup::with(Model::start(|asked| model::ask(asked.number))).await;
     for task in 0..10 {
-        place.begin(&format!("ps-{task}")).await;
+        setup.begin(&format!("ps-{task}")).await;
     }
-    place.settled().await;
-    let cli = place.daemon.cli();
+    setup.idle().await;
+    let cli = setup.daemon.cli();
     let (mut ps, mut floor) = (Vec::new(), Vec::new());
     for _ in 0..3 * RUNS {
         for (arguments, times) in [("ps", &mut ps), ("--version", &mut floor)] {

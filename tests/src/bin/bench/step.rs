@@ -1,9 +1,9 @@
-//! The cost of a step besides the model: from the end of a reply to the arrival of the next request.
+//! The time of a step without the model: from the end of a reply to the arrival of the next request.
 
 use crate::{
     floor::{Loop, Work},
     model::{self, Exchange, Model},
-    place::Place,
+    setup::Setup,
     table::{Aim, Figure, Value::Time, median, percentile},
 };
 use std::{
@@ -11,12 +11,11 @@ use std::{
     time::Duration,
 };
 
-/// How much slower than the floor a step may be.
 const AIM: Aim = Aim::TimesFloor(1.7);
-/// How many steps the floor does between two steps of the daemon.
+/// The steps of the floor between two steps of the daemon.
 const BLOCK: usize = 5;
 
-/// Short and middling tasks with a shell command in each step.
+/// Tasks of 50 and 500 steps, with a shell command in each.
 pub(crate) async fn figures() -> Vec<Figure> {
     let mut figures = Vec::new();
     for steps in [50, 500] {
@@ -39,7 +38,7 @@ pub(crate) async fn figures() -> Vec<Figure> {
     figures
 }
 
-/// A very long task without processes: the request body and one commit remain.
+/// A task of 5,000 steps without processes: what remains is the request's body and one commit.
 pub(crate) async fn long_figures() -> Vec<Figure> {
     const STEPS: usize = 5000;
     const EDGE: usize = 100;
@@ -55,14 +54,14 @@ pub(crate) async fn long_figures() -> Vec<Figure> {
     ]
 }
 
-/// The times of the daemon's steps and of the floor's, which run between them where `floor_at` says so.
+/// The times of the daemon's steps, and of the floor's, which run in between: before each step for which `floor_at` is true.
 async fn run(
     work: Work,
     steps: usize,
     floor_at: impl Fn(usize) -> bool + Send + Sync + 'static,
 ) -> (Vec<Duration>, Vec<Duration>) {
     let floor: Arc<OnceLock<Mutex<Loop>>> = Arc::default();
-    let at_hand = Arc::clone(&floor);
+    let shared_floor = Arc::clone(&floor);
     let model = Model::start(move |asked| {
         let answer = match work {
             Work::Shell => model::shell_true(asked.number),
@@ -72,26 +71,26 @@ async fn run(
             return answer;
         }
         // The daemon waits for its reply while the floor runs.
-        if let (true, Some(floor)) = (floor_at(asked.number), at_hand.get()) {
+        if let (true, Some(floor)) = (floor_at(asked.number), shared_floor.get()) {
             floor.lock().unwrap_or_else(PoisonError::into_inner).steps(BLOCK, asked.bytes);
         }
         if asked.number < steps { answer } else { model::done(asked.number) }
     });
-    let place = Place::with(model).await;
-    let model = &place.model;
-    let mut environment = place.daemon.variables();
+    let setup = Setup::with(model).await;
+    let model = &setup.model;
+    let mut environment = setup.daemon.variables();
     // The variables that the daemon passes on.
     environment.retain(|name, _| ["HOME", "LANG", "PATH"].contains(&name.as_str()));
-    assert!(floor.set(Mutex::new(Loop::new(&model.url(), place.daemon.root(), work, environment))).is_ok());
-    place.begin("step").await;
+    assert!(floor.set(Mutex::new(Loop::new(&model.url(), setup.daemon.root(), work, environment))).is_ok());
+    setup.begin("step").await;
     tokio::task::block_in_place(|| model.asked("step", steps + 1));
-    place.settled().await;
-    let ours = between(&model.exchanges("step"));
+    setup.idle().await;
+    let ours = step_times(&model.exchanges("step"));
     let floor = model.exchanges("floor");
     // Between two blocks the floor waits for the daemon.
-    (ours, floor.chunks(BLOCK + 1).flat_map(between).collect())
+    (ours, floor.chunks(BLOCK + 1).flat_map(step_times).collect())
 }
 
-fn between(exchanges: &[Exchange]) -> Vec<Duration> {
+fn step_times(exchanges: &[Exchange]) -> Vec<Duration> {
     exchanges.windows(2).filter_map(|pair| Some(pair[1].asked - pair[0].answered?)).collect()
 }

@@ -1,4 +1,4 @@
-//! Figures, and the table they make.
+//! Figures, and their table.
 
 use std::{fmt, time::Duration};
 
@@ -38,9 +38,9 @@ impl fmt::Display for Value {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Aim {
     AtMost(Value),
-    /// So many times the floor, or less.
+    /// At most this multiple of the floor.
     TimesFloor(f64),
-    /// This share of the floor, or more.
+    /// At least this share of the floor.
     ShareOfFloor(f64),
 }
 
@@ -102,7 +102,7 @@ fn rows(figures: &[Figure]) -> Vec<[String; 6]> {
     std::iter::once(HEAD.map(str::to_owned)).chain(figures.iter().map(Figure::cells)).collect()
 }
 
-/// For a terminal.
+/// The table for a terminal.
 pub(crate) fn plain(figures: &[Figure]) -> String {
     let rows = rows(figures);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -114,7 +114,7 @@ pub(crate) fn plain(figures: &[Figure]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// For a document.
+/// The table for a document.
 pub(crate) fn markdown(figures: &[Figure]) -> String {
     let line = |row: &[String; 6]| format!("| {} |\n", row.join(" | "));
     let mut lines: Vec<String> = rows(figures).iter().map(line).collect();
@@ -122,7 +122,7 @@ pub(crate) fn markdown(figures: &[Figure]) -> String {
     lines.concat()
 }
 
-/// The value at this percentile of the sorted times.
+/// The value at this percentile.
 pub(crate) fn percentile(times: &[Duration], percent: usize) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
