@@ -345,7 +345,7 @@ impl Drop for TestDaemon {
             drop(child.wait());
         }
         let root = self.root.path();
-        let is_clean = process::settles(SURVIVORS_GONE, || process::belonging_to(root).is_empty());
+        let is_clean = process::wait_blocking(SURVIVORS_GONE, || process::belonging_to(root).is_empty());
         let survivors = if is_clean { Vec::new() } else { process::belonging_to(root) };
         for survivor in &survivors {
             survivor.kill();

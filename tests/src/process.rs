@@ -1,4 +1,4 @@
-//! Starts programs, bounds how long they may take, and knows which of them are still there. The only place of the tests that does.
+//! Starts programs, limits their time, and finds those that still run. No other part of the tests starts processes.
 
 use crate::wait;
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,9 +20,9 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 pub(crate) fn built(name: &str) -> PathBuf {
     let own = env::current_exe().expect("a test knows its own path");
     let folder = own.parent().expect("a program lies in a folder");
-    // Tests lie in TARGET/PROFILE/deps, examples in a folder too, the benchmark beside the programs.
-    let is_below = folder.ends_with("deps") || folder.ends_with("examples");
-    let folder = if is_below { folder.parent().expect("it has a parent") } else { folder };
+    // Tests are in TARGET/PROFILE/deps and examples in TARGET/PROFILE/examples; the benchmark is beside the programs.
+    let is_nested = folder.ends_with("deps") || folder.ends_with("examples");
+    let folder = if is_nested { folder.parent().expect("it has a parent") } else { folder };
     let program = folder.join(name);
     assert!(
         program.exists(),
@@ -32,7 +32,7 @@ pub(crate) fn built(name: &str) -> PathBuf {
     program
 }
 
-/// A program to run beside the tests, which may be awaited; it dies with its handle.
+/// A program to run with tokio. It is killed when its handle is dropped.
 pub fn program(path: impl AsRef<std::ffi::OsStr>) -> tokio::process::Command {
     #[expect(clippy::disallowed_methods, reason = "the harness runs the real binaries")]
     let mut command = tokio::process::Command::new(path);
@@ -40,19 +40,19 @@ pub fn program(path: impl AsRef<std::ffi::OsStr>) -> tokio::process::Command {
     command
 }
 
-/// A program that is waited for where nothing can be awaited: in a destructor, or before there is a runtime.
+/// A program to run where nothing can be awaited: in a destructor, or before there is a runtime.
 pub fn blocking_program(path: impl AsRef<std::ffi::OsStr>) -> std::process::Command {
     #[expect(clippy::disallowed_methods, reason = "the harness runs the real binaries")]
     std::process::Command::new(path)
 }
 
-/// Runs a program to its end. After [`wait::limit`] it is killed.
+/// Runs a program to its end. It is killed after [`wait::limit`].
 ///
 /// # Errors
 /// It cannot be started.
 ///
 /// # Panics
-/// It did not end in time: what it has printed until then is in the words.
+/// It did not end in time. The panic message has its output.
 pub async fn finished(command: &mut tokio::process::Command) -> io::Result<Output> {
     let printed = Printed::new()?;
     let (stdout, stderr) = printed.pipes()?;
@@ -66,13 +66,13 @@ pub async fn finished(command: &mut tokio::process::Command) -> io::Result<Outpu
 /// [`finished`], where nothing can be awaited.
 ///
 /// # Errors
-/// It cannot be started, or it was killed because it did not end within `limit`: what it has printed until then is in the words.
+/// It cannot be started; or it did not end within `limit` and was killed, and the error has its output.
 pub fn finished_blocking(command: &mut std::process::Command, limit: Duration) -> io::Result<Output> {
     let printed = Printed::new()?;
     let (stdout, stderr) = printed.pipes()?;
     let mut child = command.stdout(stdout).stderr(stderr).spawn()?;
     let mut status = None;
-    let has_ended = settles(limit, || {
+    let has_ended = wait_blocking(limit, || {
         status = child.try_wait().transpose();
         status.is_some()
     });
@@ -84,7 +84,7 @@ pub fn finished_blocking(command: &mut std::process::Command, limit: Duration) -
     printed.with(status.unwrap_or_else(|| child.wait())?)
 }
 
-/// A program's standard input that has this text in it, and then ends.
+/// A standard input that consists of this text.
 ///
 /// # Panics
 /// There is no room for a temporary file.
@@ -95,7 +95,7 @@ pub fn input(text: &str) -> Stdio {
     file.into()
 }
 
-/// What a program prints, in files: reading pipes to their end would wait for everything that the program leaves running.
+/// A program's output, in files. A pipe ends only when all processes that the program has left running have closed it.
 struct Printed {
     stdout: File,
     stderr: File,
@@ -117,7 +117,7 @@ impl Printed {
     fn overdue(mut self, command: &std::process::Command, limit: Duration) -> String {
         let text = |file| String::from_utf8_lossy(&read_whole(file).unwrap_or_default()).into_owned();
         format!(
-            "{command:?} did not end within {} s and was killed; it printed {:?} and complained {:?}",
+            "{command:?} did not end within {} s and was killed; its standard output: {:?}, its standard error: {:?}",
             limit.as_secs(),
             text(&mut self.stdout),
             text(&mut self.stderr)
@@ -125,7 +125,7 @@ impl Printed {
     }
 }
 
-/// What a program that runs on says, for the failure of a test that waits for it.
+/// The output of a program that keeps running, for the message of a test that fails.
 pub(crate) struct Log(File);
 
 impl Log {
@@ -138,21 +138,21 @@ impl Log {
     }
 
     pub(crate) fn text(&self) -> String {
-        // The handles share one position, and the program writes there.
+        // Reads at an offset: the program writes at the position that all handles of the file share.
         let mut bytes = vec![0; self.0.metadata().map_or(0, |found| found.len() as usize)];
         let read = self.0.read_at(&mut bytes, 0).unwrap_or_default();
         String::from_utf8_lossy(&bytes[..read]).into_owned()
     }
 
-    /// The first line that the program prints, without its end.
+    /// The first line of the program's standard output, without its line end.
     ///
     /// # Panics
-    /// None comes in time, or its output is not a pipe.
+    /// No line comes in time, or the standard output is not a pipe.
     pub(crate) async fn first_line(&self, what: &str, child: &mut tokio::process::Child) -> String {
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         match tokio::time::timeout(wait::limit(), lines.next_line()).await {
             Ok(Ok(Some(line))) => line.trim().to_owned(),
-            _ => panic!("no word of {what}; it complained:\n{}", self.text()),
+            _ => panic!("{what} printed no line; its standard error:\n{}", self.text()),
         }
     }
 }
@@ -164,25 +164,25 @@ fn read_whole(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A process that belongs to a test's folder: it works beneath it, or names it in its environment or its arguments.
+/// A process that belongs to a test's folder: its working directory is within it, or its environment or arguments name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub pid: u32,
-    /// Its arguments, with spaces between.
+    /// Its arguments, separated by spaces.
     pub command: String,
 }
 
 impl Found {
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill(&self) {
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
-            // It may have gone by itself meanwhile.
+            // It may have ended by itself meanwhile.
             let _ = kill_process(pid, Signal::KILL);
         }
     }
 }
 
-/// The processes that belong to `folder`, zombies and this one left out.
+/// The processes that belong to `folder`, except zombies and this process.
 pub(crate) fn belonging_to(folder: &Path) -> Vec<Found> {
     let marker = folder.as_os_str().as_encoded_bytes();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -198,17 +198,17 @@ fn found(proc: &Path, folder: &Path, marker: &[u8]) -> Option<Found> {
     let has = |bytes: &[u8]| bytes.windows(marker.len()).any(|w| w == marker);
     let works_there = fs::read_link(proc.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
     let belongs = works_there || has(&arguments) || fs::read(proc.join("environ")).is_ok_and(|e| has(&e));
-    // A zombie has no arguments any more.
+    // A zombie has no arguments.
     (belongs && !arguments.is_empty()).then(|| Found {
         pid,
         command: String::from_utf8_lossy(&arguments).replace('\0', " ").trim_end().to_owned(),
     })
 }
 
-/// Whether a process of that session runs, zombies left out.
+/// Whether a process of that session runs. Zombies do not count.
 pub(crate) fn has_session(session: u32) -> bool {
     let is_of_it = |stat: String| {
-        // proc_pid_stat(5): state, parent, group and session follow the name, which may have spaces and parentheses in it.
+        // proc_pid_stat(5): state, parent, group and session follow the name, which may contain spaces and parentheses.
         let (_, fields) = stat.rsplit_once(')')?;
         let mut fields = fields.split_whitespace();
         let is_zombie = fields.next()? == "Z";
@@ -220,16 +220,16 @@ pub(crate) fn has_session(session: u32) -> bool {
         .any(|stat| is_of_it(stat) == Some(true))
 }
 
-/// Waits, where nothing can be awaited, until `is_so` or until `limit` is over; tells which.
-pub(crate) fn settles(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+/// Waits without a runtime until `holds` is true. Returns `false` if it is not within `limit`.
+pub(crate) fn wait_blocking(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let end = std::time::Instant::now() + limit;
-    while !is_so() {
+    while !holds() {
         if std::time::Instant::now() >= end {
             return false;
         }
         #[expect(
             clippy::disallowed_methods,
-            reason = "a destructor cannot await; between two looks at /proc"
+            reason = "a destructor cannot await; the pause is between two readings of /proc"
         )]
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -193,6 +193,6 @@ impl Drop for Screen {
             let _ = kill_process(pid, Signal::TERM);
         }
         let server = std::cell::RefCell::new(&mut self.server);
-        process::settles(GONE, || !matches!(server.borrow_mut().try_wait(), Ok(None)));
+        process::wait_blocking(GONE, || !matches!(server.borrow_mut().try_wait(), Ok(None)));
     }
 }

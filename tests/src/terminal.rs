@@ -1,4 +1,4 @@
-//! A real terminal, in tmux, with a program in it.
+//! Runs a program in a real terminal, by tmux.
 
 use crate::{daemon::TestDaemon, process, wait};
 use std::{
@@ -8,17 +8,17 @@ use std::{
     time::Duration,
 };
 
-/// Before the exit code of the program, once it has ended.
+/// Printed before the program's exit code when it has ended.
 const ENDED: &str = "[ended: ";
 
-/// How long tmux may take to go.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+/// How long tmux and the processes in it may take to end.
+const END_LIMIT: Duration = Duration::from_secs(10);
 
-/// Tells terminals apart.
+/// The number of the next terminal; each has its own tmux server.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// The terminal. When it is dropped it ends, and what runs in it: a client that outlived it could start a daemon again that the test
-/// has killed.
+/// A terminal. When it is dropped it ends, with all processes in it: a client that outlived it could start the daemon again after the
+/// test has killed it.
 pub struct Terminal {
     socket: PathBuf,
     /// The process id of its shell, which is the id of its session.
@@ -40,11 +40,11 @@ impl Terminal {
     /// # Panics
     /// tmux does not start.
     pub async fn sized(daemon: &TestDaemon, command: &str, columns: u16, rows: u16) -> Self {
-        // A server of its own: one that is just going would take the new one's place.
+        // A tmux server of its own: a shared one that is just ending would take the new session with it.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let mut terminal = Self { socket: daemon.root().join(format!("tmux-{number}")), session: None };
-        // tmux's own word on a program's end may never come; and a program's last words are to stay on the screen.
-        // Ctrl-C is for the program, not for the shell around it.
+        // The shell prints the exit code, because tmux may never report the program's end. `cat` keeps the terminal open, so that the
+        // program's last output stays on the screen. The trap leaves Ctrl-C to the program.
         let command = format!("trap : INT; {command}; printf '\\n{ENDED}%s]\\n' $?; exec cat");
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let size = ["-x", &columns, "-y", &rows];
@@ -61,36 +61,36 @@ impl Terminal {
             .current_dir(daemon.workspace());
         let output = process::finished(&mut tmux).await.expect("tmux can be started");
         assert!(output.status.success(), "tmux: {}", String::from_utf8_lossy(&output.stderr));
-        let shell = terminal.ask(&["display-message", "-p", "#{pane_pid}"]).await;
+        let shell = terminal.tmux_output(&["display-message", "-p", "#{pane_pid}"]).await;
         terminal.session = Some(shell.trim().parse().expect("a process id"));
         terminal
     }
 
-    /// Whether there is a tmux.
+    /// Whether tmux is installed.
     pub async fn exists() -> bool {
         let output = process::finished(process::program("tmux").arg("-V")).await;
         output.is_ok_and(|output| output.status.success())
     }
 
-    /// All lines, those that have scrolled away too.
+    /// All lines of the screen and of the scrollback.
     pub async fn screen(&self) -> String {
-        self.ask(&["capture-pane", "-p", "-S", "-", "-J"]).await
+        self.tmux_output(&["capture-pane", "-p", "-S", "-", "-J"]).await
     }
 
-    /// All lines with their styles.
+    /// The same lines, with their styles as escape sequences.
     pub async fn styled_screen(&self) -> String {
-        self.ask(&["capture-pane", "-e", "-p", "-S", "-", "-J"]).await
+        self.tmux_output(&["capture-pane", "-e", "-p", "-S", "-", "-J"]).await
     }
 
-    /// Changes its size.
+    /// Resizes the terminal.
     pub async fn resize(&self, columns: u16, rows: u16) {
-        self.ask(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]).await;
+        self.tmux_output(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]).await;
     }
 
-    /// Waits until a line of it contains `text`; the whole screen.
+    /// Waits until the screen contains `text`, and returns the whole screen.
     ///
     /// # Panics
-    /// None does in time.
+    /// The text does not appear in time.
     pub async fn shows(&self, text: &str) -> String {
         wait::wait_seeing(&format!("{text:?} in the terminal"), async || {
             let screen = self.screen().await;
@@ -99,23 +99,23 @@ impl Terminal {
         .await
     }
 
-    /// Presses keys, as tmux names them: `Enter`, `y`, `C-c`.
+    /// Presses keys, by tmux's names: `Enter`, `y`, `C-c`.
     pub async fn press(&self, keys: &[&str]) {
-        self.ask(&[&["send-keys"][..], keys].concat()).await;
+        self.tmux_output(&[&["send-keys"][..], keys].concat()).await;
     }
 
-    /// Types text as it is.
+    /// Types text literally.
     pub async fn type_text(&self, text: &str) {
-        self.ask(&["send-keys", "-l", text]).await;
+        self.tmux_output(&["send-keys", "-l", text]).await;
     }
 
-    /// Pastes text, marked as pasted if the program has asked for that.
+    /// Pastes text, as a bracketed paste if the program has enabled that.
     pub async fn paste(&self, text: &str) {
-        self.ask(&["set-buffer", "--", text]).await;
-        self.ask(&["paste-buffer", "-p", "-d"]).await;
+        self.tmux_output(&["set-buffer", "--", text]).await;
+        self.tmux_output(&["paste-buffer", "-p", "-d"]).await;
     }
 
-    /// Waits until the program has ended; its exit code.
+    /// Waits until the program has ended, and returns its exit code.
     ///
     /// # Panics
     /// It does not end in time.
@@ -125,10 +125,10 @@ impl Terminal {
             .rsplit_once(ENDED)
             .and_then(|(_, rest)| rest.split_once(']'))
             .and_then(|(n, _)| n.parse().ok());
-        code.unwrap_or_else(|| panic!("the terminal tells no exit code:\n{screen}"))
+        code.unwrap_or_else(|| panic!("the terminal shows no exit code:\n{screen}"))
     }
 
-    async fn ask(&self, arguments: &[&str]) -> String {
+    async fn tmux_output(&self, arguments: &[&str]) -> String {
         let output = process::finished(&mut self.tmux(arguments)).await.expect("tmux can be run");
         assert!(output.status.success(), "tmux {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
@@ -145,13 +145,13 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         let mut tmux = process::blocking_program("tmux");
         tmux.arg("-S").arg(&self.socket).arg("kill-server").stdin(Stdio::null());
-        if let Err(words) = process::finished_blocking(&mut tmux, LAST_WORDS) {
-            eprintln!("the terminal is left behind: {words}");
+        if let Err(words) = process::finished_blocking(&mut tmux, END_LIMIT) {
+            eprintln!("tmux could not be ended: {words}");
         }
         if let Some(session) = self.session
-            && !process::settles(LAST_WORDS, || !process::has_session(session))
+            && !process::wait_blocking(END_LIMIT, || !process::has_session(session))
         {
-            eprintln!("something that ran in the terminal outlived it");
+            eprintln!("a process that ran in the terminal has not ended");
         }
     }
 }

@@ -1,21 +1,21 @@
-use super::{blocking_program, finished_blocking, has_session, input, settles};
+use super::{blocking_program, finished_blocking, has_session, input, wait_blocking};
 use std::{io, time::Duration};
 
 #[test]
-fn a_program_that_does_not_end_is_killed_and_its_words_are_kept() {
+fn a_program_that_does_not_end_is_killed_and_its_output_is_in_the_error() {
     let begun = std::time::Instant::now();
     let mut shell = blocking_program("sh");
-    // What it leaves running holds its output open; that keeps nobody waiting.
+    // The `sleep` that it leaves running holds its output open, which must not be waited for.
     shell.args(["-c", "echo half way; echo oh dear >&2; sleep 20 & exec sleep 600"]);
     let error = finished_blocking(&mut shell, Duration::from_millis(300)).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     let words = error.to_string();
     assert!(words.contains("half way") && words.contains("oh dear"), "{words}");
-    assert!(begun.elapsed() < Duration::from_secs(15), "what it left running was waited for");
+    assert!(begun.elapsed() < Duration::from_secs(15), "the process that it left running was waited for");
 }
 
 #[test]
-fn a_program_that_ends_has_its_input_and_its_output() {
+fn a_program_gets_its_input_and_its_output_is_returned() {
     let mut cat = blocking_program("cat");
     let output = finished_blocking(cat.stdin(input("some words")), Duration::from_secs(60)).unwrap();
     assert!(output.status.success());
@@ -23,10 +23,10 @@ fn a_program_that_ends_has_its_input_and_its_output() {
 }
 
 #[test]
-fn a_session_is_there_until_its_last_process_has_ended() {
+fn a_session_exists_until_its_last_process_has_ended() {
     let mut leader = blocking_program("setsid").args(["sleep", "600"]).spawn().unwrap();
-    assert!(settles(Duration::from_secs(60), || has_session(leader.id())));
+    assert!(wait_blocking(Duration::from_secs(60), || has_session(leader.id())));
     leader.kill().unwrap();
-    assert!(settles(Duration::from_secs(60), || !has_session(leader.id())));
+    assert!(wait_blocking(Duration::from_secs(60), || !has_session(leader.id())));
     leader.wait().unwrap();
 }
