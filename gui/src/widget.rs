@@ -22,7 +22,7 @@ use crate::{
 };
 use abide_client::protocol::Timestamp;
 use iced::{
-    Center, Color, Fill, Padding, Theme, padding,
+    Center, Color, Fill, Theme,
     widget::{
         Container, Scrollable, Text, container, row, rule, scrollable,
         scrollable::{Direction, Scrollbar},
@@ -64,10 +64,10 @@ impl Look {
         if self.is_low { space::S } else { space::XL }
     }
 
-    /// The padding of what is below the page.
+    /// The margin below the column.
     #[must_use]
-    pub fn below(self) -> Padding {
-        padding::horizontal(self.margin()).bottom(if self.is_low { space::XS } else { space::L })
+    pub const fn below(self) -> f32 {
+        if self.is_low { space::XS } else { space::L }
     }
 }
 

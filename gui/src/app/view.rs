@@ -13,7 +13,7 @@ use crate::{
 };
 use abide_client::view::Connection;
 use iced::{
-    Center, Fill,
+    Center, Fill, padding,
     widget::{Row, Stack, center, column, container, mouse_area, opaque, row, rule, space as gap, stack},
 };
 
@@ -128,7 +128,7 @@ impl App {
                 let content = content.spacing(space::M).align_y(Center);
                 let inner = if look.is_low { space::XS } else { space::M };
                 let card = container(content).padding(inner).width(Fill).style(style::bad_card);
-                container(card).padding(look.below()).into()
+                container(centred(card, look.margin())).padding(padding::bottom(look.below())).into()
             }
         }
     }
@@ -151,7 +151,7 @@ impl App {
         let content = content.align_y(Center);
         let inner = if look.is_low { [space::XS, space::S] } else { [space::S, space::M] };
         let card = container(content).padding(inner).width(Fill).style(style::card);
-        container(centred(card, look.margin())).padding(look.below().horizontal(0.0)).into()
+        container(centred(card, look.margin())).padding(padding::bottom(look.below())).into()
     }
 
     fn closing(&self) -> Element<'_, Message> {

@@ -37,10 +37,9 @@ impl Conversation {
         };
         let composer = if self.shows_composer(look) {
             let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
-            let (above, below) = if look.is_low { (space::XS, space::XS) } else { (space::S, space::L) };
-            container(centred(composer, look.margin()))
-                .padding(iced::padding::bottom(below).top(above))
-                .into()
+            let above = if look.is_low { space::XS } else { space::S };
+            let around = iced::padding::bottom(look.below()).top(above);
+            container(centred(composer, look.margin())).padding(around).into()
         } else {
             nothing()
         };
