@@ -1,4 +1,4 @@
-//! What can be begun anew: after a stop or an error, and from a prompt that was sent before.
+//! Starting again: *Go on* and *Try again* after an end, and *Edit and send again* of a prompt.
 
 use crate::{
     person::Person,
@@ -50,7 +50,7 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
             let [Request::Start(params)] = &asked[..] else { panic!("{reason:?}: {asked:?}") };
             assert_eq!((params.conversation_id, &*params.message), (Some(CONVERSATION), prompt));
             person.control("r");
-            assert_eq!(person.asked(), [], "one is under way");
+            assert_eq!(person.asked(), [], "a request is under way already");
         }
     }
     let mut person = ended(EndReason::Completed);
@@ -60,7 +60,7 @@ fn after_a_stop_or_an_error_a_new_task_goes_on() {
 }
 
 #[test]
-fn a_stop_is_said_once_and_there_is_one_way_on() {
+fn a_stopped_task_has_one_line_and_one_go_on_button() {
     let mut history = preset::history();
     history.messages.push(Said { kind: MessageKind::Partial, ..preset::said(91, Role::Agent, "And th") });
     history
@@ -90,7 +90,7 @@ fn a_stop_is_said_once_and_there_is_one_way_on() {
 }
 
 #[test]
-fn an_answer_is_no_prompt_to_be_edited() {
+fn an_answer_cannot_be_edited_as_a_prompt() {
     let kind = MessageKind::Answer;
     let answer = Said { kind, ..preset::said(90, Role::User, "16–19 March") };
     let mut history = preset::history();
@@ -99,14 +99,14 @@ fn an_answer_is_no_prompt_to_be_edited() {
     let mut person = Person::before(Snapshot { tasks: Vec::new(), ..overview });
     person.open(CONVERSATION, conversation);
     let buttons = person.finds_all("Edit and send again").len();
-    assert_eq!(buttons, 1, "of the prompt alone");
+    assert_eq!(buttons, 1, "only the prompt has the button");
     person.press(Key::Character("E".into()), Modifiers::CTRL | Modifiers::SHIFT);
     assert!(person.finds("16–19 March").is_none(), "the prompt is in the field, not the answer");
     assert_eq!(person.app.page(), Page::Fresh);
 }
 
 #[test]
-fn the_button_that_edits_a_prompt_covers_no_words() {
+fn the_edit_button_covers_no_text() {
     let said = "A long prompt that takes all of the room that it can get in a narrow window. ".repeat(4);
     let messages = vec![preset::said(1, Role::User, said.trim())];
     let (overview, conversation) =
@@ -135,7 +135,7 @@ fn a_prompt_is_edited_and_sent_again_in_a_new_conversation() {
 }
 
 #[test]
-fn what_was_being_written_comes_back() {
+fn undo_brings_back_the_draft_that_an_edited_prompt_replaced() {
     let mut person = ended(EndReason::Completed);
     person.control("n");
     person.writes("half a thought");
@@ -154,7 +154,7 @@ fn what_was_being_written_comes_back() {
 }
 
 #[test]
-fn a_question_and_an_image_are_drawn_and_not_their_marks() {
+fn questions_and_images_are_drawn_without_markdown_marks() {
     let question = Question { text: "Which **week**, see https://a.org?".into(), ..preset::question() };
     let said = preset::said(10, Role::Agent, "Look:\n\n![a cat](https://b.org/cat.png)");
     let history = Snapshot { messages: vec![said], ..preset::empty() };

@@ -1,4 +1,4 @@
-//! Files that are dropped on the window go with the prompt.
+//! Files that are dropped on the window become part of the prompt.
 
 use crate::{
     person::Person,
@@ -45,7 +45,7 @@ impl Desk {
 }
 
 #[test]
-fn a_text_that_is_dropped_is_a_named_block_of_the_prompt() {
+fn a_dropped_text_file_becomes_a_named_block_of_the_prompt() {
     let mut desk = Desk::new();
     desk.drops("notes.md", b"one\ntwo\n");
     assert!(desk.person.finds("notes.md (1 KiB)").is_some());
@@ -56,11 +56,11 @@ fn a_text_that_is_dropped_is_a_named_block_of_the_prompt() {
     let reply = StartTaskReply { task_id: TASK, conversation_id: CONVERSATION };
     desk.person.tell(Message::Answered(request, Ok(Answer::Started(reply))));
     desk.person.control("n");
-    assert!(desk.person.finds("notes.md (1 KiB)").is_none(), "it went with that prompt");
+    assert!(desk.person.finds("notes.md (1 KiB)").is_none(), "the file was sent with that prompt");
 }
 
 #[test]
-fn a_file_is_left_out_again() {
+fn an_attached_file_can_be_removed() {
     let mut desk = Desk::new();
     desk.drops("notes.md", b"one\n");
     desk.person.clicks("×");
@@ -71,7 +71,7 @@ fn a_file_is_left_out_again() {
 }
 
 #[test]
-fn what_is_no_text_is_refused_with_words() {
+fn a_file_that_is_not_text_is_refused_with_a_reason() {
     let mut desk = Desk::new();
     desk.drops("photo.png", b"\x89PNG\r\n\x1a\n\0");
     assert!(desk.person.finds("photo.png (1 KiB)").is_none());
@@ -80,7 +80,7 @@ fn what_is_no_text_is_refused_with_words() {
 }
 
 #[test]
-fn a_folder_is_where_the_agent_works() {
+fn a_dropped_folder_becomes_the_workspace() {
     let mut desk = Desk::new();
     let folder = desk.folder.path().to_string_lossy().into_owned();
     desk.person.tell(Message::FileSeen(look_at(desk.folder.path())));

@@ -1,4 +1,4 @@
-//! What is told while the daemon is away, and of what went wrong.
+//! The window while the daemon is disconnected, and error messages.
 
 use crate::{
     person::Person,
@@ -18,7 +18,7 @@ fn before(history: Snapshot) -> Person {
 }
 
 #[test]
-fn while_the_daemon_is_away_the_clock_stands() {
+fn durations_stand_still_while_the_daemon_is_disconnected() {
     let mut person = before(preset::history());
     person.wait(2000);
     assert!(person.finds("1 min 35 s").is_some());

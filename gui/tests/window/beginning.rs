@@ -1,4 +1,4 @@
-//! The page for a new conversation: what it begins with.
+//! The page for a new conversation: its folder, mode, model and limit.
 
 use crate::{
     person::Person,
@@ -58,14 +58,14 @@ fn beginning() -> Window {
 }
 
 #[test]
-fn the_limit_is_the_configured_one() {
+fn a_new_conversation_shows_the_configured_step_limit() {
     let window = beginning();
     assert!(finds(&window.app, "400"));
     assert!(!finds(&window.app, "50"));
 }
 
 #[test]
-fn providers_that_are_not_there_are_told_on_demand() {
+fn unavailable_providers_are_listed_on_demand() {
     let mut window = beginning();
     let problem = "openai: connection refused (os error 111)";
     assert!(finds(&window.app, "Model: local/smollm2 (set in config.toml)"));
@@ -74,9 +74,9 @@ fn providers_that_are_not_there_are_told_on_demand() {
     assert!(finds(&window.app, problem));
 }
 
-/// The configuration may have changed meanwhile.
+/// The configuration may have changed since they were last listed.
 #[test]
-fn which_models_there_are_is_asked_anew_when_a_person_comes_to_choose() {
+fn models_are_listed_again_when_a_person_is_about_to_choose_one() {
     let home = tempfile::tempdir().unwrap();
     let asked = Arc::new(Mutex::new(0));
     let count = asked.clone();
@@ -91,9 +91,13 @@ fn which_models_there_are_is_asked_anew_when_a_person_comes_to_choose() {
         *asked.lock().unwrap()
     };
     let window = iced::window::Id::unique();
-    assert_eq!(asks(Message::Overview(vec![Update::Snapshot(Box::new(preset::empty()))])), 1, "at first");
+    assert_eq!(
+        asks(Message::Overview(vec![Update::Snapshot(Box::new(preset::empty()))])),
+        1,
+        "when the window connects"
+    );
     assert_eq!(asks(Message::Window(window, WindowEvent::Unfocused)), 0);
-    assert_eq!(asks(Message::Window(window, WindowEvent::Focused)), 1, "a person was elsewhere");
+    assert_eq!(asks(Message::Window(window, WindowEvent::Focused)), 1, "when the window gets the focus");
     assert_eq!(asks(Message::Key(Command::Inbox)), 0);
     assert_eq!(asks(Message::Key(Command::New)), 1, "the page for a new conversation");
     assert_eq!(asks(Message::Key(Command::Model)), 1, "the list of models");
@@ -134,7 +138,7 @@ fn a_new_conversation_is_set_up_like_the_last_one_also_after_a_restart() {
 }
 
 #[test]
-fn what_a_new_conversation_is_set_to_has_one_line_in_a_wide_window() {
+fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     let mut person = Person::before(preset::empty());
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
     let mut place = |words: &str| person.finds(words).unwrap().center_y();

@@ -1,4 +1,4 @@
-//! What a call's card tells.
+//! The card of a call.
 
 use crate::{
     person::Person,
@@ -26,7 +26,7 @@ fn before(history: Snapshot) -> Person {
     person
 }
 
-/// With this call alone, opened.
+/// A conversation with this call alone, opened.
 fn before_open(call: CallView) -> Person {
     let id = call.call_id;
     let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
@@ -35,7 +35,7 @@ fn before_open(call: CallView) -> Person {
 }
 
 #[test]
-fn why_a_person_said_no_stays() {
+fn the_reason_of_a_rejection_stays_visible() {
     let mut call = preset::call(10, "shell", "rm -rf build");
     call.outcome = Some(CallOutcome::Rejected);
     call.result = Some(ToolResult::failure("The user rejected this call and says: not on a Friday"));
@@ -44,7 +44,7 @@ fn why_a_person_said_no_stays() {
 }
 
 #[test]
-fn a_rewrite_is_counted_whole_and_all_its_lines_can_be_read() {
+fn the_lines_of_a_rewrite_are_all_counted_and_readable() {
     let mut call = preset::call(10, "write", "notes.txt");
     let diff: Vec<String> = (0..450).map(|n| format!("+line {n}")).collect();
     let diff = format!("--- a/notes.txt\n+++ b/notes.txt\n@@ -1,600 +1,600 @@\n{}", diff.join("\n"));
@@ -54,10 +54,10 @@ fn a_rewrite_is_counted_whole_and_all_its_lines_can_be_read() {
     assert!(person.finds("+600").is_some() && person.finds("−600").is_some());
     assert!(person.finds("+line 12").is_some() && person.finds("+line 13").is_none());
     person.clicks("… 437 more lines");
-    assert!(person.finds("… 51 more lines").is_none(), "it is below what is seen of the card");
+    assert!(person.finds("… 51 more lines").is_none(), "that line is below the visible part of the card");
     person.wheels(-300.0);
     person.clicks("… 51 more lines");
-    assert!(person.finds("line 1 of 453").is_some(), "all of it, on its own");
+    assert!(person.finds("line 1 of 453").is_some(), "all of it is read on a page of its own");
     person.named(Named::Escape);
     person.named(Named::Escape);
     assert!(person.finds("line 1 of 453").is_none());
@@ -73,7 +73,7 @@ fn an_edit_that_changes_nothing_says_so() {
 }
 
 #[test]
-fn a_shells_output_comes_before_its_complaints_and_the_code_once() {
+fn stdout_is_shown_before_stderr_and_the_exit_code_once() {
     let mut call = preset::call(10, "shell", "make");
     let data =
         r#"{"exit_code":2,"duration_ms":40,"stderr":"no rule\n","stdout":"10 %\r\u001b[1m100 %\u001b[0m\n"}"#;
@@ -85,7 +85,7 @@ fn a_shells_output_comes_before_its_complaints_and_the_code_once() {
 }
 
 #[test]
-fn a_program_that_wrote_nothing_is_said_to() {
+fn a_program_without_output_is_described_as_such() {
     let mut call = preset::call(10, "shell", "true");
     let data = JsonText::parse(r#"{"exit_code":0,"duration_ms":4,"stderr":"","stdout":""}"#).unwrap();
     call.result = Some(ToolResult::success("exit code 0", Some(data)));
@@ -93,7 +93,7 @@ fn a_program_that_wrote_nothing_is_said_to() {
 }
 
 #[test]
-fn an_edit_that_waits_says_beside_its_buttons_what_it_touches() {
+fn a_waiting_edit_names_its_file_beside_its_buttons() {
     let mut wanted = preset::approval();
     if let Pending::Approval(approval) = &mut wanted {
         let path = "services/ledger/src/postings/balances/mod.rs".into();
@@ -106,13 +106,13 @@ fn an_edit_that_waits_says_beside_its_buttons_what_it_touches() {
     person.open(CONVERSATION, snapshot);
     let allow = person.finds("Allow once").unwrap();
     let path = person.finds("…/ledger/src/postings/balances/mod.rs").unwrap();
-    // In a narrow column it stands on the next line.
+    // In a narrow column the file is on the next line.
     assert!((path.y - allow.y).abs() < 48.0, "{allow:?} {path:?}");
     assert!(person.finds("8").is_some(), "lines are numbered");
 }
 
 #[test]
-fn a_call_that_others_come_before_says_what_it_waits_for() {
+fn a_queued_call_says_what_it_waits_for() {
     let mut call = preset::call(10, "shell", "make");
     (call.state, call.outcome, call.result) = (CallState::Queued, None, None);
     (call.started_at, call.ended_at) = (None, None);
@@ -121,7 +121,7 @@ fn a_call_that_others_come_before_says_what_it_waits_for() {
 }
 
 #[test]
-fn the_time_of_a_change_that_has_no_lines_stands_without_a_dot() {
+fn an_edit_without_line_counts_shows_its_time_without_a_dot() {
     let mut call = preset::call(3, "write", "write empty.txt");
     call.preview = Some(Box::new(Preview { path: "empty.txt".into(), diff: String::new(), changed: None }));
     let (overview, conversation) =
@@ -132,9 +132,9 @@ fn the_time_of_a_change_that_has_no_lines_stands_without_a_dot() {
     assert!(person.finds("·").is_none());
 }
 
-/// In a large window a diff has more of it than in a small one.
+/// A diff shows more lines in a large window than in a small one.
 #[test]
-fn a_diff_may_take_half_of_the_window() {
+fn a_diff_takes_up_to_half_of_the_window() {
     for (size, least) in [((2560.0, 1440.0), 600.0), ((1280.0, 800.0), 300.0)] {
         let mut call = preset::call(10, "write", "notes.txt");
         let diff: Vec<String> = (0..61).map(|n| format!("+line {n}")).collect();
@@ -150,11 +150,11 @@ fn a_diff_may_take_half_of_the_window() {
 }
 
 #[test]
-fn the_seconds_of_a_call_that_runs_beside_an_approval_are_counted_one_by_one() {
+fn seconds_are_counted_for_a_call_that_runs_beside_an_approval() {
     let (mut overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
     let mut person = Person::before(overview.clone());
-    assert_eq!(person.app.beat(), Some(Duration::from_secs(20)), "what waits is told in minutes");
+    assert_eq!(person.app.beat(), Some(Duration::from_secs(20)), "waiting times are shown in minutes");
     overview.tasks[0].active_calls = vec![ActiveCall {
         call_id: preset::call(8, "shell", "sleep 60").call_id,
         tool: "shell".into(),

@@ -1,4 +1,4 @@
-//! What a task has changed: its files, with their lines, and each of its diffs.
+//! The files that a task has changed, with their line counts and diffs.
 
 use crate::{
     person::Person,
@@ -25,7 +25,7 @@ fn before(calls: Vec<CallView>) -> Person {
     person
 }
 
-/// Which of these stand on a line with this text.
+/// The `words` that are shown on the same line as `text`.
 fn beside<'a>(person: &mut Person, text: &str, words: &[&'a str]) -> Vec<&'a str> {
     let lines = person.finds_all(text);
     assert!(!lines.is_empty(), "{text:?} is not shown");
@@ -46,8 +46,8 @@ fn each_file_is_listed_once_with_its_lines_and_its_diffs() {
         edit(4, "src/a.rs", "@@ -2 +2 @@\n-let first = 3;\n+let second = 4;"),
         refused,
     ]);
-    assert!(person.finds("2 files changed").is_some(), "what was rejected is not counted");
-    // The line that came with the first edit and went with the last is none of either.
+    assert!(person.finds("2 files changed").is_some(), "a rejected edit is not counted");
+    // A line that one edit adds and a later one removes counts for neither.
     assert_eq!(beside(&mut person, "2 files changed", &["+3", "−1", "+4", "−2"]), ["+3", "−1"]);
     person.clicks("Show");
     assert_eq!(beside(&mut person, "src/a.rs", &["+3", "+2", "−1", "−2", "2 edits"]), ["+2", "−1"]);
@@ -60,7 +60,7 @@ fn each_file_is_listed_once_with_its_lines_and_its_diffs() {
 }
 
 #[test]
-fn a_file_that_is_as_it_was_has_no_lines() {
+fn a_file_whose_edits_cancel_out_has_no_line_counts() {
     let mut person = before(vec![
         edit(2, "a.rs", "@@ -3 +3 @@\n-let a = 1;\n+let a = 2;"),
         edit(3, "a.rs", "@@ -3 +3 @@\n-let a = 2;\n+let a = 1;"),
@@ -72,11 +72,11 @@ fn a_file_that_is_as_it_was_has_no_lines() {
 }
 
 #[test]
-fn where_the_difference_is_not_known_no_sum_is_told() {
+fn no_sum_is_shown_if_the_difference_of_a_file_is_unknown() {
     for last in [
-        // Not all of it was kept.
+        // The diff was cut.
         "@@ -1,9 +1,9 @@\n-let a = 2;\n+let a = 3;\n[… 900 characters cut …]\n+x",
-        // Something else has changed the file in between.
+        // Another program has changed the file between the edits.
         "@@ -1 +1 @@\n-let a = 7;\n+let a = 3;",
     ] {
         let mut person = before(vec![
@@ -92,7 +92,7 @@ fn where_the_difference_is_not_known_no_sum_is_told() {
 }
 
 #[test]
-fn a_task_that_changed_nothing_says_nothing() {
+fn a_task_without_edits_lists_no_files() {
     let mut person = before(vec![preset::call(2, "read", "a")]);
     assert!(person.finds("1 file changed").is_none() && person.finds("Show").is_none());
 }

@@ -1,4 +1,4 @@
-//! What is copied, and what is said of it.
+//! Copying, and the notices about what was done.
 
 use crate::{
     person::Person,
@@ -23,7 +23,7 @@ fn before(history: Snapshot) -> Person {
 }
 
 #[test]
-fn what_was_done_is_said() {
+fn a_notice_confirms_copying_and_deleting() {
     let mut person = before(preset::history());
     person.tell(Message::Key(Command::CopyAll));
     assert!(person.finds("Copied.").is_some());
@@ -36,9 +36,9 @@ fn what_was_done_is_said() {
 }
 
 #[test]
-fn the_button_that_copies_covers_no_words() {
+fn the_copy_button_covers_no_text() {
     let mut person = before(preset::empty());
-    // One of these ends at the right edge of the column.
+    // At least one of these texts ends at the right edge of the column.
     for words in 12..36 {
         let said = vec![preset::said(1, Role::Agent, "words ".repeat(words).trim())];
         let (_, snapshot) =

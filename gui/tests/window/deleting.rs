@@ -18,7 +18,7 @@ fn before(status: Status) -> Person {
 }
 
 #[test]
-fn a_task_that_is_stopped_is_named_only_if_there_is_one() {
+fn deleting_mentions_a_running_task_only_if_there_is_one() {
     let on_page = "Delete this conversation and all its records for good?";
     let in_list = "Delete it and all its records for good?";
     for (status, more) in [(Status::Thinking, " A running task is stopped."), (Status::Completed, "")] {

@@ -7,7 +7,7 @@ use iced_tiny_skia::{
     graphics::{Viewport, damage},
 };
 
-/// What is on the display.
+/// The display's pixels.
 pub(crate) struct Display {
     pub(crate) pixels: tiny_skia::Pixmap,
     mask: tiny_skia::Mask,
@@ -23,7 +23,7 @@ impl Display {
         }
     }
 
-    /// Shows what was drawn last; the parts that were painted anew.
+    /// Shows the last frame, and returns the parts that were repainted.
     pub(crate) fn present(&mut self, person: &mut Person) -> Vec<Rectangle> {
         let whole = Rectangle::with_size(person.size);
         let ground = abide_gui::theme::tokens(&person.app.theme()).background;

@@ -1,4 +1,4 @@
-//! What the last frame draws: words, their colours, and boxes.
+//! Inspects the last frame: its texts, their colours, and its boxes.
 
 use crate::person::Person;
 use abide_gui::theme;
@@ -10,19 +10,19 @@ use iced_test::core::{
 };
 use iced_tiny_skia::graphics::text::{Paragraph, Text};
 
-/// Each box of the frame.
+/// All boxes of the frame.
 fn boxes(person: &mut Person) -> Vec<(Quad, Background)> {
     person.renderer.layers().iter().flat_map(|layer| layer.quads.clone()).collect()
 }
 
-/// The boxes with a border of this colour that are at least so wide.
+/// The boxes with a border of this colour that are at least `width` wide.
 pub(crate) fn bordered(person: &mut Person, color: Color, width: f32) -> Vec<Rectangle> {
     let is_it =
         |quad: &Quad| quad.border.width > 0.0 && quad.border.color == color && quad.bounds.width >= width;
     boxes(person).into_iter().filter(|(quad, _)| is_it(quad)).map(|(quad, _)| quad.bounds).collect()
 }
 
-/// The boxes that lie around this place and are no larger than a button or a row.
+/// The boxes around a point that are no higher than a button or a row.
 pub(crate) fn boxes_around(person: &mut Person, place: Point) -> Vec<(Quad, Background)> {
     let is_there = |(quad, _): &(Quad, Background)| quad.bounds.contains(place) && quad.bounds.height < 60.0;
     boxes(person).into_iter().filter(is_there).collect()
@@ -36,12 +36,12 @@ pub(crate) fn dots(person: &mut Person, bounds: Rectangle) -> Vec<Color> {
         .collect()
 }
 
-/// Where words are marked that were searched for.
+/// The marks of search matches.
 pub(crate) fn marks(person: &mut Person) -> Vec<Rectangle> {
     marked(person).into_iter().map(|quad| quad.bounds).collect()
 }
 
-/// The mark of the place that was gone to.
+/// The mark of the current search match.
 pub(crate) fn found(person: &mut Person) -> Option<Rectangle> {
     marked(person).into_iter().find(|quad| quad.border.width > 0.0).map(|quad| quad.bounds)
 }
@@ -52,7 +52,7 @@ fn marked(person: &mut Person) -> Vec<Quad> {
     boxes(person).into_iter().filter(|(_, fill)| is_mark(fill)).map(|(quad, _)| quad).collect()
 }
 
-/// The colour of the words that stand within these bounds.
+/// The colour of the text within these bounds.
 pub(crate) fn ink(person: &mut Person, bounds: Rectangle) -> Option<Color> {
     let within = bounds.expand(2.0);
     let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
@@ -65,7 +65,7 @@ pub(crate) fn ink(person: &mut Person, bounds: Rectangle) -> Option<Color> {
     })
 }
 
-/// The words of each text that is drawn: where there is no room for all of it, those that found room.
+/// The drawn part of each text. A text without enough room is cut.
 pub(crate) fn words(person: &mut Person) -> Vec<String> {
     let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
     let words = texts.flat_map(|item| item.as_slice()).filter_map(|text| match text {
@@ -78,7 +78,7 @@ pub(crate) fn words(person: &mut Person) -> Vec<String> {
     words.collect()
 }
 
-/// Of the words that are drawn without a widget of their own, such as those of a picker, the ones that are wider than their room.
+/// The texts that are wider than their bounds, of those that another widget draws, for example a picker.
 pub(crate) fn too_wide(person: &mut Person) -> Vec<String> {
     let mut found = Vec::new();
     let texts =

@@ -1,4 +1,4 @@
-//! Ctrl F: finding in the conversation.
+//! Ctrl F: search within a conversation.
 
 use crate::{
     drawn,
@@ -68,12 +68,12 @@ fn answers(person: &mut Person, query: &str, seqs: &[u64]) {
 }
 
 #[test]
-fn control_f_goes_through_the_messages_in_which_it_is() {
+fn control_f_goes_through_the_matching_messages() {
     for size in [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)] {
         let mut person = before(size);
         person.control("f");
         person.writes("needle");
-        // One request at a time, and the newest next.
+        // One request is sent at a time, for the newest text.
         assert_eq!(person.asked(), [asks("ne")]);
         answers(&mut person, "ne", &[90, 60, 30]);
         assert_eq!(person.asked(), [asks("needle")]);
@@ -87,12 +87,15 @@ fn control_f_goes_through_the_messages_in_which_it_is() {
         assert!(person.finds("the needle 30").is_some(), "{size:?}");
         person.clicks("Newer");
         assert!(person.finds("the needle 60").is_some(), "{size:?}");
-        // The field has the keyboard again by the same key.
+        // The same key gives the field the keyboard again.
         person.control("f");
         person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
         assert!(person.finds("1 of 3").is_some() && person.finds("the needle 90").is_some(), "{size:?}");
         person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
-        assert!(person.finds("3 of 3").is_some() && person.finds("the needle 30").is_some(), "in a circle");
+        assert!(
+            person.finds("3 of 3").is_some() && person.finds("the needle 30").is_some(),
+            "it wraps around"
+        );
         person.named(Named::Escape);
         assert!(person.finds("3 of 3").is_none() && person.finds("Older").is_none());
         person.writes("next");
@@ -102,7 +105,7 @@ fn control_f_goes_through_the_messages_in_which_it_is() {
 }
 
 #[test]
-fn what_is_not_there_is_said_and_what_is_empty_is_not_asked() {
+fn a_search_without_a_match_says_so_and_an_empty_one_is_not_sent() {
     let mut person = before(Size::new(1280.0, 800.0));
     person.control("f");
     person.writes("x");
@@ -117,9 +120,9 @@ fn what_is_not_there_is_said_and_what_is_empty_is_not_asked() {
     assert!(person.finds("not found").is_none());
 }
 
-/// Where no conversation is open, it is searched for one.
+/// Without an open conversation, the key searches all conversations.
 #[test]
-fn control_f_elsewhere_searches_all() {
+fn control_f_without_a_conversation_searches_all_conversations() {
     let mut person = before(Size::new(1280.0, 800.0));
     person.control("n");
     person.control("f");
@@ -137,7 +140,7 @@ fn long(role: Role, between: &str) -> Said {
 }
 
 #[test]
-fn each_place_in_a_long_message_is_brought_into_view() {
+fn each_match_in_a_long_message_is_scrolled_into_view() {
     let sizes = [Size::new(1280.0, 800.0), Size::new(320.0, 210.0)];
     for (size, role) in sizes.into_iter().flat_map(|size| [(size, Role::Agent), (size, Role::User)]) {
         let between = if role == Role::Agent { "\n\n" } else { "\n" };
@@ -173,7 +176,7 @@ fn each_place_in_a_long_message_is_brought_into_view() {
             is_seen(&mut person, place);
             person.named(Named::Enter);
         }
-        // In a circle, and back.
+        // It wraps around, in both directions.
         is_seen(&mut person, "1 of 2 · 1 of 3 in it");
         person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
         is_seen(&mut person, "2 of 2");
@@ -181,7 +184,7 @@ fn each_place_in_a_long_message_is_brought_into_view() {
         is_seen(&mut person, "1 of 2 · 3 of 3 in it");
         person.press(Key::Named(Named::Enter), Modifiers::SHIFT);
         is_seen(&mut person, "1 of 2 · 2 of 3 in it");
-        // Wherever the person has scrolled to.
+        // Also if the person has scrolled elsewhere.
         person.wheels(40.0);
         person.named(Named::Enter);
         is_seen(&mut person, "1 of 2 · 3 of 3 in it");
@@ -189,7 +192,7 @@ fn each_place_in_a_long_message_is_brought_into_view() {
 }
 
 #[test]
-fn several_words_are_marked_as_they_were_typed() {
+fn all_words_of_a_search_are_marked() {
     let text = "The test of a login.\n\nThe **login** test fails, and the `LOGIN`\ntest too. A login.";
     for (query, marks) in [("login test", 2), ("login te", 2), ("login", 4), ("login the", 0)] {
         let mut person = of(vec![preset::said(1, Role::Agent, text)], Size::new(1280.0, 800.0));
@@ -203,9 +206,9 @@ fn several_words_are_marked_as_they_were_typed() {
     }
 }
 
-/// It would be of no use to mark what cannot be seen since its line is longer than the view is wide.
+/// A mark would be useless if its line is wider than the view and the match is not visible.
 #[test]
-fn a_place_far_to_the_right_in_code_is_brought_into_view() {
+fn a_match_far_right_in_code_is_scrolled_into_view() {
     let text = format!("```\n{} needle\n```", "hay ".repeat(100));
     let mut person = of(vec![preset::said(1, Role::Agent, &text)], Size::new(1280.0, 800.0));
     person.control("f");

@@ -1,4 +1,4 @@
-//! Words are drawn in the faces that are part of the program, whatever the system has installed.
+//! Text is drawn in the program's own typefaces, whatever fonts the system has.
 
 use crate::{
     person::Person,
@@ -18,7 +18,7 @@ use iced_tiny_skia::{
 };
 use std::collections::BTreeSet;
 
-/// As most desktops have it: a family of another design, with a true 700.
+/// Installs what most desktops have: a family of another design, with a face of weight 700.
 fn install_a_bold_font() {
     let mut system = font_system().write().unwrap();
     let fonts = system.raw().db_mut();
@@ -27,7 +27,7 @@ fn install_a_bold_font() {
     fonts.push_face_info(FaceInfo { families, weight: Weight::BOLD, monospaced: false, ..face });
 }
 
-/// The faces of all letters on the screen.
+/// The faces of all visible letters.
 fn faces(layers: &[Layer]) -> BTreeSet<ID> {
     let mut faces = BTreeSet::new();
     for text in layers.iter().flat_map(|layer| &layer.text).flat_map(|texts| texts.as_slice()) {
@@ -41,7 +41,7 @@ fn faces(layers: &[Layer]) -> BTreeSet<ID> {
     faces
 }
 
-/// A system font of exactly the weight that is asked for goes before the program's own family of another weight.
+/// A system font of exactly the requested weight would take precedence over the program's own family of another weight.
 #[test]
 fn bold_words_are_drawn_in_the_programs_own_faces() {
     let words =
@@ -59,7 +59,7 @@ fn bold_words_are_drawn_in_the_programs_own_faces() {
     assert!(faces.len() >= 5, "regular, medium, semibold, italic and code: {faces:?}");
 }
 
-/// How wide the picture of each character is that is drawn of this text, in pixels.
+/// The width in pixels of each character's picture in this text.
 fn pictures(said: &str) -> Vec<(String, u32)> {
     let said = vec![preset::said(1, Role::Agent, said)];
     let (overview, snapshot) =
@@ -84,9 +84,9 @@ fn pictures(said: &str) -> Vec<(String, u32)> {
     pictures
 }
 
-/// A character that no font has is drawn as a box: as nothing, it would be missing from what is read, and from what is approved.
+/// A character without a font is drawn as a box. If it were not drawn, it would be missing from a command that a person approves.
 #[test]
-fn a_character_that_no_font_has_is_drawn() {
+fn a_character_without_a_font_is_drawn_as_a_box() {
     // A noncharacter, so that it is in no font of any system.
     let lacking = "\u{7fffe}";
     let pictures =
@@ -98,7 +98,7 @@ fn a_character_that_no_font_has_is_drawn() {
 }
 
 #[test]
-fn what_takes_no_room_is_not_drawn_as_a_box() {
+fn invisible_characters_are_not_drawn_as_boxes() {
     let pictures = pictures("a\u{2060}b\tc `d\te` f\u{ad}g h\u{fe0f}i");
     let is_blank =
         |text: &str| text.chars().all(|c| c.is_whitespace() || "\u{2060}\u{ad}\u{fe0f}".contains(c));

@@ -1,4 +1,4 @@
-//! A hand on the keyboard is safe: nothing that cannot be undone comes of a key or a click that was not meant for it.
+//! Protection against accidental input: a key or a click that was meant for something else decides, stops and deletes nothing.
 
 use crate::{
     person::Person,
@@ -16,7 +16,7 @@ use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
 
-/// Before the conversation of this task, with what waits in it, for long enough to have read it.
+/// A person who has had time to read the open conversation of a task with these pending items.
 fn before(status: Status, waiting: &[Pending], history: Snapshot) -> Person {
     let (overview, conversation) = preset::waits(status, waiting, history);
     let mut person = Person::before(overview);
@@ -35,10 +35,10 @@ fn before_question() -> Person {
 }
 
 #[test]
-fn words_for_the_composer_approve_nothing() {
+fn typing_in_the_composer_approves_nothing() {
     let mut wanted = preset::approval();
     if let Pending::Approval(approval) = &mut wanted {
-        // One key would do.
+        // One key would be enough.
         approval.risk = Risk::Low;
     }
     let mut person = before(Status::WaitingApproval, &[wanted], preset::history());
@@ -52,7 +52,7 @@ fn words_for_the_composer_approve_nothing() {
 }
 
 #[test]
-fn a_sentence_where_no_caret_is_drawn_decides_nothing() {
+fn typing_a_sentence_without_a_caret_decides_nothing() {
     for words in ["ok make it so", "All good", "All right", "also run the tests", "no 1 does"] {
         let mut person = before_approval();
         person.writes(words);
@@ -72,7 +72,7 @@ fn a_sentence_where_no_caret_is_drawn_decides_nothing() {
 }
 
 #[test]
-fn what_is_off_the_screen_is_not_approved_but_shown() {
+fn a_key_scrolls_a_hidden_card_into_view_before_it_approves() {
     let mut wanted = preset::approval();
     if let Pending::Approval(approval) = &mut wanted {
         let diff: Vec<String> = (0..300).map(|n| format!("+line {n}")).collect();
@@ -88,17 +88,17 @@ fn what_is_off_the_screen_is_not_approved_but_shown() {
     person.wheels(60.0);
     person.wait(1000);
     person.letter("a");
-    assert_eq!(person.asked(), [], "it cannot be seen");
+    assert_eq!(person.asked(), [], "the card is not visible");
     person.wait(100);
     person.letter("a");
-    assert_eq!(person.asked(), [], "it has just come into view");
+    assert_eq!(person.asked(), [], "the card has just come into view");
     person.wait(1000);
     person.letter("a");
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
 #[test]
-fn two_keys_in_the_inbox_are_not_two_decisions() {
+fn a_second_key_in_the_inbox_does_not_decide_the_next_card() {
     let mut first = preset::approval();
     let mut second = preset::approval();
     for pending in [&mut first, &mut second] {
@@ -115,13 +115,13 @@ fn two_keys_in_the_inbox_are_not_two_decisions() {
     person.wait(1000);
     person.letter("a");
     person.letter("a");
-    assert_eq!(person.asked(), [ALLOWED], "the second was for the same");
+    assert_eq!(person.asked(), [ALLOWED], "the second key was for the same card");
     let (overview, _) = preset::waits(Status::WaitingApproval, &[second], preset::history());
     person.tell(Message::Overview(vec![abide_client::Update::Snapshot(Box::new(overview))]));
     person.letter("a");
     person.wait(599);
     person.letter("a");
-    assert_eq!(person.asked(), [], "the next has slid into its place");
+    assert_eq!(person.asked(), [], "the next card has just moved there");
     person.wait(600);
     person.letter("a");
     assert_eq!(person.asked(), [Request::Decide(preset::OTHER_APPROVAL, Decision::AllowOnce, None)]);
@@ -146,7 +146,7 @@ fn after_a_decision_the_next_card_has_the_keyboard() {
     let mut person = Person::before(waits(&[61, 62, 63, 64]));
     person.control("i");
     person.named(Named::ArrowDown);
-    // The second, the one after it, the last; then the only one that is left is before it.
+    // The order: the second card, the one after it, the last, then the only one left, which is before it.
     for (id, rest) in [(62, &[61, 63, 64][..]), (63, &[61, 64]), (64, &[61]), (61, &[])] {
         person.wait(1000);
         person.letter("a");
@@ -163,8 +163,8 @@ fn after_a_decision_the_next_card_has_the_keyboard() {
 }
 
 #[test]
-fn a_digit_picks_only_what_can_be_seen_and_is_there() {
-    // No such choice.
+fn a_digit_picks_only_an_existing_visible_choice() {
+    // There is no such choice.
     let mut person = before_question();
     person.named(Named::Escape);
     for digit in ["3", "9"] {
@@ -183,7 +183,7 @@ fn a_digit_picks_only_what_can_be_seen_and_is_there() {
     person.wait(1000);
     person.letter("1");
     assert_eq!(person.asked(), []);
-    // Out of view: it is shown first, and has to stand still.
+    // Out of view: it is scrolled into view first, and has to stand still.
     let mut history = preset::history();
     history.messages.extend(
         (10..60).map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, "Some words.")),
@@ -193,18 +193,18 @@ fn a_digit_picks_only_what_can_be_seen_and_is_there() {
     person.wheels(60.0);
     person.wait(1000);
     person.letter("1");
-    assert_eq!(person.asked(), [], "it cannot be seen");
+    assert_eq!(person.asked(), [], "the card is not visible");
     person.wait(599);
     person.letter("1");
-    assert_eq!(person.asked(), [], "it has just come into view");
+    assert_eq!(person.asked(), [], "the card has just come into view");
     person.wait(600);
     person.letter("1");
     assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("9–12 March".into()))]);
 }
 
-/// What it would do next takes another one: armed by the same key, a stop would be one key away.
+/// An Escape that closes something must not also arm a stop, or the next key would stop the task.
 #[test]
-fn each_escape_does_one_thing() {
+fn each_escape_has_one_effect() {
     let mut person = before(Status::Thinking, &[], preset::history());
     person.tell(Message::NotOpened("It cannot be opened.".to_owned()));
     person.control("l");
@@ -213,29 +213,29 @@ fn each_escape_does_one_thing() {
     person.writes("x");
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "x", "the caret is there");
     person.named(Named::Escape);
-    assert!(person.finds("Esc again stops").is_none(), "it leaves the field");
+    assert!(person.finds("Esc again stops").is_none(), "the Escape leaves the field");
     person.named(Named::Escape);
     assert!(person.finds("Esc again stops").is_some());
 }
 
 #[test]
-fn one_escape_ends_nothing() {
+fn one_escape_stops_no_task() {
     let mut person = before(Status::Thinking, &[], preset::history());
     person.named(Named::Escape);
     person.wait(1000);
-    assert_eq!(person.asked(), [], "it leaves the field");
+    assert_eq!(person.asked(), [], "the Escape leaves the field");
     person.named(Named::Escape);
     assert_eq!(person.asked(), []);
     assert!(person.finds("Esc again stops").is_some());
     person.wait(6000);
-    assert!(person.finds("Esc again stops").is_none(), "it is forgotten");
+    assert!(person.finds("Esc again stops").is_none(), "the first Escape has expired");
     person.named(Named::Escape);
     person.control("o");
     person.named(Named::Escape);
     assert_eq!(person.asked(), [], "another key came between");
     person.letter("x");
     person.named(Named::Escape);
-    assert_eq!(person.asked(), [], "it leaves the field in which a letter was written");
+    assert_eq!(person.asked(), [], "the Escape leaves the field in which a letter was typed");
     person.named(Named::Escape);
     assert_eq!(person.asked(), []);
     person.named(Named::Escape);
@@ -329,7 +329,7 @@ fn while_a_deletion_is_confirmed_no_card_has_the_keyboard() {
 }
 
 #[test]
-fn a_click_on_what_has_just_come_does_nothing() {
+fn a_click_on_a_card_that_has_just_appeared_does_nothing() {
     let (overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
     let mut person = Person::before(overview);
@@ -343,7 +343,7 @@ fn a_click_on_what_has_just_come_does_nothing() {
 }
 
 #[test]
-fn an_open_conversation_gives_the_keyboard_to_what_waits_for_leave() {
+fn opening_a_conversation_focuses_its_waiting_card() {
     let mut person = before_approval();
     person.letter("r");
     person.writes("no");
@@ -352,7 +352,7 @@ fn an_open_conversation_gives_the_keyboard_to_what_waits_for_leave() {
 }
 
 #[test]
-fn a_number_as_the_whole_reply_is_that_choice() {
+fn a_reply_that_is_only_a_number_is_that_choice() {
     let answer = |words: &str| Request::Answer(TASK, QUESTION, Some(words.to_owned()));
     for (typed, meant) in [("2", "16–19 March"), ("2 weeks", "2 weeks"), ("3", "3")] {
         let mut person = before_question();
@@ -380,7 +380,7 @@ fn a_number_as_the_whole_reply_is_that_choice() {
 }
 
 #[test]
-fn enter_answers_no_question_that_came_while_it_was_pressed() {
+fn enter_does_not_answer_a_question_that_has_just_appeared() {
     let mut person = before(Status::Thinking, &[], preset::history());
     person.writes("the first");
     let (_, asked) =
@@ -394,7 +394,7 @@ fn enter_answers_no_question_that_came_while_it_was_pressed() {
 }
 
 #[test]
-fn deleting_takes_a_question_that_has_been_seen() {
+fn a_deletion_is_confirmed_only_once_its_question_was_visible() {
     let mut person = before(Status::Thinking, &[], preset::history());
     person.named(Named::Escape);
     person.press(Key::Named(Named::Delete), Modifiers::CTRL);
@@ -406,8 +406,8 @@ fn deleting_takes_a_question_that_has_been_seen() {
 }
 
 #[test]
-fn keys_of_the_inbox_live_on() {
-    // After a reason was begun and left, and after somebody else decided.
+fn the_inbox_keys_work_after_a_reason_was_begun_or_a_card_has_gone() {
+    // After a reason was begun and left, and after another client has decided.
     let mut person = before_approval();
     person.control("i");
     person.wait(1000);
@@ -437,7 +437,7 @@ fn keys_of_the_inbox_live_on() {
 }
 
 #[test]
-fn what_is_typed_while_the_agent_works_is_a_draft() {
+fn text_typed_while_the_agent_works_is_a_draft() {
     let mut person = before(Status::Thinking, &[], preset::history());
     person.writes("next, the docs");
     person.named(Named::Enter);
@@ -446,9 +446,9 @@ fn what_is_typed_while_the_agent_works_is_a_draft() {
     assert!(person.finds("Kept as a draft; it can be sent when the task has ended.").is_some());
 }
 
-/// Another conversation, at whose end one is though the last one was left in its middle.
+/// A conversation opens at its end, although the last one was left in its middle.
 #[test]
-fn a_conversation_opens_where_it_should_wherever_the_last_one_stood() {
+fn a_conversation_opens_at_its_own_scroll_position() {
     let other = ConversationId(preset::id(77));
     let long = || {
         let said = (1..=300)
@@ -470,5 +470,5 @@ fn a_conversation_opens_where_it_should_wherever_the_last_one_stood() {
     }
     person.open(other, snapshot);
     assert!(person.finds("Jump to latest").is_none());
-    assert!(person.finds("Allow once").is_some(), "it opens at what waits");
+    assert!(person.finds("Allow once").is_some(), "it opens at its waiting card");
 }

@@ -1,4 +1,4 @@
-//! By keyboard alone: fields, focus, the palette.
+//! Use by keyboard alone: fields, focus, the palette.
 
 use crate::{
     drawn,
@@ -44,7 +44,7 @@ fn before(status: Status, waiting: &[Pending]) -> Person {
 }
 
 #[test]
-fn what_was_written_is_taken_back_and_comes_again() {
+fn undo_works_in_the_composer_and_in_a_one_line_field() {
     let mut person = before(Status::Thinking, &[]);
     let draft = |person: &Person| person.app.conversation().unwrap().composer.draft();
     person.writes("one two");
@@ -67,7 +67,7 @@ fn what_was_written_is_taken_back_and_comes_again() {
 }
 
 #[test]
-fn a_question_mark_in_an_empty_field_asks_for_the_keys() {
+fn a_question_mark_in_an_empty_field_opens_the_list_of_keys() {
     for search in [false, true] {
         let mut person = before(Status::Thinking, &[]);
         if search {
@@ -83,10 +83,10 @@ fn a_question_mark_in_an_empty_field_asks_for_the_keys() {
 }
 
 #[test]
-fn tab_goes_through_everything_and_enter_presses_it() {
+fn tab_reaches_all_buttons_and_enter_presses_them() {
     let mut person = nothing();
     person.named(Named::Escape);
-    // Search, new, Inbox, Settings, Fold, Keys.
+    // The buttons before: search, new, inbox, settings, fold, keys.
     for _ in 0..3 {
         person.named(Named::Tab);
     }
@@ -100,7 +100,7 @@ fn tab_goes_through_everything_and_enter_presses_it() {
 }
 
 #[test]
-fn tab_reaches_no_button_that_decides() {
+fn tab_skips_the_buttons_that_decide() {
     let mut wanted = preset::approval();
     if let Pending::Approval(approval) = &mut wanted {
         approval.risk = Risk::Low;
@@ -115,7 +115,7 @@ fn tab_reaches_no_button_that_decides() {
         let asked = person.asked();
         let decides = |request: &Request| matches!(request, Request::Decide(..) | Request::Stop(_));
         assert!(!asked.iter().any(decides), "{asked:?}");
-        // Whatever was opened by that.
+        // Closes whatever the button has opened.
         person.named(Named::Escape);
         person.wait(1000);
         person.tell(Message::Sidebar(sidebar::Message::Selected(CONVERSATION)));
@@ -123,7 +123,7 @@ fn tab_reaches_no_button_that_decides() {
 }
 
 #[test]
-fn while_a_ring_is_drawn_no_letter_decides() {
+fn no_letter_decides_while_a_focus_ring_is_drawn() {
     let mut wanted = preset::approval();
     if let Pending::Approval(approval) = &mut wanted {
         approval.risk = Risk::Low;
@@ -137,17 +137,17 @@ fn while_a_ring_is_drawn_no_letter_decides() {
 }
 
 #[test]
-fn the_palette_does_what_is_named_and_decides_nothing() {
+fn the_palette_runs_an_action_and_decides_nothing() {
     let open = |person: &mut Person| {
         let (key, modifiers) = with_shift("P");
         person.press(key, modifiers);
     };
     let mut person = before(Status::WaitingApproval, &[preset::approval()]);
     open(&mut person);
-    assert!(person.finds("Ctrl N").is_some(), "each has its key beside it");
+    assert!(person.finds("Ctrl N").is_some(), "an action has its key beside it");
     person.wait(5000);
     person.letter("a");
-    assert_eq!(person.asked(), [], "it is for the field");
+    assert_eq!(person.asked(), [], "the letter is typed into the field");
     person.named(Named::Backspace);
     person.writes("allow");
     person.wait(5000);
@@ -161,11 +161,11 @@ fn the_palette_does_what_is_named_and_decides_nothing() {
     assert_eq!(person.app.page(), Page::Inbox);
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [], "the card has just come into sight");
+    assert_eq!(person.asked(), [], "the card has just come into view");
 }
 
 #[test]
-fn mode_limit_and_model_have_keys() {
+fn the_mode_the_limit_and_the_model_are_set_by_keys() {
     let mut person = nothing();
     let provider = ProviderInfo {
         name: "a".into(),
@@ -203,7 +203,7 @@ fn mode_limit_and_model_have_keys() {
 }
 
 #[test]
-fn the_row_that_enter_takes_and_the_one_under_the_pointer_look_different() {
+fn the_selected_and_the_hovered_row_look_different() {
     let mut person = before(Status::Thinking, &[]);
     let (key, modifiers) = with_shift("P");
     person.press(key, modifiers);
@@ -215,12 +215,12 @@ fn the_row_that_enter_takes_and_the_one_under_the_pointer_look_different() {
     let at_rest = boxes(&mut person, hovered);
     person.points(hovered.center());
     let (picked, hovered) = (boxes(&mut person, picked), boxes(&mut person, hovered));
-    assert_ne!(hovered, at_rest, "the pointer is seen");
+    assert_ne!(hovered, at_rest, "a hovered row looks different");
     assert_ne!(picked, hovered);
 }
 
 #[test]
-fn the_start_and_the_end_are_reached_from_an_empty_field() {
+fn control_home_and_end_scroll_from_an_empty_field() {
     let long = || {
         let said = (1..=90)
             .map(|n| preset::said(n, abide_client::protocol::message::Role::Agent, &format!("words {n}")));
@@ -234,7 +234,7 @@ fn the_start_and_the_end_are_reached_from_an_empty_field() {
     assert!(person.finds("words 90").is_none() && person.finds("Jump to latest").is_some());
     person.press(Key::Named(Named::End), Modifiers::CTRL);
     assert!(person.finds("words 90").is_some() && person.finds("Jump to latest").is_none());
-    // Where something is written they are for the caret.
+    // In a field with text they move the caret.
     person.writes("bc");
     person.press(Key::Named(Named::Home), Modifiers::CTRL);
     person.writes("a");
@@ -243,7 +243,7 @@ fn the_start_and_the_end_are_reached_from_an_empty_field() {
 }
 
 #[test]
-fn a_draft_goes_on_at_its_end() {
+fn a_restored_draft_has_the_caret_at_its_end() {
     let mut person = before(Status::Thinking, &[]);
     person.writes("half a thought");
     person.control("n");
@@ -254,14 +254,14 @@ fn a_draft_goes_on_at_its_end() {
 }
 
 #[test]
-fn the_field_for_an_answer_says_so_and_no_more() {
+fn the_answer_field_does_not_repeat_the_question() {
     let question = Pending::Question(Question { text: "Which **week**?".into(), ..preset::question() });
     let mut person = before(Status::WaitingUser, &[question]);
     assert!(person.finds("Your answer").is_some());
-    assert!(person.finds("Which **week**?").is_none(), "asked above, not in the field");
+    assert!(person.finds("Which **week**?").is_none(), "the question is above the field, not in it");
 }
 
-/// A button that would do nothing is not drawn as one that does.
+/// A button without an effect is drawn as disabled.
 #[test]
 fn an_empty_reply_cannot_be_sent_from_the_inbox() {
     let mut person = before(Status::WaitingUser, &[Pending::Question(preset::question())]);
@@ -284,7 +284,7 @@ fn an_empty_reply_cannot_be_sent_from_the_inbox() {
     assert_eq!(person.asked(), []);
 }
 
-/// Keys that mean something to the window too are the field's while its caret is drawn.
+/// Keys that the window uses too belong to the field while its caret is drawn.
 #[test]
 fn control_with_delete_or_backspace_takes_a_word_of_the_composer() {
     let mut person = before(Status::Completed, &[]);
@@ -300,11 +300,11 @@ fn control_with_delete_or_backspace_takes_a_word_of_the_composer() {
     person.press(Key::Named(Named::ArrowRight), Modifiers::SHIFT);
     person.press(Key::Named(Named::ArrowRight), Modifiers::SHIFT);
     person.press(Key::Named(Named::Delete), Modifiers::CTRL);
-    assert_eq!(draft(&person).trim_start(), "wo three", "what is selected, and no more");
+    assert_eq!(draft(&person).trim_start(), "wo three", "only the selection is deleted");
     person.press(Key::Named(Named::Delete), Modifiers::CTRL);
     assert_eq!(draft(&person).trim_start(), "three");
     person.control("z");
-    assert_eq!(draft(&person).trim_start(), "wo three", "a word is taken back as one");
+    assert_eq!(draft(&person).trim_start(), "wo three", "the deletion of a word is undone at once");
     person.press(Key::Named(Named::Backspace), Modifiers::CTRL);
     person.named(Named::Home);
     for _ in 0..6 {
@@ -315,7 +315,7 @@ fn control_with_delete_or_backspace_takes_a_word_of_the_composer() {
     assert_eq!(person.asked(), []);
 }
 
-/// The page for a new conversation says what the next task runs with, like the picker.
+/// The page for a new conversation shows the model of the next task, like the picker.
 #[test]
 fn the_page_for_a_new_conversation_names_the_model_in_use() {
     let mut person = Person::before(preset::empty());
@@ -341,9 +341,9 @@ fn the_page_for_a_new_conversation_names_the_model_in_use() {
     assert!(person.finds("Model: a/one (configured)").is_none());
 }
 
-/// What a menu or a button does can be found by its name, and with the key that does the same.
+/// The actions of menus and buttons can be found by name, and have their key beside them.
 #[test]
-fn the_palette_has_what_menus_and_buttons_have() {
+fn the_palette_has_the_actions_of_menus_and_buttons() {
     for (query, keys) in [
         ("rename", "F2"),
         ("pin", "Ctrl Shift K"),
@@ -372,9 +372,9 @@ fn the_palette_has_what_menus_and_buttons_have() {
     }
 }
 
-/// Nothing is decided from the palette, which covers the card: the keyboard goes to the card that its key decides.
+/// The palette covers the card, so it decides nothing: it gives the card the keyboard.
 #[test]
-fn what_decides_leads_to_the_card() {
+fn an_action_that_decides_leads_from_the_palette_to_its_card() {
     let mut person = before(Status::WaitingApproval, &[preset::approval()]);
     person.wait(1000);
     person.control("l");
@@ -404,7 +404,7 @@ fn a_task_is_stopped_from_the_palette() {
 }
 
 #[test]
-fn escape_closes_what_is_said_to_have_gone_wrong_before_anything_else() {
+fn escape_closes_an_error_notice_first() {
     let mut person = before(Status::Thinking, &[]);
     let is_shown = |person: &mut Person| person.finds("It did not open.").is_some();
     for _ in 0..2 {
@@ -419,14 +419,14 @@ fn escape_closes_what_is_said_to_have_gone_wrong_before_anything_else() {
         let composer = &mut person.app.conversation().unwrap().composer.draft();
         assert!(composer.ends_with("a drafts"), "the caret stayed: {composer}");
     }
-    // Nor was it the first of two Escapes.
+    // That Escape does not count as the first of the two that stop a task.
     person.named(Named::Escape);
     person.tell(Message::NotOpened("It did not open.".into()));
     person.named(Named::Escape);
     person.named(Named::Escape);
     assert!(!is_shown(&mut person));
     assert_eq!(person.asked(), []);
-    // What is over the rest is closed first: the notice is beneath it.
+    // What lies over the notice is closed first.
     person.tell(Message::NotOpened("It did not open.".into()));
     let (key, modifiers) = with_shift("P");
     person.press(key, modifiers);

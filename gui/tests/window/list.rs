@@ -1,4 +1,4 @@
-//! The list of conversations: where it is, what it groups, what can be done from it.
+//! The list of conversations: its place, its groups and its actions.
 
 use crate::{
     drawn,
@@ -18,7 +18,7 @@ use iced_test::core::{
     keyboard::{Key, Modifiers, key::Named},
 };
 
-/// A conversation that was used so many hours ago.
+/// A conversation that was last used this many hours ago.
 fn used(n: u128, hours: i64, title: &str) -> Conversation {
     let task = preset::task(Status::Completed);
     Conversation {
@@ -48,7 +48,7 @@ fn working() -> Person {
 }
 
 #[test]
-fn what_is_done_is_grouped_by_day_and_what_was_put_aside_can_be_reached() {
+fn ended_conversations_are_grouped_by_day_and_archived_ones_come_last() {
     let mut aside = used(4, 200, "the archived one");
     aside.archived = true;
     let mut person =
@@ -66,7 +66,7 @@ fn what_is_done_is_grouped_by_day_and_what_was_put_aside_can_be_reached() {
 }
 
 #[test]
-fn an_end_has_one_colour_and_one_name_in_the_list_and_on_the_page() {
+fn an_end_has_the_same_colour_and_name_in_the_list_and_on_the_page() {
     let mut colours = Vec::new();
     for (reason, incomplete) in [
         (EndReason::Completed, None),
@@ -94,7 +94,7 @@ fn an_end_has_one_colour_and_one_name_in_the_list_and_on_the_page() {
 }
 
 #[test]
-fn the_list_is_put_away_and_dragged_and_the_page_stays_as_it_is() {
+fn hiding_and_resizing_the_list_leaves_the_page_unchanged() {
     let mut person = working();
     person.writes("half a thought");
     let before = person.finds("WORKING").unwrap();
@@ -109,11 +109,11 @@ fn the_list_is_put_away_and_dragged_and_the_page_stays_as_it_is() {
     let title = person.finds("Send").or(person.finds("Stop")).unwrap();
     assert!(title.x > 400.0);
     person.drags(Point::new(400.0, 400.0), Point::new(5.0, 400.0));
-    assert!(person.finds("WORKING").is_some(), "it does not get lost at the edge");
+    assert!(person.finds("WORKING").is_some(), "the list cannot be dragged out of the window");
 }
 
 #[test]
-fn a_narrow_window_has_room_for_the_page_alone() {
+fn in_a_narrow_window_the_list_lies_over_the_page() {
     let (overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
     let mut person = Person::before(overview);
@@ -132,8 +132,8 @@ fn a_narrow_window_has_room_for_the_page_alone() {
     person.control("b");
     person.letter("a");
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [], "it has just come into sight");
-    // Choosing a conversation puts the list away.
+    assert_eq!(person.asked(), [], "the card has just come into view");
+    // Selecting a conversation hides the list.
     person.control("b");
     person.clicks("approve: git push origin upgrade");
     assert!(person.finds("NEEDS YOU").is_none());
@@ -147,7 +147,7 @@ fn a_narrow_window_has_room_for_the_page_alone() {
 }
 
 #[test]
-fn a_frame_makes_no_other_frame_whatever_is_over_the_page() {
+fn no_frame_requests_another_one_at_rest() {
     let (overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
     let mut person = Person::before(overview);
@@ -161,13 +161,13 @@ fn a_frame_makes_no_other_frame_whatever_is_over_the_page() {
             person.control("b");
         }
         person.wait(5000);
-        let told = person.told_by_a_frame();
+        let told = person.messages_of_a_frame();
         assert!(told.is_empty(), "{name}: {told:?}");
     }
 }
 
 #[test]
-fn a_conversation_is_renamed_pinned_put_aside_and_deleted_from_the_list() {
+fn a_conversation_is_renamed_pinned_archived_and_deleted_from_the_list() {
     let mut person = with(vec![used(1, 90, "the old one"), used(2, 0, "the new one")]);
     person.clicks_right("the old one");
     person.clicks("Pin");
@@ -187,7 +187,7 @@ fn a_conversation_is_renamed_pinned_put_aside_and_deleted_from_the_list() {
     person.clicks_right("the new one");
     person.clicks("Delete…");
     person.clicks("Delete");
-    assert_eq!(person.asked(), [], "a click on what has just come does nothing");
+    assert_eq!(person.asked(), [], "a click on a question that has just appeared does nothing");
     person.named(Named::Enter);
     assert_eq!(person.asked(), [], "nor does a key");
     person.wait(600);
@@ -222,9 +222,9 @@ fn a_paused_task_is_not_counted_as_working() {
     assert!(person.finds("PAUSED").is_some());
 }
 
-/// A pin moves no conversation out of what needs the person: a sign says that it is there.
+/// A pinned conversation that needs the person stays in that group, so the pin is shown by a sign.
 #[test]
-fn a_pin_is_seen_wherever_its_conversation_stands() {
+fn a_pin_is_visible_in_every_group() {
     for (status, group) in
         [(Status::WaitingApproval, "NEEDS YOU"), (Status::Thinking, "WORKING"), (Status::Paused, "PAUSED")]
     {
@@ -242,15 +242,15 @@ fn a_pin_is_seen_wherever_its_conversation_stands() {
 }
 
 #[test]
-fn marks_of_code_are_not_shown_in_the_list() {
+fn backticks_of_code_are_not_shown_in_the_list() {
     let mut person = with(vec![used(1, 0, "why does `cargo test` hang?"), used(2, 0, "a ` alone")]);
     assert!(person.finds("why does cargo test hang?").is_some());
-    assert!(person.finds("a ` alone").is_some(), "it marks nothing");
+    assert!(person.finds("a ` alone").is_some(), "a single backtick is no mark");
 }
 
-/// As `abide conversations` has them, and as the time at the right says it.
+/// The order is that of `abide conversations`, and of the times at the right.
 #[test]
-fn what_has_just_ended_comes_first() {
+fn the_newest_ended_conversation_comes_first() {
     let ended = |n, minutes: i64, title| Conversation {
         updated_at: Timestamp(NOW.0 - minutes * 60_000),
         ..used(n, 0, title)
@@ -261,9 +261,9 @@ fn what_has_just_ended_comes_first() {
     assert!(order.is_sorted(), "{order:?}");
 }
 
-/// Such a window is drawn anew every twenty seconds.
+/// Such a window is redrawn only every twenty seconds.
 #[test]
-fn what_waits_is_told_without_seconds() {
+fn waiting_times_are_shown_without_seconds() {
     for (asked, in_list, in_head) in [(25, "now", "under a minute"), (180, "3 min", "3 min")] {
         let mut approval = preset::approval();
         if let Pending::Approval(approval) = &mut approval {
@@ -282,7 +282,7 @@ fn what_waits_is_told_without_seconds() {
 }
 
 #[test]
-fn a_question_is_shown_in_the_list_without_the_marks_of_markdown() {
+fn a_question_is_shown_in_the_list_without_markdown_marks() {
     let question = Question {
         text: "Which **colour** shall [the door](https://x.y) in `hall.rs` have?\n\n- red".into(),
         ..preset::question()
@@ -296,5 +296,5 @@ fn a_question_is_shown_in_the_list_without_the_marks_of_markdown() {
     }
     let (overview, _) = preset::waits(Status::WaitingApproval, &[approval], preset::empty());
     let mut person = Person::before(overview);
-    assert!(person.finds("approve: ls **/*.rs `pwd` `id`").is_some(), "a command is no Markdown");
+    assert!(person.finds("approve: ls **/*.rs `pwd` `id`").is_some(), "a command is not Markdown");
 }

@@ -1,4 +1,4 @@
-//! A long conversation costs what is near the view.
+//! In a long conversation only the part near the view costs time.
 
 use crate::{
     person::Person,
@@ -25,14 +25,14 @@ use iced_test::{
 use std::time::Instant;
 
 #[test]
-fn of_ten_thousand_messages_only_the_last_are_built() {
+fn only_the_last_of_ten_thousand_messages_are_built() {
     let window = preset::long(10_000);
     let mut screen = Simulator::with_size(settings(), (1280.0, 800.0), window.app.view());
     assert!(screen.find("message 9999").is_ok());
     assert!(screen.find("message 9000").is_err(), "far from the view, it is not built");
 }
 
-/// A conversation whose snapshot is full: there is more before it.
+/// A conversation whose snapshot is full, so that there are older messages.
 fn with_history() -> (Conversation, Vec<Effect>) {
     let said = (901..=1000).map(|n| preset::said(n, Role::Agent, &format!("message {n}")));
     let snapshot = Snapshot { messages: said.collect(), ..preset::empty() };
@@ -42,14 +42,14 @@ fn with_history() -> (Conversation, Vec<Effect>) {
 }
 
 #[test]
-fn history_is_fetched_when_its_start_is_near_and_once() {
+fn older_messages_are_fetched_once_when_their_edge_is_near() {
     let (mut open, _) = with_history();
     assert_eq!(open.rows().first(), Some(&Row::Older));
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
     let asked = open.update(conversation::Message::Looked(view));
     let request = Request::Older(CONVERSATION, Seq(901), PAGE);
     assert_eq!(asked, [Effect::Ask(request.clone())]);
-    assert_eq!(open.update(conversation::Message::Looked(view)), [], "it is under way");
+    assert_eq!(open.update(conversation::Message::Looked(view)), [], "the request is under way");
     let older = (801..=900).map(|n| preset::said(n, Role::User, "before"));
     let page =
         ListMessagesReply { messages: older.collect(), calls: Vec::new(), events: Vec::new(), before: None };
@@ -58,7 +58,7 @@ fn history_is_fetched_when_its_start_is_near_and_once() {
     assert_eq!(open.rows().first(), Some(&Row::Entry(Seq(801))));
 }
 
-/// Messages `from` to `to`, as the daemon gives them.
+/// A page of the messages `from` to `to`, as the daemon sends it.
 fn page(from: u64, to: u64) -> ListMessagesReply {
     let messages = (from..=to).map(|n| preset::said(n, Role::Agent, &format!("message {n}"))).collect();
     let before = (from > 1).then_some(Seq(from));
@@ -66,7 +66,7 @@ fn page(from: u64, to: u64) -> ListMessagesReply {
 }
 
 #[test]
-fn the_start_is_that_of_the_conversation_and_not_of_what_is_here() {
+fn control_home_goes_to_the_start_of_the_conversation_not_of_the_loaded_part() {
     let task = preset::task(Status::Completed);
     let about = vec![preset::conversation(&task)];
     let snapshot =
@@ -88,7 +88,7 @@ fn the_start_is_that_of_the_conversation_and_not_of_what_is_here() {
 }
 
 #[test]
-fn a_page_that_did_not_come_is_asked_for_again() {
+fn a_page_that_failed_to_load_is_requested_again() {
     let (mut open, _) = with_history();
     let view = View { first: Row::Entry(Seq(905)), last: Row::Entry(Seq(915)), at_end: false };
     let asked = open.update(conversation::Message::Looked(view));
@@ -97,7 +97,7 @@ fn a_page_that_did_not_come_is_asked_for_again() {
 }
 
 #[test]
-fn what_is_seen_is_marked_as_read() {
+fn visible_messages_are_marked_as_read() {
     let (mut open, _) = with_history();
     let new = preset::message(preset::said(100_001, Role::Agent, "new"));
     let unseen = open.follow(vec![Update::Notification(new)], None);
@@ -107,7 +107,7 @@ fn what_is_seen_is_marked_as_read() {
     assert!(open.read(3).is_some(), "the daemon knows of more");
 }
 
-/// Figures, for a person: `cargo test -p abide-gui --release --test window figures -- --ignored --nocapture`.
+/// Prints measurements: `cargo test -p abide-gui --release --test window figures -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures, and asserts nothing"]
 fn figures() {

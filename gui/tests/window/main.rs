@@ -1,4 +1,4 @@
-//! The window without a window: named states, what can be found in them, what a click asks for.
+//! Tests of the window without a display: which texts its states show, and which requests keys and clicks send.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

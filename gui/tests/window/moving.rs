@@ -1,4 +1,4 @@
-//! What a person opens is seen, wherever it stands.
+//! What a person opens comes into view.
 
 use crate::{
     person::Person,
@@ -42,7 +42,7 @@ fn ended(calls: Vec<CallView>) -> Person {
 }
 
 #[test]
-fn files_that_are_shown_are_seen_from_the_first_on() {
+fn the_list_of_changed_files_opens_at_its_first_file() {
     let calls = (0..40).map(|n| edit(100 + n, &format!("src/file_{n:02}.rs"))).collect();
     let mut person = ended(calls);
     assert!(person.finds("40 files changed").is_some());
@@ -66,7 +66,7 @@ fn a_diff_opens_below_its_file() {
 }
 
 #[test]
-fn few_files_are_shown_whole_and_the_end_stays_in_view() {
+fn a_short_list_of_files_leaves_the_end_in_view() {
     let mut person = ended(vec![edit(100, "src/a.rs"), edit(101, "src/b.rs")]);
     person.clicks("Show");
     assert!(person.finds("src/a.rs").is_some() && person.finds("src/b.rs").is_some());

@@ -1,4 +1,4 @@
-//! Words in a narrow window, and what stands beside them.
+//! Text in a narrow window.
 
 use crate::{
     person::Person,
@@ -19,7 +19,7 @@ fn before(history: Snapshot, width: f32, height: f32) -> Person {
     person
 }
 
-/// Texts that are cut at the right, with what they say.
+/// The texts that are cut at the right.
 pub(crate) fn cut(person: &mut Person) -> Vec<String> {
     let mut cut = Vec::new();
     for layer in person.renderer.layers() {
@@ -38,7 +38,7 @@ pub(crate) fn cut(person: &mut Person) -> Vec<String> {
 }
 
 #[test]
-fn no_words_run_over_the_edge_of_a_narrow_window() {
+fn no_text_is_cut_at_the_edge_of_a_narrow_window() {
     let table = "| file | what it holds | who wrote it |\n|---|---|---|\n| `src/session.rs` | the clock, read twice | somebody long ago |";
     let cjk =
         "日本語の文章：これは長い一行です。中文：测试失败了十分之一，原因是时钟被读取了两次。".repeat(3);
@@ -62,12 +62,12 @@ fn no_words_run_over_the_edge_of_a_narrow_window() {
         person.tell(Message::Thread(conversation::Message::CallToggled(id, true)));
         assert!(person.finds("what it holds").is_some());
         let cut = cut(&mut person);
-        // A title, a folder and a command are shortened by their own means.
+        // Titles, folders and commands are shortened on purpose.
         assert!(cut.is_empty(), "{width}: {cut:#?}");
     }
 }
 
-/// From where to where the words of the last frame reach, of those that have this letter.
+/// The left and right end of the last frame's texts that contain this letter.
 fn reach(person: &mut Person, letter: char) -> (f32, f32) {
     let texts = person.renderer.layers().iter().flat_map(|layer| &layer.text);
     let (mut left, mut right) = (f32::INFINITY, 0.0_f32);
@@ -88,9 +88,9 @@ fn reach(person: &mut Person, letter: char) -> (f32, f32) {
     (left, right)
 }
 
-/// Where the direction changes, too.
+/// Also where the direction of writing changes.
 #[test]
-fn words_of_two_directions_stay_within_the_column() {
+fn text_of_both_directions_stays_within_the_column() {
     let mixed = "The test שבודקהתחברותלשרת fails and then הרשתאיטיתמאוד 🎉 is slow, see هذاالاختبارطويل in `session.rs` or \
                  ולאברורמדוע when 测试失败 🚀 happens again ובפעםהאחרונה twice.";
     let rtl = "הבדיקה נכשלת because-of-a-long-word ואז something-else-again היא עוברת 🎉 and-then-it-fails-anew שוב ושוב.";
@@ -103,13 +103,13 @@ fn words_of_two_directions_stay_within_the_column() {
         let mut person = before(history, f32::from(width), 6000.0);
         let (left, right) = reach(&mut person, 'ה');
         assert!(right > 100.0, "they are shown");
-        // Where text runs to the left, a blank at the end of a line has its width to the right.
+        // In right-to-left text a blank at the end of a line extends to the right.
         let blank = 4.0;
         assert!(left >= 23.0 && right <= f32::from(width) - 24.0 + blank, "{width}: from {left} to {right}");
     }
 }
 
-/// How far the words around the code in this line are from its ground, at the nearest.
+/// The smallest distance between inline code and the text around it.
 fn nearest_to_code(said: &str) -> f32 {
     let messages = vec![preset::said(1, Role::Agent, said)];
     let mut person = before(Snapshot { messages, ..preset::empty() }, 1280.0, 800.0);
@@ -136,19 +136,19 @@ fn nearest_to_code(said: &str) -> f32 {
             }
         }
     }
-    // The code itself is within.
+    // The code itself is within its background.
     gaps.into_iter().filter(|gap| *gap > -5.0).min_by(f32::total_cmp).unwrap()
 }
 
 #[test]
-fn code_in_a_line_stands_apart_from_the_words_around_it() {
+fn inline_code_does_not_touch_the_words_around_it() {
     let apart = nearest_to_code("Look at `session.rs` first, or at the `clock` then.");
     assert!(apart >= 1.5, "{apart}");
     let beside = nearest_to_code("Look (`session.rs`) at **it**`s`.");
     assert!(beside >= -0.01, "it covers nothing: {beside}");
 }
 
-/// The letters that are shown, each with a number for its face.
+/// The visible letters, each with a number for its face.
 fn faces(person: &mut Person) -> Vec<(String, String)> {
     let mut faces = Vec::new();
     for text in person.renderer.layers().iter().flat_map(|layer| &layer.text).flat_map(|text| text.as_slice())
@@ -166,7 +166,7 @@ fn faces(person: &mut Person) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_word_that_begins_in_one_face_goes_on_in_another() {
+fn a_word_can_change_its_typeface_in_the_middle() {
     let said = vec![preset::said(1, Role::Agent, "x (`QZ`): **Y**J")];
     let mut person = before(Snapshot { messages: said, ..preset::empty() }, 1280.0, 800.0);
     let faces = faces(&mut person);
@@ -178,7 +178,7 @@ fn a_word_that_begins_in_one_face_goes_on_in_another() {
 }
 
 #[test]
-fn what_looks_like_html_is_read() {
+fn text_that_looks_like_html_is_shown() {
     let said = vec![preset::said(1, Role::Agent, "a Vec<String> of <name>\n\n<details>more</details>")];
     let mut person = before(Snapshot { messages: said, ..preset::empty() }, 1280.0, 800.0);
     assert!(person.finds("a Vec<String> of <name>").is_some());

@@ -16,5 +16,5 @@ fn a_window_is_no_larger_than_the_screen() {
     assert_eq!(opens(small, (1280, 800)), small);
     assert_eq!(opens(small, (640, 800)), Some(Size::new(640.0, 384.0)));
     assert_eq!(opens(small, (640, 380)), None);
-    assert_eq!(opens(None, (1280, 800)), None, "nobody knows how large it is");
+    assert_eq!(opens(None, (1280, 800)), None, "the size of the screen is unknown");
 }

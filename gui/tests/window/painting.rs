@@ -1,4 +1,4 @@
-//! Only what has changed is painted anew. After each step of a long run the window has to look as if all of it had been.
+//! Only what has changed is repainted. After each step of a long run the window has to look as if all of it had been repainted.
 
 use crate::{
     display::Display,
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 600;
 
-/// Where two pictures differ by more than rounding.
+/// The areas in which two pictures differ by more than rounding.
 fn differing(shown: &tiny_skia::Pixmap, meant: &tiny_skia::Pixmap) -> Option<(u32, u32, u32, u32, usize)> {
     let mut found: Option<(u32, u32, u32, u32, usize)> = None;
     for (n, (shown, meant)) in (0_u32..).zip(shown.data().chunks(4).zip(meant.data().chunks(4))) {
@@ -67,7 +67,7 @@ impl Run {
             if let Some(folder) = std::env::var_os("ABIDE_TEST_PICTURES") {
                 let folder = std::path::PathBuf::from(folder);
                 let name = format!("{:03}-{}", self.wrong.len(), what.replace(' ', "-"));
-                // Red and blue are exchanged: a window's pixels are.
+                // The window's pixels have red and blue exchanged.
                 save(&self.display.pixels, &folder.join(format!("{name}-shown.png")));
                 save(&whole.pixels, &folder.join(format!("{name}-meant.png")));
             }
@@ -90,7 +90,7 @@ fn run_of(status: Status) -> Run {
 
 /// Rows of one height, whose words have one width.
 #[test]
-fn rows_that_move_up_by_one_are_painted() {
+fn rows_that_move_up_by_one_are_repainted() {
     let mut run = run();
     for n in 0..44 {
         run.snapshot.calls.push(preset::call(10 + n, "read", &format!("notes-{n:03}.txt")));
@@ -100,7 +100,7 @@ fn rows_that_move_up_by_one_are_painted() {
 }
 
 #[test]
-fn after_each_step_of_a_long_run_all_is_painted() {
+fn after_each_step_of_a_long_run_the_window_is_fully_painted() {
     let mut run = run();
     let mut seq = 10;
     let mut next = || {
@@ -161,9 +161,9 @@ fn after_each_step_of_a_long_run_all_is_painted() {
     assert!(run.wrong.is_empty(), "{} of them: {:#?}", run.wrong.len(), run.wrong);
 }
 
-/// Wherever a caret blinks, nothing but its own line is painted for it.
+/// A blinking caret repaints only its own line, in whatever field it is.
 #[test]
-fn a_caret_that_blinks_is_all_that_is_painted() {
+fn a_blinking_caret_repaints_only_its_line() {
     type Open = fn(&mut Person);
     let places: [(&str, Open); 4] = [
         ("the composer", |_| {}),
@@ -174,7 +174,7 @@ fn a_caret_that_blinks_is_all_that_is_painted() {
         }),
     ];
     for (name, open) in places {
-        // Nothing turns.
+        // No activity indicator turns.
         let mut run = run_of(Status::Completed);
         run.person.control("l");
         open(&mut run.person);

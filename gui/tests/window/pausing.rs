@@ -1,4 +1,4 @@
-//! A pause that waits until what runs is finished: it is said, and can be taken back.
+//! A pending pause, which waits for the running attempt: it is shown, and can be withdrawn.
 
 use crate::{
     person::Person,
@@ -33,7 +33,7 @@ fn pausing(status: Status) -> Person {
 }
 
 #[test]
-fn a_pause_that_waits_is_said_and_taken_back() {
+fn a_pending_pause_is_shown_and_can_be_withdrawn() {
     for (status, words, sentence) in [
         (Status::Thinking, "pauses after this reply", "Pauses after this reply"),
         (Status::ToolExecuting, "pauses after this call", "Pauses after this call"),
@@ -54,7 +54,7 @@ fn a_pause_that_waits_is_said_and_taken_back() {
 }
 
 #[test]
-fn the_timeline_has_no_pause_that_has_not_come() {
+fn the_timeline_shows_no_pending_pause() {
     let mut person = pausing(Status::ToolExecuting);
     for (status, end_reason, is_told) in [
         (Status::ToolExecuting, None, false),
@@ -68,15 +68,15 @@ fn the_timeline_has_no_pause_that_has_not_come() {
         let task = AgentTask { pause_reason, end_reason, ..preset::task(status) };
         let snapshot = Snapshot { tasks: vec![task], events: vec![pause], ..preset::history() };
         person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
-        // The list says what the task does, too.
+        // The list also shows the task's activity.
         let told = person.finds_all("paused").into_iter().any(|at| at.x > 400.0);
         assert_eq!(told, is_told, "{status:?}");
     }
 }
 
-/// The two lines would say that it had stood still.
+/// The lines of the pause and of its end would suggest that the task had been paused.
 #[test]
-fn a_pause_that_was_taken_back_before_it_came_is_not_told() {
+fn a_withdrawn_pause_leaves_no_lines_in_the_timeline() {
     let at =
         |seq, ms: i64, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: Timestamp(NOW.0 + ms), kind };
     let paused = at(50, 1000, EventKind::Paused(PauseReason::User));

@@ -1,5 +1,6 @@
-//! A person before the window: keys, clicks and the wheel go the way they go in the real one, through the widgets, and what the
-//! widgets leave through the window's own keys; focus, scrolling and pictures stay from one to the next. Only the clock is theirs.
+//! A simulated person at the window. Keys, clicks and the wheel take the same way as in the real window: first to the widgets, then,
+//! if no widget takes them, to the window's own keys. Focus, scroll positions and pictures are kept between events. The clock is
+//! simulated.
 
 use crate::preset::NOW;
 use abide_client::{
@@ -49,7 +50,7 @@ fn clock() -> Timestamp {
     Timestamp(CLOCK.get())
 }
 
-/// Whether there is more to look at.
+/// Whether the waker was called since it was last asked.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -66,17 +67,17 @@ pub(crate) struct Person {
     cache: Option<Cache>,
     pointer: mouse::Cursor,
     asked: Arc<Mutex<Vec<Request>>>,
-    /// What is on the clipboard.
+    /// The content of the clipboard.
     pub(crate) copied: Option<String>,
-    /// How large the screen is, if that is known.
+    /// The size of the screen, if it is known.
     pub(crate) monitor: Option<Size>,
-    /// The size that the window was told to have.
+    /// The size that the window asked to get.
     pub(crate) resized: Option<Size>,
     runtime: tokio::runtime::Runtime,
     home: tempfile::TempDir,
 }
 
-/// What is asked is written down, and never answered.
+/// A window whose requests are collected and never answered.
 fn opens(home: &tempfile::TempDir, asked: &Arc<Mutex<Vec<Request>>>) -> App {
     let log = asked.clone();
     let asker = Asker::new(move |request| {
@@ -87,7 +88,7 @@ fn opens(home: &tempfile::TempDir, asked: &Arc<Mutex<Vec<Request>>>) -> App {
 }
 
 impl Person {
-    /// Before a window that is connected to a daemon that knows this.
+    /// A person at a window that is connected to a daemon with this overview.
     pub(crate) fn before(overview: Snapshot) -> Self {
         CLOCK.set(NOW.0);
         let home = tempfile::tempdir().unwrap();
@@ -115,20 +116,20 @@ impl Person {
         person
     }
 
-    /// The window is closed and opened again, where the daemon knows this.
+    /// Closes the window and opens it again; the daemon then has this overview.
     pub(crate) fn opens_again(&mut self, overview: Snapshot) {
         self.app = opens(&self.home, &self.asked);
         self.cache = Some(Cache::default());
         self.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
     }
 
-    /// The conversation is chosen in the list, and this is what it holds.
+    /// Selects the conversation in the list; the daemon answers with this snapshot.
     pub(crate) fn open(&mut self, id: ConversationId, snapshot: Snapshot) {
         self.tell(Message::Sidebar(sidebar::Message::Selected(id)));
         self.tell(Message::Conversation(id, vec![Update::Snapshot(Box::new(snapshot))]));
     }
 
-    /// What was asked of the daemon since, apart from what only reads.
+    /// The requests to the daemon since the last call, except those that only read.
     pub(crate) fn asked(&self) -> Vec<Request> {
         let reads = |request: &Request| {
             matches!(
@@ -143,35 +144,36 @@ impl Person {
         self.asked.lock().unwrap().drain(..).filter(|request| !reads(request)).collect()
     }
 
-    /// All that was asked of the daemon since.
+    /// All requests to the daemon since the last call.
     pub(crate) fn sent(&self) -> Vec<Request> {
         self.asked.lock().unwrap().drain(..).collect()
     }
 
-    /// Time passes, and the window hears of it.
+    /// Advances the clock, and sends the window a message of its timer.
     pub(crate) fn wait(&mut self, ms: i64) {
         CLOCK.set(CLOCK.get() + ms);
         self.tell(Message::Settled);
     }
 
+    /// Sends the window a message, and draws the next frame.
     pub(crate) fn tell(&mut self, message: Message) {
-        self.hear(message);
+        self.handle(message);
         self.redraw();
     }
 
-    fn hear(&mut self, message: Message) {
+    fn handle(&mut self, message: Message) {
         let runtime = self.runtime.handle().clone();
         let _time = runtime.enter();
         let mut messages = vec![message];
         while let Some(message) = messages.pop() {
             let Some(mut actions) = into_stream(self.app.update(message)) else { continue };
-            // What does not come at once is for later, or for a daemon.
+            // Only actions that are ready at once are carried out. Others wait for a time or for a daemon.
             let woken = Arc::new(Woken::default());
             let waker = Waker::from(woken.clone());
             loop {
                 let action = match actions.poll_next_unpin(&mut Context::from_waker(&waker)) {
                     Poll::Ready(Some(action)) => action,
-                    // Of many tasks not all are looked at each time.
+                    // A set of tasks polls only some of them each time, and wakes for the others.
                     Poll::Pending if woken.0.swap(false, Ordering::Relaxed) => continue,
                     Poll::Ready(None) | Poll::Pending => break,
                 };
@@ -218,42 +220,42 @@ impl Person {
         }
     }
 
-    /// The window gets this width.
+    /// Resizes the window.
     pub(crate) fn resizes(&mut self, width: f32, height: f32) {
         self.size = Size::new(width, height);
-        self.does(Event::Window(window::Event::Resized(self.size)));
+        self.input(Event::Window(window::Event::Resized(self.size)));
     }
 
     pub(crate) fn clicks_right(&mut self, text: &str) {
         let there = self.finds(text).unwrap();
         self.points(there.center());
-        self.does(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Right)));
-        self.does(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Right)));
+        self.input(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Right)));
+        self.input(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Right)));
     }
 
-    /// A frame: what widgets tell while it is made is heard before it is drawn.
+    /// Draws a frame. Messages that widgets send for it are handled before it is drawn.
     pub(crate) fn redraw(&mut self) {
         let now = Instant::now();
         for _ in 0..3 {
             let event = Event::Window(window::Event::RedrawRequested(now));
-            let (messages, _) = self.happens(&[event]);
+            let (messages, _) = self.feed(&[event]);
             if messages.is_empty() {
                 break;
             }
             for message in messages {
-                self.hear(message);
+                self.handle(message);
             }
         }
         self.frames(&[now]);
     }
 
-    /// What is drawn at these times, if nothing happens but that time passes.
+    /// The frames drawn at these times, without events in between.
     pub(crate) fn frames(&mut self, times: &[Instant]) -> Vec<Vec<Layer>> {
         let theme = self.app.theme();
         let style = style::Style { text_color: theme.palette().text };
         self.ui(|ui, renderer, pointer| {
             let frames = times.iter().map(|now| {
-                // A widget draws itself as it was when it heard of this frame.
+                // A widget draws itself in the state that it has after this event.
                 let event = Event::Window(window::Event::RedrawRequested(*now));
                 drop(ui.update(&[event], pointer, renderer, &mut desk::Null, &mut Vec::new()));
                 ui.draw(renderer, &theme, &style, pointer);
@@ -263,12 +265,12 @@ impl Person {
         })
     }
 
-    /// What another frame would tell the window, and so make yet another one: nothing, if all is at rest.
-    pub(crate) fn told_by_a_frame(&mut self) -> Vec<Message> {
-        self.happens(&[Event::Window(window::Event::RedrawRequested(Instant::now()))]).0
+    /// The messages that another frame would send, each of which would cause yet another frame. None if the window is at rest.
+    pub(crate) fn messages_of_a_frame(&mut self) -> Vec<Message> {
+        self.feed(&[Event::Window(window::Event::RedrawRequested(Instant::now()))]).0
     }
 
-    fn happens(&mut self, events: &[Event]) -> (Vec<Message>, Vec<Status>) {
+    fn feed(&mut self, events: &[Event]) -> (Vec<Message>, Vec<Status>) {
         self.ui(|ui, renderer, pointer| {
             let mut messages = Vec::new();
             let (_, statuses): (user_interface::State, _) =
@@ -277,12 +279,12 @@ impl Person {
         })
     }
 
-    /// Something happens to the window; the frame after it is drawn.
-    fn does(&mut self, event: Event) {
-        let (mut messages, statuses) = self.happens(std::slice::from_ref(&event));
+    /// Sends an event to the widgets, then to the window's own keys, and draws the next frame.
+    fn input(&mut self, event: Event) {
+        let (mut messages, statuses) = self.feed(std::slice::from_ref(&event));
         messages.extend(heard(event, statuses[0], window::Id::unique()));
         for message in messages {
-            self.hear(message);
+            self.handle(message);
         }
         self.redraw();
     }
@@ -293,7 +295,7 @@ impl Person {
             Key::Named(Named::Space) => Some(" ".into()),
             _ => None,
         };
-        self.does(Event::Keyboard(keyboard::Event::KeyPressed {
+        self.input(Event::Keyboard(keyboard::Event::KeyPressed {
             key: key.clone(),
             modified_key: key,
             physical_key: keyboard::key::Physical::Unidentified(keyboard::key::NativeCode::Unidentified),
@@ -325,7 +327,7 @@ impl Person {
         }
     }
 
-    /// Where this text is, if it is shown.
+    /// The visible bounds of this text, if it is shown.
     pub(crate) fn finds(&mut self, text: &str) -> Option<Rectangle> {
         let mut find = text.to_owned().find();
         self.ui(|ui, renderer, _| {
@@ -337,7 +339,7 @@ impl Person {
         }
     }
 
-    /// Whether all of this text is within the visible part of what scrolls it.
+    /// Whether the whole text is visible, and not scrolled out of view in part.
     pub(crate) fn finds_whole(&mut self, text: &str) -> bool {
         let mut find = text.to_owned().find();
         self.ui(|ui, renderer, _| {
@@ -350,7 +352,7 @@ impl Person {
         found.visible_bounds().is_some_and(|seen| seen.height > height - 1.0)
     }
 
-    /// Everywhere that this text is shown.
+    /// The visible bounds of each widget with this text.
     pub(crate) fn finds_all(&mut self, text: &str) -> Vec<Rectangle> {
         let mut find = text.to_owned().find_all();
         self.ui(|ui, renderer, _| {
@@ -364,7 +366,7 @@ impl Person {
         }
     }
 
-    /// All texts that are built, in order.
+    /// All texts of the widget tree, in order.
     pub(crate) fn texts(&mut self) -> Vec<String> {
         struct Texts(Vec<String>);
         impl widget::Operation for Texts {
@@ -383,58 +385,58 @@ impl Person {
 
     pub(crate) fn points(&mut self, at: Point) {
         self.pointer = mouse::Cursor::Available(at);
-        self.does(Event::Mouse(mouse::Event::CursorMoved { position: at }));
+        self.input(Event::Mouse(mouse::Event::CursorMoved { position: at }));
     }
 
     pub(crate) fn clicks(&mut self, text: &str) {
         let there = self.finds(text);
         assert!(there.is_some(), "{text:?} is not shown");
         self.points(there.unwrap().center());
-        self.does(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)));
-        self.does(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)));
+        self.input(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)));
+        self.input(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)));
     }
 
-    /// The button goes down here.
+    /// Presses the mouse button at a point.
     pub(crate) fn holds(&mut self, at: Point) {
         self.points(at);
-        self.does(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)));
+        self.input(Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)));
     }
 
     pub(crate) fn lets_go(&mut self) {
-        self.does(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)));
+        self.input(Event::Mouse(mouse::Event::ButtonReleased(mouse::Button::Left)));
     }
 
-    /// From one point to another with the button held.
+    /// Drags from one point to another.
     pub(crate) fn drags(&mut self, from: Point, to: Point) {
         self.holds(from);
         self.points(to);
         self.lets_go();
     }
 
-    /// The same, so fast that the window hears of all of it at once.
+    /// Drags so fast that the window gets the events all at once.
     pub(crate) fn drags_at_once(&mut self, from: Point, to: Point) {
         self.pointer = mouse::Cursor::Available(to);
-        let (messages, _) = self.happens(&[
+        let (messages, _) = self.feed(&[
             Event::Mouse(mouse::Event::CursorMoved { position: from }),
             Event::Mouse(mouse::Event::ButtonPressed(mouse::Button::Left)),
             Event::Mouse(mouse::Event::CursorMoved { position: to }),
         ]);
         for message in messages {
-            self.hear(message);
+            self.handle(message);
         }
         self.redraw();
         self.lets_go();
     }
 
-    /// Notches of the wheel over the page, up if positive.
+    /// Turns the wheel over the page by notches; up if positive.
     pub(crate) fn wheels(&mut self, notches: f32) {
         self.wheels_over(Point::new(800.0, 300.0), notches);
     }
 
-    /// The same over this place.
+    /// Turns the wheel over a point.
     pub(crate) fn wheels_over(&mut self, place: Point, notches: f32) {
         self.points(place);
         let delta = mouse::ScrollDelta::Lines { x: 0.0, y: notches };
-        self.does(Event::Mouse(mouse::Event::WheelScrolled { delta }));
+        self.input(Event::Mouse(mouse::Event::WheelScrolled { delta }));
     }
 }

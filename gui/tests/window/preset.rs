@@ -1,4 +1,4 @@
-//! Named states of the window, made as the daemon would make them: of snapshots, records and deltas.
+//! Named states of the window, built from snapshots, records and deltas as a daemon would send them.
 
 use abide_client::{
     Home, Update,
@@ -18,7 +18,7 @@ use abide_client::{
 use abide_gui::{App, Message, screen::sidebar};
 use uuid::Uuid;
 
-/// Noon of some day.
+/// The time at which the tests begin: noon of a day.
 pub(crate) const NOW: Timestamp = Timestamp(1_767_225_600_000);
 
 pub(crate) fn id(n: u128) -> Uuid {
@@ -32,7 +32,7 @@ pub(crate) const OTHER_APPROVAL: ApprovalId = ApprovalId(Uuid::from_u128(6));
 pub(crate) const QUESTION: QuestionId = QuestionId(Uuid::from_u128(4));
 pub(crate) const REPLY: RecordId = RecordId(Uuid::from_u128(5));
 
-/// A window that is not connected, on a home of its own.
+/// A window with a home folder of its own, not connected to a daemon.
 pub(crate) struct Window {
     pub(crate) app: App,
     _home: tempfile::TempDir,
@@ -45,7 +45,7 @@ impl Window {
         Self { app, _home: home }
     }
 
-    /// The task that follows is for the runtime: nothing of it happens here.
+    /// Sends the window a message. The iced task that it returns is not run.
     pub(crate) fn tell(&mut self, message: Message) {
         drop(self.app.update(message));
     }
@@ -58,7 +58,7 @@ impl Window {
         self.tell(Message::Conversation(CONVERSATION, vec![Update::Notification(notification)]));
     }
 
-    /// The conversation is open, with this in it.
+    /// Opens the conversation with this snapshot.
     pub(crate) fn with(task: AgentTask, inbox: Vec<InboxItem>, snapshot: Snapshot) -> Self {
         let mut window = Self::new();
         let about = conversation(&task);
@@ -203,14 +203,14 @@ pub(crate) fn history() -> Snapshot {
     Snapshot { messages: talk(), calls: calls(), ..empty() }
 }
 
-/// Connected, and nothing there.
+/// Connected to a daemon without conversations.
 pub(crate) fn nothing() -> Window {
     let mut window = Window::new();
     window.overview(empty());
     window
 }
 
-/// What is hard to set: endless words, other scripts, emoji, marks that no one sees, a command as long as a page.
+/// Text that is hard to lay out: endless words, other scripts, emoji, invisible characters, a command as long as a page.
 pub(crate) fn hard_words() -> Window {
     let endless =
         "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(3);
@@ -368,7 +368,7 @@ pub(crate) fn waiting_approval() -> Window {
     Window::with(task, vec![waiting(pending)], snapshot)
 }
 
-/// What the overview and the conversation hold while these wait.
+/// The overview and the conversation while these items wait.
 pub(crate) fn waits(status: Status, pending: &[Pending], history: Snapshot) -> (Snapshot, Snapshot) {
     let mut task = task(status);
     task.pending = pending.to_vec();
@@ -399,7 +399,7 @@ pub(crate) fn disconnected() -> Window {
     window
 }
 
-/// A conversation with so many messages.
+/// A conversation with that many messages.
 pub(crate) fn long(messages: u64) -> Window {
     let said = (1..=messages).map(|n| {
         let role = if n % 2 == 0 { Role::Agent } else { Role::User };

@@ -1,4 +1,4 @@
-//! A long text on its own, over the rest.
+//! A long text on a page of its own, over the conversation.
 
 use crate::{
     person::Person,
@@ -35,11 +35,11 @@ fn all_of_a_long_output_can_be_reached() {
     assert!(person.finds("1 of 111").is_some());
     person.named(Named::Enter);
     person.named(Named::Enter);
-    assert!(person.finds("2 of 111").is_some(), "Enter goes on");
+    assert!(person.finds("2 of 111").is_some(), "Enter goes to the next match");
     assert!(person.finds("line 470 of 5000").is_some());
     person.named(Named::Home);
     person.letter("x");
-    assert!(person.finds("line 470 of 5000").is_some(), "it is not changed");
+    assert!(person.finds("line 470 of 5000").is_some(), "the text cannot be edited");
     person.named(Named::Escape);
     person.named(Named::Escape);
     assert!(person.finds("line 470 of 5000").is_none());
@@ -47,7 +47,7 @@ fn all_of_a_long_output_can_be_reached() {
 }
 
 #[test]
-fn keys_reach_no_card_through_what_is_read() {
+fn keys_do_not_reach_a_card_below_an_open_text() {
     let (overview, snapshot) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
     let mut person = Person::before(overview);
@@ -75,7 +75,7 @@ fn keys_reach_no_card_through_what_is_read() {
 }
 
 #[test]
-fn what_lies_beneath_stays_where_it_is_scrolled_to() {
+fn the_page_below_an_open_text_keeps_its_scroll_position() {
     let said = (1..=300).map(|n| preset::said(n, Role::User, &format!("words {n}")));
     let mut person = before(Snapshot { messages: said.collect(), ..preset::empty() });
     person.wheels(3.0);

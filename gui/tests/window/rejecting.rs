@@ -1,4 +1,4 @@
-//! The reason of a rejection, while it is written.
+//! The reason of a rejection before it is sent.
 
 use crate::{
     drawn,
@@ -31,7 +31,7 @@ fn other() -> Conversation {
     }
 }
 
-/// Before a conversation in which an approval waits, with another one in the list.
+/// A person at a conversation with a waiting approval; another conversation is in the list.
 fn before() -> (Person, Snapshot) {
     let (mut overview, conversation) =
         preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
@@ -54,7 +54,7 @@ fn leaves_and_comes_back(person: &mut Person, conversation: Snapshot) {
 }
 
 #[test]
-fn a_reason_is_kept_while_the_person_looks_elsewhere() {
+fn a_reason_is_kept_while_another_page_is_open() {
     let (mut person, conversation) = before();
     person.letter("r");
     person.writes(REASON);
@@ -65,7 +65,7 @@ fn a_reason_is_kept_while_the_person_looks_elsewhere() {
 }
 
 #[test]
-fn a_reason_that_was_put_away_comes_back_with_its_field() {
+fn a_closed_reason_field_comes_back_with_its_text() {
     let (mut person, conversation) = before();
     person.letter("r");
     person.writes(REASON);
@@ -80,7 +80,7 @@ fn a_reason_that_was_put_away_comes_back_with_its_field() {
 }
 
 #[test]
-fn a_reason_goes_with_its_approval() {
+fn a_reason_is_dropped_with_its_approval() {
     let (mut person, _) = before();
     person.letter("r");
     person.writes(REASON);
@@ -112,7 +112,7 @@ fn cap(person: &mut Person) -> Option<Color> {
 }
 
 #[test]
-fn the_key_that_rejects_is_bright_while_it_does() {
+fn the_reject_key_is_bright_only_while_it_acts() {
     let (mut person, _) = before();
     person.letter("r");
     person.writes(REASON);
@@ -146,7 +146,7 @@ fn a_reason_is_kept_when_the_window_is_closed_and_opened_again() {
     person.wait(60_000);
     person.letter("r");
     assert!(person.finds(REASON).is_some());
-    // Not when somebody else has decided meanwhile.
+    // But not if another client has decided meanwhile.
     person.opens_again(preset::empty());
     person.tell(Message::DraftDue);
     person.opens_again(overview.clone());

@@ -1,4 +1,4 @@
-//! A reply that was begun and is not sent.
+//! A reply that was begun and not sent.
 
 use crate::{
     person::Person,
@@ -15,7 +15,7 @@ use abide_client::{
 use abide_gui::{Message, request::Request};
 
 #[test]
-fn a_choice_that_was_typed_goes_with_its_question() {
+fn a_typed_choice_is_dropped_with_its_question() {
     for (draft, left) in [("2", ""), ("16–19 March", ""), ("use 2 workers", "use 2 workers")] {
         let pending = [Pending::Question(preset::question())];
         let (overview, conversation) = preset::waits(Status::WaitingUser, &pending, preset::history());

@@ -1,4 +1,4 @@
-//! Each state shows what a person must see, and offers what they can do.
+//! Each state shows what a person must see, and offers the actions that apply.
 
 use crate::preset::{self, Window};
 use abide_client::protocol::{inbox::Decision, task::EndReason};
@@ -17,7 +17,7 @@ fn simulate(window: &Window) -> Simulator<'_, Message> {
     Simulator::with_size(settings(), (1280.0, 800.0), window.app.view())
 }
 
-/// Whether each of these texts is there.
+/// Whether all of these texts are shown.
 fn shows(window: &Window, texts: &[&str]) {
     let mut screen = simulate(window);
     for text in texts {
@@ -33,12 +33,12 @@ fn lacks(window: &Window, texts: &[&str]) {
 }
 
 #[test]
-fn nothing_there_teaches_how_to_begin() {
+fn an_empty_window_explains_how_to_begin() {
     shows(&preset::nothing(), &["What shall the agent do?", "No conversations yet.", "Send"]);
 }
 
 #[test]
-fn what_streams_is_there_and_can_be_stopped() {
+fn a_streaming_reply_is_shown_and_can_be_stopped() {
     shows(
         &preset::streaming(),
         &[
@@ -55,7 +55,7 @@ fn what_streams_is_there_and_can_be_stopped() {
 }
 
 #[test]
-fn a_running_tool_shows_its_last_words() {
+fn a_running_tool_shows_its_newest_output() {
     shows(
         &preset::tool_running(),
         &["cargo test --workspace", "running · 12 s", "Running", "exit 0 · 41.0 s", "+1", "−1"],
@@ -111,7 +111,7 @@ fn a_rejection_can_be_for_good() {
 }
 
 #[test]
-fn reasoning_is_one_word_until_it_is_wanted() {
+fn reasoning_is_folded_until_it_is_opened() {
     let mut window = preset::streaming();
     let said = abide_client::protocol::message::Message {
         reasoning: Some("It must be the clock.".into()),
@@ -126,7 +126,7 @@ fn reasoning_is_one_word_until_it_is_wanted() {
 }
 
 #[test]
-fn each_end_says_why() {
+fn each_end_names_its_reason() {
     shows(&preset::ended(EndReason::Completed), &["Completed", "5 steps · 1 min 33 s · 22k tokens · $0.09"]);
     shows(&preset::ended(EndReason::StepLimit), &["Completed: step limit"]);
     shows(&preset::ended(EndReason::Error), &["Error", "The provider refused the key."]);
@@ -134,7 +134,7 @@ fn each_end_says_why() {
 }
 
 #[test]
-fn a_lost_daemon_is_said_quietly_and_the_talk_stays() {
+fn a_lost_connection_is_shown_and_the_conversation_stays() {
     let window = preset::disconnected();
     shows(
         &window,
@@ -150,14 +150,14 @@ fn the_inbox_answers_in_place() {
 }
 
 #[test]
-fn the_map_of_keys_is_over_the_rest() {
+fn the_list_of_keys_lies_over_the_page() {
     let mut window = preset::nothing();
     window.tell(Message::Key(abide_gui::keymap::Command::Help));
     shows(&window, &["Keys", "open or close all details"]);
 }
 
-/// Two pictures, as the means of small squares: text by the embedded fonts, drawn by tiny-skia. What processors round differently
-/// does not show there; a word that has moved does.
+/// Compares two states with their stored pictures, by the mean brightness of small squares: text in the embedded fonts, drawn by
+/// tiny-skia. Differences in rounding between processors do not show there; a word that has moved does.
 #[test]
 fn pictures() {
     for (name, window) in [("approval", preset::waiting_approval()), ("tool", preset::tool_running())] {
@@ -184,18 +184,18 @@ fn pictures() {
     }
 }
 
-/// A square of the mosaic, in pixels each way.
+/// The side of a square, in pixels.
 const SQUARE: usize = 16;
-/// Of 255: rounding.
+/// The difference in brightness, of 255, that rounding may cause.
 const NEAR: u8 = 6;
-/// Squares that may differ: a mark for which another font stands in.
+/// The number of squares that may differ, because of a character that another font draws.
 const FEW: usize = 8;
 
 fn number(hex: &str) -> u8 {
     u8::from_str_radix(hex, 16).unwrap()
 }
 
-/// The mean brightness of each square, a line for each row of them.
+/// The mean brightness of each square, one line for each row.
 fn mosaic(window: &Window) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let picture = simulate(window).snapshot(&window.app.theme()).unwrap();
@@ -222,7 +222,7 @@ fn mosaic(window: &Window) -> Vec<String> {
 
 type State = fn() -> Window;
 
-/// Every state in every size and theme, to look at.
+/// Writes pictures of every state in every size and theme, for a person to look at.
 #[test]
 #[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
 fn gallery() {
@@ -245,7 +245,7 @@ fn gallery() {
     for (name, state) in states {
         for (theme, is_dark) in [("dark", true), ("light", false)] {
             let window = told(state(), Message::SystemTheme(is_dark));
-            // Twice as many pixels each way; a very large window differs in where things stand only.
+            // Twice as many pixels each way; a very large window differs only in positions.
             let large = (name == "question").then_some((2560, 1440));
             for (width, height) in [(800_u16, 600_u16), (1280, 800)].into_iter().chain(large) {
                 let size = (f32::from(width), f32::from(height));
@@ -276,7 +276,7 @@ fn a_new_conversation_offers_folders() {
     window.tell(Message::Fresh(fresh::Message::FolderCompleted));
     lacks(&window, &["Work in"]);
     let mut screen = simulate(&window);
-    assert!(screen.find("/srv/api/").is_ok(), "it is in the field");
+    assert!(screen.find("/srv/api/").is_ok(), "the folder is in the field");
 }
 
 fn told(mut window: Window, message: Message) -> Window {

@@ -1,4 +1,4 @@
-//! What a search has found, while the world goes on.
+//! Search results while conversations change.
 
 use crate::{
     drawn,
@@ -50,7 +50,7 @@ fn reply(line: &str) -> SearchReply {
     SearchReply { titles: vec![title], messages: vec![message], before: None, searched_to: Seq(9) }
 }
 
-/// A person who has searched for *flaky*, which this line has.
+/// A person who has searched for *flaky*, with this line as the result.
 fn found(line: &str) -> Person {
     let mut person = Person::before(Snapshot { conversations: vec![known()], ..preset::empty() });
     person.control("k");
@@ -71,17 +71,17 @@ fn becomes(person: &mut Person, conversation: Option<Conversation>) {
 }
 
 #[test]
-fn what_is_put_aside_or_brought_back_moves_in_what_was_found() {
+fn archiving_moves_a_conversation_within_the_search_results() {
     let mut person = found("so flaky");
     assert!(person.finds("ARCHIVED").is_none());
     becomes(&mut person, Some(Conversation { archived: true, ..known() }));
-    assert!(person.finds("ARCHIVED").is_some(), "it is found still");
+    assert!(person.finds("ARCHIVED").is_some(), "the result stays, in another group");
     becomes(&mut person, Some(known()));
-    assert!(person.finds("ARCHIVED").is_none(), "it is in the list");
+    assert!(person.finds("ARCHIVED").is_none(), "the conversation is back in the list");
 }
 
 #[test]
-fn what_is_deleted_is_found_no_more() {
+fn a_deleted_conversation_leaves_the_search_results() {
     let mut person = found("so flaky");
     becomes(&mut person, None);
     assert!(person.finds(TITLE).is_none());
@@ -89,17 +89,17 @@ fn what_is_deleted_is_found_no_more() {
 }
 
 #[test]
-fn who_comes_back_to_a_search_gets_what_is_found_now() {
+fn returning_to_a_search_runs_it_again() {
     let mut person = found("so flaky");
     person.clicks("so flaky");
     person.asked();
     person.control("k");
     assert_eq!(person.asked(), [Request::Search("flaky".to_owned())]);
-    assert!(person.finds("so flaky").is_some(), "until then, what was found before");
+    assert!(person.finds("so flaky").is_some(), "until the new result comes, the earlier one is shown");
 }
 
 #[test]
-fn a_line_that_is_too_long_says_so() {
+fn a_result_that_is_too_long_ends_in_an_ellipsis() {
     let line = "a line in which the flaky test is told of, and that goes on for much longer than there is room for it";
     let mut person = found(line);
     let words = drawn::words(&mut person);

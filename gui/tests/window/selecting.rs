@@ -1,4 +1,4 @@
-//! Text across the conversation is selected with the mouse and copied by key.
+//! Text of a conversation is selected with the mouse and copied by key.
 
 use crate::{
     drawn,
@@ -118,11 +118,11 @@ fn a_field_with_a_caret_has_control_c() {
 }
 
 #[test]
-fn past_an_edge_it_scrolls_and_rows_that_are_not_built_are_selected() {
+fn a_drag_past_an_edge_scrolls_and_selects_rows_that_are_not_built() {
     let mut person = before(Status::Thinking, talk(300));
     let from = shown(&mut person, "message number 300");
     person.holds(right(from));
-    // Above the list's top edge, for as many frames as it takes.
+    // Holds the pointer above the list's top edge, for as many frames as needed.
     person.points(Point::new(640.0, 10.0));
     let mut frames = 0;
     while person.finds("message number 150").is_none() {
@@ -140,7 +140,7 @@ fn past_an_edge_it_scrolls_and_rows_that_are_not_built_are_selected() {
 }
 
 #[test]
-fn what_is_said_meanwhile_changes_nothing_of_what_is_selected() {
+fn new_messages_do_not_change_the_selection() {
     let mut person = before(Status::Thinking, talk(40));
     let place = shown(&mut person, "message number 40");
     person.drags(left(place), right(place));
@@ -150,7 +150,7 @@ fn what_is_said_meanwhile_changes_nothing_of_what_is_selected() {
 }
 
 #[test]
-fn code_and_output_are_selected_as_they_stand() {
+fn code_and_output_are_copied_verbatim() {
     let mut call = preset::call(3, "shell", "make");
     call.result = Some(abide_client::protocol::transcript::ToolResult::success("first\nsecond", None));
     let id = call.call_id;
@@ -169,7 +169,7 @@ fn code_and_output_are_selected_as_they_stand() {
 }
 
 #[test]
-fn what_joins_two_faces_is_not_copied() {
+fn joiners_between_typefaces_are_not_copied() {
     let messages = vec![preset::said(1, Role::Agent, "see (`a.rs`), **now**.")];
     let mut person = before(Status::Thinking, Snapshot { messages, ..preset::empty() });
     person.drags(Point::new(300.0, 80.0), Point::new(1200.0, 640.0));
@@ -180,9 +180,9 @@ fn what_joins_two_faces_is_not_copied() {
     );
 }
 
-/// What is copied is painted: a call and the end of a task are rows of signs, not of text.
+/// A call and the end of a task are rows without selectable text, but they are copied, so the selection must show them.
 #[test]
-fn a_selection_across_a_call_paints_it() {
+fn a_selection_across_a_call_highlights_the_call() {
     let calls = vec![preset::call(3, "shell", "make"), preset::call(4, "shell", "make check")];
     let messages = vec![
         preset::said(1, Role::User, "build it"),
@@ -211,7 +211,7 @@ fn a_selection_across_a_call_paints_it() {
     }
 }
 
-/// A spreadsheet takes it apart again.
+/// A spreadsheet separates the cells again.
 #[test]
 fn the_cells_of_a_table_are_copied_with_tabs_between_them() {
     let table = "Before.\n\n| file | size | owner |\n|---|---|---|\n| a rather long name | 1 | me |\n| b |  | you |\n\nAfter.\n\n- item";

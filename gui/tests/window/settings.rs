@@ -1,4 +1,4 @@
-//! The page of settings: what is set there is asked of the daemon, or kept by the window.
+//! The settings page: each setting is kept by the daemon or by the window.
 
 use crate::{drawn, person::Person, preset};
 use abide_client::protocol::{
@@ -75,7 +75,7 @@ fn open() -> Person {
 }
 
 #[test]
-fn control_comma_opens_it_and_escape_leaves() {
+fn control_comma_opens_the_settings_and_escape_leaves_them() {
     let mut person = open();
     assert_eq!(person.app.page(), Page::Settings);
     assert!(person.finds("Remembered decisions").is_some());
@@ -96,7 +96,7 @@ fn a_key_is_stored_by_the_daemon_and_tested_with_one_request() {
     assert!(!format!("{stored:?}").contains("1234"), "a key is in no log");
     assert_eq!(person.asked(), std::slice::from_ref(&stored));
     person.named(Named::Enter);
-    assert_eq!(person.asked(), [], "it is under way");
+    assert_eq!(person.asked(), [], "the request is under way");
     person.tell(Message::Answered(stored, Ok(Answer::Done)));
     let check = Request::Check("anthropic".into());
     assert_eq!(person.asked(), [Request::Config, check.clone()]);
@@ -106,7 +106,7 @@ fn a_key_is_stored_by_the_daemon_and_tested_with_one_request() {
 }
 
 #[test]
-fn escape_takes_back_a_key_and_leaves_with_the_next() {
+fn the_first_escape_clears_a_typed_key_and_the_second_leaves() {
     let mut person = open();
     person.clicks("Set key…");
     person.writes("sk");
@@ -120,7 +120,7 @@ fn escape_takes_back_a_key_and_leaves_with_the_next() {
 }
 
 #[test]
-fn notifications_and_rules_are_the_daemons() {
+fn notifications_and_rules_are_set_in_the_daemon() {
     let mut person = open();
     person.clicks("Off");
     let change = UpdateConfigParams { notifications: Some(false), ..UpdateConfigParams::default() };
@@ -133,7 +133,7 @@ fn notifications_and_rules_are_the_daemons() {
 }
 
 #[test]
-fn of_a_deleted_conversations_rule_the_digits_are_shown_that_people_type() {
+fn a_rule_of_a_deleted_conversation_is_shown_by_its_id() {
     let mut person = open();
     let rule = RememberedRule { id: "0".repeat(56) + "beef0071", allow: true, origin: None };
     let rules = ListRulesReply { rules: vec![rule], before: None };
@@ -143,7 +143,7 @@ fn of_a_deleted_conversations_rule_the_digits_are_shown_that_people_type() {
 }
 
 #[test]
-fn the_look_is_the_windows_own() {
+fn theme_and_size_are_kept_by_the_window() {
     let mut person = open();
     person.tell(Message::Settings(settings::Message::ThemePicked(ThemeChoice::Dark)));
     assert!(person.app.theme().extended_palette().is_dark);
@@ -151,9 +151,9 @@ fn the_look_is_the_windows_own() {
     assert!((person.app.scale() - 1.5).abs() < 0.01);
 }
 
-/// iced cuts what it writes into an empty field.
+/// iced would cut a placeholder that is too long.
 #[test]
-fn what_the_keys_field_is_for_ends_in_an_ellipsis_where_there_is_no_room() {
+fn the_placeholder_of_the_key_field_ends_in_an_ellipsis_if_it_is_too_long() {
     for (width, is_cut) in [(1280.0, false), (400.0, true)] {
         let mut person = open();
         person.resizes(width, 800.0);

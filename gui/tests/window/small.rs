@@ -24,7 +24,7 @@ use iced_test::core::{
     keyboard::{Key, Modifiers, key::Named},
 };
 
-/// Windows in logical pixels: as people have them, and 800 by 600 and 640 by 420 at scale 2.
+/// Window sizes in logical pixels: common ones, and 800 by 600 and 640 by 420 at scale 2.
 const WINDOWS: [(f32, f32); 6] =
     [(1280.0, 800.0), (800.0, 600.0), (640.0, 420.0), (500.0, 420.0), (400.0, 300.0), (320.0, 210.0)];
 
@@ -86,7 +86,7 @@ fn approvals() -> [(&'static str, Pending); 3] {
     [("a command", preset::approval()), ("a long script", long_command()), ("a long edit", long_edit())]
 }
 
-/// Before a window of this size, in the conversation or in the inbox, for long enough to have read it.
+/// A person at a window of this size, in the conversation or in the inbox, who has had time to read it.
 fn before(pending: &Pending, (width, height): (f32, f32), is_inbox: bool) -> Person {
     let status = match pending {
         Pending::Approval(_) => Status::WaitingApproval,
@@ -104,14 +104,14 @@ fn before(pending: &Pending, (width, height): (f32, f32), is_inbox: bool) -> Per
     person
 }
 
-/// Where this text is, if all of it can be seen and clicked.
+/// The bounds of this text, if all of it can be seen and clicked.
 fn sees(person: &mut Person, text: &str) -> Option<Rectangle> {
     let whole = Rectangle::with_size(person.size).expand(1.0);
     person.finds(text).filter(|at| at.is_within(&whole) && at.height > 8.0 && at.width > 4.0)
 }
 
-/// Turns the wheel over the card, then beside it, until it can be seen. What was scrolled last keeps the wheel for a moment of real
-/// time, but not where the pointer is not over it.
+/// Turns the wheel over the card, then beside it, until the text can be seen. The widget that was scrolled last keeps the wheel for a
+/// moment of real time, unless the pointer leaves it.
 fn looks_for(person: &mut Person, name: &str, text: &str) {
     let (width, height) = (person.size.width, person.size.height);
     let step = (height / 600.0).min(2.0);
@@ -139,7 +139,7 @@ fn an_approval_is_answered_by_keyboard_alone() {
     each(|name, window, is_inbox| {
         for (what, pending) in approvals() {
             let mut person = before(&pending, window, is_inbox);
-            // If it is not all in view, this brings it there.
+            // Scrolls the card into view, if some of it is not.
             person.named(Named::ArrowDown);
             person.wait(600);
             person.letter("a");
@@ -173,15 +173,15 @@ fn an_approval_is_answered_by_mouse_alone() {
     });
 }
 
-/// What a lasting decision would remember, if all of it is in view.
+/// The text of what a lasting decision would remember, if all of it is in view.
 fn remembers(person: &mut Person) -> bool {
     let words = person.texts().into_iter().find(|words| words.starts_with("“Always”"));
     words.is_some_and(|words| person.finds_whole(&words))
 }
 
-/// A decision that lasts is made after what it would remember has been in view for a moment.
+/// A lasting decision is accepted only after what it would remember has been in view for a moment.
 #[test]
-fn what_always_would_remember_is_seen_before_it_acts() {
+fn a_lasting_decision_shows_what_it_remembers_before_it_acts() {
     each(|name, window, is_inbox| {
         for (what, pending) in approvals() {
             for (button, second, decision) in DECISIONS {
@@ -222,7 +222,7 @@ fn a_question_is_answered_by_keyboard_alone() {
             person.letter("2");
             let mut asked = person.asked();
             if asked.is_empty() {
-                // Not all choices can be seen: then it says which one is meant.
+                // If not all choices can be seen, the card shows which one the digit means.
                 assert!(sees(&mut person, "Enter answers with 2. Esc: not yet.").is_some(), "{name}, {what}");
                 person.named(Named::Enter);
                 asked = person.asked();
@@ -252,7 +252,7 @@ fn a_question_is_answered_by_mouse_alone() {
 }
 
 #[test]
-fn what_is_written_is_sent_by_a_button_that_can_be_seen() {
+fn a_typed_reply_can_be_sent_by_a_visible_button() {
     each(|name, window, is_inbox| {
         let mut person = before(&questions()[2].1, window, is_inbox);
         if is_inbox {
@@ -281,9 +281,9 @@ fn a_task_that_waits_is_stopped_by_mouse() {
     }
 }
 
-/// A digit may mean a choice that cannot be seen: it takes a second key, and any other key forgets it.
+/// A digit may mean a hidden choice, so it needs a second key; any other key cancels it.
 #[test]
-fn a_digit_for_choices_of_which_some_are_hidden_takes_enter() {
+fn a_digit_needs_enter_if_some_choices_are_hidden() {
     let pending = question("Which one?", (1..=9).map(long_choice).collect());
     let mut person = before(&pending, (640.0, 420.0), false);
     person.named(Named::Escape);
@@ -304,7 +304,7 @@ fn a_digit_for_choices_of_which_some_are_hidden_takes_enter() {
 }
 
 #[test]
-fn the_key_of_a_long_choice_keeps_its_room() {
+fn the_key_of_a_long_choice_is_not_cut() {
     for window in [(1280.0, 800.0), (640.0, 420.0)] {
         let mut person = before(&question("Which?", vec![long_choice(1), long_choice(2)]), window, false);
         for number in ["1", "2"] {
@@ -314,9 +314,9 @@ fn the_key_of_a_long_choice_keeps_its_room() {
     }
 }
 
-/// The name of a key is bright while the key does something, and only then.
+/// The name of a key is bright only while the key does something.
 #[test]
-fn keys_are_drawn_as_live_while_they_act() {
+fn key_names_are_bright_only_while_the_keys_act() {
     let low = approval(|approval| approval.risk = Risk::Low);
     let (overview, conversation) = preset::waits(Status::WaitingApproval, &[low], preset::history());
     let mut person = Person::before(overview);
@@ -330,7 +330,7 @@ fn keys_are_drawn_as_live_while_they_act() {
     assert_eq!(person.asked(), []);
     person.wait(700);
     let live = key(&mut person);
-    assert_ne!(live, dead, "it has stood still");
+    assert_ne!(live, dead, "the card has stood still long enough");
     person.control("l");
     assert_eq!(key(&mut person), dead, "a caret is drawn");
     person.named(Named::Escape);
@@ -341,7 +341,7 @@ fn keys_are_drawn_as_live_while_they_act() {
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
-/// The page for a new conversation, which has a field, the folders to pick and what sends it.
+/// The page for a new conversation: its field, the folders and *Send*.
 #[test]
 fn a_new_conversation_can_be_written_and_sent_in_every_window() {
     for size in WINDOWS {
@@ -356,7 +356,7 @@ fn a_new_conversation_can_be_written_and_sent_in_every_window() {
     }
 }
 
-/// A field draws on a layer of its own. What is scrolled out of the page is not drawn over the bar above it.
+/// A field draws on a layer of its own. One that is scrolled out of the page must not be drawn over the bar above.
 #[test]
 fn no_field_is_drawn_outside_of_the_page_that_scrolls_it() {
     for size in [(640.0, 300.0), (500.0, 240.0), (320.0, 210.0)] {
@@ -378,7 +378,7 @@ fn no_field_is_drawn_outside_of_the_page_that_scrolls_it() {
     }
 }
 
-/// The second key is the one that is drawn on the button, and no button moves for it.
+/// The button shows the second key, and no button moves.
 #[test]
 fn an_armed_approval_shows_the_key_that_confirms_it() {
     for (size, is_inbox) in [((1280.0, 800.0), false), ((640.0, 420.0), true), ((320.0, 210.0), false)] {
@@ -400,7 +400,7 @@ fn an_armed_approval_shows_the_key_that_confirms_it() {
 
 const LONG_MODEL: &str = "local/meta-llama-3.1-70b-instruct-awq-int4-128k-context-build-7";
 
-/// Before a conversation with a model of a long name, whose task is in this state.
+/// A person at a conversation whose model has a long name, with a task in this state.
 fn with_task(status: Status, (width, height): (f32, f32)) -> Person {
     let (mut overview, mut conversation) = preset::waits(status, &[], preset::history());
     for known in overview.conversations.iter_mut().chain(&mut conversation.conversations) {
@@ -413,7 +413,7 @@ fn with_task(status: Status, (width, height): (f32, f32)) -> Person {
     person
 }
 
-/// Words that have no room to be read, and do not end in an ellipsis.
+/// The texts that are cut without an ellipsis.
 fn without_room(person: &mut Person) -> Vec<String> {
     let mut found = narrow::cut(person);
     found.extend(drawn::too_wide(person));
@@ -428,7 +428,7 @@ fn an_ended_task_can_be_read_and_followed_by_another_in_every_window() {
         assert!(without_room(&mut person).is_empty(), "{window:?}: {:?}", without_room(&mut person));
         person.writes("and now the rest");
         assert!(sees(&mut person, "Send").is_some(), "{window:?}");
-        // What it runs with, at once or by one click.
+        // The model and the mode are visible at once or after one click.
         if sees(&mut person, "Attach…").is_none() {
             person.clicks("+");
         }
@@ -466,9 +466,9 @@ fn a_working_task_can_be_read_and_stopped_in_every_window() {
     }
 }
 
-/// What is said about the last deed, or about what went wrong, takes no room that the composer needs.
+/// A notice or an error takes no room that the composer needs.
 #[test]
-fn words_below_the_page_leave_room_to_send_in_every_window() {
+fn notices_leave_room_for_the_composer_in_every_window() {
     for window in WINDOWS {
         let mut person = with_task(Status::Cancelled, window);
         person.tell(Message::Answered(Request::Archive(CONVERSATION, true), Ok(Answer::Done)));
@@ -487,7 +487,7 @@ fn words_below_the_page_leave_room_to_send_in_every_window() {
     }
 }
 
-/// What is asked about the conversation, with its buttons.
+/// The menu of a conversation and its questions, with their buttons.
 #[test]
 fn the_menu_of_a_conversation_can_be_used_in_every_window() {
     for window in WINDOWS {
@@ -509,9 +509,9 @@ fn the_menu_of_a_conversation_can_be_used_in_every_window() {
     }
 }
 
-/// How much waits is said where the inbox is opened, wherever that is.
+/// The number of waiting items is shown on the button that opens the inbox, wherever that is.
 #[test]
-fn the_count_of_the_inbox_is_seen_in_every_window() {
+fn the_inbox_count_is_visible_in_every_window() {
     for window in WINDOWS.into_iter().chain([SMALLEST]) {
         let mut person = before(&preset::approval(), window, false);
         for place in ["the page", "the list"] {
@@ -532,9 +532,9 @@ fn the_count_of_the_inbox_is_seen_in_every_window() {
     }
 }
 
-/// Where there is little room, the field alone asks it: a heading below it would be cut.
+/// With little room only the field's placeholder asks it, because a heading would be cut.
 #[test]
-fn what_a_new_conversation_is_for_is_asked_in_every_window() {
+fn a_new_conversation_asks_for_its_purpose_in_every_window() {
     const QUESTION: &str = "What shall the agent do?";
     for (width, height) in WINDOWS.into_iter().chain([SMALLEST]) {
         let mut person = Person::before(preset::empty());
@@ -547,9 +547,9 @@ fn what_a_new_conversation_is_for_is_asked_in_every_window() {
     }
 }
 
-/// iced cuts what it writes into an empty field.
+/// iced would cut a placeholder that is too long.
 #[test]
-fn what_a_field_is_for_ends_in_an_ellipsis_where_there_is_no_room() {
+fn a_placeholder_ends_in_an_ellipsis_if_it_is_too_long() {
     for (width, is_cut) in [(1280.0, false), (320.0, true)] {
         let mut person = before(&preset::approval(), (width, width / 1.6), false);
         person.named(Named::ArrowDown);
@@ -564,7 +564,7 @@ fn what_a_field_is_for_ends_in_an_ellipsis_where_there_is_no_room() {
     }
 }
 
-/// Before the smallest window, in whose composer this has been written when an approval comes.
+/// A person at the smallest window who has typed this draft when an approval arrives.
 fn writing(draft: &str) -> Person {
     let mut person = with_task(Status::Thinking, SMALLEST);
     person.control("l");
@@ -577,7 +577,7 @@ fn writing(draft: &str) -> Person {
     person
 }
 
-/// Where the composer has given way to an approval, it comes back for what is being written and for the second Esc.
+/// In the smallest window an approval hides the composer, which comes back for a draft and for the second Esc.
 #[test]
 fn the_composer_gives_way_to_an_approval_and_comes_back() {
     let hint =
@@ -588,7 +588,7 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     assert!(sees(&mut person, "Esc again stops").is_some());
     person.named(Named::Escape);
     assert_eq!(person.asked(), [Request::Stop(TASK)]);
-    // A caret in an empty field does not need it, a draft does.
+    // A draft brings it back, a caret in an empty field does not.
     assert!(!hint(&mut writing("")));
     let mut person = writing("and then all ");
     person.writes("a r a");
@@ -600,9 +600,9 @@ fn the_composer_gives_way_to_an_approval_and_comes_back() {
     assert!(sees(&mut person, "Always reject…").is_some());
 }
 
-/// Between its title and its buttons there may be no room for what a card asks.
+/// In a tiny window there may be no room for a card's text between its title and its buttons.
 #[test]
-fn what_cannot_be_seen_at_all_is_not_decided_by_mouse() {
+fn a_card_without_a_visible_line_takes_no_click() {
     let mut person = writing("and then");
     let command = "git push origin upgrade\\x1b[2K\\rls";
     assert!(sees(&mut person, "Allow once").is_some() && sees(&mut person, command).is_none());
@@ -615,7 +615,7 @@ fn what_cannot_be_seen_at_all_is_not_decided_by_mouse() {
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
-/// Between two pixels, a border is blurred, and beside it one is not.
+/// A border at a fraction of a pixel would be blurred.
 #[test]
 fn the_composer_is_right_below_the_card_at_a_whole_pixel() {
     for width in [1280.0, 1281.0, 1000.0, 853.0, 640.0, 333.0] {

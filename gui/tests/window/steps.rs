@@ -1,4 +1,4 @@
-//! What a timeline tells of steps and of model calls that failed.
+//! Steps and failed model calls in the timeline.
 
 use crate::{
     person::Person,
@@ -34,7 +34,7 @@ fn failed(seq: u64, retry_in: i64) -> Event {
 }
 
 #[test]
-fn a_model_that_fails_again_and_again_is_one_line() {
+fn repeated_failures_of_a_model_are_one_line() {
     let events: Vec<Event> = (1..=9).map(|n| failed(10 + n, 8000)).collect();
     let (overview, mut snapshot) =
         preset::waits(Status::Thinking, &[], Snapshot { events, ..preset::history() });
@@ -51,7 +51,7 @@ fn a_model_that_fails_again_and_again_is_one_line() {
         let text = person.app.conversation().unwrap().as_text();
         text.lines().filter(|line| line.contains("connection refused")).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(lines(&person), [] as [&str; 0], "what is tried again is not told as if it were over");
+    assert_eq!(lines(&person), [] as [&str; 0], "a call that is tried again is not shown as ended");
     assert!(person.finds("Attempt 10 of 12 in 8 s: connection refused").is_some());
     person.wait(3000);
     assert!(person.finds("Attempt 10 of 12 in 5 s: connection refused").is_some());
@@ -61,7 +61,7 @@ fn a_model_that_fails_again_and_again_is_one_line() {
 }
 
 #[test]
-fn calls_that_follow_each_other_are_one_group() {
+fn consecutive_calls_form_one_group() {
     let step = |seq, step| Event {
         seq: Seq(seq),
         task_id: Some(TASK),
@@ -75,10 +75,14 @@ fn calls_that_follow_each_other_are_one_group() {
     let person = before(Snapshot { messages, calls, events, ..preset::empty() });
     let text = person.app.conversation().unwrap().as_text();
     let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("STEP")).collect();
-    assert_eq!(heads, ["STEP 2", "STEP 5"], "over the calls, and over the words after them");
+    assert_eq!(
+        heads,
+        ["STEP 2", "STEP 5"],
+        "a heading is above the calls, and one above the text after them"
+    );
 }
 
-/// The task ended with this after so many attempts, as the daemon records it.
+/// A task that has failed with this message after `attempts`, as the daemon records it.
 fn ended_by(reason: &str, attempts: u64) -> Person {
     let at = |seq, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: preset::NOW, kind };
     let attempt = |n| {
@@ -103,7 +107,7 @@ fn ended_by(reason: &str, attempts: u64) -> Person {
 }
 
 #[test]
-fn why_a_model_failed_for_good_is_said_once() {
+fn the_final_failure_of_a_model_is_shown_once() {
     let reason = "local: http://127.0.0.1:9 cannot be reached: connection refused";
     for attempts in [1, 3] {
         let mut person = ended_by(reason, attempts);
@@ -115,7 +119,7 @@ fn why_a_model_failed_for_good_is_said_once() {
 }
 
 #[test]
-fn a_model_call_that_a_restart_interrupted_is_no_failure_of_the_model() {
+fn a_model_call_interrupted_by_a_restart_is_not_shown_as_a_failure() {
     let at = |seq, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: preset::NOW, kind };
     let interrupted = EventKind::ModelFailed(ModelFailedEvent {
         kind: ModelErrorKind::Interrupted,
@@ -130,7 +134,7 @@ fn a_model_call_that_a_restart_interrupted_is_no_failure_of_the_model() {
 }
 
 #[test]
-fn a_sentence_has_one_beginning() {
+fn a_failure_and_its_reason_are_one_sentence() {
     let mut event = failed(10, 8000);
     if let EventKind::ModelFailed(failed) = &mut event.kind {
         failed.message = "The provider is overloaded (503).".into();
@@ -142,7 +146,7 @@ fn a_sentence_has_one_beginning() {
 }
 
 #[test]
-fn while_words_arrive_the_line_below_them_does_not_say_that_it_thinks() {
+fn the_activity_line_says_writing_while_text_arrives() {
     let piece = |kind, text: &str| Partial {
         conversation_id: CONVERSATION,
         task_id: TASK,
@@ -161,7 +165,7 @@ fn while_words_arrive_the_line_below_them_does_not_say_that_it_thinks() {
 }
 
 #[test]
-fn the_limit_at_which_a_task_ended_is_said_once() {
+fn the_limit_that_ended_a_task_is_shown_once() {
     for (reason, notice, words) in [
         (
             EndReason::StepLimit,

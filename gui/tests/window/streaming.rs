@@ -1,4 +1,4 @@
-//! What a piece of a reply costs: what it changes, however much is there already.
+//! The cost of a delta: it depends on what the delta changes, not on the length of the reply.
 
 use crate::{
     display::Display,
@@ -39,7 +39,7 @@ impl log::Log for Scales {
     fn flush(&self) {}
 }
 
-/// How much text is laid out meanwhile.
+/// The amount of text that is laid out by `meanwhile`.
 fn laid_out(meanwhile: impl FnOnce()) -> usize {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -77,7 +77,7 @@ impl Streaming {
         Self { person, offset: 0 }
     }
 
-    /// These pieces come at once.
+    /// These deltas arrive together.
     fn says<'a>(&mut self, pieces: impl IntoIterator<Item = &'a str>) {
         let updates = pieces.into_iter().map(|piece| {
             let delta = preset::delta(self.offset, piece);
@@ -102,18 +102,18 @@ impl Streaming {
 }
 
 #[test]
-fn of_a_long_reply_what_is_near_is_built() {
+fn only_the_visible_part_of_a_long_reply_is_built() {
     let mut streaming = Streaming::after(preset::history());
     streaming.says_paragraphs(60);
     let few = streaming.passages();
     streaming.says_paragraphs(240);
     let many = streaming.passages();
     assert!(many <= few, "{few} texts of 60 paragraphs, {many} of 300");
-    assert!(few > 20, "it fills the window");
+    assert!(few > 20, "the texts fill the window");
 }
 
 #[test]
-fn a_piece_lays_out_the_paragraph_that_it_belongs_to() {
+fn a_delta_lays_out_only_its_paragraph() {
     let mut streaming = Streaming::after(preset::history());
     let mut costs = Vec::new();
     for _ in 0..3 {
@@ -125,7 +125,7 @@ fn a_piece_lays_out_the_paragraph_that_it_belongs_to() {
     assert!(costs.iter().all(|cost| *cost == costs[0] && *cost > 0), "{costs:?}");
 }
 
-/// What a model writes, and what is read of it.
+/// The Markdown that a model writes, and the text that is shown.
 const WRITTEN: [(&str, &[&str]); 4] = [
     ("Take a Vec<T> <now>, see https://a.org/b.\n\n", &["Take a Vec<T> <now>, see https://a.org/b."]),
     (
@@ -140,7 +140,7 @@ const WRITTEN: [(&str, &[&str]); 4] = [
 ];
 
 #[test]
-fn what_is_said_reads_live_as_it_does_afterwards() {
+fn a_streaming_reply_reads_like_the_recorded_one() {
     let text: String = WRITTEN.iter().map(|(text, _)| *text).collect();
     for size in [1, 2, 5, 7, 1000] {
         let mut streaming = Streaming::after(preset::empty());
@@ -160,7 +160,7 @@ fn what_is_said_reads_live_as_it_does_afterwards() {
 }
 
 #[test]
-fn a_line_of_code_lays_out_the_lines_near_it() {
+fn a_delta_in_code_lays_out_only_the_lines_near_it() {
     for (language, most) in [("", 1500), ("rust", 500)] {
         let mut streaming = Streaming::after(preset::history());
         streaming.says(["```", language, "\n"]);
@@ -174,13 +174,13 @@ fn a_line_of_code_lays_out_the_lines_near_it() {
 }
 
 #[test]
-fn when_all_moves_it_is_painted_as_one() {
+fn moving_rows_are_painted_as_one_part() {
     let mut streaming = Streaming::after(preset::history());
     let mut display = Display::new(1280, 800);
     display.present(&mut streaming.person);
     for n in 0..40 {
         streaming.says(WORDS);
-        // Of the rows: not the mark of work in the list of conversations, the handle, and what is below.
+        // Only the parts within the rows: not the activity mark in the list, the list's handle, or the composer.
         let mut painted = display.present(&mut streaming.person);
         painted.retain(|part| part.x + part.width > 300.0 && part.width > 10.0 && part.y < 650.0);
         assert!(painted.len() == 1, "after paragraph {n}: {painted:?}");
@@ -188,7 +188,7 @@ fn when_all_moves_it_is_painted_as_one() {
 }
 
 #[test]
-fn words_that_move_nothing_are_painted_alone() {
+fn text_that_moves_no_rows_is_painted_alone() {
     let said = (1..=20).map(|n| preset::said(n, Role::Agent, "Said **before**, with `code`."));
     let mut streaming = Streaming::after(Snapshot { messages: said.collect(), ..preset::empty() });
     let mut display = Display::new(1280, 800);

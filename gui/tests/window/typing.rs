@@ -1,4 +1,4 @@
-//! Writing while no field has the keyboard.
+//! Typing while no field has the keyboard.
 
 use crate::{
     person::Person,
@@ -15,7 +15,7 @@ use abide_client::{
 use abide_gui::{Message, request::Request};
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
-/// Before a conversation in which nobody has the keyboard, for long enough to have read it.
+/// A person who has had time to read the open conversation, while no field has the keyboard.
 fn before(status: Status, waiting: &[Pending]) -> Person {
     let (overview, conversation) = preset::waits(status, waiting, preset::history());
     let mut person = Person::before(overview);
@@ -32,7 +32,7 @@ fn draft(person: &Person) -> String {
 }
 
 #[test]
-fn words_that_no_field_took_are_written_in_the_composer() {
+fn letters_that_no_field_takes_begin_a_draft() {
     for status in [Status::Completed, Status::Thinking, Status::Paused] {
         let mut person = before(status, &[]);
         person.writes("A run of 2 tests, (rust)");
@@ -40,7 +40,11 @@ fn words_that_no_field_took_are_written_in_the_composer() {
         person.named(Named::Escape);
         person.wait(1000);
         person.writes("1");
-        assert_eq!(draft(&person), "A run of 2 tests, (rust)1", "where the caret was");
+        assert_eq!(
+            draft(&person),
+            "A run of 2 tests, (rust)1",
+            "the text goes to the earlier position of the caret"
+        );
         assert_eq!(person.asked(), [], "{status:?}");
     }
     let mut person = Person::before(preset::empty());
@@ -54,7 +58,7 @@ fn words_that_no_field_took_are_written_in_the_composer() {
 }
 
 #[test]
-fn keys_that_are_no_letters_begin_nothing() {
+fn keys_other_than_letters_begin_no_draft() {
     let mut person = before(Status::Completed, &[]);
     for key in [Named::Space, Named::Backspace, Named::Enter, Named::Tab] {
         person.named(key);
@@ -69,9 +73,9 @@ fn keys_that_are_no_letters_begin_nothing() {
     assert_eq!(draft(&person), "");
 }
 
-/// Its keys are letters.
+/// The keys of a card are letters.
 #[test]
-fn while_something_waits_here_no_letter_is_written() {
+fn letters_begin_no_draft_while_a_card_waits() {
     for pending in [preset::approval(), Pending::Question(preset::question())] {
         let mut person = before(Status::WaitingApproval, std::slice::from_ref(&pending));
         person.writes("some words");
@@ -79,7 +83,7 @@ fn while_something_waits_here_no_letter_is_written() {
         person.writes("more");
         assert_eq!(draft(&person), "");
         assert_eq!(person.asked(), []);
-        // Nor where it cannot be seen.
+        // Nor while the card is out of view.
         person.control("i");
         person.writes("words");
         person.control("i");
@@ -87,9 +91,9 @@ fn while_something_waits_here_no_letter_is_written() {
     }
 }
 
-/// What is typed then was meant for the card.
+/// Letters typed just after a decision were meant for the card.
 #[test]
-fn keys_that_are_dead_after_a_decision_are_not_written_either() {
+fn letters_begin_no_draft_just_after_a_decision() {
     let mut person = before(Status::WaitingApproval, &[preset::approval()]);
     person.letter("a");
     person.named(Named::Enter);
@@ -110,7 +114,7 @@ fn keys_that_are_dead_after_a_decision_are_not_written_either() {
 }
 
 #[test]
-fn what_has_just_come_into_sight_is_not_written_on() {
+fn letters_begin_no_draft_just_after_the_page_has_changed() {
     let mut person = before(Status::Completed, &[]);
     person.control("i");
     person.wait(1000);

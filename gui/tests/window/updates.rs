@@ -1,4 +1,4 @@
-//! What comes from the daemon ends up on the screen once, and what a person does becomes one request.
+//! Each update of the daemon is shown once, and each action of a person sends one request.
 
 use crate::preset::{self, CONVERSATION, Window};
 use abide_client::{
@@ -30,7 +30,7 @@ fn rows(window: &Window) -> Vec<Row> {
 }
 
 #[test]
-fn a_streamed_reply_becomes_its_message_without_a_double() {
+fn a_streamed_reply_is_replaced_by_its_message() {
     let mut window = preset::streaming();
     assert!(rows(&window).contains(&Row::Live(DeltaItem::Reply(preset::REPLY), 0)));
     window.notify(preset::delta(23, "slow machines see it."));
@@ -46,7 +46,7 @@ fn a_streamed_reply_becomes_its_message_without_a_double() {
 }
 
 #[test]
-fn pieces_of_a_reply_that_come_together_are_shown_once() {
+fn deltas_that_arrive_together_are_shown_once() {
     let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
     let mut person = crate::person::Person::before(overview);
     person.open(CONVERSATION, conversation);
@@ -61,22 +61,25 @@ fn pieces_of_a_reply_that_come_together_are_shown_once() {
 }
 
 #[test]
-fn what_waits_stands_in_its_place_and_the_call_not_beside_it() {
+fn a_card_replaces_its_call_in_the_timeline() {
     let window = preset::waiting_approval();
     let rows = rows(&window);
     assert_eq!(rows.iter().filter(|row| matches!(row, Row::Card(_))).count(), 1);
-    assert!(!rows.contains(&Row::Entry(Seq(7))), "the card stands for the call");
-    assert!(!rows.iter().any(|row| matches!(row, Row::Indicator(_))), "nothing works while it waits");
+    assert!(!rows.contains(&Row::Entry(Seq(7))), "the card replaces the call");
+    assert!(
+        !rows.iter().any(|row| matches!(row, Row::Indicator(_))),
+        "no activity is shown while the card waits"
+    );
 }
 
 #[test]
-fn an_ended_task_has_its_badge_after_its_last_row() {
+fn the_end_of_a_task_is_shown_after_its_last_row() {
     let window = preset::ended(EndReason::Completed);
     assert_eq!(rows(&window).last(), Some(&Row::End(preset::TASK)));
 }
 
 #[test]
-fn escape_stops_what_works_and_nothing_else() {
+fn a_stop_is_requested_only_for_a_task_at_work() {
     let task = preset::task(Status::Thinking);
     let mut composer = Composer::default();
     let stop = composer.update(composer::Message::StopPressed, Stance::Working(&task), Some(CONVERSATION));
@@ -86,7 +89,7 @@ fn escape_stops_what_works_and_nothing_else() {
 }
 
 #[test]
-fn the_same_words_again_are_the_same_request() {
+fn a_prompt_sent_again_has_the_same_message_id() {
     let mut composer = Composer::with_draft("mend it");
     let mut send = || match &composer.update(composer::Message::Submitted, Stance::Ready, None)[..] {
         [Effect::Ask(Request::Start(params))] => {
@@ -97,11 +100,11 @@ fn the_same_words_again_are_the_same_request() {
     };
     let first = send();
     assert!(first.is_some());
-    assert_eq!(first, send(), "a lost answer must not start two tasks");
+    assert_eq!(first, send(), "a lost reply must not start two tasks");
 }
 
 #[test]
-fn the_default_is_named_to_a_conversation_that_has_a_model() {
+fn choosing_the_default_model_names_it_in_the_request() {
     let default = composer::ModelChoice::Default(Some("openai/gpt-5".into()));
     for (conversation, named) in [(Some(CONVERSATION), Some("openai/gpt-5".to_owned())), (None, None)] {
         let mut composer = Composer::with_draft("mend it");
@@ -113,7 +116,7 @@ fn the_default_is_named_to_a_conversation_that_has_a_model() {
 }
 
 #[test]
-fn words_are_kept_until_the_daemon_has_them() {
+fn a_prompt_is_kept_until_the_daemon_has_it() {
     let mut composer = Composer::with_draft("mend it");
     composer.update(composer::Message::Submitted, Stance::Ready, None);
     assert_eq!(composer.draft(), "mend it");
@@ -155,7 +158,7 @@ fn a_search_finds_by_title_and_folder() {
     let mut window = preset::ended(EndReason::Completed);
     window.tell(Message::Sidebar(sidebar::Message::QueryChanged("nothing like it".into())));
     window.tell(Message::Key(Command::Next));
-    assert!(window.app.conversation().is_some(), "what is open stays open");
+    assert!(window.app.conversation().is_some(), "the open conversation stays open");
     window.tell(Message::Sidebar(sidebar::Message::QueryChanged("SRC/web".into())));
     window.tell(Message::Key(Command::New));
     window.tell(Message::Sidebar(sidebar::Message::QuerySubmitted));
@@ -175,7 +178,7 @@ fn a_deleted_conversation_leaves_the_screen() {
 }
 
 #[test]
-fn steps_are_said_before_what_they_show() {
+fn a_step_is_shown_before_its_messages_and_calls() {
     let step = |seq, step| Event {
         seq: Seq(seq),
         task_id: Some(preset::TASK),
@@ -200,7 +203,7 @@ fn steps_are_said_before_what_they_show() {
 }
 
 #[test]
-fn a_message_that_was_found_is_fetched_however_far_back() {
+fn a_found_message_is_fetched_however_old_it_is() {
     let recent = (50_000..50_100).map(|seq| preset::said(seq, Role::Agent, "Recent."));
     let snapshot = Snapshot { messages: recent.collect(), ..preset::empty() };
     let mut window = Window::with(preset::task(Status::Thinking), Vec::new(), snapshot);
@@ -225,5 +228,5 @@ fn a_message_that_was_found_is_fetched_however_far_back() {
     open.follow(vec![Update::Snapshot(Box::new(snapshot))], None);
     let fetch = [Effect::Ask(Request::Older(CONVERSATION, Seq(50_000), LONG_PAGE))];
     assert_eq!(open.go_to(Seq(49_850), ""), fetch);
-    assert_eq!(open.go_to(Seq(49_850), ""), [], "the page is on its way");
+    assert_eq!(open.go_to(Seq(49_850), ""), [], "the page is being fetched");
 }
