@@ -1,12 +1,12 @@
-//! Checksums of records and checkpoints: damage may leave one readable, and yet another than was stored.
+//! Checksums of records and checkpoints. Without them, a damaged row that is still readable would be taken for the stored one.
 //!
-//! CRC-32 finds every flipped bit and every run of up to 32 of them; of other damage it misses one case in four billion.
+//! CRC-32 detects every single flipped bit and every burst of up to 32 bits; of other damage it misses one case in four billion.
 
 use abide_protocol::{ConversationId, Seq};
 use crc32fast::Hasher;
 use uuid::Uuid;
 
-/// A record as it stands in its row.
+/// The columns of a record's row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Columns<'a> {
     pub(crate) seq: Seq,
@@ -20,7 +20,7 @@ pub(crate) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Of all of them. It is stored: it must come out the same in every later build.
+    /// The checksum of all columns. It is stored, so every later version must compute the same.
     pub(crate) fn checksum(&self) -> u32 {
         let Self { seq, id, conversation, task, at, kind, version, body } = self;
         let mut hasher = Hasher::new();
@@ -32,7 +32,7 @@ impl Columns<'_> {
         }
         hasher.update(&at.to_le_bytes());
         hasher.update(&version.to_le_bytes());
-        // The length keeps the end of the kind from being mistaken for the beginning of the body.
+        // Without the length, a change that moves bytes between the kind and the body would not be detected.
         hasher.update(&(kind.len() as u64).to_le_bytes());
         hasher.update(kind.as_bytes());
         hasher.update(body.as_bytes());
@@ -40,7 +40,8 @@ impl Columns<'_> {
     }
 }
 
-/// Of a checkpoint's row. A checkpoint whose sum differs is not used, so a later build may compute it otherwise.
+/// The checksum of a checkpoint's row. A later version may compute it differently, because a checkpoint whose checksum differs is only
+/// not used.
 pub(crate) fn of_checkpoint(conversation: ConversationId, from: Seq, form: u32, body: &[u8]) -> u32 {
     let mut hasher = Hasher::new();
     hasher.update(conversation.0.as_bytes());
@@ -66,12 +67,12 @@ mod tests {
     };
 
     #[test]
-    fn it_never_changes() {
+    fn the_checksum_of_a_record_never_changes() {
         assert_eq!(COLUMNS.checksum(), 0x6e74_787e);
     }
 
     #[test]
-    fn every_column_counts() {
+    fn every_column_is_part_of_the_checksum() {
         let others = [
             Columns { seq: Seq(4), ..COLUMNS },
             Columns { id: Uuid::from_u128(9), ..COLUMNS },

@@ -1,4 +1,4 @@
-//! What goes into the store, and what is told of it once it is on disk.
+//! The input and output of the store: appends, and the changes that are published after a commit.
 
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
@@ -8,54 +8,53 @@ use abide_protocol::{
 };
 use std::sync::Arc;
 
-/// Called on the writer thread with all that is committed, in seq order, before any appender of that transaction is answered.
-/// Must not block.
+/// Called on the writer thread with each commit, in seq order, before the callers of that transaction are answered. Must not block.
 pub type Sink = Box<dyn FnMut(&Committed) + Send>;
 
-/// Records of one conversation, and how its tasks stand after them. All of it is stored, or nothing.
+/// Records of one conversation, and the projections of the tasks that they change. All of it is committed, or nothing.
 #[derive(Debug, Clone)]
 pub struct Append {
     pub conversation_id: ConversationId,
     pub records: Vec<NewRecord>,
     /// The tasks that these records change.
     pub tasks: Vec<TaskProjection>,
-    /// A stop or an answer: goes in even when the disk is full, out of the reserve.
+    /// On a full disk the append does not wait for room, but uses the reserve. For stops and answers.
     pub urgent: bool,
 }
 
-/// How a task stands.
+/// The state of a task after an append.
 #[derive(Debug, Clone)]
 pub struct TaskProjection {
-    /// Whole, with its prompt and scratchpad.
+    /// The whole task, with its prompt and scratchpad.
     pub task: AgentTask,
-    /// When the task has to be looked at again although nothing happened.
+    /// The task's next wake-up time.
     pub wake_at: Option<Timestamp>,
-    /// A daemon that starts takes the task up: it neither waits for a person nor for a moment.
+    /// A starting daemon loads the task, because it neither waits for a person nor for a time.
     pub needs_daemon: bool,
 }
 
-/// The state of a conversation from which a reading can begin at a task's first record.
+/// The state of a conversation before a task's first record. A load can begin with it, at that record.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
     pub conversation_id: ConversationId,
-    /// The task at whose first record the reading begins.
+    /// The task at whose first record the load begins.
     pub task_id: TaskId,
     /// The number of the body's form.
     pub form: u32,
     pub body: Vec<u8>,
 }
 
-/// What a commit has changed, for one conversation.
+/// The changes of a commit to one conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
     pub conversation_id: ConversationId,
     /// In seq order.
     pub records: Vec<Arc<Record>>,
-    /// Those of the append, as lists and updates carry them.
+    /// The tasks of the append, in the brief form of lists and updates.
     pub tasks: Vec<Arc<AgentTask>>,
-    /// If something came to or left the inbox.
+    /// The items that were added to or removed from the inbox, if any.
     pub inbox: Option<InboxUpdate>,
-    /// If the conversation looks different now.
+    /// The conversation as lists show it, if that has changed.
     pub conversation: Option<ConversationUpdate>,
 }
 
@@ -68,7 +67,7 @@ pub struct ClientMessageUse {
     pub conversation_id: ConversationId,
 }
 
-/// Whether there is room.
+/// The state of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StorageState {
     /// The disk is full: appends wait for room, except for urgent ones.

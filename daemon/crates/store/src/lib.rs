@@ -1,14 +1,14 @@
-//! Durable records and what is derived from them, in one SQLite file. The only place that knows SQL.
+//! The durable records and their projections, in one SQLite file. The only crate that knows SQL.
 //!
-//! * [`Store::append`]: records in, [`Committed`] out, in one piece or not at all
-//! * reads: methods of [`Store`], each on one consistent state of the database
-//! * [`Store::open`] refuses what it cannot read; it never starts clean over someone's data
+//! * [`Store::append`] commits records, all or none, and returns them as [`Committed`];
+//! * the other methods of [`Store`] read, each from one consistent state of the database;
+//! * [`Store::open`] refuses a database that it cannot read, and never replaces it by an empty one.
 //!
 //! Invariants:
 //! * `records` is the truth and only grows (or loses a whole conversation); every other table can be rebuilt from it,
 //!   except for read marks.
-//! * One thread writes. What waits is committed together; each append stands or falls alone.
-//! * Nobody hears of anything that is not on disk: commit, then the [`Sink`] in seq order, then the appenders.
+//! * One thread writes. Queued work is committed in one transaction, but an append that is refused does not affect the others.
+//! * Nothing is published before it is on disk: first the commit, then the [`Sink`] in seq order, then the answers to the callers.
 //! * A full disk is a state, not an error: appends wait for room. Any other failure to write is final.
 
 mod backup;

@@ -1,4 +1,4 @@
-//! Schemas: numbered SQL files, each applied once, never edited after a release.
+//! Migrations: numbered SQL files, each applied once, never edited after a release.
 
 use crate::{
     backup::{self, Existing},
@@ -9,7 +9,7 @@ use abide_fail_point::{Point, pass};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
-/// The n-th leads from schema n-1 to n.
+/// The n-th migration leads from schema n-1 to schema n.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_records.sql"),
     include_str!("../migrations/0002_search.sql"),
@@ -30,12 +30,12 @@ pub(crate) const CURRENT: i64 = MIGRATIONS.len() as i64;
 /// Marks a SQLite file as Abide's: "Abid".
 const APPLICATION_ID: i64 = 0x4162_6964;
 
-/// What is after the database's name in that of its backup, made before it left this schema.
+/// The suffix of the backup's name, for a backup made before the migration from `schema`.
 pub(crate) fn backup_suffix(schema: i64) -> String {
     format!("-schema{schema}-backup")
 }
 
-/// The schema of that database, if it is one of Abide's that this version knows. Changes nothing.
+/// The schema of a database. An error if the database is not Abide's, or of a newer version. Changes nothing.
 pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
     let read =
         |pragma| connection.pragma_query_one::<i64>(None, pragma).map_err(|e| OpenError::sqlite(path, &e));
@@ -48,7 +48,7 @@ pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<i64, Open
     }
 }
 
-/// Brings the database to the current schema, all steps or none. One that holds data is backed up first.
+/// Migrates the database to the current schema, in one transaction. An existing database is backed up first.
 pub(crate) fn run(connection: &mut Connection, path: &Path, from: i64) -> Result<(), OpenError> {
     if from == CURRENT {
         return Ok(());
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_step_leaves_everything_as_it_was() {
+    fn a_failed_migration_changes_nothing() {
         let mut connection = Connection::open_in_memory().unwrap();
         steps(&mut connection, &["CREATE TABLE a (x)"], 0).unwrap();
         steps(&mut connection, &["CREATE TABLE a (x)", "CREATE TABLE b (x)", "nonsense"], 1).unwrap_err();

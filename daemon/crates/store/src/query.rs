@@ -1,4 +1,4 @@
-//! Reads. One file for each thing that is asked about.
+//! The reads, one file for each subject.
 
 mod checkpoint;
 mod conversation;
@@ -31,12 +31,12 @@ pub(crate) use search::{Progress, each_message, search_progress};
 use crate::error::ReadError;
 use uuid::Uuid;
 
-/// A page's size: what was asked for, within reason.
+/// The size of a page: the requested one, within bounds.
 fn page_size(limit: u32) -> usize {
     limit.clamp(1, 1000) as usize
 }
 
-/// Where a page of a list ended: a moment, and the id that decides between two of the same.
+/// The position in a list at which a page ended: a time, and an id for entries of the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cursor {
     at: i64,
@@ -44,7 +44,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Before everything, in lists that begin with the newest.
+    /// The beginning of a list, which is sorted by the newest first.
     const NEWEST: Self = Self { at: i64::MAX, id: Uuid::max() };
 
     fn parse(text: Option<&str>) -> Result<Self, ReadError> {

@@ -15,15 +15,15 @@ use rusqlite::Connection;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
 
-/// Where the database is and how it is kept.
+/// The database's path, its disk reserve and its reader threads.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Of the database file; its folder is created if it is not there.
+    /// The database file. Its folder is created if it does not exist.
     pub path: PathBuf,
-    /// Room kept beside the database, to be released when the disk is full so that stops and answers can still be written;
-    /// in bytes, 0 for none. 32 MiB is good.
+    /// The size of the reserve file beside the database, 0 for none. It is released when the disk is full, so that stops and answers
+    /// can still be committed. 32 MiB is enough.
     pub reserve_bytes: u64,
-    /// Threads that read; at least one.
+    /// The number of reader threads; at least one is started.
     pub readers: usize,
 }
 
@@ -37,8 +37,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database at the path, creates it if there is none, and brings an older one up to date after a backup.
-    /// Blocks.
+    /// Opens the database at the path, or creates it. One of an older schema is backed up and migrated. Blocks.
     pub fn open(options: Options, sink: Sink) -> Result<Self, OpenError> {
         let Options { path, reserve_bytes, readers } = options;
         let writer_connection = open::writer(&path)?;
@@ -50,18 +49,19 @@ impl Store {
         Ok(Self { queue, rules, readers: Arc::new(readers), state })
     }
 
-    /// Stores records and what they make of the conversation and its tasks, all or nothing.
+    /// Commits records and the projections that they change, all or nothing.
     ///
-    /// While the disk is full this waits, unless the append is urgent. Dropping the future withdraws an append that waits; one
-    /// that does not wait (any more) is stored all the same, so look at the records before you go on.
+    /// On a full disk this waits for room, unless the append is urgent. Dropping the future withdraws the append if it still waits;
+    /// otherwise it is committed all the same. So after a withdrawal the records have to be read again.
     pub async fn append(&self, append: Append) -> Result<Arc<Committed>, AppendError> {
         let lane = if append.urgent { Lane::Urgent } else { Lane::Ordinary };
         Ok(self.queue.run(lane, |answer| work::Append::new(append, answer)).await?)
     }
 
-    /// Deletes a conversation's records for good, in the database and (as soon as nobody reads what was before) in its log.
-    /// A tombstone is left, which gets that id.
-    /// Answers with the number of records deleted. Overwriting them takes about as much room as they do, for a moment.
+    /// Deletes a conversation's records for good: in the database, and in its log as soon as no reader uses an older state. A tombstone
+    /// with the given id is left. Returns the number of deleted records.
+    ///
+    /// Overwriting the records takes about as much disk space as they do, for a short time.
     pub async fn delete_conversation(
         &self,
         id: ConversationId,
@@ -72,8 +72,7 @@ impl Store {
         Ok(self.queue.run(Lane::Urgent, work).await?)
     }
 
-    /// Keeps a checkpoint in place of the conversation's earlier one. It saves time, and nothing is lost without it: on a full disk it is
-    /// refused.
+    /// Keeps a checkpoint in place of the conversation's earlier one. On a full disk it is refused, because it only saves time.
     ///
     /// # Errors
     /// The task is not, or no longer, in the store; or the database cannot be written.
@@ -82,12 +81,12 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
-    /// Marks messages up to and including that one as read. Marks never go back.
+    /// Marks the messages up to and including `seq` as read. A mark never moves back.
     pub async fn mark_read(&self, id: ConversationId, seq: Seq) -> Result<Conversation, WriteError> {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::MarkRead::new(id, seq, answer)).await?)
     }
 
-    /// Forgets the remembered decision on that call, by a record with this id. `false`: none is remembered.
+    /// Forgets the remembered decision on a call, by a record with the given id. `false`: there is none.
     pub async fn forget_rule(
         &self,
         rule: RuleId,
@@ -99,10 +98,10 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
-    /// Derives everything about a conversation anew: its tasks as given, the rest from its records. The sink hears nothing.
-    /// Says whether anything was different before.
+    /// Rebuilds all projections of a conversation: its tasks as given, all others from its records. Nothing is published. Returns
+    /// whether any projection was different.
     ///
-    /// For a rebuild go through [`Self::recorded_conversations`] and [`Self::conversation_records`], and fold the tasks.
+    /// The caller folds the tasks from [`Self::conversation_records`], for each of [`Self::recorded_conversations`].
     pub async fn replace_projections(
         &self,
         id: ConversationId,
@@ -111,31 +110,31 @@ impl Store {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::Rebuild::new(id, tasks, answer)).await?)
     }
 
-    /// Derives the remembered decisions anew from their records. Says whether anything was different before.
+    /// Rebuilds the remembered decisions from their records. Returns whether any was different.
     pub async fn replace_rules(&self) -> Result<bool, WriteError> {
         Ok(self.queue.run(Lane::Ordinary, work::RebuildRules::new).await?)
     }
 
-    /// Whether there is room, now and whenever it changes.
+    /// Watches whether the disk is full.
     #[must_use]
     pub fn state(&self) -> watch::Receiver<StorageState> {
         self.state.clone()
     }
 
-    /// Transactions committed since the database was opened.
+    /// The number of transactions committed since the database was opened.
     #[must_use]
     pub fn transactions(&self) -> u64 {
         self.queue.transactions()
     }
 
-    /// Finishes what was asked before, empties the log into the database and ends all threads.
-    /// What waits for room on a full disk is refused.
+    /// Finishes the queued work, writes the log into the database, and ends all threads. Appends that wait for room on a full disk are
+    /// refused.
     pub async fn close(self) {
         self.readers.close().await;
         self.queue.close().await;
     }
 
-    /// Runs queries on a reader thread, all on one state of the database.
+    /// Runs queries on a reader thread, within one read transaction.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,

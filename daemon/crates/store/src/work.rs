@@ -1,4 +1,4 @@
-//! What the writer is asked to do. One file for each kind of work.
+//! The kinds of work for the writer, one file for each.
 
 mod append;
 mod delete;
@@ -25,42 +25,42 @@ use crate::{
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// A piece of work for the writer. It is done within a transaction and answered when that is on disk.
+/// A piece of work for the writer. It is applied within a transaction, and answered after the commit.
 pub(crate) trait Work: Send {
-    /// Writes. Called again, from the start, if the transaction did not come about or other work in it was refused.
+    /// Writes to the database. Called again, from the start, if the transaction failed or other work in it was refused.
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault>;
 
-    /// What the sink is told; called once, after the commit.
+    /// The changes to publish. Called once, after the commit.
     fn committed(&mut self) -> Option<Arc<Committed>> {
         None
     }
 
-    /// Tells whoever asked.
+    /// Sends the outcome to the caller.
     fn answer(self: Box<Self>, outcome: Result<(), WorkError>);
 
-    /// May use the reserve on a full disk.
+    /// Whether it may use the reserve on a full disk.
     fn is_urgent(&self) -> bool {
         false
     }
 
-    /// Waits for room on a full disk; otherwise it is refused.
+    /// Whether it waits for room on a full disk. Other work is refused there.
     fn waits_for_room(&self) -> bool {
         false
     }
 
-    /// Nobody waits for the answer any more.
+    /// Whether the caller no longer waits for the outcome.
     fn is_abandoned(&self) -> bool;
 
-    /// Changes which decisions are remembered. Asked before [`Self::committed`].
+    /// Whether it changes the remembered decisions. Called before [`Self::committed`].
     fn changes_rules(&self) -> bool {
         false
     }
 
-    /// Leaves something in the log that must not stay there.
+    /// Whether it deletes content, of which the log still has a copy that must be erased too.
     fn erases(&self) -> bool {
         false
     }
 }
 
-/// Who waits for the outcome of a piece of work.
+/// Where the outcome of a piece of work is sent.
 pub(crate) type Answer<T> = oneshot::Sender<Result<T, WorkError>>;

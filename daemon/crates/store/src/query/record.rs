@@ -1,4 +1,4 @@
-//! Records, as they were appended.
+//! Reads records.
 
 use crate::{
     Store,
@@ -12,10 +12,10 @@ use crate::{
 use abide_protocol::{ConversationId, RecordId, Seq, TaskId, Timestamp, record::Record};
 use rusqlite::{Connection, Row, ToSql, params};
 
-/// What [`record`] reads.
+/// The columns that [`record`] reads.
 pub(super) const COLUMNS: &str = "seq, id, conversation, task, at, kind, version, body, checksum";
 
-/// A row of [`COLUMNS`] that has the checksum with which it was stored, or is of before there were checksums.
+/// Reads a row of [`COLUMNS`] and verifies its checksum, unless the row is older than checksums.
 fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
     let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
     let columns = Columns {
@@ -39,7 +39,7 @@ fn columns<'a>(row: &'a Row<'_>) -> Result<Columns<'a>, ReadError> {
     Ok(columns)
 }
 
-/// A record of a conversation out of a row of [`COLUMNS`].
+/// Reads a record of a conversation from a row of [`COLUMNS`].
 pub(super) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
     let Columns { seq, id, conversation, task, at, kind, version, body } = columns(row)?;
     Ok(Record {
@@ -52,7 +52,7 @@ pub(super) fn record(row: &Row<'_>) -> Result<Record, ReadError> {
     })
 }
 
-/// Looks for records that are not what was stored; answers with at most `limit` of them, in words.
+/// Verifies all records. Returns the errors of at most `limit` damaged ones.
 pub(crate) fn changed_records(connection: &Connection, limit: usize) -> Result<Vec<String>, ReadError> {
     let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM records"))?;
     let mut rows = statement.query([])?;
@@ -82,13 +82,13 @@ pub(super) fn records(
     Ok(records)
 }
 
-/// The record with that seq, if there is one.
+/// The record at this seq, if there is one.
 pub(super) fn record_at(connection: &Connection, seq: Seq) -> Result<Option<Record>, ReadError> {
     let sql = format!("SELECT {COLUMNS} FROM records WHERE seq = ?1");
     Ok(records(connection, &sql, params![seq_to_sql(seq)])?.pop())
 }
 
-/// Shows all records of a conversation, in order.
+/// Passes all records of a conversation to `see`, in order.
 pub(crate) fn each_record<E: From<ReadError>>(
     connection: &Connection,
     id: ConversationId,
@@ -103,7 +103,7 @@ pub(crate) fn each_record<E: From<ReadError>>(
     Ok(())
 }
 
-/// Shows all records of the hidden conversation, in order.
+/// Passes all records of the hidden conversation to `see`, in order.
 pub(crate) fn each_hidden(
     connection: &Connection,
     mut see: impl FnMut(Seq, HiddenBody) -> Result<(), Fault>,
@@ -132,7 +132,7 @@ impl Store {
         .await
     }
 
-    /// At most `limit` records after that one, in order, of one conversation or of all but the hidden one.
+    /// At most `limit` records after `after`, in order: of one conversation, or of all except the hidden one.
     pub async fn records_after(
         &self,
         conversation: Option<ConversationId>,
@@ -156,7 +156,7 @@ impl Store {
         .await
     }
 
-    /// All conversations that have records but were not deleted; for a rebuild.
+    /// All conversations that were created and not deleted.
     pub async fn recorded_conversations(&self) -> Result<Vec<ConversationId>, ReadError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(

@@ -17,7 +17,7 @@ use std::{mem, sync::Arc};
 /// Records of one conversation, and the projections of the tasks they change.
 pub(crate) struct Append {
     conversation: ConversationId,
-    /// Their seqs are assigned again each time this is applied.
+    /// Each call of `apply` assigns their seqs again.
     records: Vec<Record>,
     tasks: Vec<(TaskProjection, Arc<AgentTask>)>,
     urgent: bool,
@@ -54,7 +54,8 @@ impl Append {
         }
     }
 
-    /// A conversation's first record creates it, and no other does. The hidden one needs no creation and takes no such records.
+    /// Checks that the conversation exists, or that the first record creates it and none did before. The hidden conversation is never
+    /// created, so it takes no appends.
     fn check_conversation(&self, connection: &Connection) -> Result<(), Fault> {
         let exists = |sql: &str| connection.prepare_cached(sql)?.exists([self.conversation.0]);
         let creates =

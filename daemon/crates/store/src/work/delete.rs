@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Up to this many messages are removed from the search index one by one.
 const FEW: i64 = 100;
 
-/// Deletes a conversation's records; one tombstone stays.
+/// Deletes a conversation's records, and leaves one tombstone.
 pub(crate) struct Delete {
     tombstone: Record,
     removed: u64,
@@ -55,7 +55,7 @@ fn remove_from_index(connection: &Connection, id: ConversationId) -> Result<(), 
     Ok(())
 }
 
-/// Removes message by message. `false`: a record cannot be read.
+/// Removes the messages one by one. `false`: a record cannot be read.
 fn remove_each(connection: &Connection, id: ConversationId, searched_to: Seq) -> Result<bool, Fault> {
     let read = query::each_record::<ReadError>(connection, id, |record| {
         // FTS5 needs the indexed text to remove it.
@@ -110,7 +110,7 @@ impl Work for Delete {
         let _ = self.answer.send(outcome.map(|()| self.removed));
     }
 
-    /// A deletion makes room.
+    /// It may use the reserve, because a deletion frees space.
     fn is_urgent(&self) -> bool {
         true
     }

@@ -7,7 +7,7 @@ use crate::{
 };
 use rusqlite::{OptionalExtension as _, params};
 
-/// Keeps a conversation's checkpoint in place of the one before.
+/// Keeps a conversation's checkpoint in place of the previous one.
 pub(crate) struct KeepCheckpoint {
     checkpoint: Checkpoint,
     answer: Answer<()>,
@@ -22,7 +22,7 @@ impl KeepCheckpoint {
 impl Work for KeepCheckpoint {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let Checkpoint { conversation_id, task_id, form, body } = &self.checkpoint;
-        // Newest first: the task is near the end.
+        // Newest first, because the task is near the end.
         let start = ledger
             .connection
             .prepare_cached(

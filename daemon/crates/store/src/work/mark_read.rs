@@ -24,7 +24,7 @@ impl Work for MarkRead {
     fn apply(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
         let connection = ledger.connection;
         let id = self.conversation;
-        // Not beyond the last message: later ones are unread.
+        // The mark is at the last message up to `seq`, so that later ones are unread.
         if let Some(last) = query::last_message(connection, id, self.seq)? {
             self.changed = connection
                 .prepare_cached(
