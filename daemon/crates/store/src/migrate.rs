@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_needs_daemon.sql"),
     include_str!("../migrations/0007_checkpoints.sql"),
     include_str!("../migrations/0008_hidden.sql"),
+    include_str!("../migrations/0009_no_statistics.sql"),
 ];
 
 /// The first schema in which a record may have a checksum.
@@ -97,6 +98,7 @@ mod tests {
         "6af6747b20b309b07be01546652fb762574c9a285489a6e4a1dbb0387344559a",
         "d63693548cfd573d07a620fe23b41208bc2800fcc926c14db5d7825f4c13a299",
         "d02defccfde304547c10091b02d362d76e12df7322c209445c38126fb08d6f37",
+        "85efb47897cbc694bd8fa31b087666b789f9fb6029c6d440dc74ef41bbf9631e",
     ];
 
     #[test]

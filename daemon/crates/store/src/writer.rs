@@ -341,7 +341,6 @@ impl Writer {
             queued.work.answer(Err(WorkError::Closed));
         }
         if !matches!(self.condition, Condition::Broken(_)) {
-            let _ = self.transactor.connection.execute_batch("PRAGMA optimize");
             self.truncate_log();
             // The log is empty, so closing may remove it.
             let _ =

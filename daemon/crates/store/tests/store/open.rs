@@ -204,7 +204,7 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
         Connection::open(path).unwrap().execute_batch("PRAGMA user_version = 999").unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 8, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 9, .. }), "{error:?}");
 
     // Also if the log has changes.
     let error = refuses(|path| {
@@ -218,7 +218,7 @@ async fn an_unreadable_database_is_refused_and_not_changed() {
         fs::write(wal, &left[1]).unwrap();
     })
     .await;
-    assert!(matches!(error, OpenError::Newer { found: 999, known: 8, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::Newer { found: 999, known: 9, .. }), "{error:?}");
 
     let error = refuses(|path| {
         fs::rename(path, path.with_file_name("elsewhere.db")).unwrap();
@@ -490,6 +490,27 @@ fn queued_call() -> ActiveCall {
         started_at: None,
         attempt: 0,
     }
+}
+
+/// With statistics of a database that had one conversation, SQLite reads the records of all conversations for each of them.
+#[tokio::test]
+async fn no_statistics_mislead_the_choice_of_an_index() {
+    let home = Home::new();
+    let statistics = || -> i64 {
+        let database = Connection::open(home.path()).unwrap();
+        let count = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'";
+        database.query_row(count, [], |row| row.get(0)).unwrap()
+    };
+    let store = home.open();
+    story(&store).await;
+    store.close().await;
+    assert_eq!(statistics(), 0);
+
+    // Schema 8 had them.
+    Connection::open(home.path()).unwrap().execute_batch("ANALYZE; PRAGMA user_version = 8").unwrap();
+    assert_ne!(statistics(), 0);
+    home.open().close().await;
+    assert_eq!(statistics(), 0);
 }
 
 #[tokio::test]
