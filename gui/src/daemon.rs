@@ -12,7 +12,7 @@ use abide_client::{
         notification::Notification,
     },
 };
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::{Stream, stream};
 use iced::Subscription;
 use std::{
     hash::{Hash, Hasher},
@@ -129,42 +129,76 @@ impl Hash for Source {
 }
 
 fn updates(source: &Source) -> impl Stream<Item = Vec<Update>> + use<> {
-    let daemon = source.daemon.clone();
-    let scope = source.scope;
-    let is_first = scope == Scope::Overview;
-    let heeding = daemon.clone();
-    let connect = move || {
-        let mut connector = daemon.connector(is_first);
-        async move { connector.connect().await }
-    };
-    // Created at the first poll, because that is inside the runtime.
-    stream::once(async move { Live::eventually(connect, scope, None, LiveOptions::default()) }).flat_map(
-        move |live| {
-            let daemon = heeding.clone();
-            stream::unfold(Some((live, Instant::now())), move |state| batch(daemon.clone(), state))
-        },
-    )
+    let feed = Feed::new(source.daemon.clone(), source.scope);
+    // The first update is awaited at the first poll, because that is inside the runtime.
+    stream::unfold((feed, Instant::now()), |(mut feed, next_frame)| async move {
+        let batch = feed.batch(next_frame).await?;
+        Some((batch, (feed, Instant::now() + FRAME)))
+    })
 }
 
-/// One batch: an update, at once if the last batch is a frame ago, with all that come before the frame is over.
-async fn batch(
+/// The updates of one subscription.
+struct Feed {
     daemon: Daemon,
-    state: Option<(Live, Instant)>,
-) -> Option<(Vec<Update>, Option<(Live, Instant)>)> {
-    let (mut live, next_frame) = state?;
-    let mut batch = vec![daemon.heeded(live.next().await)];
-    while batch.len() < MAX_BATCH && !is_end(&batch) {
-        match timeout_at(next_frame, live.next()).await {
-            Ok(update) => batch.push(daemon.heeded(update)),
-            Err(_) => break,
+    scope: Scope,
+    live: Option<Live>,
+    /// The daemon could not be started: that was handed out, and the feed waits for somebody else to start one.
+    is_waiting: Arc<AtomicBool>,
+}
+
+impl Feed {
+    fn new(daemon: Daemon, scope: Scope) -> Self {
+        Self { daemon, scope, live: None, is_waiting: Arc::default() }
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.is_waiting.load(Ordering::Relaxed)
+    }
+
+    /// Only the overview starts a daemon, and not after a start that failed.
+    fn live(&mut self) -> &mut Live {
+        let (daemon, is_overview) = (self.daemon.clone(), self.scope == Scope::Overview);
+        let is_waiting = Arc::clone(&self.is_waiting);
+        let connect = move || {
+            let mut connector = daemon.connector(is_overview && !is_waiting.load(Ordering::Relaxed));
+            async move { connector.connect().await }
+        };
+        let scope = self.scope;
+        self.live.get_or_insert_with(|| Live::eventually(connect, scope, None, LiveOptions::default()))
+    }
+
+    /// The next update for the window. `None`: there is none any more.
+    async fn next(&mut self) -> Option<Update> {
+        loop {
+            let update = self.live().next().await;
+            match &update {
+                // The window shows why the start failed until a daemon is there.
+                Update::Disconnected { .. } if self.is_waiting() => continue,
+                Update::Ended { .. } if self.is_waiting() => return None,
+                Update::Ended { .. } => {
+                    self.live = None;
+                    self.is_waiting.store(true, Ordering::Relaxed);
+                }
+                Update::Snapshot(_) | Update::Reconnected(_) => {
+                    self.is_waiting.store(false, Ordering::Relaxed);
+                }
+                Update::Disconnected { .. } | Update::Notification(_) => {}
+            }
+            return Some(self.daemon.heeded(update));
         }
     }
-    let is_over = is_end(&batch);
-    Some((batch, (!is_over).then(|| (live, Instant::now() + FRAME))))
-}
 
-fn is_end(batch: &[Update]) -> bool {
-    matches!(batch.last(), Some(Update::Ended { .. }))
+    /// One batch: an update, at once if the last batch is a frame ago, with all that come before the frame is over.
+    async fn batch(&mut self, next_frame: Instant) -> Option<Vec<Update>> {
+        let mut batch = vec![self.next().await?];
+        while batch.len() < MAX_BATCH {
+            match timeout_at(next_frame, self.next()).await {
+                Ok(Some(update)) => batch.push(update),
+                Ok(None) | Err(_) => break,
+            }
+        }
+        Some(batch)
+    }
 }
 
 impl From<ConnectError> for Failure {

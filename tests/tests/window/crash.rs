@@ -89,6 +89,28 @@ async fn kill_of_the_daemon_under_an_open_window() {
     world.daemon.cli().ok(&["daemon", "stop"]).await;
 }
 
+/// Otherwise what waits for the person would wait unseen: the window had given up for good.
+#[tokio::test]
+async fn a_daemon_that_the_window_could_not_start_is_shown_when_somebody_else_starts_it() {
+    let mut world = World::start().await;
+    let Some(screen) = Screen::start("could_not_start").await else { return };
+    let window = screen.open(&world.daemon).await;
+    let file = world.daemon.home().config_file();
+    let valid = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{valid}\n[tsak]\n")).unwrap();
+    world.daemon.kill();
+    let log = world.daemon.home().state_dir.join("start.log");
+    wait::wait_until("the window's start of a daemon to fail", async || {
+        std::fs::read_to_string(&log).is_ok_and(|log| log.contains("tsak"))
+    })
+    .await;
+    window.wait_disconnected().await;
+    std::fs::write(&file, valid).unwrap();
+    world.daemon.up().await;
+    window.wait_connected().await;
+    world.daemon.cli().ok(&["daemon", "stop"]).await;
+}
+
 #[tokio::test]
 async fn kill_of_both_window_and_daemon() {
     let mut world = World::start().await;
