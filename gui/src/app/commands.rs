@@ -224,8 +224,7 @@ impl App {
 
     /// The next conversation that needs the person, in a circle.
     fn next_that_needs_me(&mut self) -> Task<Message> {
-        let waiting: Vec<ConversationId> =
-            self.sidebar.groups(&self.overview, self.look()).needs_you.iter().map(|line| line.id).collect();
+        let waiting = self.sidebar.needing_you(&self.overview, self.look());
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation).map(|open| open.id());
         let after = waiting.iter().position(|id| Some(*id) == open).map_or(0, |at| at + 1);
         match waiting.get(after).or(waiting.first()) {

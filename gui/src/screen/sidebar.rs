@@ -190,8 +190,18 @@ impl Screen {
     /// The groups, filtered by the search.
     #[must_use]
     pub fn groups(&self, overview: &OverviewView, look: Look) -> Groups {
+        self.groups_with(&self.search.query().to_lowercase(), overview, look)
+    }
+
+    /// The conversations that need the person, also those that the search leaves out; the longest wait comes first.
+    #[must_use]
+    pub fn needing_you(&self, overview: &OverviewView, look: Look) -> Vec<ConversationId> {
+        self.groups_with("", overview, look).needs_you.iter().map(|line| line.id).collect()
+    }
+
+    /// The groups of the conversations that contain `query`, which is in lower case.
+    fn groups_with(&self, query: &str, overview: &OverviewView, look: Look) -> Groups {
         let mut groups = Groups::default();
-        let query = self.search.query().to_lowercase();
         let mut waits = BTreeMap::<ConversationId, &InboxItem>::new();
         for item in overview.inbox().items() {
             waits.entry(item.conversation_id).or_insert(item);
@@ -209,7 +219,7 @@ impl Screen {
             let is_found = query.is_empty()
                 || [&line.title, &line.doing, &conversation.workspace]
                     .iter()
-                    .any(|t| t.to_lowercase().contains(&query));
+                    .any(|t| t.to_lowercase().contains(query));
             if !is_found {
                 continue;
             }

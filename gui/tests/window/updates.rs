@@ -154,6 +154,15 @@ fn keys_move_between_pages() {
 }
 
 #[test]
+fn the_key_for_what_needs_the_person_ignores_the_search() {
+    let mut window = preset::waiting_question();
+    window.tell(Message::Key(Command::New));
+    window.tell(Message::Sidebar(sidebar::Message::QueryChanged("nothing like it".into())));
+    window.tell(Message::Key(Command::NextThatNeedsMe));
+    assert_eq!(window.app.page(), Page::Conversation);
+}
+
+#[test]
 fn a_search_finds_by_title_and_folder() {
     let mut window = preset::ended(EndReason::Completed);
     window.tell(Message::Sidebar(sidebar::Message::QueryChanged("nothing like it".into())));
