@@ -81,7 +81,7 @@ pub enum RecordBody {
     /// Decisions on this call that were remembered in this conversation no longer count. Only in older records: forgetting is
     /// recorded in no conversation.
     RuleForgotten(RuleForgotten),
-    /// Tasks beneath this one have ended, and their results go to its model. It is in the append of their end.
+    /// Sub-tasks have ended, and their results are delivered to the task's model. It is in the append of their end.
     ResultsDelivered(ResultsDelivered),
 }
 
@@ -259,19 +259,19 @@ pub enum ModelErrorKind {
     Overloaded,
     /// Could not connect, or the stream was cut.
     Network,
-    /// Nothing came for too long.
+    /// The provider sent nothing for too long.
     Stalled,
     /// The request is longer than the model's context.
     ContextOverflow,
-    /// The provider would not answer.
+    /// The provider declined to answer.
     Refused,
-    /// The provider finds the request wrong.
+    /// The provider rejected the request as invalid.
     BadRequest,
-    /// What came back makes no sense.
+    /// The response could not be decoded.
     Malformed,
-    /// No such provider or model.
+    /// The provider or model does not exist.
     NotFound,
-    /// The daemon went away, or cancelled it.
+    /// The daemon ended during the request, or cancelled it.
     Interrupted,
     /// Nothing answers at the address: connection refused, unknown host, a certificate that is not accepted.
     Unreachable,
@@ -463,7 +463,7 @@ pub struct Compacted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Restarted {
-    /// Starts of the daemon in a row without progress of the root task or a task beneath it.
+    /// Starts of the daemon in a row without progress of the root task or a sub-task.
     pub without_progress: u32,
     /// (Older records do not say: a restart of the daemon.)
     #[serde(default)]
@@ -474,7 +474,7 @@ pub struct Restarted {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interruption {
-    /// The daemon that did it went away, and another one started.
+    /// The daemon ended during the work, and another one started.
     #[default]
     DaemonRestarted,
     /// Records of the conversation could not be appended, and everything under way was cancelled.

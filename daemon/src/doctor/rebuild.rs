@@ -57,7 +57,7 @@ async fn projections(store: &Store) -> Result<Rebuilt, RebuildError> {
     Ok(rebuilt)
 }
 
-/// The projection of each task after its last record. A history keeps only the newest root task and those beneath it, so earlier roots
+/// The projection of each task after its last record. A history keeps only the newest root task and its sub-tasks, so earlier roots
 /// are taken before the next one starts.
 fn tasks(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
     let mut history = History::default();
@@ -89,7 +89,7 @@ mod tests {
     use tempfile::TempDir;
     use uuid::Uuid;
 
-    /// For an earlier root, the newest root, and all tasks beneath them.
+    /// For an earlier root, the newest root, and all their sub-tasks.
     #[tokio::test]
     async fn a_rebuild_gives_the_same_tasks_of_all_trees() {
         let folder = TempDir::new().unwrap();

@@ -230,7 +230,7 @@ async fn when_the_daemon_ends_waiting_callers_get_shutting_down() {
 
 /// A sub-task of a paused task is held; it is addressed by its own id, and ends with the root.
 #[tokio::test]
-async fn a_task_beneath_another_lives_in_its_conversation() {
+async fn a_sub_task_belongs_to_the_conversation_of_its_parent() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path(), 0);
     paused_task(&store).await;

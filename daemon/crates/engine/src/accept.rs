@@ -48,7 +48,7 @@ pub fn accept(history: &History, mut input: Input, mint: &mut Mint) -> Result<Ve
     Ok(with_relatives(history, records, &mut shown, mint))
 }
 
-/// The records of the input itself, without those for tasks above and beneath.
+/// The records of the input itself, without those for its parents and sub-tasks.
 fn input_records(
     history: &History,
     input: Input,

@@ -23,7 +23,7 @@ pub enum Input {
         archived: bool,
     },
     Start(Box<Start>),
-    /// A task starts another one beneath it; no client can.
+    /// A task starts a sub-task; no client can.
     Fork(Box<Fork>),
     Stop {
         task: TaskId,
@@ -95,7 +95,7 @@ pub struct Start {
     pub head: TaskStarted,
 }
 
-/// A new task beneath a live one.
+/// A new sub-task of a live task.
 #[derive(Debug, Clone)]
 pub struct Fork {
     pub parent: TaskId,

@@ -196,7 +196,7 @@ impl Task {
         self.paused.or(self.held).or_else(|| self.own_hold())
     }
 
-    /// Why it holds what is beneath it, whatever is above.
+    /// Why it holds its sub-tasks, whatever its parents do.
     pub(crate) fn own_hold(&self) -> Option<PauseReason> {
         let asks = || self.questions.values().any(|q| q.kind == QuestionKind::Restart);
         self.paused.or_else(|| asks().then_some(PauseReason::Restart))

@@ -39,7 +39,7 @@ async fn control(
     let (task, conversation) = locate(service, &params.task_id).await?;
     let applied = match service.sessions.command(conversation, command(task)).await {
         Ok(applied) => applied,
-        // The actor knows only the newest root task and those beneath it; the store knows all.
+        // The actor knows only the newest root task and its sub-tasks; the store knows all tasks.
         Err(CommandError::Refused(Refusal::Ended(_) | Refusal::NoTask | Refusal::NotPaused)) => {
             return Err(explain_state(service, task).await?.into());
         }

@@ -1,5 +1,5 @@
-//! When a task ends, all tasks beneath it end first, and its result is delivered to its parent. All of it is in the append of the end:
-//! no task lives on beneath an ended one, and each result is delivered exactly once.
+//! When a task ends, its sub-tasks end first, and its result is delivered to its parent. All of it is in the append of the end: no
+//! sub-task outlives its parent, and each result is delivered exactly once.
 
 use super::{Draft, End};
 use crate::{history::History, input::Shown, mint::Mint, task::Task};
@@ -27,10 +27,10 @@ pub(crate) fn with_relatives(
             all.push(record);
             continue;
         };
-        for beneath in history.live().filter(|other| history.is_within(other.id, task.id)) {
-            if !ended.contains(&beneath.id) {
-                ended.push(beneath.id);
-                all.extend(end_beneath(beneath, shown, mint));
+        for sub_task in history.live().filter(|other| history.is_within(other.id, task.id)) {
+            if !ended.contains(&sub_task.id) {
+                ended.push(sub_task.id);
+                all.extend(end_sub_task(sub_task, shown, mint));
             }
         }
         let parent = task.head.parent_id.and_then(|id| history.task(id));
@@ -50,7 +50,7 @@ fn ending<'h, 'r>(history: &'h History, record: &'r NewRecord) -> Option<(&'h Ta
     }
 }
 
-fn end_beneath(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
+fn end_sub_task(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.keep_shown(task, shown);
     draft.end(task, End::of(EndReason::ParentEnded));

@@ -24,7 +24,7 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
     Ok(records)
 }
 
-/// Starts a task beneath a live one.
+/// Starts a sub-task of a live task.
 pub(super) fn fork(parent: &Task, fork: Fork, mint: &mut Mint) -> Vec<NewRecord> {
     let depth = parent.head.depth.saturating_add(1);
     begin(fork.task, TaskStarted { parent_id: Some(parent.id), depth, ..fork.head }, mint)

@@ -123,9 +123,9 @@ impl<H: Host> Driver<H> {
             let above = changed.iter().flat_map(|id| self.history.ancestors(*id)).map(|task| task.id);
             let mut more: Vec<TaskId> = above.collect();
             for holder in records.iter().filter(|record| changes_hold(&record.body)) {
-                let beneath =
+                let is_within =
                     |task: &&Task| holder.task_id.is_some_and(|id| self.history.is_within(task.id, id));
-                more.extend(self.history.live().filter(beneath).map(|task| task.id));
+                more.extend(self.history.live().filter(is_within).map(|task| task.id));
             }
             changed.extend(more);
         }
