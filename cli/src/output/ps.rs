@@ -71,6 +71,12 @@ pub(crate) fn status(task: &AgentTask) -> (String, Style) {
         Status::WaitingUser => (needs_you(task, "answer"), NEEDS_YOU),
         Status::WaitingApproval => (needs_you(task, "approval"), NEEDS_YOU),
         Status::WaitingChildren => words("waits for children", PLAIN),
+        // The inbox has what waits, paused or not.
+        Status::Paused if task.pause_reason == Some(PauseReason::User) && !task.pending.is_empty() => {
+            let is_question = task.pending.iter().any(|p| matches!(p, Pending::Question(_)));
+            let one = if is_question { "answer" } else { "approval" };
+            (format!("{} (paused)", needs_you(task, one)), NEEDS_YOU)
+        }
         Status::Paused => {
             let why = match task.pause_reason {
                 Some(PauseReason::User) => "paused: by you",
@@ -89,7 +95,7 @@ fn needs_you(task: &AgentTask, one: &str) -> String {
     let approvals = task.pending.iter().filter(|p| matches!(p, Pending::Approval(_))).count();
     let questions = task.pending.len() - approvals;
     match (approvals, questions) {
-        (0 | 1, 0 | 1) => format!("needs you: {one}"),
+        (0, 0 | 1) | (1, 0) => format!("needs you: {one}"),
         (a, 0) => format!("needs you: {a} approvals"),
         (0, q) => format!("needs you: {q} answers"),
         (a, q) => format!("needs you: {} things", a + q),
@@ -164,6 +170,19 @@ mod tests {
         assert_eq!(words(Status::Thinking), "pauses after this reply");
         assert_eq!(words(Status::ToolExecuting), "pauses after this call");
         assert_eq!(words(Status::Paused), "paused: by you");
+    }
+
+    #[test]
+    fn a_paused_task_with_an_open_item_needs_the_person() {
+        let words = |pending| {
+            let pause_reason = Some(PauseReason::User);
+            super::status(&AgentTask { status: Status::Paused, pause_reason, pending, ..fixture::task() }).0
+        };
+        let (question, approval) =
+            (Pending::Question(fixture::question()), Pending::Approval(fixture::approval()));
+        assert_eq!(words(vec![question.clone()]), "needs you: answer (paused)");
+        assert_eq!(words(vec![approval.clone()]), "needs you: approval (paused)");
+        assert_eq!(words(vec![question, approval]), "needs you: 2 things (paused)");
     }
 
     #[test]
