@@ -155,16 +155,18 @@ impl Feed {
         self.is_waiting.load(Ordering::Relaxed)
     }
 
-    /// Only the overview starts a daemon, and not after a start that failed.
     fn live(&mut self) -> &mut Live {
-        let (daemon, is_overview) = (self.daemon.clone(), self.scope == Scope::Overview);
-        let is_waiting = Arc::clone(&self.is_waiting);
-        let connect = move || {
-            let mut connector = daemon.connector(is_overview && !is_waiting.load(Ordering::Relaxed));
-            async move { connector.connect().await }
-        };
-        let scope = self.scope;
-        self.live.get_or_insert_with(|| Live::eventually(connect, scope, None, LiveOptions::default()))
+        // Made once, not with each update.
+        self.live.get_or_insert_with(|| {
+            let (daemon, scope, is_waiting) = (self.daemon.clone(), self.scope, Arc::clone(&self.is_waiting));
+            let connect = move || {
+                // Only the overview starts a daemon, and not after a start that failed.
+                let starts = scope == Scope::Overview && !is_waiting.load(Ordering::Relaxed);
+                let mut connector = daemon.connector(starts);
+                async move { connector.connect().await }
+            };
+            Live::eventually(connect, scope, None, LiveOptions::default())
+        })
     }
 
     /// The next update for the window. `None`: there is none any more.
