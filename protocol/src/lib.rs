@@ -1,6 +1,6 @@
 //! The words and the wire of Abide: types and pure encoding, no I/O, no clock, no logic.
 //!
-//! * data: [`conversation`], [`task`], [`message`], [`event`], [`inbox`], [`transcript`], [`record`]
+//! * data: [`conversation`], [`task`], [`message`], [`event`], [`inbox`], [`transcript`], [`shape`], [`record`]
 //! * requests: [`method`] (one table), [`error`]
 //! * notifications: [`notification`]
 //! * [`limits`]
@@ -25,6 +25,7 @@ pub mod method;
 pub mod notification;
 pub mod provider;
 pub mod record;
+pub mod shape;
 pub mod task;
 mod time;
 pub mod transcript;

@@ -14,6 +14,9 @@ pub(super) const BROKEN: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"c
 pub(super) const REPORTED: &str =
     "data: {\"error\":{\"message\":\"The engine is overloaded\",\"type\":\"server_error\",\"code\":503}}\n\n";
 
+/// The fields that may differ between requests of a conversation: the shape of the reply.
+const SHAPE: [&str; 2] = ["tool_choice", "response_format"];
+
 #[derive(Deserialize)]
 struct Message {
     role: String,
@@ -48,8 +51,11 @@ pub(super) fn read(body: &str) -> Result<View, String> {
     }
     let raw: Vec<Box<RawValue>> =
         serde_json::from_str(messages.get()).map_err(|e| format!("`messages` is no list: {e}"))?;
+    if fields.contains_key("tool_choice") && !fields.contains_key("tools") {
+        return Err("`tool_choice` without `tools`".to_owned());
+    }
     let mut view = View::default();
-    for (name, value) in &fields {
+    for (name, value) in fields.iter().filter(|(name, _)| !SHAPE.contains(&name.as_str())) {
         view.head.push_str(&format!("{name}: {value}\n"));
     }
     for (at, raw) in raw.iter().enumerate() {

@@ -86,6 +86,25 @@ async fn what_a_strict_provider_refuses_is_a_400_and_a_violation() {
     }
 }
 
+/// The phase decides which reply it wants; the part of the request that the provider caches stays.
+#[tokio::test]
+async fn the_shape_of_the_reply_may_differ_from_request_to_request() {
+    let server = ModelServer::start().await;
+    server.script("talk", [Turn::say("one"), Turn::say("two")]);
+    let body = json!({ "model": "m", "stream": true, "tools": [], "messages": [user(USER)] });
+    let mut shaped = body.clone();
+    shaped["tool_choice"] = "none".into();
+    shaped["response_format"] =
+        json!({ "type": "json_schema", "json_schema": { "name": "plan", "schema": {} } });
+    for body in [&body, &shaped, &body] {
+        let (status, text) = ask(&server, "/v1/chat/completions", body).await;
+        assert_eq!(status, 200, "{text}");
+    }
+    shaped.as_object_mut().unwrap().remove("tools");
+    let (status, _) = ask(&server, "/v1/chat/completions", &shaped).await;
+    assert_eq!((status, server.take_violations().len()), (400, 1), "there is nothing to choose from");
+}
+
 #[tokio::test]
 async fn thinking_comes_back_with_its_signature() {
     let server = ModelServer::start().await;

@@ -2,7 +2,8 @@
 //!
 //! No other crate knows a model's HTTP API. Invariants:
 //!
-//! * [`Models::complete`] is one attempt. It never retries, and dropping it cancels the request on the wire.
+//! * [`Models::complete`] is one attempt. It never retries, and dropping it cancels the request on the wire. (A provider that refuses
+//!   a schema for the reply has not worked yet: the request is sent without it, once for each provider.)
 //! * The same entries always become the same bytes, and a longer transcript begins with the bytes of the shorter one, so that
 //!   providers can cache the prefix.
 //! * A provider's own JSON (`opaque`) goes back verbatim, and only to the api and model that it came from.
@@ -27,6 +28,7 @@ mod quote;
 mod replay;
 mod request;
 mod script;
+mod shape;
 mod sse;
 mod wire;
 mod written;

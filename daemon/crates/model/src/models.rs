@@ -9,10 +9,12 @@ use crate::{
     http::{Http, Peer},
     price::Prices,
     request::{MAX_RAW, ModelEvent, ModelRequest, Sink},
+    shape,
     wire::{Place, Server},
 };
 use abide_protocol::{
     record::{ModelErrorKind, Trace},
+    shape::ToolUse,
     transcript::Reply,
 };
 use std::sync::Arc;
@@ -67,6 +69,9 @@ impl Models {
         let peer = self.peer(provider, model);
         let on_event = &mut |event| on_event(kept(&peer, event));
         let mut reply = provider.server.complete(&peer, &request, on_event).await?;
+        if request.shape.tools == ToolUse::Forbidden {
+            reply = shape::without_calls(reply);
+        }
         let host = reqwest::Url::parse(&provider.config.base_url).ok();
         let host = host.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
         if let Some(price) = self.prices.get(&provider.config.name, model, host) {

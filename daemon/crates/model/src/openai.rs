@@ -11,9 +11,13 @@ use crate::{
     sse::Events,
     wire::{Place, Server, Wire},
 };
-use abide_protocol::transcript::Reply;
+use abide_protocol::{record::ModelErrorKind, shape::OutputSchema, transcript::Reply};
 use futures_util::future::BoxFuture;
-use reqwest::header::{AUTHORIZATION, HeaderMap};
+use reqwest::{
+    Response,
+    header::{AUTHORIZATION, HeaderMap},
+};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) const WIRE: Wire = Wire {
     name: "openai-chat",
@@ -22,10 +26,14 @@ pub(crate) const WIRE: Wire = Wire {
         is_imitated: true,
         base_url: "It is what comes before /chat/completions, and mostly ends in /v1",
     },
-    server: |_| Box::new(Chat),
+    server: |_| Box::new(Chat::default()),
 };
 
-struct Chat;
+#[derive(Default)]
+struct Chat {
+    /// The provider has refused a request because of its schema for the reply.
+    refuses_schemas: AtomicBool,
+}
 
 impl Server for Chat {
     fn complete<'a>(
@@ -34,7 +42,7 @@ impl Server for Chat {
         request: &'a ModelRequest,
         sink: Sink<'a>,
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        Box::pin(complete(peer, request, sink))
+        Box::pin(self.complete(peer, request, sink))
     }
 
     fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
@@ -42,12 +50,44 @@ impl Server for Chat {
     }
 }
 
-async fn complete(peer: &Peer<'_>, request: &ModelRequest, sink: Sink<'_>) -> Result<Reply, ModelError> {
+impl Chat {
+    /// A provider that does not know schemas says so before any work: the same attempt goes on without the schema.
+    async fn complete(
+        &self,
+        peer: &Peer<'_>,
+        request: &ModelRequest,
+        sink: Sink<'_>,
+    ) -> Result<Reply, ModelError> {
+        let schema = request.shape.output_schema.as_deref();
+        let schema = schema.filter(|_| !self.refuses_schemas.load(Ordering::Relaxed));
+        let response = match post(peer, request, schema).await {
+            Err(error) if schema.is_some() && is_about_schemas(&error) => {
+                self.refuses_schemas.store(true, Ordering::Relaxed);
+                post(peer, request, None).await?
+            }
+            response => response?,
+        };
+        read(peer, Events::of(peer, response).await?, sink).await
+    }
+}
+
+async fn post(
+    peer: &Peer<'_>,
+    request: &ModelRequest,
+    schema: Option<&OutputSchema>,
+) -> Result<Response, ModelError> {
     let url = peer.url("", "/chat/completions")?;
-    let body = request::body(peer.model, request, url.host_str() == Some("api.openai.com"))
-        .map_err(|e| peer.unsendable(&e))?;
-    let response = peer.post(url, headers(peer)?, body).await?;
-    read(peer, Events::of(peer, response).await?, sink).await
+    let by_openai = url.host_str() == Some("api.openai.com");
+    let body = request::body(peer.model, request, by_openai, schema).map_err(|e| peer.unsendable(&e))?;
+    peer.post(url, headers(peer)?, body).await
+}
+
+/// Whether the provider names the field, by its name or by those that providers use in messages.
+fn is_about_schemas(error: &ModelError) -> bool {
+    const NAMES: [&str; 5] =
+        ["response_format", "response format", "json_schema", "json schema", "structured output"];
+    let message = error.message.to_lowercase();
+    error.kind == ModelErrorKind::BadRequest && NAMES.iter().any(|name| message.contains(name))
 }
 
 /// The reply assembled from the events.

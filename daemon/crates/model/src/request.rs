@@ -3,6 +3,7 @@
 use crate::written::Written;
 use abide_protocol::{
     record::Trace,
+    shape::RequestShape,
     transcript::{ToolSpec, Transcript},
 };
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub struct ModelRequest {
     pub written: Written,
     /// Absent: the provider's default, or the model's maximum where the API requires a number.
     pub max_output_tokens: Option<u32>,
+    /// Written after the transcript, so that no request shares it with another.
+    pub shape: RequestShape,
 }
 
 /// Live output. It is void until the reply is complete.

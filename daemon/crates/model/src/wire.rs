@@ -89,6 +89,7 @@ mod tests {
     };
     use abide_protocol::{
         method::daemon::ListModelsParams,
+        shape::RequestShape,
         transcript::{Block, Entry, Reply, StopReason, TextBlock, Usage},
     };
     use futures_util::future::{BoxFuture, FutureExt as _, ready};
@@ -151,6 +152,7 @@ mod tests {
             transcript: vec![Entry::User("hello".to_owned())].into(),
             written: Written::default(),
             max_output_tokens: None,
+            shape: RequestShape::default(),
         };
         let reply = models.complete(request, &mut |_| ()).await.unwrap();
         assert_eq!(reply.blocks, [Block::Text(TextBlock { text: "hello".to_owned(), opaque: None })]);

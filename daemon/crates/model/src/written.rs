@@ -61,13 +61,14 @@ pub(crate) struct Indexed<M> {
 }
 
 impl Written {
-    /// The body of a request. `head` writes it up to its list of messages, its last field, from the request and the model's name;
-    /// `from` returns the messages of the entries from an index on.
+    /// The body of a request. `head` writes it up to its list of messages, from the request and the model's name; `from` returns the
+    /// messages of the entries from an index on; `tail`, an object, has the fields that follow the list.
     pub(crate) fn body<M: Serialize>(
         model: &str,
         request: &ModelRequest,
         head: impl FnOnce() -> serde_json::Result<Vec<u8>>,
         from: impl FnOnce(usize) -> Messages<M>,
+        tail: &impl Serialize,
     ) -> serde_json::Result<Vec<u8>> {
         let mut kept = request.written.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out, so that nothing is kept after an error.
@@ -85,7 +86,7 @@ impl Written {
         let mut body = Vec::with_capacity(beginning.body.len() + END);
         body.extend_from_slice(&beginning.body);
         write(&mut body, open)?;
-        body.extend_from_slice(b"]}");
+        close(&mut body, tail)?;
         *kept = beginning;
         Ok(body)
     }
@@ -98,6 +99,18 @@ fn write<M: Serialize>(to: &mut Vec<u8>, messages: &[Indexed<M>]) -> serde_json:
         }
         serde_json::to_writer(&mut *to, &said.message)?;
     }
+    Ok(())
+}
+
+/// Ends the list and adds the fields of `tail`.
+fn close(body: &mut Vec<u8>, tail: &impl Serialize) -> serde_json::Result<()> {
+    body.push(b']');
+    let tail = serde_json::to_vec(tail)?;
+    let fields = tail.strip_prefix(b"{").unwrap_or(b"}");
+    if fields != b"}" {
+        body.push(b',');
+    }
+    body.extend_from_slice(fields);
     Ok(())
 }
 

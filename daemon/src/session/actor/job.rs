@@ -7,7 +7,7 @@ use crate::{
 };
 use abide_engine::{Effect, driver::Gate};
 use abide_model::{ModelRequest, Written};
-use abide_protocol::{record::TaskStarted, transcript::ToolSpec};
+use abide_protocol::{record::TaskStarted, shape::RequestShape, transcript::ToolSpec};
 use abide_tools::Run;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -70,6 +70,7 @@ impl Actor {
                     transcript,
                     written: prefix.written.clone(),
                     max_output_tokens: None,
+                    shape: RequestShape::default(),
                 };
                 Some(Job::Model(Box::new(ModelJob {
                     conversation: self.id,

@@ -49,11 +49,16 @@ enum Role {
     Assistant,
 }
 
+/// Nothing follows the messages: another `tool_choice` would make the provider's cache of the messages useless, and there is no field
+/// for a schema of the reply.
+#[derive(Serialize)]
+struct Tail {}
+
 /// The request as JSON.
 pub(super) fn body(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     let entries = request.transcript.entries();
     let head = || head(model, request);
-    Written::body(model, request, head, |from| messages(model, entries, from))
+    Written::body(model, request, head, |from| messages(model, entries, from), &Tail {})
 }
 
 fn head(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {

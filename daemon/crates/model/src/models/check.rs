@@ -7,7 +7,7 @@ use crate::{
     request::{ModelEvent, ModelRequest},
     written::Written,
 };
-use abide_protocol::{record::ModelErrorKind, transcript::Entry};
+use abide_protocol::{record::ModelErrorKind, shape::RequestShape, transcript::Entry};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::oneshot;
 
@@ -50,6 +50,7 @@ impl Models {
             transcript: vec![Entry::User("Reply with the word OK.".to_owned())].into(),
             written: Written::default(),
             max_output_tokens: Some(MAX_TOKENS),
+            shape: RequestShape::default(),
         };
         let (spoke, first_word) = oneshot::channel();
         let mut spoke = Some(spoke);

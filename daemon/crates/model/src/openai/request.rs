@@ -5,10 +5,12 @@ use crate::{
     fields::Fields,
     replay,
     request::ModelRequest,
+    shape,
     written::{Indexed, Messages, Written},
 };
 use abide_protocol::{
     JsonText,
+    shape::OutputSchema,
     transcript::{Block, CallBlock, Entry, Reply, ToolSpec},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
@@ -62,11 +64,48 @@ enum Message<'a> {
     Assistant(Assistant<'a>),
 }
 
-/// The request as JSON. `by_openai`: for OpenAI itself, whose newer models want the limit under its newer name.
-pub(super) fn body(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {
+/// The fields that depend on the request's shape.
+#[derive(Serialize)]
+struct Tail<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    r#type: &'static str,
+    json_schema: Schema<'a>,
+}
+
+#[derive(Serialize)]
+struct Schema<'a> {
+    name: &'a str,
+    schema: &'a JsonText,
+    /// A strict schema has limits that a tool's parameters within it may not keep.
+    strict: bool,
+}
+
+impl<'a> From<&'a OutputSchema> for ResponseFormat<'a> {
+    fn from(output: &'a OutputSchema) -> Self {
+        let json_schema = Schema { name: &output.name, schema: &output.schema, strict: false };
+        Self { r#type: "json_schema", json_schema }
+    }
+}
+
+/// The request as JSON. `by_openai`: for OpenAI itself, whose newer models want the limit under its newer name. `schema`: that of the
+/// reply, if the provider is to enforce it.
+pub(super) fn body(
+    model: &str,
+    request: &ModelRequest,
+    by_openai: bool,
+    schema: Option<&OutputSchema>,
+) -> serde_json::Result<Vec<u8>> {
     let entries = request.transcript.entries();
     let head = || head(model, request, by_openai);
-    Written::body(model, request, head, |from| messages(model, entries, from))
+    let tail = Tail { tool_choice: shape::tool_choice(request), response_format: schema.map(Into::into) };
+    Written::body(model, request, head, |from| messages(model, entries, from), &tail)
 }
 
 fn head(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {

@@ -6,6 +6,7 @@ use abide_model::{
 };
 use abide_protocol::{
     CallId, JsonText,
+    shape::RequestShape,
     transcript::{EffectClass, Entry, Reply, ResultEntry, Risk, Tier, ToolSpec},
 };
 use serde_json::Value;
@@ -42,6 +43,7 @@ pub(crate) fn request(entries: Vec<Entry>) -> ModelRequest {
         transcript: entries.into(),
         written: Written::default(),
         max_output_tokens: None,
+        shape: RequestShape::default(),
     }
 }
 
@@ -96,8 +98,13 @@ pub(crate) async fn ask(models: &Models, request: ModelRequest) -> Outcome {
 
 /// One attempt that gets this response.
 pub(crate) async fn ask_once(api: Api, answer: Answer) -> Outcome {
+    ask_as(api, hello(), answer).await
+}
+
+/// One attempt with this request that gets this response.
+pub(crate) async fn ask_as(api: Api, request: ModelRequest, answer: Answer) -> Outcome {
     let server = Server::start(vec![answer]).await;
-    ask(&models(config(api, server.url())), hello()).await
+    ask(&models(config(api, server.url())), request).await
 }
 
 /// The HTTP request that is sent for these entries.

@@ -14,5 +14,6 @@ mod openai;
 mod prefix;
 mod script;
 mod server;
+mod shape;
 mod traces;
 mod transport;
