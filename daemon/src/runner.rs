@@ -71,7 +71,7 @@ impl Runner {
                 else {
                     return;
                 };
-                let outcome = ended.unwrap_or_else(|_| Some(model_call::panicked(task, item)));
+                let outcome = ended.unwrap_or_else(|_| Some(model_call::panicked(&runner, task, item)));
                 if let Some(input) = outcome {
                     deliver(effect, input).await;
                 }

@@ -58,7 +58,7 @@ pub enum MessageKind {
     Text,
     /// Sent by the tool `send_update`.
     Update,
-    /// The part of a reply that was shown when the task was stopped.
+    /// The part of a reply that was shown when the task ended.
     Partial,
     Question,
     Answer,

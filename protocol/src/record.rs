@@ -55,7 +55,7 @@ pub enum RecordBody {
     /// Withdraws the live output of its item.
     ModelFailed(ModelFailed),
     Reply(ReplyRecord),
-    /// The part of a reply that was shown when the task was stopped. A call in it is dropped.
+    /// The part of a reply that was shown when the task ended. A call in it is dropped.
     PartialReply(PartialReply),
     /// Arguments, permission and preview of a call, before anything of it runs. (Its name in older records is `call_planned`.)
     #[serde(alias = "call_planned")]

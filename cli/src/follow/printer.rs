@@ -29,6 +29,8 @@ pub(super) struct Printer {
     has_begun: bool,
     /// The reply that is being printed.
     current: Option<Reply>,
+    /// The last reply that broke while it was printed. If the task ends before the next attempt, its text becomes a message.
+    broken: Option<Reply>,
     /// Messages and events up to this cursor were printed.
     printed_to: Seq,
     /// The calls that were printed. A call is printed when it has finished, so its entry may be before the cursor.
@@ -55,6 +57,7 @@ impl Printer {
             extent,
             has_begun: false,
             current: None,
+            broken: None,
             printed_to: Seq(0),
             printed_calls: HashSet::new(),
             last_notice: String::new(),
@@ -152,6 +155,7 @@ impl Printer {
         screen: &mut Screen,
     ) -> io::Result<()> {
         match (m.role, m.kind) {
+            (Role::Agent, MessageKind::Partial) if self.is_printed_already(m) => Ok(()),
             (Role::Agent, MessageKind::Text | MessageKind::Update | MessageKind::Partial) => {
                 let current = self.current.take_if(|c| c.recorded == Some(m.seq));
                 let written = current.map(|c| c.written).unwrap_or_default();
@@ -183,6 +187,13 @@ impl Printer {
             }
             _ => screen.note(&message::aside(m)),
         }
+    }
+
+    /// Whether the message is of the broken reply, whose text was printed when it came.
+    fn is_printed_already(&self, partial: &Message) -> bool {
+        self.broken.as_ref().is_some_and(|broken| {
+            broken.item == DeltaItem::Reply(partial.id) && rest(&broken.written, &partial.text) == Some("")
+        })
     }
 
     /// Whether the last notice had this text.
@@ -269,7 +280,7 @@ impl Printer {
                 Ok(())
             }
             Some(_) => {
-                self.current = None;
+                self.broken = self.current.take();
                 screen.end_words()
             }
         }

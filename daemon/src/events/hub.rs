@@ -182,7 +182,7 @@ impl Hub {
         }
     }
 
-    /// The text already shown of a reply that is under way.
+    /// The text already shown of a reply that is not recorded.
     #[must_use]
     pub fn shown(&self, item: RecordId) -> String {
         self.lock().live.text(DeltaItem::Reply(item), DeltaKind::Text)

@@ -1,4 +1,4 @@
-//! Live output: given to new subscribers as partials, and kept by a stop.
+//! Live output: given to new subscribers as partials, and kept by an end that cuts a reply off.
 
 use abide_protocol::{
     ConversationId, TaskId,
@@ -21,12 +21,14 @@ pub struct Delta {
     pub text: String,
 }
 
-/// A running attempt.
+/// A running attempt, or the broken one of a reply whose next attempt has not begun.
 #[derive(Debug)]
 struct Item {
     conversation: ConversationId,
     task: TaskId,
     attempt: u32,
+    /// It has failed. Its text is kept in case the task ends before the next attempt begins; it is no longer live output.
+    is_broken: bool,
     texts: BTreeMap<DeltaKind, Text>,
 }
 
@@ -37,7 +39,7 @@ struct Text {
     text: String,
 }
 
-/// The running attempts according to the published records. Output of any other attempt is late, and dropped.
+/// The attempts according to the published records. Output of an attempt that does not run is late, and dropped.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     items: BTreeMap<DeltaItem, Item>,
@@ -47,10 +49,18 @@ impl Live {
     /// Starts and ends items as the records say.
     pub(super) fn record(&mut self, record: &Record) {
         match &record.body {
-            RecordBody::ModelRequested(r) => self.begin(record, DeltaItem::Reply(r.item), r.attempt),
+            RecordBody::ModelRequested(r) => {
+                self.items.retain(|_, item| !item.is_broken || Some(item.task) != record.task_id);
+                self.begin(record, DeltaItem::Reply(r.item), r.attempt);
+            }
             RecordBody::CallStarted(s) => self.begin(record, DeltaItem::Call(s.call_id), s.attempt),
             RecordBody::Reply(_) => drop(self.items.remove(&DeltaItem::Reply(record.id))),
-            RecordBody::ModelFailed(f) => drop(self.items.remove(&DeltaItem::Reply(f.item))),
+            RecordBody::ModelFailed(f) => {
+                if let Some(item) = self.items.get_mut(&DeltaItem::Reply(f.item)) {
+                    item.is_broken = true;
+                    item.texts.retain(|kind, _| *kind == DeltaKind::Text);
+                }
+            }
             RecordBody::CallFinished(f) => drop(self.items.remove(&DeltaItem::Call(f.call_id))),
             RecordBody::TaskEnded(_) => self.items.retain(|_, item| Some(item.task) != record.task_id),
             RecordBody::ConversationDeleted(_) => {
@@ -62,13 +72,15 @@ impl Live {
 
     fn begin(&mut self, record: &Record, item: DeltaItem, attempt: u32) {
         let Some(task) = record.task_id else { return };
-        let fresh = Item { conversation: record.conversation_id, task, attempt, texts: BTreeMap::new() };
+        let conversation = record.conversation_id;
+        let fresh = Item { conversation, task, attempt, is_broken: false, texts: BTreeMap::new() };
         self.items.insert(item, fresh);
     }
 
     /// Adds output and returns its offset. `None`: the attempt does not run.
     pub(super) fn add(&mut self, delta: &Delta) -> Option<u64> {
-        let item = self.items.get_mut(&delta.item).filter(|item| item.attempt == delta.attempt)?;
+        let runs = |item: &&mut Item| item.attempt == delta.attempt && !item.is_broken;
+        let item = self.items.get_mut(&delta.item).filter(runs)?;
         let live = item.texts.entry(delta.kind).or_default();
         let begins = live.offset + live.text.len() as u64;
         live.text.push_str(&delta.text);
@@ -86,12 +98,13 @@ impl Live {
     }
 
     pub(super) fn contains(&self, item: DeltaItem) -> bool {
-        self.items.contains_key(&item)
+        self.items.get(&item).is_some_and(|item| !item.is_broken)
     }
 
     pub(super) fn partials(&self, conversation: Option<ConversationId>) -> Vec<Partial> {
-        let wanted =
-            self.items.iter().filter(|(_, item)| conversation.is_none_or(|c| c == item.conversation));
+        let wanted = self.items.iter().filter(|(_, item)| {
+            !item.is_broken && conversation.is_none_or(|conversation| conversation == item.conversation)
+        });
         wanted
             .flat_map(|(id, item)| {
                 item.texts.iter().map(|(kind, live)| Partial {

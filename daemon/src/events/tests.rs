@@ -14,7 +14,10 @@ use abide_protocol::{
         subscription::{Scope, UnsubscribeReply},
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Notification, TaskUpdate},
-    record::{CallStarted, ModelRequested, NewRecord, Record, RecordBody, TaskEnded, Update},
+    record::{
+        CallStarted, ModelErrorKind, ModelFailed, ModelRequested, NewRecord, Record, RecordBody, TaskEnded,
+        Update,
+    },
     task::EndReason,
 };
 use abide_store::Committed;
@@ -160,6 +163,34 @@ async fn live_output_of_attempts_that_do_not_run_is_dropped() {
     let deltas = taken(&outbox).await;
     let deltas = deltas.iter().filter(|o| matches!(o, Outgoing::Notification(Notification::TaskDelta(_))));
     assert_eq!(deltas.count(), 2);
+}
+
+#[tokio::test]
+async fn the_text_of_a_broken_reply_is_kept_until_the_next_attempt() {
+    let hub = Hub::default();
+    let partials = || hub.join(SUBSCRIPTION, Scope::Conversation(CONVERSATION), Outbox::default()).1;
+    let request = |seq, item, attempt| {
+        let asked = ModelRequested { item, step: 1, attempt, phase: None };
+        committed(vec![record(seq, RecordBody::ModelRequested(asked))])
+    };
+    hub.publish(&request(1, ITEM, 1));
+    hub.delta(&delta(DeltaItem::Reply(ITEM), 1, DeltaKind::Text, "Half a"));
+    let live = partials();
+    assert_eq!(live.len(), 1);
+    let failed = ModelFailed {
+        item: ITEM,
+        attempt: 1,
+        kind: ModelErrorKind::Network,
+        message: String::new(),
+        retry_at: Some(Timestamp(1)),
+        sent: true,
+    };
+    hub.publish(&committed(vec![record(2, RecordBody::ModelFailed(failed))]));
+    hub.delta(&delta(DeltaItem::Reply(ITEM), 1, DeltaKind::Text, " late"));
+    assert!(partials().is_empty() && hub.still_live(live).is_empty(), "it is not live any more");
+    assert_eq!(hub.shown(ITEM), "Half a");
+    hub.publish(&request(3, RecordId(Uuid::from_u128(77)), 2));
+    assert_eq!(hub.shown(ITEM), "");
 }
 
 #[tokio::test]

@@ -45,7 +45,8 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
             tracing::info!(%task, attempt, kind = ?error.kind, "a model call failed");
             // A provider's message may quote the prompt.
             tracing::debug!(%task, "it failed because: {}", error.message);
-            Some(Input::ModelFailed { task, item, failure: failure(error), traces })
+            let failure = failure(error, runner.hub.shown(item));
+            Some(Input::ModelFailed { task, item, failure, traces })
         }
     }
 }
@@ -83,18 +84,19 @@ async fn assess(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<C
     })
 }
 
-fn failure(error: ModelError) -> ModelFailure {
+fn failure(error: ModelError, shown: String) -> ModelFailure {
     ModelFailure {
         kind: error.kind,
         message: error.message,
         retryable: error.retryable,
         retry_after_ms: error.retry_after_ms,
         sent: error.sent,
+        shown,
     }
 }
 
 /// The task waits for an outcome, so a panic needs one too.
-pub(super) fn panicked(task: TaskId, item: RecordId) -> Input {
+pub(super) fn panicked(runner: &Runner, task: TaskId, item: RecordId) -> Input {
     tracing::error!("a model call panicked; this is a defect");
     let failure = ModelFailure {
         kind: ModelErrorKind::Malformed,
@@ -102,6 +104,7 @@ pub(super) fn panicked(task: TaskId, item: RecordId) -> Input {
         retryable: false,
         retry_after_ms: None,
         sent: true,
+        shown: runner.hub.shown(item),
     };
     Input::ModelFailed { task, item, failure, traces: Traces::default() }
 }

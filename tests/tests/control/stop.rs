@@ -11,7 +11,7 @@ use abide_client::protocol::{
     task::{EndReason, Status},
 };
 use abide_tests::{
-    model_server::{Gate, Outcome, Turn},
+    model_server::{Fault, Gate, Outcome, Turn},
     wait,
     world::{World, named},
 };
@@ -60,6 +60,26 @@ async fn while_thinking_the_request_is_cancelled_and_the_shown_text_stays() {
     let partial = messages.iter().find(|m| m.kind == MessageKind::Partial).expect("what was shown stays");
     assert_eq!(partial.text, "Shown so far");
     assert!(!world.daemon.workspace().join("never").exists());
+}
+
+#[tokio::test]
+async fn between_two_attempts_the_shown_text_of_the_broken_reply_stays() {
+    let mut world = World::start().await;
+    let gate = Gate::new("a reply that breaks");
+    let fault = Fault::Stall { after: 700, gate: gate.clone() };
+    let script = [Turn::say("Shown so far").text(", and more".repeat(100)).but_first(fault)];
+    let task = world.run("broken", script).await;
+    let mut watcher = world.watch(task).await;
+    gate.reached().await;
+    watcher.wait_output("Shown so far").await;
+    // A paused task makes no other attempt, so the stop comes before the next one.
+    world.pause(task).await;
+    gate.open();
+    world.wait_status(task, Status::Paused).await;
+    stops_for_good(&mut world, task, "broken").await;
+    let (messages, _) = world.messages(task.conversation_id).await;
+    let partial = messages.iter().find(|m| m.kind == MessageKind::Partial).expect("what was shown stays");
+    assert_eq!(partial.text, "Shown so far");
 }
 
 #[tokio::test]

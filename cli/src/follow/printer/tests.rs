@@ -184,6 +184,19 @@ fn a_partial_reply_is_not_printed_twice() {
 }
 
 #[test]
+fn the_kept_text_of_a_broken_reply_is_not_printed_twice() {
+    let mut stage = Stage::new();
+    stage.delta(9, 1, 0, "half a wor");
+    stage.failed(2, "cut");
+    assert_eq!(stage.message(3, 9, MessageKind::Partial, "half a wor"), "");
+    let mut stage = Stage::new();
+    stage.delta(9, 1, 0, "half");
+    stage.failed(2, "cut");
+    let kept = stage.message(3, 9, MessageKind::Partial, "half a wor");
+    assert_eq!(kept, "\nhalf a wor\n", "it has text that was not printed");
+}
+
+#[test]
 fn a_call_is_printed_when_it_has_finished() {
     let mut stage = Stage::new();
     stage.delta(9, 1, 0, "I look");

@@ -205,7 +205,7 @@ impl<'a> Draft<'a> {
     /// Keeps the text already shown of a reply that is cut off.
     pub(crate) fn keep_shown(&mut self, task: &Task, shown: &mut Shown) {
         // It has the reply's id, so that clients replace the live text by this record.
-        if let Stage::Thinking { item, .. } = task.stage
+        if let Some(item) = task.unrecorded_reply()
             && let Some(text) = shown.remove(&item).filter(|text| !text.trim().is_empty())
         {
             self.push_as(item, RecordBody::PartialReply(PartialReply { text }));

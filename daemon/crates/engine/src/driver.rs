@@ -34,7 +34,7 @@ mod urgent;
 
 pub use event::{Event, Wants};
 pub use message::{Lane, Message};
-pub use order::{Append, AppendId, Applied, Failure, Gate, Order, StartedCall};
+pub use order::{Append, AppendId, Applied, CutOff, Failure, Gate, Order, StartedCall};
 
 use crate::{
     accept::{accept, ends_at},
@@ -44,6 +44,7 @@ use crate::{
     history::{History, Tail},
     input::{Input, Refusal, Shown},
     mint::Mint,
+    task::Task,
     view::view,
 };
 use abide_protocol::{ConversationId, TaskId, Timestamp, record::NewRecord};
@@ -209,11 +210,11 @@ impl<H: Host> Driver<H> {
     fn message(&mut self, message: Message<H>, mint: &mut Mint) {
         match &self.state {
             State::Ready => {
-                let effects = self.attempts_ended_by(&message, mint.at());
-                if effects.is_empty() {
+                let cut_off = self.cut_off_by(&message, mint.at());
+                if cut_off.is_empty() {
                     self.handle(message, Shown::new(), mint);
                 } else {
-                    self.kill(effects);
+                    self.kill(cut_off);
                     self.state = State::Killing(message);
                 }
             }
@@ -231,27 +232,26 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The attempts that a stop, a deletion or an expired limit ends. They are killed before the end is recorded, so that the record has
+    /// What a stop, a deletion or an expired limit cuts off. The attempts are killed before the end is recorded, so that the record has
     /// all text that clients were shown.
-    fn attempts_ended_by(&self, message: &Message<H>, at: Timestamp) -> Vec<Effect> {
-        let within = |ended: &[TaskId]| {
-            let is_ended = |task| ended.iter().any(|ended| self.history.is_within(task, *ended));
-            effects(&self.history).into_iter().filter(|effect| is_ended(effect.task())).collect()
-        };
-        match message {
-            Message::Command { command: Command::Stop { task }, .. } => within(&[*task]),
-            Message::Delete { .. } => effects(&self.history),
+    fn cut_off_by(&self, message: &Message<H>, at: Timestamp) -> CutOff {
+        let ended: Vec<TaskId> = match message {
+            Message::Command { command: Command::Stop { task }, .. } => vec![*task],
+            Message::Delete { .. } => self.history.root().map(|root| root.id).into_iter().collect(),
             Message::Wake => {
-                let expired = self.history.live().filter(|task| ends_at(task, at));
-                within(&expired.map(|task| task.id).collect::<Vec<_>>())
+                self.history.live().filter(|task| ends_at(task, at)).map(|task| task.id).collect()
             }
             Message::Command { .. } | Message::Fork { .. } | Message::Outcome { .. } => Vec::new(),
-        }
+        };
+        let is_ended = |task: TaskId| ended.iter().any(|ended| self.history.is_within(task, *ended));
+        let attempts = effects(&self.history).into_iter().filter(|effect| is_ended(effect.task()));
+        let tasks = self.history.live().filter(|task| is_ended(task.id));
+        CutOff { attempts: attempts.collect(), replies: tasks.filter_map(Task::unrecorded_reply).collect() }
     }
 
-    fn kill(&mut self, effects: Vec<Effect>) {
-        self.running.retain(|running| !effects.contains(running));
-        self.orders.push_back(Order::Kill(effects));
+    fn kill(&mut self, cut_off: CutOff) {
+        self.running.retain(|running| !cut_off.attempts.contains(running));
+        self.orders.push_back(Order::Kill(cut_off));
     }
 
     fn killed(&mut self, shown: Shown, mint: &mut Mint) {

@@ -83,7 +83,7 @@ pub enum Input {
     },
 }
 
-/// Text already shown of replies that were under way, by the item of the model call.
+/// Text already shown of replies that are not recorded, by the item of the model call.
 pub type Shown = BTreeMap<RecordId, String>;
 
 /// A new root task, with all settings resolved.
@@ -115,6 +115,8 @@ pub struct ModelFailure {
     pub retry_after_ms: Option<u64>,
     /// The request was sent.
     pub sent: bool,
+    /// The text that clients were shown of the reply.
+    pub shown: String,
 }
 
 /// Parts of an attempt's stream that are kept beside the reply.

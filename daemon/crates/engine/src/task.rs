@@ -65,6 +65,8 @@ pub enum Stage {
     },
     /// A model call failed; the next attempt starts at `until`.
     Backoff {
+        /// The reply that the failed attempt was to give.
+        item: RecordId,
         failed: u32,
         until: Timestamp,
         phase: Option<Phase>,
@@ -230,6 +232,15 @@ impl Task {
             Last::Text { stop: StopReason::Length, .. } => Some(Incomplete::Length),
             Last::Text { text, .. } if text.trim().is_empty() => Some(Incomplete::Empty),
             Last::Text { .. } | Last::Start | Last::Results { .. } | Last::Nudged => None,
+        }
+    }
+
+    /// The reply of which clients may have been shown text that is not recorded: it is under way, or it broke and no other attempt has
+    /// begun.
+    pub(crate) const fn unrecorded_reply(&self) -> Option<RecordId> {
+        match self.stage {
+            Stage::Thinking { item, .. } | Stage::Backoff { item, .. } => Some(item),
+            Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => None,
         }
     }
 

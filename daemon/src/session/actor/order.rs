@@ -5,7 +5,10 @@ use crate::{
     clock,
     session::{CommandError, Event, Order, mailbox::Lane, recover},
 };
-use abide_engine::{Effect, Refusal, Shown, driver::Append};
+use abide_engine::{
+    Refusal, Shown,
+    driver::{Append, CutOff},
+};
 use abide_fail_point::{Point, pass};
 use abide_protocol::CallId;
 use abide_store::{AppendError, TaskProjection};
@@ -26,7 +29,7 @@ impl Actor {
             Order::Withdraw(_) => self.pending = None,
             Order::Start { effect, gate } => self.start(effect, gate),
             Order::Cancel(effect) => drop(self.running.remove(&effect)),
-            Order::Kill(effects) => self.kill(&effects),
+            Order::Kill(cut_off) => self.kill(cut_off),
             Order::OpenGate => {
                 self.gate.send_replace(true);
                 self.gate = watch::channel(false).0;
@@ -106,14 +109,12 @@ impl Actor {
         }));
     }
 
-    fn kill(&mut self, effects: &[Effect]) {
-        let mut shown = Shown::new();
-        for effect in effects {
-            self.running.remove(effect);
-            if let Effect::Model { item, .. } = effect {
-                shown.insert(*item, self.sessions.inner.hub.shown(*item));
-            }
+    fn kill(&mut self, cut_off: CutOff) {
+        for attempt in &cut_off.attempts {
+            self.running.remove(attempt);
         }
+        let hub = &self.sessions.inner.hub;
+        let shown: Shown = cut_off.replies.into_iter().map(|item| (item, hub.shown(item))).collect();
         self.send(Event::Killed(shown));
     }
 

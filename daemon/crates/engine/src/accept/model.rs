@@ -1,6 +1,6 @@
 use super::{Draft, End, RetryPolicy};
 use crate::{
-    input::{ModelFailure, Refusal, Traces},
+    input::{ModelFailure, Refusal, Shown, Traces},
     mint::Mint,
     task::{Stage, Task},
 };
@@ -104,6 +104,7 @@ pub(super) fn failed(
         draft.push(RecordBody::Compacted(Compacted { elided: elidable }));
     }
     if retry_at.is_none() {
+        draft.keep_shown(task, &mut Shown::from([(item, failure.shown)]));
         let end = End { error: Some(failure.message.clone()), ..End::of(EndReason::Error) };
         draft.end(task, end.noticed(NoticeKind::Error, failure.message));
     }

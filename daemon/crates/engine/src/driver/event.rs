@@ -21,7 +21,7 @@ pub enum Event<H: Host> {
     Message(Message<H>),
     /// The next deferred message can be handled: the answer to [`Wants::HandleDeferred`].
     HandleDeferred,
-    /// The answer to [`super::Order::Kill`]: the text that clients were shown of the killed replies.
+    /// The answer to [`super::Order::Kill`]: the text that clients were shown of the replies.
     Killed(Shown),
     /// The append is committed and published.
     Committed(AppendId),

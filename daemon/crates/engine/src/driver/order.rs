@@ -1,6 +1,6 @@
 use super::{Host, Message};
 use crate::{effects::Effect, history::Checkpoint, input::Refusal, view::Projection};
-use abide_protocol::{CallId, TaskId, Timestamp, record::NewRecord, task::AgentTask};
+use abide_protocol::{CallId, RecordId, TaskId, Timestamp, record::NewRecord, task::AgentTask};
 
 /// An output of the driver. The host carries out orders one after the other, in the order in which they are given.
 #[derive(Debug)]
@@ -23,9 +23,9 @@ pub enum Order<H: Host> {
     },
     /// Cancel this attempt.
     Cancel(Effect),
-    /// Cancel those of these attempts that run, then report the text that clients were shown of their replies. Answered by
-    /// [`super::Event::Killed`], before any other event.
-    Kill(Vec<Effect>),
+    /// Cancel these attempts, then report the text that clients were shown of these replies. Answered by [`super::Event::Killed`],
+    /// before any other event.
+    Kill(CutOff),
     /// The append committed: the attempts that wait at the gate may act and show output.
     OpenGate,
     /// The append failed: the attempts that wait at the gate never act.
@@ -51,6 +51,21 @@ pub enum Order<H: Host> {
     Leave,
     /// Send this message to the conversation's next actor.
     PassOn(Message<H>),
+}
+
+/// What an end cuts off.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CutOff {
+    /// Some of them may not run any more.
+    pub attempts: Vec<Effect>,
+    /// Replies that are not recorded: those of the attempts, and those that broke and whose next attempt has not begun.
+    pub replies: Vec<RecordId>,
+}
+
+impl CutOff {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.attempts.is_empty() && self.replies.is_empty()
+    }
 }
 
 /// The number of an append, counted by its driver.

@@ -25,10 +25,10 @@ pub(super) struct Joined<H: Host> {
 impl<H: Host> Driver<H> {
     /// Lets an urgent message join the waiting append, once the attempts that it ends are killed.
     pub(super) fn join(&mut self, message: Message<H>, mint: &mut Mint) {
-        let effects = self.attempts_ended_by(&message, mint.at());
-        let kills = !effects.is_empty();
+        let cut_off = self.cut_off_by(&message, mint.at());
+        let kills = !cut_off.is_empty();
         if kills {
-            self.kill(effects);
+            self.kill(cut_off);
         }
         match mem::replace(&mut self.state, State::Ready) {
             State::Appending(mut appending) if kills => {

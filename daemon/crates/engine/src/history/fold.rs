@@ -310,6 +310,7 @@ fn model_failed(task: &mut Task, at: Timestamp, f: &record::ModelFailed) {
     task.was_reached |= f.sent;
     task.usage.model_calls += u64::from(f.sent);
     task.stage = f.retry_at.map_or(Stage::Idle, |until| Stage::Backoff {
+        item: f.item,
         failed: f.attempt,
         until,
         phase,

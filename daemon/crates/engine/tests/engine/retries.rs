@@ -4,9 +4,9 @@ use crate::{
     plan::{complete, read},
     world::World,
 };
-use abide_engine::{Input, ModelFailure, Refusal, Stage, Traces};
+use abide_engine::{Input, ModelFailure, Refusal, Shown, Stage, Traces};
 use abide_protocol::{
-    record::{ModelErrorKind, RecordBody, Trace},
+    record::{ModelErrorKind, NewRecord, RecordBody, Trace},
     task::{EndReason, Status},
     transcript::{Entry, StopReason},
 };
@@ -125,6 +125,55 @@ fn a_stop_between_two_attempts_counts_no_call() {
 }
 
 #[test]
+fn a_stop_between_two_attempts_records_the_shown_text_of_the_broken_reply() {
+    let mut w = World::started();
+    let item = w.item();
+    w.fail(ModelErrorKind::Network, true, None);
+    w.stop("Half a sen");
+    let partial = |r: &&NewRecord| matches!(&r.body, RecordBody::PartialReply(p) if p.text == "Half a sen");
+    assert_eq!(w.records.iter().find(partial).map(|r| r.id), Some(item));
+    assert_eq!(w.transcript(), ["user", "partial"]);
+}
+
+#[test]
+fn the_time_limit_between_two_attempts_records_the_shown_text_of_the_broken_reply() {
+    let mut w = World::started_with(|head| head.limits.max_duration_secs = 100);
+    let item = w.item();
+    w.fail(ModelErrorKind::RateLimited, true, Some(200_000));
+    w.pass(100_000);
+    w.input(Input::Wake { shown: Shown::from([(item, "Half a".to_owned())]) });
+    assert_eq!(w.end(), Some(EndReason::TimeLimit));
+    assert_eq!(w.transcript(), ["user", "partial"]);
+}
+
+#[test]
+fn the_failure_of_the_last_attempt_records_the_shown_text() {
+    let mut w = World::started();
+    let failure = ModelFailure {
+        kind: ModelErrorKind::Malformed,
+        message: "no".to_owned(),
+        retryable: false,
+        retry_after_ms: None,
+        sent: true,
+        shown: "Half a".to_owned(),
+    };
+    let (task, item) = (w.id, w.item());
+    w.input(Input::ModelFailed { task, item, failure, traces: Traces::default() });
+    assert_eq!(w.end(), Some(EndReason::Error));
+    assert_eq!(w.transcript(), ["user", "partial"]);
+}
+
+#[test]
+fn the_next_attempt_drops_the_shown_text_of_the_broken_reply() {
+    let mut w = World::started();
+    let item = w.item();
+    w.fail(ModelErrorKind::Network, true, None);
+    w.sleep();
+    w.input(Input::Stop { task: w.id, shown: Shown::from([(item, "Half a".to_owned())]) });
+    assert_eq!(w.transcript(), ["user"]);
+}
+
+#[test]
 fn traces_are_recorded_with_the_attempts_outcome() {
     let kept = Traces { kept: vec![Trace { what: "odd".to_owned(), raw: "?".to_owned() }], left_out: 0 };
     let left_out = Traces { kept: Vec::new(), left_out: 2 };
@@ -139,6 +188,7 @@ fn traces_are_recorded_with_the_attempts_outcome() {
         retryable: true,
         retry_after_ms: None,
         sent: true,
+        shown: String::new(),
     };
     let failed = Input::ModelFailed { task: w.id, item: w.item(), failure, traces: kept.clone() };
     let records = w.input(failed);
@@ -219,6 +269,7 @@ fn outcomes_of_attempts_that_no_longer_count_are_refused() {
         retryable: true,
         retry_after_ms: None,
         sent: true,
+        shown: String::new(),
     };
     for _ in 0..2 {
         let (reply, _) = w.replied(first, StopReason::EndTurn, "late", &[]);

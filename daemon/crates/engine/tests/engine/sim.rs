@@ -155,6 +155,11 @@ fn coverage_goals() -> BTreeSet<String> {
         "held: CrashLoop",
         "held: Restart",
         "held: User",
+        "shown text kept: Error, broken before: false",
+        "shown text kept: Stopped, broken before: false",
+        "shown text kept: Stopped, broken before: true",
+        "shown text kept: TimeLimit, broken before: false",
+        "shown text kept: TimeLimit, broken before: true",
         "uncommitted records lost in a crash",
         "two live sub-tasks of one task",
     ];

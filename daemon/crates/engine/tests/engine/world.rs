@@ -243,6 +243,7 @@ impl World {
             retryable,
             retry_after_ms,
             sent: kind != ModelErrorKind::Unreachable,
+            shown: String::new(),
         };
         let traces = Traces::default();
         self.input(Input::ModelFailed { task: self.id, item: self.item(), failure, traces })
@@ -295,7 +296,9 @@ impl World {
 
     pub(crate) fn stop(&mut self, shown: &str) {
         let shown = match self.task().stage {
-            Stage::Thinking { item, .. } => Shown::from([(item, shown.to_owned())]),
+            Stage::Thinking { item, .. } | Stage::Backoff { item, .. } => {
+                Shown::from([(item, shown.to_owned())])
+            }
             _ => Shown::new(),
         };
         self.input(Input::Stop { task: self.id, shown });

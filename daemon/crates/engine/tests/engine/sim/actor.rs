@@ -6,7 +6,7 @@ use super::{
 };
 use abide_engine::{
     Checkpoint, Effect, Refusal, Shown,
-    driver::{self, Append, AppendId, Driver, Gate, Host, Lane, Order, StartedCall, Wants},
+    driver::{self, Append, AppendId, CutOff, Driver, Gate, Host, Lane, Order, StartedCall, Wants},
     effects, wake_at,
 };
 use abide_protocol::{
@@ -229,7 +229,7 @@ impl Life {
             }
             Order::Start { effect, gate } => self.start_effect(effect, gate),
             Order::Cancel(effect) => self.cancel_effect(effect),
-            Order::Kill(effects) => self.kill(effects),
+            Order::Kill(cut_off) => self.kill(cut_off),
             Order::OpenGate => {
                 for (_, job) in self.running_actor().jobs.clone() {
                     self.open_gate(job);
@@ -381,16 +381,12 @@ impl Life {
         }
     }
 
-    fn kill(&mut self, effects: Vec<Effect>) {
-        let mut shown = Shown::new();
-        for effect in effects {
+    fn kill(&mut self, cut_off: CutOff) {
+        for effect in cut_off.attempts {
             self.cancel_effect(effect);
-            if let Effect::Model { item, .. } = effect
-                && let Some(text) = self.outside.shown(item)
-            {
-                shown.insert(item, text);
-            }
         }
+        let shown = |item| Some((item, self.outside.shown(item)?));
+        let shown: Shown = cut_off.replies.into_iter().filter_map(shown).collect();
         self.send(driver::Event::Killed(shown));
     }
 

@@ -5,7 +5,9 @@ use super::{
     script::End,
 };
 use crate::{audit::paired, plan::reply};
-use abide_engine::{Call, CallStage, EditState, Effect, Finding, History, Input, Stage, Task, Traces};
+use abide_engine::{
+    Call, CallStage, EditState, Effect, Finding, History, Input, ModelFailure, Stage, Task, Traces,
+};
 use abide_protocol::{
     CallId, RecordId, TaskId,
     message::CallOutcome,
@@ -166,26 +168,34 @@ impl Life {
         }
     }
 
-    /// Checks that the shown text of a reply cut off by a stop or the time limit is recorded.
-    pub(super) fn check_stops(&self, records: &[NewRecord]) {
+    /// Checks that the shown text of a reply that was cut off is recorded: by a stop or the time limit, also while the next attempt is
+    /// awaited, or by the failure of the last attempt.
+    pub(super) fn check_stops(&mut self, records: &[NewRecord]) {
         for record in records {
             let RecordBody::TaskEnded(end) = &record.body else { continue };
             let task = record.task_id.and_then(|id| self.disk.published.task(id));
-            let Some(Stage::Thinking { item, .. }) = task.map(|task| &task.stage) else { continue };
-            let is_over = |record: &NewRecord| match &record.body {
-                RecordBody::Reply(_) => record.id == *item,
-                RecordBody::ModelFailed(failed) => failed.item == *item,
+            let (item, was_broken) = match task.map(|task| &task.stage) {
+                Some(Stage::Thinking { item, .. }) => (*item, false),
+                Some(Stage::Backoff { item, .. }) => (*item, true),
+                _ => continue,
+            };
+            let Some(shown) = self.outside.shown(item) else { continue };
+            let of_task = |other: &&NewRecord| other.task_id == record.task_id;
+            // A new attempt shows its own text.
+            let is_over = |other: &NewRecord| match &other.body {
+                RecordBody::Reply(_) => other.id == item,
+                RecordBody::ModelRequested(_) => true,
                 _ => false,
             };
-            let Some(shown) = self.outside.shown(*item) else { continue };
             // An answer can stop the parent too, and does not kill attempts first.
             let answers = |record: &NewRecord| matches!(record.body, RecordBody::QuestionAnswered(_));
             let is_stopped = self.cause_of_end(record, end, records) == EndReason::Stopped
                 && (end.reason == EndReason::Stopped || !records.iter().any(answers));
-            let is_killed_first = is_stopped || end.reason == EndReason::TimeLimit;
-            if is_killed_first && !records.iter().any(is_over) {
-                let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == *item && p.text == shown);
+            let is_cut_off = is_stopped || matches!(end.reason, EndReason::TimeLimit | EndReason::Error);
+            if is_cut_off && !records.iter().filter(of_task).any(is_over) {
+                let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == item && p.text == shown);
                 assert!(records.iter().any(kept), "the shown text of a cut-off reply is lost: {shown:?}");
+                self.cover(&format!("shown text kept: {:?}, broken before: {was_broken}", end.reason));
             }
         }
     }
@@ -371,7 +381,11 @@ impl Life {
     fn model_outcome(&mut self, effect: Effect, end: End) -> Input {
         let Effect::Model { task, item, .. } = effect else { panic!("not a model call: {effect:?}") };
         match end {
-            End::Failed(failure) => Input::ModelFailed { task, item, failure, traces: Traces::default() },
+            End::Failed(failure) => {
+                let shown = self.outside.shown(item).unwrap_or_default();
+                let failure = ModelFailure { shown, ..failure };
+                Input::ModelFailed { task, item, failure, traces: Traces::default() }
+            }
             End::Replied { stop, text, plans, unassessed } => {
                 let mut mint = self.mint();
                 let ids: Vec<CallId> = plans.iter().map(|_| CallId(mint.uuid())).collect();

@@ -52,7 +52,9 @@ impl Life {
         }
         let retryable = matches!(kind, K::Network | K::Stalled | K::Overloaded | K::RateLimited);
         let retry_after_ms = (kind == K::RateLimited).then(|| self.roll(9000));
-        ModelFailure { kind, message: "no".to_owned(), retryable, retry_after_ms, sent: true }
+        // What was shown of the reply is known at its end.
+        let (message, shown) = ("no".to_owned(), String::new());
+        ModelFailure { kind, message, retryable, retry_after_ms, sent: true, shown }
     }
 
     fn plan(&mut self) -> Plan {
