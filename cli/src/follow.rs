@@ -40,7 +40,7 @@ use abide_client::{
     },
     view::{Change, Connection, ConversationView, Entry},
 };
-pub(crate) use end::{FollowEnd, is_stuck};
+pub(crate) use end::FollowEnd;
 use printer::Printer;
 use progress::Progress;
 use std::{collections::HashSet, time::Duration};

@@ -81,7 +81,7 @@ pub fn doing(task: &AgentTask) -> String {
         Status::WaitingChildren => {
             format!("waiting for {}", counted(task.children.len() as u64, "sub-agent"))
         }
-        Status::Paused => format!("paused{}", task.pause_reason.map(paused).unwrap_or_default()),
+        Status::Paused => task.pause_reason.map_or("paused", PauseReason::words).to_owned(),
         Status::Completed | Status::Cancelled | Status::Error => LatestTask::from(task).words().to_owned(),
     }
 }
@@ -101,15 +101,6 @@ pub fn retrying(retry: &Retry, now: Timestamp) -> String {
 fn tries_again(retry: &Retry) -> String {
     let reason = clause(&first_line(&retry.reason, 90));
     format!("attempt {} of {} comes soon: {}", retry.attempt, retry.of, visible_line(&reason))
-}
-
-const fn paused(reason: PauseReason) -> &'static str {
-    match reason {
-        PauseReason::User => "",
-        PauseReason::Budget => ": budget used up",
-        PauseReason::CrashLoop => ": the daemon died on it three times",
-        PauseReason::Restart => " since the restart",
-    }
 }
 
 /// Starts it with a capital letter.

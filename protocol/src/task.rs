@@ -137,6 +137,17 @@ impl PauseReason {
     pub const fn name(self) -> &'static str {
         self.into_str()
     }
+
+    /// For people: that it is paused, and why.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::User => "paused",
+            Self::Budget => "paused: the budget is used up",
+            Self::CrashLoop => "paused: the daemon died three times while it worked",
+            Self::Restart => "paused since the restart of the daemon",
+        }
+    }
 }
 
 /// A named part of a step.
@@ -317,6 +328,22 @@ impl AgentTask {
     #[must_use]
     pub fn brief(&self) -> Self {
         Self { original_prompt: String::new(), scratchpad: Vec::new(), ..self.clone() }
+    }
+
+    /// It was not paused by a person, and nothing in the inbox asks about it: it goes on only when a person resumes it.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.status == Status::Paused
+            && self.pause_reason != Some(PauseReason::User)
+            && self.pending.is_empty()
+    }
+
+    /// A person has to act before it goes on.
+    #[must_use]
+    pub fn needs_person(&self) -> bool {
+        self.status.needs_person()
+            || self.is_held()
+            || self.status == Status::Paused && !self.pending.is_empty()
     }
 
     /// For people: a pause was asked for, and what is under way finishes first. The task can be resumed already.

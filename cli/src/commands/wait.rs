@@ -3,7 +3,6 @@ use crate::{
     connection::{Daemon, Overview},
     error::CommandError,
     exit::Exit,
-    follow,
     output::{json, ps, screen},
 };
 use abide_client::{
@@ -106,7 +105,7 @@ async fn last_word(daemon: &mut Daemon, known: &AgentTask) -> Result<AgentTask, 
 }
 
 fn exit(task: &AgentTask, or_waiting: bool) -> Option<Exit> {
-    let waits = or_waiting && (task.status.needs_person() || follow::is_stuck(task));
+    let waits = or_waiting && task.needs_person();
     Exit::of_task(task).or(waits.then_some(Exit::NeedsPerson))
 }
 

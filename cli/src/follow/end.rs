@@ -15,7 +15,7 @@ use abide_client::{
         Seq, TaskId,
         inbox::Pending,
         method::{GetTask, task::GetTaskParams},
-        task::{AgentTask, PauseReason, Status},
+        task::AgentTask,
     },
     view::Connection,
 };
@@ -139,7 +139,7 @@ impl Follow<'_> {
         Ok(self
             .view
             .task(id)
-            .filter(|task| alone && is_stuck(task))
+            .filter(|task| alone && task.is_held())
             .map(|task| FollowEnd::Paused(Box::new(task.clone()))))
     }
 
@@ -152,16 +152,11 @@ impl Follow<'_> {
     }
 }
 
-/// Whether the task is paused, but not by a person (who would resume it), and has no open question or approval (which says more).
-pub(crate) fn is_stuck(task: &AgentTask) -> bool {
-    task.status == Status::Paused && task.pause_reason != Some(PauseReason::User) && task.pending.is_empty()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::task::EndReason;
+    use abide_client::protocol::task::{EndReason, PauseReason, Status};
 
     #[test]
     fn each_end_has_its_exit_code() {
@@ -215,10 +210,23 @@ mod tests {
     }
 
     #[test]
-    fn following_goes_on_while_a_person_has_paused_the_task() {
-        let paused =
-            |reason| AgentTask { status: Status::Paused, pause_reason: Some(reason), ..fixture::task() };
-        assert!(!is_stuck(&paused(PauseReason::User)));
-        assert!(is_stuck(&paused(PauseReason::CrashLoop)));
+    fn a_task_that_no_person_paused_needs_one() {
+        let paused = |reason, pending| AgentTask {
+            status: Status::Paused,
+            pause_reason: Some(reason),
+            pending,
+            ..fixture::task()
+        };
+        let asks = || vec![Pending::Question(fixture::question())];
+        let table = [
+            (paused(PauseReason::User, vec![]), false, false),
+            (paused(PauseReason::CrashLoop, vec![]), true, true),
+            (paused(PauseReason::Restart, vec![]), true, true),
+            (paused(PauseReason::Budget, asks()), false, true),
+            (paused(PauseReason::User, asks()), false, true),
+        ];
+        for (task, is_held, needs_person) in table {
+            assert_eq!((task.is_held(), task.needs_person()), (is_held, needs_person), "{task:?}");
+        }
     }
 }

@@ -26,7 +26,7 @@ use abide_client::{
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
-        task::{AgentTask, PauseReason, Status},
+        task::{AgentTask, Status},
     },
     text::{visible, visible_line},
     view::{Entry, Stream},
@@ -267,12 +267,7 @@ pub(super) fn failed(event: &Event, times: u32) -> String {
 
 pub(super) fn happened(event: &Event) -> String {
     match &event.kind {
-        EventKind::Paused(reason) => match reason {
-            PauseReason::User => "paused".to_owned(),
-            PauseReason::Budget => "paused: the budget is used up".to_owned(),
-            PauseReason::CrashLoop => "paused: the daemon died on it three times".to_owned(),
-            PauseReason::Restart => "paused since the restart of the daemon".to_owned(),
-        },
+        EventKind::Paused(reason) => reason.words().to_owned(),
         EventKind::Resumed(_) => "goes on".to_owned(),
         EventKind::Restarted => "picked up after a restart of the daemon".to_owned(),
         // It has a row of its own.
