@@ -83,7 +83,7 @@ pub enum QuestionKind {
     Budget,
     /// A call that a person had approved was interrupted: did it happen?
     Interrupted,
-    /// The daemon was restarted and the task's policy is to ask: go on?
+    /// The daemon was restarted, and the task's policy is to ask or to pause; or it died again and again, and the task is paused: go on?
     Restart,
 }
 

@@ -120,15 +120,19 @@ impl EndReason {
     }
 }
 
-/// Why a task is paused. It still takes answers.
+/// Why a task is paused. It still takes answers. Every pause but a person's own asks a question, so it is in the inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum PauseReason {
+    /// By a person.
     User,
+    /// A token or cost limit is reached.
     Budget,
+    /// The daemon has died three times in a row while the task was at work and got no further.
     CrashLoop,
+    /// The daemon was restarted, and that is the task's policy.
     Restart,
 }
 
@@ -330,7 +334,8 @@ impl AgentTask {
         Self { original_prompt: String::new(), scratchpad: Vec::new(), ..self.clone() }
     }
 
-    /// It was not paused by a person, and nothing in the inbox asks about it: it goes on only when a person resumes it.
+    /// It was not paused by a person, and nothing in the inbox asks about it: it goes on only when a person resumes it. (A daemon of an
+    /// earlier version paused it.)
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.status == Status::Paused

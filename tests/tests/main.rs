@@ -48,6 +48,7 @@ mod crash {
     mod approval_open;
     mod between_steps;
     mod call_prepared;
+    mod crash_loop;
     mod graceful;
     mod model_streaming;
     mod question_open;

@@ -12,10 +12,11 @@ use crate::{
 use abide_client::protocol::{
     conversation::Conversation,
     method::{
-        ArchiveConversation, DeleteConversation, UpdateConversation,
+        ArchiveConversation, DeleteConversation, Inbox, UpdateConversation,
         conversation::{
             ArchiveConversationParams, ConversationParams, ConversationReply, UpdateConversationParams,
         },
+        inbox::InboxParams,
     },
 };
 
@@ -37,13 +38,16 @@ pub(crate) async fn conversations(args: ConversationsArgs, json: bool) -> Result
 }
 
 async fn list(archived: bool, json: bool) -> Result<Exit, CommandError> {
-    let conversations = pages::conversations(&mut Daemon::started().await?, archived).await?;
+    let mut daemon = Daemon::started().await?;
+    let conversations = pages::conversations(&mut daemon, archived).await?;
     if json {
         json::document(&conversations)?;
     } else if conversations.is_empty() {
         screen::print(conversation::nothing(archived))?;
     } else {
-        screen::print(&conversation::conversations(&conversations, clock::now(), text::terminal_width()))?;
+        let inbox = daemon.call::<Inbox>(InboxParams::default()).await?.items;
+        let width = text::terminal_width();
+        screen::print(&conversation::conversations(&conversations, &inbox, clock::now(), width))?;
     }
     Ok(Exit::Done)
 }

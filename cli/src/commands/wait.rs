@@ -125,18 +125,25 @@ fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::task::{PauseReason, Status};
+    use abide_client::protocol::{
+        inbox::Pending,
+        task::{PauseReason, Status},
+    };
 
     #[test]
     fn wait_ends_when_the_task_ends_or_with_or_waiting_when_it_needs_a_person() {
+        let question = || vec![Pending::Question(fixture::question())];
         let status = |status| AgentTask { status, ..fixture::task() };
+        let waiting = AgentTask { pending: question(), ..status(Status::WaitingUser) };
         let ended = AgentTask { end_reason: Some(EndReason::StepLimit), ..status(Status::Completed) };
         let stuck = AgentTask { pause_reason: Some(PauseReason::CrashLoop), ..status(Status::Paused) };
+        let asks = AgentTask { pending: question(), ..stuck.clone() };
         let resting = AgentTask { pause_reason: Some(PauseReason::User), ..status(Status::Paused) };
         let table = [
             (status(Status::Thinking), None, None),
-            (status(Status::WaitingUser), None, Some(Exit::NeedsPerson)),
+            (waiting, None, Some(Exit::NeedsPerson)),
             (stuck, None, Some(Exit::NeedsPerson)),
+            (asks, None, Some(Exit::NeedsPerson)),
             (resting, None, None),
             (ended, Some(Exit::Limit), Some(Exit::Limit)),
         ];

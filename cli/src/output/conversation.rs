@@ -5,15 +5,23 @@ use crate::output::{
     style::{FAINT, NEEDS_YOU, PLAIN, STRONG},
     table::{cell, table},
 };
-use abide_client::protocol::{Timestamp, conversation::Conversation};
+use abide_client::protocol::{Timestamp, conversation::Conversation, inbox::InboxItem};
 
-pub(crate) fn conversations(conversations: &[Conversation], now: Timestamp, width: Option<usize>) -> String {
+/// `inbox` has all that waits for the person, also in paused tasks.
+pub(crate) fn conversations(
+    conversations: &[Conversation],
+    inbox: &[InboxItem],
+    now: Timestamp,
+    width: Option<usize>,
+) -> String {
     let rows: Vec<_> = conversations
         .iter()
         .map(|c| {
-            let status =
-                c.task.map_or("", |t| if t.status.needs_person() { "needs you" } else { t.status.name() });
-            let style = if status == "needs you" { NEEDS_YOU } else { PLAIN };
+            let (status, style) = if inbox.iter().any(|item| item.conversation_id == c.id) {
+                ("needs you", NEEDS_YOU)
+            } else {
+                (c.task.map_or("", |task| task.status.name()), PLAIN)
+            };
             let unread = if c.unread == 0 { String::new() } else { measure::count(c.unread) };
             [
                 cell(STRONG, &c.id.short()),
@@ -40,20 +48,33 @@ pub(crate) const fn nothing(archived: bool) -> &'static str {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::{conversation::LatestTask, task::Status};
+    use abide_client::protocol::{ConversationId, conversation::LatestTask, inbox::Pending, task::Status};
 
     #[test]
     fn the_list_shows_conversations_that_need_a_person() {
-        let waiting = Conversation {
+        let paused = Conversation {
             unread: 2,
-            task: Some(LatestTask { status: Status::WaitingUser, ..LatestTask::from(&fixture::task()) }),
+            task: Some(LatestTask { status: Status::Paused, ..LatestTask::from(&fixture::task()) }),
             ..fixture::conversation()
         };
-        let shown = conversations(&[waiting], fixture::START.plus(3_000), None);
+        let other = ConversationId(uuid::Uuid::from_u128(9));
+        let item = InboxItem {
+            task_id: fixture::task().id,
+            conversation_id: paused.id,
+            conversation_title: String::new(),
+            pending: Pending::Question(fixture::question()),
+        };
+        let shown = conversations(
+            &[paused.clone(), Conversation { id: other, ..paused }],
+            &[item],
+            fixture::START.plus(3_000),
+            None,
+        );
         assert_eq!(
             anstream::adapter::strip_str(&shown).to_string(),
             "CONVERSATION  STATUS     UNREAD  CHANGED  WORKSPACE     TITLE\n\
-             00000002      needs you  2       3 s      /home/me/app  Tidy up\n"
+             00000002      needs you  2       3 s      /home/me/app  Tidy up\n\
+             00000009      paused     2       3 s      /home/me/app  Tidy up\n"
         );
     }
 }

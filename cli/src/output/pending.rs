@@ -145,9 +145,20 @@ fn diff(preview: &Preview) -> String {
 pub(crate) fn how_to_answer(pending: &Pending) -> String {
     let id = short(pending.id());
     match pending {
+        Pending::Question(q) if !q.kind.takes_words() => {
+            let choices: Vec<_> =
+                q.choices.iter().map(|choice| format!("abide answer {id} {}", quoted(choice))).collect();
+            choices.join("  or  ")
+        }
         Pending::Question(_) => format!("abide answer {id} TEXT  or  abide answer {id} --decline"),
         Pending::Approval(_) => format!("abide approve {id}  or  abide reject {id}"),
     }
+}
+
+/// A choice as a shell takes it.
+fn quoted(choice: &str) -> String {
+    let choice = text::one_line(choice);
+    if choice.contains(' ') { format!("\"{choice}\"") } else { choice }
 }
 
 /// `abide inbox`.

@@ -71,24 +71,26 @@ pub(crate) fn status(task: &AgentTask) -> (String, Style) {
         Status::WaitingUser => (needs_you(task, "answer"), NEEDS_YOU),
         Status::WaitingApproval => (needs_you(task, "approval"), NEEDS_YOU),
         Status::WaitingChildren => words("waits for children", PLAIN),
-        // The inbox has what waits, paused or not.
-        Status::Paused if task.pause_reason == Some(PauseReason::User) && !task.pending.is_empty() => {
-            let is_question = task.pending.iter().any(|p| matches!(p, Pending::Question(_)));
-            let one = if is_question { "answer" } else { "approval" };
-            (format!("{} (paused)", needs_you(task, one)), NEEDS_YOU)
-        }
-        Status::Paused => {
-            let why = match task.pause_reason {
-                Some(PauseReason::User) => "paused: by you",
-                Some(PauseReason::Budget) => "paused: budget",
-                Some(PauseReason::CrashLoop) => "paused: crash loop",
-                Some(PauseReason::Restart) => "paused: after a restart",
-                None => "paused",
-            };
-            words(why, if task.pause_reason == Some(PauseReason::User) { PLAIN } else { NEEDS_YOU })
-        }
+        Status::Paused => paused(task),
         Status::Completed | Status::Cancelled | Status::Error => ended(task),
     }
+}
+
+/// The inbox has what waits, paused or not.
+fn paused(task: &AgentTask) -> (String, Style) {
+    let why = match task.pause_reason {
+        Some(PauseReason::User) if task.pending.is_empty() => "paused: by you",
+        Some(PauseReason::User) | None => "paused",
+        Some(PauseReason::Budget) => "paused: budget",
+        Some(PauseReason::CrashLoop) => "paused: crash loop",
+        Some(PauseReason::Restart) => "paused: after a restart",
+    };
+    if task.pending.is_empty() {
+        return (why.to_owned(), if task.needs_person() { NEEDS_YOU } else { PLAIN });
+    }
+    let is_question = task.pending.iter().any(|p| matches!(p, Pending::Question(_)));
+    let one = if is_question { "answer" } else { "approval" };
+    (format!("{} ({why})", needs_you(task, one)), NEEDS_YOU)
 }
 
 fn needs_you(task: &AgentTask, one: &str) -> String {
@@ -182,7 +184,13 @@ mod tests {
             (Pending::Question(fixture::question()), Pending::Approval(fixture::approval()));
         assert_eq!(words(vec![question.clone()]), "needs you: answer (paused)");
         assert_eq!(words(vec![approval.clone()]), "needs you: approval (paused)");
-        assert_eq!(words(vec![question, approval]), "needs you: 2 things (paused)");
+        assert_eq!(words(vec![question.clone(), approval]), "needs you: 2 things (paused)");
+        let by_daemon = |pending| {
+            let pause_reason = Some(PauseReason::CrashLoop);
+            super::status(&AgentTask { status: Status::Paused, pause_reason, pending, ..fixture::task() })
+        };
+        assert_eq!(by_daemon(vec![question]).0, "needs you: answer (paused: crash loop)");
+        assert_eq!(by_daemon(vec![]), ("paused: crash loop".to_owned(), NEEDS_YOU));
     }
 
     #[test]

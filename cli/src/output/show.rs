@@ -10,7 +10,7 @@ use crate::output::{
 use abide_client::protocol::{
     Timestamp,
     method::task::GetTaskReply,
-    task::{AgentTask, Limits},
+    task::{AgentTask, Limits, Status},
 };
 
 /// The indentation below a title, in columns.
@@ -43,6 +43,9 @@ pub(crate) fn task(reply: &GetTaskReply, extent: Extent, now: Timestamp, width: 
     for item in &task.pending {
         let how = paint(FAINT, &pending::how_to_answer(item));
         section(&mut out, "Waits for you", &indent(&format!("{}{how}\n", pending::pending(item))));
+    }
+    if task.status == Status::Paused && task.pending.is_empty() {
+        section(&mut out, "To let it go on", &format!("  abide resume {}\n", task.id.short()));
     }
     section(&mut out, "Summary", &text::indented(task.summary.as_deref().unwrap_or_default(), 2));
     if let Some(error) = &task.error_message {
@@ -117,7 +120,7 @@ fn indent(rendered: &str) -> String {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::{inbox::Pending, task::Status};
+    use abide_client::protocol::inbox::Pending;
     use insta::assert_snapshot;
 
     #[test]

@@ -47,7 +47,11 @@ pub(super) fn accept(
 
 /// Whether the pause with this reason asked this question: then the answer also ends the pause.
 pub(super) fn asked_by_pause(question: &Question, reason: PauseReason) -> bool {
-    question.kind == QuestionKind::Budget && reason == PauseReason::Budget
+    matches!(
+        (question.kind, reason),
+        (QuestionKind::Budget, PauseReason::Budget)
+            | (QuestionKind::Restart, PauseReason::CrashLoop | PauseReason::Restart)
+    )
 }
 
 /// The call's result for the model when a person declines.
@@ -122,7 +126,7 @@ mod tests {
     use abide_protocol::Timestamp;
 
     #[test]
-    fn a_budget_pause_is_ended_only_by_its_own_question() {
+    fn a_pause_is_ended_only_by_its_own_question() {
         let question = |kind| Question {
             id: abide_protocol::QuestionId(uuid::Uuid::nil()),
             kind,
@@ -135,6 +139,11 @@ mod tests {
         let budget = question(QuestionKind::Budget);
         assert!(asked_by_pause(&budget, PauseReason::Budget));
         assert!(!asked_by_pause(&budget, PauseReason::User));
-        assert!(!asked_by_pause(&question(QuestionKind::Restart), PauseReason::Budget));
+        let restart = question(QuestionKind::Restart);
+        assert!(asked_by_pause(&restart, PauseReason::Restart));
+        assert!(asked_by_pause(&restart, PauseReason::CrashLoop));
+        assert!(
+            !asked_by_pause(&restart, PauseReason::Budget) && !asked_by_pause(&restart, PauseReason::User)
+        );
     }
 }

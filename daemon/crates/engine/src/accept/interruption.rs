@@ -23,6 +23,10 @@ use abide_protocol::{
 /// Daemon deaths in a row without progress after which the task is paused instead of resumed.
 const CRASH_LOOP: u32 = 3;
 
+const CRASH_LOOP_QUESTION: &str = "The daemon has died three times in a row while this task was at work, and the task got no further. It is paused, because \
+                                   it may be the cause. Go on?";
+const RESTART_QUESTION: &str = "The daemon was restarted while this task was at work. Go on?";
+
 /// Records the interruption of every task that was at work, and of the root, whose restart policy and crash-loop count apply to the
 /// whole tree.
 pub(super) fn accept(
@@ -57,7 +61,7 @@ pub(super) fn accept(
     if let Some(root) = history.root().filter(|root| crashed && !root.has_ended() && root.paused.is_none()) {
         let mut draft = Draft::of(root, mint);
         if without_progress >= CRASH_LOOP {
-            draft.push(RecordBody::Paused(Paused { reason: PauseReason::CrashLoop }));
+            pause(&mut draft, PauseReason::CrashLoop, CRASH_LOOP_QUESTION);
         } else {
             apply_restart_policy(&mut draft, root);
         }
@@ -98,20 +102,28 @@ const fn model_call_failure(cause: Interruption) -> &'static str {
 fn apply_restart_policy(draft: &mut Draft<'_>, task: &Task) {
     match task.head.restart {
         RestartPolicy::Resume => {}
-        RestartPolicy::Pause => draft.push(RecordBody::Paused(Paused { reason: PauseReason::Restart })),
-        RestartPolicy::Ask => {
-            let question = Question {
-                id: QuestionId(draft.mint.uuid()),
-                kind: QuestionKind::Restart,
-                at: draft.mint.at(),
-                text: "The daemon was restarted while this task was at work. Go on?".to_owned(),
-                choices: vec![super::answer::GO_ON.to_owned(), super::answer::STOP.to_owned()],
-                call_id: None,
-                expires_at: None,
-            };
-            draft.push(RecordBody::QuestionAsked(question));
-        }
+        RestartPolicy::Pause => pause(draft, PauseReason::Restart, RESTART_QUESTION),
+        RestartPolicy::Ask => ask(draft, RESTART_QUESTION),
     }
+}
+
+/// A pause that no person made asks whether to go on, so that it is in the inbox.
+fn pause(draft: &mut Draft<'_>, reason: PauseReason, question: &str) {
+    draft.push(RecordBody::Paused(Paused { reason }));
+    ask(draft, question);
+}
+
+fn ask(draft: &mut Draft<'_>, text: &str) {
+    let question = Question {
+        id: QuestionId(draft.mint.uuid()),
+        kind: QuestionKind::Restart,
+        at: draft.mint.at(),
+        text: text.to_owned(),
+        choices: vec![super::answer::GO_ON.to_owned(), super::answer::STOP.to_owned()],
+        call_id: None,
+        expires_at: None,
+    };
+    draft.push(RecordBody::QuestionAsked(question));
 }
 
 /// Records the result of an interrupted call, or nothing if the call may run again: folding `Restarted` has made it `Allowed`.

@@ -10,7 +10,7 @@ use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::Decision,
     record::{NewRecord, RecordBody},
-    task::Status,
+    task::{PauseReason, Status},
     transcript::Entry,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -134,7 +134,11 @@ fn goes_on(task: &Task, under_way: bool) {
     let asked = !task.questions.is_empty() || !task.approvals.is_empty();
     match abide_engine::status(task) {
         Status::WaitingUser | Status::WaitingApproval => assert!(asked),
-        Status::Paused => assert!(task.paused.is_some() || task.held.is_some()),
+        Status::Paused => {
+            assert!(task.paused.is_some() || task.held.is_some());
+            let waits_unseen = task.paused.is_some_and(|why| why != PauseReason::User) && !asked;
+            assert!(!waits_unseen, "a person can see every pause that no person made: {task:#?}");
+        }
         _ => assert!(under_way || wake_at(task).is_some(), "the task hangs: {task:#?}"),
     }
 }

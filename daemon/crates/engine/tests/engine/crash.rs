@@ -184,11 +184,43 @@ fn three_deaths_without_progress_pause_the_task() {
         assert!(!w.task().in_flight());
         w.restart();
         assert!(!w.task().in_flight(), "it stays paused");
+        assert_eq!(w.question().kind, QuestionKind::Restart);
         w.resume();
+        assert_eq!(w.task().questions.len(), 0, "a resume is the answer");
         assert!(w.task().in_flight());
         w.restart();
         w.restart();
         assert!(w.task().in_flight(), "the count starts again");
+    }
+}
+
+/// Nothing waits unseen: questions are in the inbox.
+#[test]
+fn a_pause_by_the_daemon_asks_whether_to_go_on() {
+    let in_crash_loop = || {
+        let mut w = World::started();
+        (0..3).for_each(|_| w.restart());
+        w
+    };
+    let after_restart = || {
+        let mut w = World::started_with(|head| head.restart = RestartPolicy::Pause);
+        w.restart();
+        w
+    };
+    let pauses: [&dyn Fn() -> World; 2] = [&in_crash_loop, &after_restart];
+    for paused in pauses {
+        let mut w = paused();
+        let question = w.question();
+        assert_eq!(
+            (w.status(), question.choices.as_slice()),
+            (Status::Paused, ["go on", "stop"].map(String::from).as_slice())
+        );
+        w.answer(question.id, Some("go on")).unwrap();
+        assert_eq!((w.task().paused, w.is_thinking()), (None, true));
+
+        let mut w = paused();
+        w.answer(w.question().id, Some("stop")).unwrap();
+        assert_eq!(w.end(), Some(EndReason::Stopped));
     }
 }
 
