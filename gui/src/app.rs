@@ -1,6 +1,7 @@
 //! The window's state, and the dispatch of messages.
 
 mod commands;
+mod configuration;
 mod effects;
 mod files;
 mod hand;
@@ -36,7 +37,7 @@ use abide_client::{
     protocol::{
         ConversationId, Timestamp,
         inbox::PendingId,
-        method::daemon::ListModelsReply,
+        method::daemon::{ConfigStatus, ListModelsReply},
         task::{AgentTask, CallState},
     },
     view::{Connection, OverviewChange, OverviewView},
@@ -72,6 +73,7 @@ pub struct App {
     heard: Timestamp,
     overview: OverviewView,
     models: Option<ListModelsReply>,
+    config: ConfigStatus,
     sidebar: sidebar::Screen,
     cards: Cards,
     fresh: fresh::Screen,
@@ -169,6 +171,8 @@ pub enum Message {
     FlashOver(ConversationId),
     NoticeRead,
     StartPressed,
+    /// Opens the configuration's file in the person's editor.
+    ConfigPressed,
     OverClosed,
     CloseConfirmed,
     /// Whether a caret is drawn.
@@ -203,6 +207,7 @@ impl App {
             heard: clock(),
             overview: OverviewView::default(),
             models: None,
+            config: ConfigStatus::default(),
             sidebar: sidebar::Screen::with_pinned(settings.pinned.clone()),
             fresh,
             preferences: settings::Screen::default(),
@@ -411,6 +416,7 @@ impl App {
                 self.daemon.again();
                 Task::none()
             }
+            Message::ConfigPressed => self.open_config(),
             Message::OverClosed => {
                 self.over = Over::Nothing;
                 Task::none()
@@ -459,7 +465,7 @@ impl App {
                             tasks.push(self.perform_one(Effect::Focus(field::COMPOSER)));
                         }
                         self.fresh.is_connected = true;
-                        tasks.push(self.ask(Request::Models));
+                        tasks.push(self.ask_what_is_configured());
                         tasks.push(self.tell_focus());
                         tasks.push(self.point_out());
                     }
@@ -517,9 +523,13 @@ impl App {
                 }
                 self.is_dirty = true;
                 self.keep_draft();
-                return self.perform(vec![Effect::Open(started.conversation_id)]);
+                let opened = self.perform_one(Effect::Open(started.conversation_id));
+                return Task::batch([opened, self.ask(Request::Config)]);
             }
             Ok(answer) => {
+                if let Answer::Config(config) = &answer {
+                    self.config = config.file.clone();
+                }
                 self.note_done(request);
                 if *request == Request::Focus(None) {
                     tracing::debug!("the daemon knows that nobody looks");
@@ -532,8 +542,11 @@ impl App {
                 return self.perform(effects);
             }
             Err(failure) => {
-                let is_courtesy =
-                    matches!(request, Request::Focus(_) | Request::MarkRead(..) | Request::Models);
+                let is_courtesy = match request {
+                    Request::Focus(_) | Request::MarkRead(..) | Request::Models => true,
+                    Request::Config => self.page != Page::Settings,
+                    _ => false,
+                };
                 if is_courtesy {
                     tracing::debug!(%failure, "a request without consequence failed");
                 } else {

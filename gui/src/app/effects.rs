@@ -130,8 +130,8 @@ impl App {
         self.page = Page::Fresh;
         self.list_is_over = false;
         self.remember(None);
-        let models = self.ask(Request::Models);
-        Task::batch([self.tell_focus(), models, operation::focus(Id::new(field::COMPOSER))])
+        let known = self.ask_what_is_configured();
+        Task::batch([self.tell_focus(), known, operation::focus(Id::new(field::COMPOSER))])
     }
 
     pub(super) fn remember(&mut self, conversation: Option<ConversationId>) {

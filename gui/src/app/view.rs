@@ -84,6 +84,7 @@ impl App {
     /// Empty while all is well.
     fn banner(&self) -> Element<'_, Message> {
         let daemon = self.overview.daemon();
+        let start = |label| Some(word(label, Message::StartPressed).into());
         let (words, button) = match self.overview.connection() {
             Connection::Live if daemon.storage_full => {
                 ("The disk is full. Nothing is lost; everything waits for room.".to_owned(), None)
@@ -92,25 +93,25 @@ impl App {
                 let words = "The database is damaged, and something may be missing. `abide doctor` says what, and what to do.";
                 (words.to_owned(), None)
             }
-            Connection::Live => return nothing(),
+            Connection::Live => match self.refused() {
+                Some((words, button)) => (words, Some(button)),
+                None => return nothing(),
+            },
             Connection::Opening => ("Connecting to the daemon…".to_owned(), None),
             Connection::Lost { .. } if daemon.shutting_down => {
                 let words = "The daemon was stopped. Its tasks go on when it starts again.".to_owned();
-                (words, Some("Start it"))
+                (words, start("Start it"))
             }
             Connection::Lost { reason } => {
                 let words =
                     format!("The daemon is away; connecting again. What you write is kept. ({reason})");
-                (words, Some("Start it"))
+                (words, start("Start it"))
             }
-            Connection::Ended { reason } => (reason.clone(), Some("Try again")),
+            Connection::Ended { reason } => (reason.clone(), start("Try again")),
         };
         let look = self.look();
         let words = container(scrolls(secondary(words).width(Fill))).max_height(look.tallest).width(Fill);
-        let mut banner = row![words].spacing(space::M).align_y(Center);
-        if let Some(label) = button {
-            banner = banner.push(word(label, Message::StartPressed));
-        }
+        let banner = row![words].extend(button).spacing(space::M).align_y(Center);
         let above = if look.is_low { space::XS } else { space::S };
         container(banner).padding([above, look.margin()]).width(Fill).style(style::banner).into()
     }

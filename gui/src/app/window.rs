@@ -5,7 +5,6 @@ use crate::{
     attention,
     effect::{Effect, field},
     keymap,
-    request::Request,
 };
 use iced::{
     Event, Size, Task, event, keyboard,
@@ -67,7 +66,7 @@ impl App {
             let effects = self.preferences.opened();
             return self.perform(effects);
         }
-        self.ask(Request::Models)
+        self.ask_what_is_configured()
     }
 
     pub(super) fn close(&mut self) -> Task<Message> {

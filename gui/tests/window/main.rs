@@ -8,6 +8,7 @@ mod away;
 mod beginning;
 mod calls;
 mod changes;
+mod configuration;
 mod copying;
 mod deleting;
 mod display;

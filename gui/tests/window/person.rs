@@ -135,6 +135,7 @@ impl Person {
             matches!(
                 request,
                 Request::Models
+                    | Request::Config
                     | Request::Focus(_)
                     | Request::Tasks(_)
                     | Request::Older(..)
