@@ -38,7 +38,7 @@ use abide_client::{
         ConversationId, Timestamp,
         inbox::PendingId,
         method::daemon::{ConfigStatus, ListModelsReply},
-        task::{AgentTask, CallState},
+        task::{AgentTask, CallState, Status},
     },
     view::{Connection, OverviewChange, OverviewView},
 };
@@ -240,7 +240,7 @@ impl App {
     pub fn title(&self) -> String {
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation);
         let title = open.and_then(|open| self.overview.conversation(open.id())).map(|c| c.title.as_str());
-        attention::title(self.overview.inbox().items().len(), title)
+        attention::title(self.overview.waiting(), title)
     }
 
     #[must_use]
@@ -311,15 +311,16 @@ impl App {
     pub fn beat(&self) -> Option<Duration> {
         // A call may run beside one that waits for an approval.
         let runs = |task: &AgentTask| task.active_calls.iter().any(|call| call.state == CallState::Running);
-        let is_busy = |task: &AgentTask| !task.status.needs_person() || runs(task);
+        let rests = |task: &AgentTask| task.status.needs_person() || task.status == Status::Paused;
+        let is_busy = |task: &AgentTask| !rests(task) || runs(task);
         if !self.is_live() {
             // While disconnected, nothing is known about running tasks.
             None
         } else if self.overview.tasks().any(is_busy) {
             Some(Duration::from_secs(1))
         } else {
-            // Waiting times are shown in minutes.
-            (!self.overview.inbox().items().is_empty()).then_some(Duration::from_secs(20))
+            // Times of waiting and of a pause are shown in minutes.
+            self.overview.tasks().next().map(|_| Duration::from_secs(20))
         }
     }
 

@@ -3,6 +3,7 @@
 pub mod composer;
 pub mod conversation;
 pub mod fresh;
+pub mod held;
 pub mod help;
 pub mod inbox;
 pub mod palette;

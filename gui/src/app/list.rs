@@ -126,7 +126,7 @@ impl App {
         let name = (self.size.width >= TIGHT).then(|| key("Ctrl B").into());
         let list = row![words("Conversations")].extend(name).spacing(space::S).align_y(Center);
         let mut inbox = row![words("Inbox")].spacing(space::S).align_y(Center);
-        let waiting = self.overview.inbox().items().len();
+        let waiting = self.overview.waiting();
         if waiting > 0 {
             inbox = inbox.push(badge(waiting.to_string()).style(style::badge_needs_you));
         }

@@ -28,7 +28,7 @@ impl App {
                 open.view(self.models.as_ref(), known, &self.cards, &self.guard, look).map(Message::Thread)
             }
             (Page::Inbox, _) => {
-                inbox::view(&self.cards, self.overview.inbox(), &self.guard, look).map(Message::Inbox)
+                inbox::view(&self.cards, &self.overview, &self.guard, look).map(Message::Inbox)
             }
             (Page::Settings, _) => {
                 let page = self.preferences.view(self.models.as_ref(), &self.settings, look);

@@ -1,15 +1,18 @@
-//! All open items of all conversations on one page.
+//! Everything that waits for the person, of all conversations, on one page.
 
 use crate::{
     effect::field,
     font,
     guard::Guard,
-    screen::pending::{self, Cards, Reply},
+    screen::{
+        held,
+        pending::{self, Cards, Reply},
+    },
     theme::{size, space, style},
     widget::{Element, Look, centred::centred, elide::elided, secondary, word},
     words,
 };
-use abide_client::{protocol::ConversationId, text::visible_line, view::Inbox};
+use abide_client::{protocol::ConversationId, text::visible_line, view::OverviewView};
 use iced::{
     Center, Fill,
     widget::{Column, column, container, responsive, row, scrollable, space as gap, text},
@@ -21,16 +24,21 @@ pub enum Message {
     Opened(ConversationId),
 }
 
-/// The page; the items are the overview's.
+/// The page; what waits is the overview's.
 #[must_use]
-pub fn view<'a>(cards: &'a Cards, inbox: &'a Inbox, guard: &'a Guard, look: Look) -> Element<'a, Message> {
-    responsive(move |room| page(cards, inbox, guard, look, room.height)).into()
+pub fn view<'a>(
+    cards: &'a Cards,
+    overview: &'a OverviewView,
+    guard: &'a Guard,
+    look: Look,
+) -> Element<'a, Message> {
+    responsive(move |room| page(cards, overview, guard, look, room.height)).into()
 }
 
 /// No card is higher than the view, so that each can be wholly visible.
 fn page<'a>(
     cards: &'a Cards,
-    inbox: &'a Inbox,
+    overview: &'a OverviewView,
     guard: &Guard,
     look: Look,
     height: f32,
@@ -38,28 +46,39 @@ fn page<'a>(
     let above = if look.is_low { space::S } else { space::XL };
     let mut content =
         column![text("Inbox").size(size::TITLE).font(font::STRONG)].spacing(above.min(space::L));
-    if inbox.items().is_empty() {
+    if overview.waiting() == 0 {
         content = content.push(secondary(
             "Nothing waits for you. Questions and approvals of all conversations come here.",
         ));
     }
-    let shown = inbox.items().iter().map(|item| {
-        let title = visible_line(&item.conversation_title);
+    let shown = overview.inbox().items().iter().map(|item| {
         let card = cards.card(item.task_id, &item.pending, look, guard, Reply::Here);
         column![
-            row![
-                elided(title, size::PROSE, font::MEDIUM),
-                secondary(words::age(item.pending.asked_at(), look.now)),
-                word("Open", Message::Opened(item.conversation_id)),
-            ]
-            .spacing(space::S)
-            .align_y(Center),
+            head(
+                &item.conversation_title,
+                words::age(item.pending.asked_at(), look.now),
+                item.conversation_id
+            ),
             container(card.map(Message::Card)).max_height(height),
         ]
         .spacing(space::XS)
         .into()
     });
-    content = content.push(Column::with_children(shown).spacing(above));
+    let held = overview.held().map(|task| {
+        let conversation = overview.conversation(task.conversation_id);
+        let (title, since) = conversation.map_or(("", look.now), |c| (&c.title, c.updated_at));
+        let card = held::card(task.pause_reason, "Open it to let it go on, or to stop it.");
+        column![head(title, words::age(since, look.now), task.conversation_id), card]
+            .spacing(space::XS)
+            .into()
+    });
+    content = content.push(Column::with_children(shown.chain(held)).spacing(above));
     let page = container(content.push(gap().height(above))).padding([above, 0.0]);
     scrollable(centred(page, look.margin())).id(field::INBOX).height(Fill).style(style::bars).into()
+}
+
+/// The conversation's title, how long it has waited, and a button that opens it.
+fn head<'a>(title: &'a str, age: String, id: ConversationId) -> Element<'a, Message> {
+    let title = elided(visible_line(title), size::PROSE, font::MEDIUM);
+    row![title, secondary(age), word("Open", Message::Opened(id))].spacing(space::S).align_y(Center).into()
 }

@@ -229,7 +229,10 @@ impl Screen {
                 Mark::Complete | Mark::Failed | Mark::Empty => {}
             }
             match line.mark {
-                Mark::NeedsYou => order.push((waiting.map_or(look.now, |w| w.pending.asked_at()), line)),
+                Mark::NeedsYou => {
+                    let since = waiting.map_or(conversation.updated_at, |item| item.pending.asked_at());
+                    order.push((since, line));
+                }
                 Mark::Working => groups.working.push(line),
                 Mark::Paused => groups.paused.push(line),
                 Mark::Complete | Mark::Failed | Mark::Empty => done.push(line),
@@ -283,7 +286,7 @@ impl Screen {
             };
             list = list.push(container(secondary(words)).padding([space::S, 10.0]));
         }
-        let waiting = overview.inbox().items().len();
+        let waiting = overview.waiting();
         let mut inbox = row![text("Inbox").size(size::SECONDARY)].spacing(space::S).align_y(Center);
         if waiting > 0 {
             inbox = inbox.push(badge(waiting.to_string()).style(style::badge_needs_you));
@@ -416,6 +419,7 @@ fn line(
             };
             (Mark::NeedsYou, doing, words::age(item.pending.asked_at(), look.now))
         }
+        (None, Some(task), _) if task.is_held() => (Mark::NeedsYou, words::doing(task), age),
         (None, Some(task), _) if task.status == Status::Paused => (Mark::Paused, words::doing(task), age),
         (None, Some(task), _) => (Mark::Working, words::doing(task), format!("step {}", task.step_count)),
         (None, None, Some(latest)) if latest.status.has_ended() => {

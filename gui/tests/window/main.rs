@@ -16,6 +16,7 @@ mod drawn;
 mod finding;
 mod fonts;
 mod hands;
+mod held;
 mod keyboard;
 mod list;
 mod long;

@@ -11,7 +11,7 @@ use abide_client::{
         notification::{
             DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, Snapshot, TaskDelta, TaskMessage,
         },
-        task::{ActiveCall, AgentTask, CallState, EndReason, Limits, Mode, Status},
+        task::{ActiveCall, AgentTask, CallState, EndReason, Limits, Mode, PauseReason, Status},
         transcript::{Risk, ToolResult, Usage},
     },
 };
@@ -115,7 +115,7 @@ pub(crate) fn task(status: Status) -> AgentTask {
         model: "openai/gpt-5".into(),
         status,
         end_reason: None,
-        pause_reason: None,
+        pause_reason: (status == Status::Paused).then_some(PauseReason::User),
         original_prompt: String::new(),
         scratchpad: Vec::new(),
         step_count: 5,

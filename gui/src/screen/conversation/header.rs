@@ -17,6 +17,7 @@ use crate::{
 };
 use abide_client::{
     protocol::{
+        Timestamp,
         conversation::Conversation as Known,
         task::{AgentTask, Status},
     },
@@ -41,8 +42,9 @@ impl Conversation {
         ];
         let about =
             parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+        let paused = task.and_then(|task| self.paused(task)).map(|pause| pause.at);
         let numbers =
-            Row::with_children(numbers(task, look).into_iter().map(|words| secondary(words).into()))
+            Row::with_children(numbers(task, paused, look).into_iter().map(|words| secondary(words).into()))
                 .spacing(space::L);
         let menu = press(text("⋯").size(size::TITLE))
             .padding([2.0, 8.0])
@@ -122,14 +124,15 @@ impl Conversation {
 }
 
 /// Step, time, tokens and money.
-fn numbers(task: Option<&AgentTask>, look: Look) -> Vec<String> {
+fn numbers(task: Option<&AgentTask>, paused: Option<Timestamp>, look: Look) -> Vec<String> {
     let Some(task) = task else { return Vec::new() };
     let waits = task.pending.iter().map(abide_client::protocol::inbox::Pending::asked_at).min();
     let time = match (task.status, waits) {
-        (Status::WaitingUser | Status::WaitingApproval, Some(since)) => {
-            format!("waiting {}", words::waited(since, look.now))
+        (Status::WaitingUser | Status::WaitingApproval | Status::Paused, Some(since)) => {
+            Some(format!("waiting {}", words::waited(since, look.now)))
         }
-        _ => words::duration(task.ended_at.unwrap_or(look.now).since(task.started_at).max(1000)),
+        (Status::Paused, None) => paused.map(|since| format!("paused {}", words::waited(since, look.now))),
+        _ => Some(words::duration(task.ended_at.unwrap_or(look.now).since(task.started_at).max(1000))),
     };
-    [Some(words::step(task)), Some(time), words::usage(&task.usage)].into_iter().flatten().collect()
+    [Some(words::step(task)), time, words::usage(&task.usage)].into_iter().flatten().collect()
 }

@@ -6,7 +6,10 @@ use crate::{
     emoji::drawable,
     font,
     guard::Guard,
-    screen::pending::{Cards, Reply, picked},
+    screen::{
+        held,
+        pending::{Cards, Reply, picked},
+    },
     theme::{space, style},
     widget::{
         Element, Look, code, divider,
@@ -89,6 +92,10 @@ impl Conversation {
                 }
                 Some(Entry::Event(event)) => match event.kind {
                     EventKind::StepBegan(_) => passage::head(happened(event)).into(),
+                    EventKind::Paused(reason) if self.is_held_since(event) => held::card(
+                        Some(reason),
+                        "It goes on from where it was when you press Go on. Stop ends it.",
+                    ),
                     _ => divider(happened(event)),
                 },
                 None => gap().into(),
@@ -127,6 +134,22 @@ impl Conversation {
                 |task| self.below_changes(id, self.indicator(task, look), look),
             ),
         }
+    }
+
+    /// Whether this pause is the newest of a task that goes on only when a person resumes it.
+    fn is_held_since(&self, pause: &Event) -> bool {
+        let Some(task) = pause.task_id.and_then(|id| self.view.task(id)) else { return false };
+        task.is_held() && self.paused(task).is_some_and(|newest| newest.seq == pause.seq)
+    }
+
+    /// The newest pause of the task.
+    pub(super) fn paused(&self, task: &AgentTask) -> Option<&Event> {
+        self.view.timeline().rev().find_map(|entry| match entry {
+            Entry::Event(event) if event.task_id == Some(task.id) => {
+                matches!(event.kind, EventKind::Paused(_)).then_some(event)
+            }
+            _ => None,
+        })
     }
 
     /// Text of a reply is arriving.

@@ -59,6 +59,17 @@ impl OverviewView {
         &self.inbox
     }
 
+    /// The tasks that go on only when a person resumes them. The inbox has no item of them.
+    pub fn held(&self) -> impl Iterator<Item = &AgentTask> {
+        self.tasks().filter(|task| task.parent_id.is_none() && task.is_held())
+    }
+
+    /// How much waits for a person.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.inbox.items().len() + self.held().count()
+    }
+
     #[must_use]
     pub const fn daemon(&self) -> DaemonUpdate {
         self.daemon
