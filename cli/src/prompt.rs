@@ -27,7 +27,7 @@ pub(crate) enum Edited {
     End,
 }
 
-/// The meaning of a key at an approval.
+/// The meaning of a key at an approval, or of a word at one of high risk, which no single key approves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ApprovalKey {
     Once,
@@ -38,6 +38,9 @@ pub(crate) enum ApprovalKey {
 
 impl ApprovalKey {
     pub(crate) const LABEL: &str = "y allow once · a always · n reject · d detach: ";
+    pub(crate) const LABEL_OF_WORDS: &str =
+        "high risk, so write the word: yes (once) · always · no · detach: ";
+    pub(crate) const NOT_A_WORD: &str = "nothing is decided: write yes, always, no or detach in full";
 
     /// Any other key is `None`: an approval is never given by accident.
     pub(crate) const fn of(key: u8) -> Option<Self> {
@@ -46,6 +49,17 @@ impl ApprovalKey {
             b'a' | b'A' => Some(Self::Always),
             b'n' | b'N' => Some(Self::Reject),
             b'd' | b'D' | END_OF_INPUT => Some(Self::Detach),
+            _ => None,
+        }
+    }
+
+    /// The meaning of a line at an approval of high risk. A rejection needs no care, so its key counts too.
+    pub(crate) fn of_word(line: &str) -> Option<Self> {
+        match line.trim().to_lowercase().as_str() {
+            "yes" => Some(Self::Once),
+            "always" => Some(Self::Always),
+            "n" | "no" => Some(Self::Reject),
+            "d" | "detach" => Some(Self::Detach),
             _ => None,
         }
     }
@@ -103,6 +117,26 @@ mod tests {
         ];
         for (key, meaning) in table {
             assert_eq!(K::of(key), meaning, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_high_risk_takes_whole_words() {
+        use ApprovalKey as K;
+        let table = [
+            ("yes", Some(K::Once)),
+            (" Yes ", Some(K::Once)),
+            ("always", Some(K::Always)),
+            ("no", Some(K::Reject)),
+            ("n", Some(K::Reject)),
+            ("d", Some(K::Detach)),
+            ("y", None),
+            ("a", None),
+            ("", None),
+            ("yes please", None),
+        ];
+        for (line, meaning) in table {
+            assert_eq!(K::of_word(line), meaning, "{line:?}");
         }
     }
 

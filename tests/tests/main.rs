@@ -107,6 +107,7 @@ mod desktop {
 }
 mod terminal {
     mod demo;
+    mod high_risk;
     mod look;
 }
 mod window {

@@ -18,6 +18,7 @@ use abide_client::protocol::{
         DecideApproval, UserResponse,
         inbox::{DecideApprovalParams, UserResponseParams},
     },
+    transcript::Risk,
 };
 use std::{
     io,
@@ -154,20 +155,32 @@ impl Follow<'_> {
         if let Answerer::Person(terminal) = &self.target.answerer {
             terminal.forget_typed()?;
         }
-        self.screen.prompt(ApprovalKey::LABEL)?;
+        let is_high = approval.risk == Risk::High;
+        if !is_high {
+            self.screen.prompt(ApprovalKey::LABEL)?;
+        }
+        let input = if is_high { Input::Line(ApprovalKey::LABEL_OF_WORDS) } else { Input::Key };
         let key = loop {
-            match self.read_input(id, Input::Key).await? {
+            let meaning = match self.read_input(id, input).await? {
                 PromptResult::Interrupted => return Ok(PromptEnd::Interrupted),
                 PromptResult::Withdrawn => return self.withdrawn(),
-                PromptResult::Typed(Keys::Key(key)) => {
-                    if let Some(key) = ApprovalKey::of(key) {
-                        break key;
+                PromptResult::Typed(Keys::Key(key)) => ApprovalKey::of(key),
+                PromptResult::Typed(Keys::Line(None)) => Some(ApprovalKey::Detach),
+                PromptResult::Typed(Keys::Line(Some(line))) => {
+                    let meaning = ApprovalKey::of_word(&line);
+                    if meaning.is_none() && !line.trim().is_empty() {
+                        self.say(ApprovalKey::NOT_A_WORD)?;
                     }
+                    meaning
                 }
-                PromptResult::Typed(Keys::Line(_)) => {}
+            };
+            if let Some(key) = meaning {
+                break key;
             }
         };
-        self.screen.note("")?;
+        if !is_high {
+            self.screen.note("")?;
+        }
         match key {
             ApprovalKey::Detach => return Ok(PromptEnd::Detached),
             ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None).await?,

@@ -1,0 +1,29 @@
+//! High risk is not approved by a single key.
+
+use abide_client::protocol::task::Status;
+use abide_tests::{model_server::Turn, skip::skip, terminal::Terminal, world::World};
+
+#[tokio::test]
+async fn a_high_risk_is_approved_by_a_whole_word_only() {
+    if !Terminal::exists().await {
+        return skip("a_high_risk_is_approved_by_a_whole_word_only", "tmux is not installed");
+    }
+    let world = World::start().await;
+    let witness = world.witness();
+    let task = world.run_asking("risky", [Turn::shell(&witness.command("ran")), Turn::done("Done.")]).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    let terminal = Terminal::run(&world.daemon, &format!("abide watch {}", task.task_id)).await;
+    let screen = terminal.shows("high risk, so write the word").await;
+    assert!(screen.contains("Approve shell, high risk?"), "{screen}");
+    terminal.press(&["y", "Enter"]).await;
+    terminal.shows("in full").await;
+    terminal.press(&["a", "Enter"]).await;
+    terminal.press(&["Enter"]).await;
+    assert_eq!(world.inbox().await.len(), 1, "nothing is decided");
+    assert_eq!(witness.count("ran"), 0);
+    terminal.type_text("yes").await;
+    terminal.press(&["Enter"]).await;
+    terminal.shows("allowed").await;
+    assert_eq!(terminal.ended().await, 0);
+    assert_eq!(witness.count("ran"), 1);
+}
