@@ -355,6 +355,9 @@ impl App {
             }
             Message::Thread(conversation::Message::Card(message))
             | Message::Inbox(inbox::Message::Card(message)) => {
+                if self.arms(&message) {
+                    return Task::none();
+                }
                 let lasting = message.begins_lasting();
                 let effects = self.cards.update(message);
                 let performed = self.perform_deed(deed, effects);

@@ -27,9 +27,7 @@ pub struct Spot {
     pub view: i32,
     /// All of it is within the view.
     pub is_whole: bool,
-    /// A scrolling part of it hides some of its content.
-    pub is_cut: bool,
-    /// Such a part has not even the height of a line.
+    /// A scrolling part of it hides some of its content, and has not even the height of a line.
     pub is_blind: bool,
 }
 
@@ -338,8 +336,7 @@ mod tests {
     const A: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(1)));
     const B: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(2)));
     const C: PendingId = PendingId::Approval(ApprovalId(Uuid::from_u128(3)));
-    const WHOLE: Spot =
-        Spot { top: 100, height: 200, view: 600, is_whole: true, is_cut: false, is_blind: false };
+    const WHOLE: Spot = Spot { top: 100, height: 200, view: 600, is_whole: true, is_blind: false };
 
     const fn at(ms: i64) -> Timestamp {
         Timestamp(1_000_000 + ms)

@@ -155,6 +155,8 @@ pub mod space {
     pub const DOT: f32 = 8.0;
     /// The width of a key's name that may be replaced by another: of one sign, and below of two.
     pub const CAP: f32 = 20.0;
+    /// The width of a label that changes when its button is armed.
+    pub const ALLOW: f32 = 80.0;
     pub const WIDE_CAP: f32 = 28.0;
     pub const SCROLLBAR: f32 = 6.0;
     pub const DIALOG: f32 = 640.0;

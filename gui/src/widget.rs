@@ -138,10 +138,17 @@ pub fn action<'a, Message: Clone + 'a>(
     words: &'a str,
     name: Option<Container<'a, Message>>,
 ) -> Press<'a, Message> {
-    let words = label(words);
+    action_of(label(words), name)
+}
+
+/// The same with this label.
+pub fn action_of<'a, Message: Clone + 'a>(
+    label: Text<'a>,
+    name: Option<Container<'a, Message>>,
+) -> Press<'a, Message> {
     let content = match name {
-        None => row![words],
-        Some(name) => row![words, name].spacing(space::S),
+        None => row![label],
+        Some(name) => row![label, name].spacing(space::S),
     };
     press(content.align_y(Center)).padding(style::button_padding(false))
 }

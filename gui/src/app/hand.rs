@@ -145,20 +145,33 @@ impl App {
             return Task::none();
         };
         let is_grave = |pending: &Pending| matches!(pending, Pending::Approval(a) if a.risk != Risk::Low);
-        let is_cut = self.guard.spot(id).is_some_and(|spot| spot.is_cut);
         let armed = match (&decided, command) {
             // One key suffices for an action that is harmless.
             (pending::Message::Allowed(id, _), _) if item.is_some_and(|i| is_grave(&i.pending)) => {
                 Armed::Approval(*id)
             }
-            // The choice may be one that is not visible.
-            (pending::Message::Chosen(_, id, _), Command::Choose(number)) if is_cut => {
-                Armed::Choice(*id, number)
-            }
+            // As in a field: a digit picks, Enter answers.
+            (pending::Message::Chosen(_, id, _), Command::Choose(number)) => Armed::Choice(*id, number),
             _ => return self.card(decided),
         };
         self.guard.arm(armed, self.now);
         Task::none()
+    }
+
+    /// The first of the two clicks that allow a call of high risk arms it, like the first of two keys. The second one counts only when
+    /// the card has stood still since: a double-click must not be both.
+    pub(super) fn arms(&mut self, message: &pending::Message) -> bool {
+        let pending::Message::Allowed(id, Decision::AllowOnce) = message else { return false };
+        let armed = Armed::Approval(*id);
+        let item = self.waiting().iter().find(|item| Some(item.pending.id()) == armed.card());
+        let is_high =
+            item.is_some_and(|i| matches!(&i.pending, Pending::Approval(a) if a.risk == Risk::High));
+        if !is_high || self.guard.armed(self.now) == Some(armed) {
+            return false;
+        }
+        self.guard.did(Deed::OnCard(PendingId::Approval(*id)), self.now);
+        self.guard.arm(armed, self.now);
+        true
     }
 
     /// Enter, after the key that armed this.

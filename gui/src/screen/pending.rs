@@ -8,7 +8,7 @@ use crate::{
     request::Request,
     theme::{Tokens, size, space, style},
     widget::{
-        Element, Look, action, code,
+        Element, Look, action_of, code,
         elide::elided,
         field::field,
         key, label,
@@ -29,7 +29,7 @@ use abide_client::{
 };
 use iced::{
     Center, Fill,
-    widget::{Column, Container, Row, column, container, markdown, row},
+    widget::{Column, Container, Row, Text, column, container, markdown, row},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -69,8 +69,19 @@ pub struct Written {
 pub enum Reply {
     /// In a field of the card.
     Here,
-    /// In the composer, where the choice with this index is picked by its number.
-    Below(Option<usize>),
+    /// In the composer, where a choice is picked by its number.
+    Below {
+        /// The index of the picked choice.
+        picked: Option<usize>,
+        /// A digit would pick one now.
+        takes_digit: bool,
+    },
+}
+
+impl Reply {
+    const fn takes_digit(self) -> bool {
+        matches!(self, Self::Below { takes_digit: true, .. })
+    }
 }
 
 /// A decision that takes a second act: a rejection has a field for its reason, and a lasting decision shows first what it would
@@ -304,15 +315,7 @@ impl Cards {
     }
 
     fn approval<'a>(&'a self, approval: &'a Approval, look: Look, hand: Hand) -> Parts<'a> {
-        let risk = match approval.risk {
-            Risk::Low => "",
-            Risk::Medium => " · medium risk",
-            Risk::High => " · high risk",
-        };
-        let title = match hand.armed {
-            Some(_) => "Enter allows it once. Esc: not yet.".to_owned(),
-            None => format!("Approve {}?{risk}", visible_line(&approval.tool)),
-        };
+        let title = title(approval, hand.armed.is_some());
         let confined = match &*approval.sandbox {
             "none" => "without a sandbox: it can do all that you can".to_owned(),
             other => format!("in the sandbox {}", visible_line(other)),
@@ -323,21 +326,25 @@ impl Cards {
             let place = words::path(&visible_line(&approval.rule.workspace), look.home);
             let place = words::shortened(&place, if look.has_caps { MAX_PLACE } else { LEAST_PLACE });
             let tool = visible_line(&approval.rule.tool);
-            secondary(format!("“Always”: {tool} with exactly these arguments, in {place}.")).into()
+            let undo = if look.has_caps { " Settings (Ctrl ,) can forget it." } else { "" };
+            secondary(format!("“Always”: {tool} with exactly these arguments, in {place}.{undo}")).into()
         });
-        let mut body = Column::new()
-            .extend(remembered)
-            .push(container(exactly(approval)).padding([space::S, 10.0]).width(Fill).style(style::code))
-            .push(secondary(format!("Runs in {place}, {confined}.")));
-        // The longest part comes last.
-        if let Some(preview) = &approval.preview {
-            let read = || {
-                let (title, text) = (preview.path.clone(), preview.diff.clone());
-                Message::DiffRead(Box::new(Reading { title, text, start: Start::Beginning }))
-            };
-            let diff = container(diff::view(preview, diff::ALL, look, read));
-            body = body.push(diff.padding([space::S, 10.0]).width(Fill).style(style::code));
-        }
+        let place = secondary(format!("Runs in {place}, {confined}."));
+        let code = |content| container(content).padding([space::S, 10.0]).width(Fill).style(style::code);
+        let body = Column::new().extend(remembered);
+        let body = match &approval.preview {
+            None => body.push(code(exactly(approval))).push(place),
+            Some(preview) => {
+                let read = || {
+                    let (title, text) = (preview.path.clone(), preview.diff.clone());
+                    Message::DiffRead(Box::new(Reading { title, text, start: Start::Beginning }))
+                };
+                let diff = diff::view(preview, diff::ALL, look, read);
+                let edit = code(column![exactly(approval), diff].spacing(space::S).into());
+                // The longest part comes last, if some of it is in view there.
+                if look.half < MUCH { body.push(edit).push(place) } else { body.push(place).push(edit) }
+            }
+        };
         Parts { title: title.into(), body, foot: Some(self.decisions(approval, hand)), is_asked_back }
     }
 
@@ -354,8 +361,17 @@ impl Cards {
         let is_armed = hand.armed == Some(Armed::Approval(id));
         // Both keys' names have the same width, so that no button moves when the first one is pressed.
         let once = if is_armed { key("↵").style(style::key_on_accent) } else { hand.key_on_accent("A") };
+        let once = once.center_x(space::CAP);
+        let allow = if approval.risk == Risk::Low {
+            hand.action("Allow once", Some(once))
+        } else {
+            hand.action_of(
+                label(if is_armed { "Yes, allow" } else { "Allow once" }).width(space::ALLOW),
+                Some(once),
+            )
+        };
         row![
-            hand.action("Allow once", Some(once.center_x(space::CAP)))
+            allow
                 .style(style::primary)
                 .on_press_maybe(hand.press(Message::Allowed(id, Decision::AllowOnce)))
                 .passed_by(),
@@ -440,14 +456,15 @@ impl Cards {
         let picked = match (armed, reply) {
             (Some(number), _) => usize::from(number).checked_sub(1),
             (None, Reply::Here) => picked(question, typed),
-            (None, Reply::Below(picked)) => picked,
+            (None, Reply::Below { picked, .. }) => picked,
         };
+        let digits = Hand { takes_keys: hand.takes_keys || reply.takes_digit(), ..hand };
         let choices = question.choices.iter().enumerate().map(|(i, choice)| {
             let is_picked = picked == Some(i);
             let number = if is_picked {
                 Some(key("↵").style(style::key_on_accent))
             } else {
-                NUMBERS.get(i).map(|number| hand.key(number))
+                NUMBERS.get(i).map(|number| digits.key(number))
             };
             let parts = [Some(label(visible_line(choice)).into()), number.map(Element::from)];
             let chosen = Message::Chosen(task, id, choice.clone());
@@ -562,8 +579,12 @@ impl Hand {
         key(name).style(if self.takes_keys { style::key_on_accent } else { style::key_off_on_accent })
     }
 
-    fn action<'a>(self, label: &'a str, key: Option<Container<'a, Message>>) -> Press<'a, Message> {
-        action(label, key.filter(|_| self.has_caps)).padding(style::button_padding(self.is_low))
+    fn action<'a>(self, words: &'a str, key: Option<Container<'a, Message>>) -> Press<'a, Message> {
+        self.action_of(label(words), key)
+    }
+
+    fn action_of<'a>(self, label: Text<'a>, key: Option<Container<'a, Message>>) -> Press<'a, Message> {
+        action_of(label, key.filter(|_| self.has_caps)).padding(style::button_padding(self.is_low))
     }
 
     const fn field_padding(self) -> [f32; 2] {
@@ -572,6 +593,34 @@ impl Hand {
 
     fn press(self, message: Message) -> Option<Message> {
         self.is_live.then_some(message)
+    }
+}
+
+/// The tool and its risk; then what confirms it, or how long a long command is, which may not fit its card.
+fn title(approval: &Approval, is_armed: bool) -> String {
+    let risk = match approval.risk {
+        Risk::Low => "",
+        Risk::Medium => "Medium risk",
+        Risk::High => "High risk",
+    };
+    if is_armed {
+        let also = if approval.risk == Risk::High { " or another click" } else { "" };
+        return format!("{risk}: Enter{also} allows it once. Esc: not yet.");
+    }
+    let risk = Some(risk.to_lowercase()).filter(|risk| !risk.is_empty());
+    let parts = [Some(format!("Approve {}?", visible_line(&approval.tool))), risk, length(approval)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// How long a command is, if it is long.
+fn length(approval: &Approval) -> Option<String> {
+    let arguments = approval.arguments.value();
+    let command = arguments.get("command")?.as_str()?;
+    let (lines, characters) = (command.lines().count(), command.chars().count());
+    if lines > LONG.0 {
+        Some(words::counted(lines as u64, "line"))
+    } else {
+        (characters > LONG.1).then(|| words::counted(characters as u64, "character"))
     }
 }
 
@@ -609,6 +658,12 @@ pub fn meant<'a>(question: &'a Question, words: &'a str) -> &'a str {
     abide_client::choice(question, words).unwrap_or(words)
 }
 
+/// A command of more lines or characters is long.
+const LONG: (usize, usize) = (5, 400);
+
+/// If half of the window is lower, in logical pixels, a card has little room.
+const MUCH: f32 = 240.0;
+
 /// The most characters of a folder in what a lasting decision would remember: all of it is said of the call itself.
 const MAX_PLACE: usize = 40;
 /// The same in a narrow window.
@@ -628,6 +683,7 @@ const fn who_asks(kind: QuestionKind) -> &'static str {
 
 /// Each argument, with hidden characters made visible. Long texts of an edit are left to its diff.
 fn exactly(approval: &Approval) -> Element<'_, Message> {
+    let has_preview = approval.preview.is_some();
     let serde_json::Value::Object(fields) = approval.arguments.value() else {
         return code(visible(approval.arguments.as_str()).into_owned()).into();
     };
@@ -636,12 +692,10 @@ fn exactly(approval: &Approval) -> Element<'_, Message> {
     {
         return code(visible(command).into_owned()).width(Fill).into();
     }
-    let has_preview = approval.preview.is_some();
-    let lines = fields.iter().map(|(name, value)| {
+    let is_in_diff = |value: &serde_json::Value| value.as_str().is_some_and(|text| text.contains('\n'));
+    let fields = fields.iter().filter(|(_, value)| !(has_preview && is_in_diff(value)));
+    let lines = fields.map(|(name, value)| {
         let value = match value.as_str() {
-            Some(long) if has_preview && long.contains('\n') => {
-                words::counted(long.lines().count() as u64, "line") + ", below"
-            }
             Some(said) => visible(said).into_owned(),
             None => visible(&value.to_string()).into_owned(),
         };

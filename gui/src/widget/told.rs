@@ -56,7 +56,6 @@ fn spot<Message>(card: &mut Inner<'_, '_, Message>) -> Spot {
         view: view.height.round() as i32,
         // A difference by rounding hides nothing.
         is_whole: card.y >= view.y - 1.0 && card.y + card.height <= view.y + view.height + 1.0,
-        is_cut: overflow.is_cut,
         is_blind: overflow.is_blind,
     }
 }
@@ -73,10 +72,9 @@ impl Operation for Focused {
     }
 }
 
-/// Whether a scroll area has more content than it shows, and whether it shows less than a line.
+/// Whether a scroll area that has more content than it shows shows less than a line.
 #[derive(Default)]
 struct Overflow {
-    is_cut: bool,
     is_blind: bool,
 }
 
@@ -94,7 +92,6 @@ impl Operation for Overflow {
         _state: &mut dyn Scrollable,
     ) {
         let is_cut = content.height > bounds.height + 1.0;
-        self.is_cut |= is_cut;
         self.is_blind |= is_cut && bounds.height < size::LABEL;
     }
 }

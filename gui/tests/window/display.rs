@@ -41,4 +41,19 @@ impl Display {
         person.renderer.draw(&mut self.pixels.as_mut(), &mut self.mask, &view, &damage, ground);
         damage
     }
+
+    /// Writes the picture.
+    pub(crate) fn save(&self, file: &std::path::Path) {
+        save(&self.pixels, file);
+    }
+}
+
+/// Writes a picture of the window, whose pixels have red and blue exchanged.
+pub(crate) fn save(pixels: &tiny_skia::Pixmap, file: &std::path::Path) {
+    let mut encoder =
+        png::Encoder::new(std::fs::File::create(file).unwrap(), pixels.width(), pixels.height());
+    encoder.set_color(png::ColorType::Rgba);
+    let mut data = pixels.data().to_vec();
+    data.chunks_mut(4).for_each(|pixel| pixel.swap(0, 2));
+    encoder.write_header().unwrap().write_image_data(&data).unwrap();
 }

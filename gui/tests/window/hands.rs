@@ -16,6 +16,9 @@ use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 const ALLOWED: Request = Request::Decide(APPROVAL, Decision::AllowOnce, None);
 
+/// The title of a card of high risk that is armed.
+const ARMED: &str = "High risk: Enter or another click allows it once. Esc: not yet.";
+
 /// A person who has had time to read the open conversation of a task with these pending items.
 fn before(status: Status, waiting: &[Pending], history: Snapshot) -> Person {
     let (overview, conversation) = preset::waits(status, waiting, history);
@@ -68,7 +71,9 @@ fn typing_a_sentence_without_a_caret_decides_nothing() {
     person.wait(1000);
     assert_eq!(person.asked(), []);
     person.letter("2");
-    assert_eq!(person.asked().len(), 1, "a digit alone picks");
+    assert_eq!(person.asked(), [], "a digit picks");
+    person.named(Named::Enter);
+    assert_eq!(person.asked().len(), 1, "and Enter answers");
 }
 
 #[test]
@@ -199,6 +204,7 @@ fn a_digit_picks_only_an_existing_visible_choice() {
     assert_eq!(person.asked(), [], "the card has just come into view");
     person.wait(600);
     person.letter("1");
+    person.named(Named::Enter);
     assert_eq!(person.asked(), [Request::Answer(TASK, QUESTION, Some("9–12 March".into()))]);
 }
 
@@ -268,11 +274,11 @@ fn a_task_is_stopped_by_keys_in_each_of_its_states() {
 }
 
 #[test]
-fn beyond_low_risk_it_takes_two_keys_or_a_click() {
+fn beyond_low_risk_it_takes_two_keys() {
     let mut person = before_approval();
     person.letter("a");
     assert_eq!(person.asked(), []);
-    assert!(person.finds("Enter allows it once. Esc: not yet.").is_some(), "it is armed");
+    assert!(person.finds(ARMED).is_some(), "it is armed, and its risk is shown");
     person.named(Named::Escape);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [], "taken back");
@@ -288,8 +294,43 @@ fn beyond_low_risk_it_takes_two_keys_or_a_click() {
     person.wait(600);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
+}
+
+#[test]
+fn a_high_risk_takes_two_clicks() {
+    let mut person = before_approval();
+    let there = person.finds("Reject…");
+    person.clicks("Allow once");
+    assert_eq!(person.asked(), []);
+    assert!(person.finds(ARMED).is_some(), "it is armed, and its risk is shown");
+    assert_eq!(person.finds("Reject…"), there, "no button moves");
+    person.wait(599);
+    person.clicks("Yes, allow");
+    assert_eq!(person.asked(), [], "a double-click is one click");
+    person.wait(600);
+    person.clicks("Yes, allow");
+    assert_eq!(person.asked(), [ALLOWED]);
+
+    for forget in [|p: &mut Person| p.named(Named::Escape), |p: &mut Person| p.wait(6000)] {
+        let mut person = before_approval();
+        person.clicks("Allow once");
+        forget(&mut person);
+        person.wait(1000);
+        person.clicks("Allow once");
+        assert_eq!(person.asked(), [], "it was armed anew");
+    }
 
     let mut person = before_approval();
+    person.clicks("Allow once");
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [ALLOWED], "a click and a key");
+
+    let mut medium = preset::approval();
+    if let Pending::Approval(approval) = &mut medium {
+        approval.risk = Risk::Medium;
+    }
+    let mut person = before(Status::WaitingApproval, &[medium], preset::history());
     person.clicks("Allow once");
     assert_eq!(person.asked(), [ALLOWED]);
 }
@@ -339,6 +380,8 @@ fn a_click_on_a_card_that_has_just_appeared_does_nothing() {
     assert_eq!(person.asked(), []);
     person.wait(600);
     person.clicks("Allow once");
+    person.wait(600);
+    person.clicks("Yes, allow");
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
@@ -361,13 +404,15 @@ fn a_reply_that_is_only_a_number_is_that_choice() {
         person.named(Named::Enter);
         assert_eq!(person.asked(), [answer(meant)]);
     }
-    // Without a caret it answers at once.
+    // Without a caret it is the same.
     let mut person = before_question();
     person.named(Named::Escape);
     person.letter("1");
     assert_eq!(person.asked(), [], "the caret has just left");
     person.wait(600);
     person.letter("1");
+    assert_eq!(person.asked(), [], "a digit picks");
+    person.named(Named::Enter);
     assert_eq!(person.asked(), [answer("9–12 March")]);
     // In the inbox the card has a field of its own.
     let mut person = before_question();

@@ -384,7 +384,10 @@ fn an_action_that_decides_leads_from_the_palette_to_its_card() {
     person.writes("allow once");
     person.named(Named::Enter);
     assert_eq!(person.asked(), []);
-    assert!(person.finds("Enter allows it once. Esc: not yet.").is_none(), "and nothing is armed");
+    assert!(
+        person.finds("High risk: Enter or another click allows it once. Esc: not yet.").is_none(),
+        "and nothing is armed"
+    );
     person.wait(1000);
     person.letter("a");
     person.named(Named::Enter);

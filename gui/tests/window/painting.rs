@@ -1,7 +1,7 @@
 //! Only what has changed is repainted. After each step of a long run the window has to look as if all of it had been repainted.
 
 use crate::{
-    display::Display,
+    display::{Display, save},
     person::Person,
     preset::{self, CONVERSATION, REPLY, TASK},
 };
@@ -39,12 +39,6 @@ fn differing(shown: &tiny_skia::Pixmap, meant: &tiny_skia::Pixmap) -> Option<(u3
     found
 }
 
-fn save(pixels: &tiny_skia::Pixmap, file: &std::path::Path) {
-    let mut encoder = png::Encoder::new(std::fs::File::create(file).unwrap(), WIDTH, HEIGHT);
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.write_header().unwrap().write_image_data(pixels.data()).unwrap();
-}
-
 struct Run {
     person: Person,
     display: Display,
@@ -67,7 +61,6 @@ impl Run {
             if let Some(folder) = std::env::var_os("ABIDE_TEST_PICTURES") {
                 let folder = std::path::PathBuf::from(folder);
                 let name = format!("{:03}-{}", self.wrong.len(), what.replace(' ', "-"));
-                // The window's pixels have red and blue exchanged.
                 save(&self.display.pixels, &folder.join(format!("{name}-shown.png")));
                 save(&whole.pixels, &folder.join(format!("{name}-meant.png")));
             }

@@ -1,6 +1,7 @@
 //! Every card can be answered by keyboard alone and by mouse alone, however small the window is and however long the card.
 
 use crate::{
+    display::Display,
     drawn, narrow,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
@@ -158,6 +159,8 @@ fn an_approval_is_answered_by_mouse_alone() {
         for (what, pending) in approvals() {
             for (button, second, decision) in DECISIONS {
                 let mut person = before(&pending, window, is_inbox);
+                let is_high = matches!(&pending, Pending::Approval(approval) if approval.risk == Risk::High);
+                let second = second.or((is_high && decision == Decision::AllowOnce).then_some("Yes, allow"));
                 for button in [Some(button), second].into_iter().flatten() {
                     assert_eq!(person.asked(), [], "{name}, {what}: before {button:?}");
                     if is_inbox {
@@ -385,15 +388,15 @@ fn an_armed_approval_shows_the_key_that_confirms_it() {
         let mut person = before(&preset::approval(), size, is_inbox);
         person.named(Named::ArrowDown);
         person.wait(600);
-        let places = |person: &mut Person| {
-            ["Allow once", "Always allow…", "Reject…"].map(|button| person.finds(button))
+        let places = |person: &mut Person, first: &str| {
+            [first, "Always allow…", "Reject…"].map(|button| person.finds(button))
         };
-        let before = places(&mut person);
+        let before = places(&mut person, "Allow once");
         assert!(person.finds("A").is_some() && person.finds("↵").is_none(), "{size:?}");
         person.letter("a");
         assert!(person.finds("A").is_none(), "{size:?}: it has been pressed");
         assert!(person.finds("↵").is_some() && person.finds("⇧A").is_some(), "{size:?}");
-        assert_eq!(places(&mut person), before, "{size:?}");
+        assert_eq!(places(&mut person, "Yes, allow"), before, "{size:?}");
         assert_eq!(person.asked(), []);
     }
 }
@@ -612,6 +615,8 @@ fn a_card_without_a_visible_line_takes_no_click() {
     person.wait(600);
     assert!(sees(&mut person, command).is_some());
     person.clicks("Allow once");
+    person.wait(600);
+    person.clicks("Yes, allow");
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
@@ -625,5 +630,59 @@ fn the_composer_is_right_below_the_card_at_a_whole_pixel() {
         let [card, composer] = found[..] else { panic!("{width}: {found:?}") };
         assert_eq!((card.x, card.width), (composer.x, composer.width), "{width}");
         assert!(composer.x.fract() == 0.0, "{width}: {composer:?}");
+    }
+}
+
+/// A write of several lines, as the tool asks for it.
+fn write() -> Pending {
+    let content: Vec<String> = (0..12).map(|n| format!("line {n}")).collect();
+    let diff: Vec<String> = content.iter().map(|line| format!("+{line}")).collect();
+    approval(|approval| {
+        let arguments = serde_json::json!({"content": content.join("\n"), "path": "docs/notes.txt"});
+        approval.tool = "write".into();
+        approval.arguments = JsonText::parse(arguments.to_string()).unwrap();
+        let (path, diff) = ("docs/notes.txt".into(), diff.join("\n"));
+        approval.preview = Some(Box::new(Preview { path, diff, changed: None }));
+        approval.risk = Risk::Medium;
+    })
+}
+
+/// 800 by 600 with text of 150 %.
+#[test]
+fn the_card_of_an_edit_shows_some_of_its_diff() {
+    for window in [(533.0, 400.0), (640.0, 420.0), (800.0, 600.0)] {
+        let mut person = before(&write(), window, false);
+        for line in ["docs/notes.txt", "+line 0", "+line 1"] {
+            assert!(sees(&mut person, line).is_some(), "{window:?}: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_title_says_how_long_a_long_command_is() {
+    let mut person = before(&long_command(), (640.0, 420.0), false);
+    assert!(person.finds_whole("Approve shell? · high risk · 60 lines"));
+    let long = approval(|a| {
+        let command = serde_json::json!({ "command": "x".repeat(1980) });
+        a.arguments = JsonText::parse(command.to_string()).unwrap();
+    });
+    let mut person = before(&long, (640.0, 420.0), false);
+    assert!(person.finds_whole("Approve shell? · high risk · 1,980 characters"));
+}
+
+/// Writes pictures of cards in windows of these sizes, for a person to look at.
+#[test]
+#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
+fn gallery() {
+    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
+    let questions = questions().into_iter().map(|(name, pending, _)| (name, pending));
+    for (name, pending) in approvals().into_iter().chain([("a write", write())]).chain(questions) {
+        for (width, height) in [(533_u16, 400_u16), (640, 420), (1280, 800)] {
+            let mut person = before(&pending, (width.into(), height.into()), false);
+            let mut display = Display::new(width.into(), height.into());
+            display.present(&mut person);
+            let file = format!("{}-{width}x{height}.png", name.replace(' ', "-"));
+            display.save(&folder.join(file));
+        }
     }
 }

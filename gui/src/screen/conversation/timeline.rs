@@ -110,7 +110,9 @@ impl Conversation {
                         Pending::Question(question) => picked(question, &self.composer.draft()),
                         Pending::Approval(_) => None,
                     };
-                    let card = cards.card(item.task_id, &item.pending, look, guard, Reply::Below(picked));
+                    let takes_digit = self.composer.has_caret() && self.composer.draft().is_empty();
+                    let reply = Reply::Below { picked, takes_digit };
+                    let card = cards.card(item.task_id, &item.pending, look, guard, reply);
                     card.map(Message::Card)
                 }
                 None => gap().into(),
