@@ -108,8 +108,8 @@ impl EndReason {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Completed => "completed",
-            Self::StepLimit => "completed: step limit",
-            Self::TimeLimit => "completed: time limit",
+            Self::StepLimit => "step limit reached",
+            Self::TimeLimit => "time limit reached",
             Self::Stopped => "cancelled: stopped",
             Self::Deleted => "cancelled: deleted",
             Self::QuestionTimeout => "cancelled: no answer",
@@ -190,8 +190,8 @@ impl Incomplete {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Length => "completed: cut at the length limit",
-            Self::Empty => "completed: empty reply",
+            Self::Length => "incomplete: cut at the length limit",
+            Self::Empty => "incomplete: empty reply",
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn conversations(
             let (status, style) = if inbox.iter().any(|item| item.conversation_id == c.id) {
                 ("needs you", NEEDS_YOU)
             } else {
-                (c.task.map_or("", |task| task.status.name()), PLAIN)
+                (c.task.map_or("", |task| task.words()), PLAIN)
             };
             let unread = if c.unread == 0 { String::new() } else { measure::count(c.unread) };
             [
@@ -48,7 +48,24 @@ pub(crate) const fn nothing(archived: bool) -> &'static str {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::{ConversationId, conversation::LatestTask, inbox::Pending, task::Status};
+    use abide_client::protocol::{
+        ConversationId,
+        conversation::LatestTask,
+        inbox::Pending,
+        task::{EndReason, Status},
+    };
+
+    #[test]
+    fn an_end_has_its_reason() {
+        let task = LatestTask {
+            status: Status::Completed,
+            end_reason: Some(EndReason::TimeLimit),
+            ..LatestTask::from(&fixture::task())
+        };
+        let limited = Conversation { task: Some(task), ..fixture::conversation() };
+        let shown = conversations(&[limited], &[], fixture::START, None);
+        assert!(shown.contains("time limit reached") && !shown.contains("completed"), "{shown}");
+    }
 
     #[test]
     fn the_list_shows_conversations_that_need_a_person() {

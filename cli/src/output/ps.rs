@@ -203,8 +203,8 @@ mod tests {
         };
         let words = |incomplete| super::status(&ended(incomplete)).0;
         assert_eq!(words(None), "completed");
-        assert_eq!(words(Some(Incomplete::Length)), "completed: cut at the length limit");
-        assert_eq!(words(Some(Incomplete::Empty)), "completed: empty reply");
+        assert_eq!(words(Some(Incomplete::Length)), "incomplete: cut at the length limit");
+        assert_eq!(words(Some(Incomplete::Empty)), "incomplete: empty reply");
     }
 
     #[test]

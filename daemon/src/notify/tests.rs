@@ -180,7 +180,7 @@ fn text_is_cleaned_escaped_and_cut() {
     assert_eq!(words::summary(&long).chars().count(), 120);
     assert_eq!(words::body(&long).chars().count(), 400);
     assert!(words::body(&long).ends_with('…'));
-    assert_eq!(words::summary(&ended(EndReason::StepLimit)), "Completed at its step limit: Tidy up");
+    assert_eq!(words::summary(&ended(EndReason::StepLimit)), "Step limit reached: Tidy up");
     assert_eq!(words::body(&ended(EndReason::Completed)), "All &lt;b&gt;three&lt;/b&gt; files &amp; more");
 }
 

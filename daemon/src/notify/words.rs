@@ -17,11 +17,11 @@ pub(super) fn summary(notice: &Notice) -> String {
         What::Ended { reason, incomplete, .. } => match reason {
             EndReason::Completed => match incomplete {
                 None => "Completed",
-                Some(Incomplete::Length) => "Completed, cut at the length limit",
-                Some(Incomplete::Empty) => "Completed with an empty reply",
+                Some(Incomplete::Length) => "Incomplete, cut at the length limit",
+                Some(Incomplete::Empty) => "Incomplete, an empty reply",
             },
-            EndReason::StepLimit => "Completed at its step limit",
-            EndReason::TimeLimit => "Completed at its time limit",
+            EndReason::StepLimit => "Step limit reached",
+            EndReason::TimeLimit => "Time limit reached",
             EndReason::Stopped | EndReason::Deleted => "Cancelled",
             EndReason::QuestionTimeout => "Cancelled: its question was not answered in time",
             EndReason::Budget => "Cancelled at its budget",

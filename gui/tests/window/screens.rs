@@ -128,7 +128,7 @@ fn reasoning_is_folded_until_it_is_opened() {
 #[test]
 fn each_end_names_its_reason() {
     shows(&preset::ended(EndReason::Completed), &["Completed", "5 steps · 1 min 33 s · 22k tokens · $0.09"]);
-    shows(&preset::ended(EndReason::StepLimit), &["Completed: step limit"]);
+    shows(&preset::ended(EndReason::StepLimit), &["Step limit reached"]);
     shows(&preset::ended(EndReason::Error), &["Error", "The provider refused the key."]);
     lacks(&preset::ended(EndReason::Stopped), &["Stop", "Completed", "Thinking"]);
 }

@@ -170,7 +170,7 @@ fn the_limit_that_ended_a_task_is_shown_once() {
         (
             EndReason::StepLimit,
             "I have reached the maximum number of steps. Stopping here.",
-            "Completed: step limit",
+            "Step limit reached",
         ),
         (EndReason::QuestionTimeout, "Nobody answered in time. Stopping here.", "Cancelled: no answer"),
     ] {

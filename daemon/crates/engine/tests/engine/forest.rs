@@ -93,7 +93,7 @@ fn a_result_is_delivered_to_the_parent_once_in_the_append_of_the_end() {
         (stop, EndReason::Stopped, "cancelled: stopped"),
         (fail, EndReason::Error, "it failed: Auth"),
         (time_out, EndReason::QuestionTimeout, "cancelled: no answer"),
-        (step_limit, EndReason::StepLimit, "completed: step limit"),
+        (step_limit, EndReason::StepLimit, "step limit reached"),
     ];
     for (end, reason, told) in table {
         let mut w = World::started();
