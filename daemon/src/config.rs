@@ -51,7 +51,7 @@ pub struct ModelConfig {
 pub struct Provider {
     #[serde(deserialize_with = "api")]
     pub api: Api,
-    /// What the API's paths are appended to. Required for `openai-chat`, meaningless for `scripted`.
+    /// What the API's paths are appended to. Required for OpenAI's APIs, meaningless for `scripted`.
     pub base_url: Option<String>,
     /// The environment variable that holds the key.
     pub api_key_env: Option<String>,

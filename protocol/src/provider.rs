@@ -8,7 +8,7 @@ use strum::VariantNames;
 #[serde(rename_all = "camelCase")]
 pub struct ProviderInfo {
     pub name: String,
-    /// `openai-chat`, `anthropic`, `scripted`.
+    /// `openai-chat`, `openai-responses`, `anthropic`, `scripted`.
     pub api: String,
     /// Empty for `scripted`.
     pub base_url: String,

@@ -46,7 +46,7 @@ pub struct CallBlock {
 #[serde(rename_all = "camelCase")]
 pub struct Reply {
     pub blocks: Vec<Block>,
-    /// The provider's API: `openai-chat`, `anthropic`, `scripted`.
+    /// The provider's API: `openai-chat`, `openai-responses`, `anthropic`, `scripted`.
     pub api: String,
     /// The requested model, by the provider's name.
     pub model: String,

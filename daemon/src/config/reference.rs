@@ -50,18 +50,19 @@ const TABLES: &[Table] = &[
         keys: &[
             Key {
                 name: "api",
-                kind: "`\"openai-chat\"`, `\"anthropic\"` or `\"scripted\"`",
+                kind: "`\"openai-chat\"`, `\"openai-responses\"`, `\"anthropic\"` or `\"scripted\"`",
                 default: "required",
                 example: "\"openai-chat\"",
-                meaning: "The provider's API: OpenAI Chat Completions (most servers have it), Anthropic \
-                    Messages, or a file of replies.",
+                meaning: "The provider's API: OpenAI Chat Completions (most servers have it), OpenAI Responses \
+                    (keeps the reasoning of OpenAI's models from step to step), Anthropic Messages, or a file \
+                    of replies.",
             },
             Key {
                 name: "base_url",
                 kind: "text, an http or https address",
-                default: "required for `openai-chat`, but for the provider `openai`",
+                default: "required for `openai-chat` and `openai-responses`, but for the provider `openai`",
                 example: "\"http://127.0.0.1:8089/v1\"",
-                meaning: "What the API's paths are appended to: `/chat/completions`, or `/v1/messages`. No name or \
+                meaning: "What the API's paths are appended to: `/chat/completions`, `/responses` or `/v1/messages`. No name or \
                     password in it. Not for `scripted`.",
             },
             Key {

@@ -93,6 +93,7 @@ fn problems_name_line_and_key() {
         ),
         ("[model]\ndefault = \"gpt\"\n", None, "model.default", "is not PROVIDER/MODEL"),
         ("[providers.x]\napi = \"openai-chat\"\n", None, "providers.x.base_url", "is missing"),
+        ("[providers.x]\napi = \"openai-responses\"\n", None, "providers.x.base_url", "is missing"),
         ("[providers.x]\napi = \"scripted\"\n", None, "providers.x.script", "is missing"),
         (
             "[providers.x]\napi = \"anthropic\"\nmax_parallel = 0\n",

@@ -92,6 +92,13 @@ fn a_configured_provider_replaces_the_built_in_one() {
     );
     assert_eq!((providers.configs[0].max_parallel, providers.configs[0].stall_timeout.as_secs()), (3, 9));
     assert_eq!(providers.configs[1].script.as_deref(), Some(std::path::Path::new("/s.json")));
+
+    // OpenAI itself over its other API.
+    let openai = of("[providers.openai]\napi = \"openai-responses\"\n", &[], &[], &[]).configs.remove(0);
+    assert_eq!(
+        (openai.api, openai.base_url.as_str(), openai.wants_key),
+        (Api::OPENAI_RESPONSES, OPENAI_URL, true)
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod message;
 mod meter;
 mod record;
 
-pub use answer::{sse_anthropic, sse_openai};
+pub use answer::{sse_anthropic, sse_openai, sse_responses};
 pub use arguments::{Place, arguments};
 pub use hello::hello;
 pub use message::{frame, line};

@@ -86,6 +86,11 @@ fn answers_of_openai() {
 }
 
 #[test]
+fn answers_of_responses() {
+    try_some("sse_responses", abide_fuzz::sse_responses);
+}
+
+#[test]
 fn answers_of_anthropic() {
     try_some("sse_anthropic", abide_fuzz::sse_anthropic);
 }
@@ -107,7 +112,16 @@ fn stored_records() {
 #[ignore = "writes what the fuzzer begins with"]
 fn write_corpus() {
     let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_FUZZ_CORPUS").expect("a folder for it"));
-    for target in ["frame", "hello", "line", "sse_openai", "sse_anthropic", "arguments", "stored_record"] {
+    for target in [
+        "frame",
+        "hello",
+        "line",
+        "sse_openai",
+        "sse_responses",
+        "sse_anthropic",
+        "arguments",
+        "stored_record",
+    ] {
         std::fs::create_dir_all(folder.join(target)).unwrap();
         for (number, bytes) in corpus::of(target).into_iter().enumerate() {
             std::fs::write(folder.join(target).join(number.to_string()), bytes).unwrap();

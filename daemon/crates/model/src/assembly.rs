@@ -9,6 +9,7 @@ use abide_protocol::{
     record::Trace,
     transcript::{Block, CallBlock, StopReason, TextBlock},
 };
+use serde_json::value::RawValue;
 use std::fmt;
 use uuid::Uuid;
 
@@ -67,12 +68,20 @@ pub(crate) struct Part(usize);
 
 /// The parts so far.
 pub(crate) struct Assembly<'a> {
-    parts: Vec<(Kind, Gathered)>,
+    parts: Vec<Piece>,
     calls: usize,
     size: usize,
     /// An event was left out that may have held a part of the reply.
     has_gap: bool,
     sink: Sink<'a>,
+}
+
+struct Piece {
+    kind: Kind,
+    /// The provider's own fields.
+    fields: Gathered,
+    /// The provider's own form of the whole part. It takes the place of the fields.
+    whole: Option<JsonText>,
 }
 
 enum Kind {
@@ -125,7 +134,7 @@ impl<'a> Assembly<'a> {
             return Ok(());
         }
         self.grow(more.len())?;
-        let event = match self.parts.get_mut(part.0).map(|(kind, _)| kind) {
+        let event = match self.parts.get_mut(part.0).map(|piece| &mut piece.kind) {
             Some(Kind::Text(text)) => {
                 text.push_str(more);
                 ModelEvent::TextDelta(more.to_owned())
@@ -146,7 +155,7 @@ impl<'a> Assembly<'a> {
 
     /// A call's arguments are complete.
     pub(crate) fn ready(&mut self, part: Part) {
-        if let Some((Kind::Call(call), _)) = self.parts.get_mut(part.0)
+        if let Some(Piece { kind: Kind::Call(call), .. }) = self.parts.get_mut(part.0)
             && !call.ready
         {
             call.ready = true;
@@ -156,24 +165,63 @@ impl<'a> Assembly<'a> {
 
     /// Keeps the provider's own fields of a part.
     pub(crate) fn keep(&mut self, part: Part, fields: &crate::fields::Fields<'_>) -> Result<(), Fault> {
-        if let Some((_, gathered)) = self.parts.get_mut(part.0) {
-            let size = gathered.add(fields)?;
+        if let Some(piece) = self.parts.get_mut(part.0) {
+            let size = piece.fields.add(fields)?;
             self.grow(size)?;
         }
         Ok(())
     }
 
+    /// Keeps the provider's own form of a whole part.
+    pub(crate) fn keep_whole(&mut self, part: Part, raw: &RawValue) -> Result<(), Fault> {
+        self.grow(raw.get().len())?;
+        if let Some(piece) = self.parts.get_mut(part.0) {
+            piece.whole = Some(raw.to_owned().into());
+        }
+        Ok(())
+    }
+
+    /// What [`Self::keep_whole`] has kept.
+    pub(crate) fn whole(&self, part: Part) -> Option<&str> {
+        self.parts.get(part.0)?.whole.as_ref().map(JsonText::as_str)
+    }
+
+    /// Sets the whole text of a part, if there is any. What continues the pieces so far is reported.
+    pub(crate) fn settle(&mut self, part: Part, whole: &str) -> Result<(), Fault> {
+        if let Some(more) = whole.strip_prefix(self.content(part)) {
+            return self.push(part, more);
+        }
+        if whole.is_empty() {
+            return Ok(());
+        }
+        self.grow(whole.len())?;
+        match self.parts.get_mut(part.0).map(|piece| &mut piece.kind) {
+            Some(Kind::Text(text) | Kind::Reasoning(text)) => whole.clone_into(text),
+            Some(Kind::Call(call)) => whole.clone_into(&mut call.arguments),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn content(&self, part: Part) -> &str {
+        match self.parts.get(part.0).map(|piece| &piece.kind) {
+            Some(Kind::Text(text) | Kind::Reasoning(text)) => text,
+            Some(Kind::Call(call)) => &call.arguments,
+            None => "",
+        }
+    }
+
     /// Sets fields of a part that were gathered elsewhere (their bytes counted with [`Self::grow`]).
     pub(crate) fn adopt(&mut self, part: Part, rest: Gathered) {
-        if let Some((_, gathered)) = self.parts.get_mut(part.0) {
-            *gathered = rest;
+        if let Some(piece) = self.parts.get_mut(part.0) {
+            piece.fields = rest;
         }
     }
 
     /// A call's arguments so far; empty for other parts.
     pub(crate) fn arguments(&self, part: Part) -> &str {
         match self.parts.get(part.0) {
-            Some((Kind::Call(call), _)) => &call.arguments,
+            Some(Piece { kind: Kind::Call(call), .. }) => &call.arguments,
             _ => "",
         }
     }
@@ -192,15 +240,17 @@ impl<'a> Assembly<'a> {
     /// Leaves out an event that cannot be read. Fails if it may have held a piece of a call that is being written: arguments
     /// without that piece may still parse and do something else.
     pub(crate) fn leave_out(&mut self, what: Nonsense, event: &str) -> Result<(), Fault> {
-        self.trace(&what, event)?;
-        // A piece of a reply is in an object; an event without one only keeps the connection alive.
-        if !event.contains('{') {
-            return Ok(());
-        }
-        self.has_gap = true;
+        self.skip(&what, event)?;
         let writes_a_call =
-            self.parts.iter().any(|(kind, _)| matches!(kind, Kind::Call(call) if !call.ready));
-        if writes_a_call { Err(Fault::Broken(what)) } else { Ok(()) }
+            self.parts.iter().any(|piece| matches!(&piece.kind, Kind::Call(call) if !call.ready));
+        if is_a_piece(event) && writes_a_call { Err(Fault::Broken(what)) } else { Ok(()) }
+    }
+
+    /// Leaves out an event that cannot be read, where a later one repeats what it may have held.
+    pub(crate) fn skip(&mut self, what: &Nonsense, event: &str) -> Result<(), Fault> {
+        self.trace(what, event)?;
+        self.has_gap |= is_a_piece(event);
+        Ok(())
     }
 
     /// Whether an event was left out that may have held a part of the reply.
@@ -224,7 +274,9 @@ impl<'a> Assembly<'a> {
         }
         self.parts
             .into_iter()
-            .filter_map(|(kind, rest)| block(kind, rest.into_opaque(), keeps_calls))
+            .filter_map(|Piece { kind, fields, whole }| {
+                block(kind, whole.or_else(|| fields.into_opaque()), keeps_calls)
+            })
             .collect()
     }
 
@@ -232,12 +284,12 @@ impl<'a> Assembly<'a> {
         if self.parts.len() >= MAX_PARTS {
             return Err(Fault::TooLong);
         }
-        self.parts.push((kind, Gathered::default()));
+        self.parts.push(Piece { kind, fields: Gathered::default(), whole: None });
         Ok(Part(self.parts.len() - 1))
     }
 
     fn has_id(&self, id: &str) -> bool {
-        self.parts.iter().any(|(kind, _)| matches!(kind, Kind::Call(call) if call.provider_id == id))
+        self.parts.iter().any(|piece| matches!(&piece.kind, Kind::Call(call) if call.provider_id == id))
     }
 
     /// Counts bytes that the reply will hold.
@@ -245,6 +297,11 @@ impl<'a> Assembly<'a> {
         self.size += more;
         if self.size > MAX_REPLY { Err(Fault::TooLong) } else { Ok(()) }
     }
+}
+
+/// A piece of a reply is in an object; an event without one only keeps the connection alive.
+fn is_a_piece(event: &str) -> bool {
+    event.contains('{')
 }
 
 fn block(kind: Kind, opaque: Option<JsonText>, keeps_calls: bool) -> Option<Block> {

@@ -1,7 +1,7 @@
 //! Configuration of providers: addresses and keys.
 
 use crate::{
-    anthropic, openai, script,
+    anthropic, openai, responses, script,
     wire::{self, Place, Wire},
 };
 use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
@@ -13,6 +13,8 @@ pub struct Api(&'static Wire);
 impl Api {
     /// OpenAI Chat Completions, and the many servers that imitate it.
     pub const OPENAI_CHAT: Self = Self(&openai::WIRE);
+    /// OpenAI Responses.
+    pub const OPENAI_RESPONSES: Self = Self(&responses::WIRE);
     /// Anthropic Messages.
     pub const ANTHROPIC: Self = Self(&anthropic::WIRE);
     /// A file of replies, for demo, tests and replay.
@@ -49,27 +51,18 @@ impl fmt::Debug for Api {
     }
 }
 
-/// A name in the configuration that is no supported API.
+/// A name in the configuration that is no API.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownApi {
-    /// Known, but not built yet.
-    #[error(
-        "api `{0}` is not supported yet; most of its models also answer to `openai-chat` under the same base_url"
-    )]
-    NotYet(String),
-    #[error("there is no api {name:?}; it is one of `{}`", wire::names().collect::<Vec<_>>().join("`, `"))]
-    Unknown { name: String },
+#[error("there is no api {name:?}; it is one of `{}`", wire::names().collect::<Vec<_>>().join("`, `"))]
+pub struct UnknownApi {
+    pub name: String,
 }
 
 impl FromStr for Api {
     type Err = UnknownApi;
 
     fn from_str(name: &str) -> Result<Self, UnknownApi> {
-        match wire::named(name) {
-            Some(wire) => Ok(Self(wire)),
-            None if name == "openai-responses" => Err(UnknownApi::NotYet(name.to_owned())),
-            None => Err(UnknownApi::Unknown { name: name.to_owned() }),
-        }
+        wire::named(name).map(Self).ok_or_else(|| UnknownApi { name: name.to_owned() })
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     http::{Http, Peer},
     openai,
     request::ModelEvent,
+    responses,
     sse::Events,
 };
 use abide_protocol::transcript::Reply;
@@ -29,6 +30,8 @@ pub async fn read(
     let events = Events::over(&peer, stream::iter(pieces));
     if api == Api::ANTHROPIC {
         anthropic::read(&peer, events, on_event).await
+    } else if api == Api::OPENAI_RESPONSES {
+        responses::read(&peer, events, on_event).await
     } else {
         openai::read(&peer, events, on_event).await
     }

@@ -27,6 +27,7 @@ mod price;
 mod quote;
 mod replay;
 mod request;
+mod responses;
 mod script;
 mod shape;
 mod sse;

@@ -1,6 +1,9 @@
 //! Sends calls back in a form that every provider accepts: a model may write invalid ids, names and arguments.
 
-use abide_protocol::{CallId, transcript::Entry};
+use abide_protocol::{
+    CallId,
+    transcript::{Block, Entry},
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -11,6 +14,19 @@ pub(crate) fn last_api(entries: &[Entry]) -> Option<&str> {
         .iter()
         .rev()
         .find_map(|e| if let Entry::Reply(reply) = e { Some(reply.api.as_str()) } else { None })
+}
+
+/// Blocks without the provider's own data, which some providers accept only beside every block of the reply that it came in.
+pub(crate) fn plain(mut blocks: Vec<Block>) -> Vec<Block> {
+    for block in &mut blocks {
+        match block {
+            Block::Text(said) | Block::Reasoning(said) => said.opaque = None,
+            Block::Call(call) => call.opaque = None,
+        }
+    }
+    blocks
+        .retain(|block| !matches!(block, Block::Text(said) | Block::Reasoning(said) if said.text.is_empty()));
+    blocks
 }
 
 /// An object as JSON, left open within its last field, a list.

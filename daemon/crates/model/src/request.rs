@@ -2,6 +2,7 @@
 
 use crate::written::Written;
 use abide_protocol::{
+    ConversationId,
     record::Trace,
     shape::RequestShape,
     transcript::{ToolSpec, Transcript},
@@ -15,6 +16,8 @@ pub struct ModelRequest {
     pub model: String,
     pub system: Arc<str>,
     pub tools: Arc<[ToolSpec]>,
+    /// The conversation that asks, if one does.
+    pub conversation: Option<ConversationId>,
     /// Oldest first. After each reply come the results of its calls, each exactly once, in call order.
     pub transcript: Transcript,
     /// Shared by all requests of a task: the part that this request has in common with the last is not serialized again.

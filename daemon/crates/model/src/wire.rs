@@ -7,7 +7,7 @@ use crate::{
     http::Peer,
     openai,
     request::{ModelRequest, Sink},
-    script,
+    responses, script,
 };
 use abide_protocol::transcript::Reply;
 use futures_util::future::BoxFuture;
@@ -15,6 +15,7 @@ use futures_util::future::BoxFuture;
 /// All of them.
 const WIRES: &[Wire] = &[
     openai::WIRE,
+    responses::WIRE,
     anthropic::WIRE,
     script::WIRE,
     #[cfg(test)]
@@ -149,6 +150,7 @@ mod tests {
             model: "canyon/loud".to_owned(),
             system: "".into(),
             tools: Arc::new([]),
+            conversation: None,
             transcript: vec![Entry::User("hello".to_owned())].into(),
             written: Written::default(),
             max_output_tokens: None,

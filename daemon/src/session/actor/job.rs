@@ -67,6 +67,7 @@ impl Actor {
                     model: head.model.clone(),
                     system: prefix.system.clone(),
                     tools: prefix.tools.clone(),
+                    conversation: Some(self.id),
                     transcript,
                     written: prefix.written.clone(),
                     max_output_tokens: None,

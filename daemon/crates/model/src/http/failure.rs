@@ -97,6 +97,7 @@ impl Complaint {
             ("not_found_error", 404),
             ("request_too_large", 413),
             ("invalid_request_error", 400),
+            ("invalid_prompt", 400),
         ]
         .iter()
         .find(|(code, _)| self.has(code))
@@ -141,10 +142,12 @@ impl Complaint {
     }
 
     fn kind(&self, status: u16) -> Kind {
+        const REFUSALS: [&str; 4] =
+            ["content_filter", "content_policy_violation", "bio_policy", "cyber_policy"];
         match status {
             _ if self.is_about_credit(status) => Kind::Quota,
             _ if self.is_about_context(status) => Kind::ContextOverflow,
-            _ if self.has("content_filter") || self.has("content_policy_violation") => Kind::Refused,
+            _ if REFUSALS.iter().any(|code| self.has(code)) => Kind::Refused,
             401 | 403 => Kind::Auth,
             404 | 405 => Kind::NotFound,
             408 | 429 => Kind::RateLimited,

@@ -47,6 +47,7 @@ impl Models {
             model: model.to_owned(),
             system: "".into(),
             tools: Arc::new([]),
+            conversation: None,
             transcript: vec![Entry::User("Reply with the word OK.".to_owned())].into(),
             written: Written::default(),
             max_output_tokens: Some(MAX_TOKENS),

@@ -40,6 +40,7 @@ pub(crate) fn request(entries: Vec<Entry>) -> ModelRequest {
         model: "p/m".to_owned(),
         system: "".into(),
         tools: Arc::new([]),
+        conversation: None,
         transcript: entries.into(),
         written: Written::default(),
         max_output_tokens: None,
@@ -109,11 +110,18 @@ pub(crate) async fn ask_as(api: Api, request: ModelRequest, answer: Answer) -> O
 
 /// The HTTP request that is sent for these entries.
 pub(crate) async fn sent(api: Api, request: ModelRequest) -> Seen {
-    let end = if api == Api::ANTHROPIC { r#"{"type":"message_stop"}"# } else { "[DONE]" };
-    let answer = stream(&[end]);
-    let server = Server::start(vec![answer]).await;
+    let server = Server::start(vec![stream(&[last_event(api)])]).await;
     ask(&models(config(api, server.url())), request).await.reply();
     server.only()
+}
+
+/// The data that ends a stream.
+pub(crate) fn last_event(api: Api) -> &'static str {
+    match api.name() {
+        "anthropic" => r#"{"type":"message_stop"}"#,
+        "openai-responses" => r#"{"type":"response.completed","response":{}}"#,
+        _ => "[DONE]",
+    }
 }
 
 /// A stream of events with this data, each in a chunk of its own.

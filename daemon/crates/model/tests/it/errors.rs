@@ -145,6 +145,7 @@ async fn a_wrong_base_url_is_told_from_a_missing_model() {
         ),
         (Api::OPENAI_CHAT, r#"{"detail":"Not Found"}"#, no_path),
         (Api::OPENAI_CHAT, "<html>404</html>", no_path),
+        (Api::OPENAI_RESPONSES, "404 page not found", "/responses, and mostly ends in /v1"),
         (Api::ANTHROPIC, "", no_path),
     ] {
         let error = ask_once(api, refusal(404, &[], body)).await.error();

@@ -3,7 +3,7 @@
 use crate::ask::{json, request, result, sent, tool};
 use abide_model::{Api, ModelRequest};
 use abide_protocol::{
-    CallId, JsonText,
+    CallId, ConversationId, JsonText,
     transcript::{Block, CallBlock, Entry, Reply, StopReason, TextBlock, Usage},
 };
 use std::sync::Arc;
@@ -123,6 +123,83 @@ async fn openai_after_another_model_and_another_api() {
     assert!(!seen.text().contains("signature") && !seen.text().contains("caller"));
 }
 
+const RESPONSES_OPAQUE: [&str; 3] = [
+    r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x+/="}"#,
+    r#"{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"I read"}]}"#,
+    r#"{"type":"function_call","id":"fc_1","call_id":"id-1","name":"read","arguments":"{\"path\": \"a\", \"n\": 1.50}"}"#,
+];
+
+const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(7));
+
+/// A user's message as an input item.
+fn input(text: &str) -> String {
+    format!(
+        r#"{{"type": "message", "role": "user", "content": [{{"type": "input_text", "text": "{text}"}}]}}"#
+    )
+}
+
+#[tokio::test]
+async fn responses_to_the_same_model() {
+    let asked = ModelRequest {
+        conversation: Some(CONVERSATION),
+        ..conversation("openai-responses", "m", RESPONSES_OPAQUE)
+    };
+    let seen = sent(Api::OPENAI_RESPONSES, asked).await;
+    assert_eq!(seen.path, "/responses");
+    let schema = r#"{"type":"object","properties":{"b":{},"a":{}}}"#;
+    let [reasoning, message, call] = RESPONSES_OPAQUE;
+    assert_eq!(
+        seen.json(),
+        json(&format!(
+            r#"{{
+            "model": "m", "stream": true, "store": false, "instructions": "be good", "max_output_tokens": 1000,
+            "tools": [
+                {{"type": "function", "name": "read", "description": "does read", "parameters": {schema}, "strict": false}},
+                {{"type": "function", "name": "list", "description": "does list", "parameters": {schema}, "strict": false}}
+            ],
+            "input": [
+                {}, {}, {reasoning}, {message}, {call},
+                {{"type": "function_call", "call_id": "{OURS_2}", "name": "bad_name", "arguments": "{{}}"}},
+                {{"type": "function_call_output", "call_id": "id-1", "output": "content"}},
+                {{"type": "function_call_output", "call_id": "{OURS_2}", "output": "(no output)"}},
+                {},
+                {{"type": "message", "role": "assistant", "content": [{{"type": "output_text", "text": "I was"}}]}},
+                {}
+            ],
+            "include": ["reasoning.encrypted_content"],
+            "prompt_cache_key": "00000000-0000-0000-0000-000000000007"
+            }}"#,
+            input("one"),
+            input("(note)"),
+            input("go on"),
+            input("two"),
+        ))
+    );
+}
+
+#[tokio::test]
+async fn responses_after_another_model_and_another_api() {
+    let call = |id: &str| {
+        json(&format!(
+            r#"{{"type": "function_call", "call_id": "{id}", "name": "read", "arguments": "{{\"path\": \"a\", \"n\": 1.50}}"}}"#
+        ))
+    };
+    let text = json(
+        r#"{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I read"}]}"#,
+    );
+    for (api, model, opaque, id) in [
+        ("openai-responses", "other", RESPONSES_OPAQUE, "id-1"),
+        ("openai-chat", "m", OPENAI_OPAQUE, OURS_1),
+        ("anthropic", "m", ANTHROPIC_OPAQUE, OURS_1),
+    ] {
+        let seen = sent(Api::OPENAI_RESPONSES, conversation(api, model, opaque)).await;
+        let body = seen.json();
+        let input = body["input"].as_array().unwrap();
+        assert_eq!(input[2..4], [text.clone(), call(id)], "{api}");
+        assert_eq!((input[5]["call_id"].as_str(), input.len()), (Some(id), 10), "{api}");
+    }
+}
+
 #[tokio::test]
 async fn anthropic_to_the_same_model() {
     let seen = sent(Api::ANTHROPIC, conversation("anthropic", "m", ANTHROPIC_OPAQUE)).await;
@@ -188,6 +265,10 @@ async fn bare_requests() {
         r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}]}"#
     );
     assert_eq!(
+        sent(Api::OPENAI_RESPONSES, bare()).await.text(),
+        r#"{"model":"m","stream":true,"store":false,"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}],"include":["reasoning.encrypted_content"]}"#
+    );
+    assert_eq!(
         sent(Api::ANTHROPIC, bare()).await.text(),
         r#"{"model":"m","max_tokens":8192,"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}]}"#
     );
@@ -205,6 +286,8 @@ async fn entries_with_nothing_to_send_are_left_out() {
     };
     let body = sent(Api::ANTHROPIC, request(entries())).await.json();
     assert_eq!(body["messages"].as_array().unwrap().len(), 1);
+    let body = sent(Api::OPENAI_RESPONSES, request(entries())).await.json();
+    assert_eq!(body["input"], json(&format!("[{},{}]", input("one"), input("two"))));
     let body = sent(Api::OPENAI_CHAT, request(entries())).await.json();
     assert_eq!(body["messages"], json(r#"[{"role":"user","content":"one\n\ntwo"}]"#));
 }

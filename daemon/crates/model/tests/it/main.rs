@@ -12,6 +12,7 @@ mod golden;
 mod listing;
 mod openai;
 mod prefix;
+mod responses;
 mod script;
 mod server;
 mod shape;

@@ -43,12 +43,17 @@ fn after(api: Api, steps: u128) -> ModelRequest {
 
 #[tokio::test]
 async fn each_request_begins_with_the_one_before() {
-    for (api, tail) in [(Api::OPENAI_CHAT, "]}"), (Api::ANTHROPIC, "]}]}")] {
+    let include = r#"],"include":["reasoning.encrypted_content"]}"#;
+    for (api, list, tail) in [
+        (Api::OPENAI_CHAT, "messages", "]}"),
+        (Api::OPENAI_RESPONSES, "input", include),
+        (Api::ANTHROPIC, "messages", "]}]}"),
+    ] {
         let mut before: Option<String> = None;
         for steps in 0..5 {
             let seen = sent(api, after(api, steps)).await;
             // The cache marks move; they are not part of the cached prefix.
-            let (head, messages) = seen.text().split_once(r#""messages""#).unwrap();
+            let (head, messages) = seen.text().split_once(&format!("\"{list}\"")).unwrap();
             let body = format!("{head}{}", messages.replace(r#","cache_control":{"type":"ephemeral"}"#, ""));
             if let Some(before) = &before {
                 let prefix = before.strip_suffix(tail).unwrap();
@@ -63,7 +68,7 @@ async fn each_request_begins_with_the_one_before() {
 /// earlier entries are rewritten.
 #[tokio::test]
 async fn the_cached_beginning_changes_no_request() {
-    for api in [Api::OPENAI_CHAT, Api::ANTHROPIC] {
+    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC] {
         let all = after(api, 4).transcript.entries().to_vec();
         let extra = [
             Entry::User("and".to_owned()),
@@ -98,7 +103,7 @@ async fn the_cached_beginning_changes_no_request() {
 /// A task may ask with other tools than before, and later with the first ones again.
 #[tokio::test]
 async fn the_cached_beginning_is_not_used_with_other_tools() {
-    for api in [Api::OPENAI_CHAT, Api::ANTHROPIC] {
+    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC] {
         let written = Written::default();
         let base = after(api, 1);
         let changed = [

@@ -33,11 +33,14 @@ fn shaped(shape: RequestShape) -> ModelRequest {
 #[tokio::test]
 async fn the_shape_is_written_after_the_messages() {
     let schema = r#""response_format":{"type":"json_schema","json_schema":{"name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;
+    let text = r#""text":{"format":{"type":"json_schema","name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;
     let both = RequestShape { tools: ToolUse::Forbidden, ..plan() };
     for (api, shape, tail) in [
         (Api::OPENAI_CHAT, no_tools(), r#","tool_choice":"none""#.to_owned()),
         (Api::OPENAI_CHAT, plan(), format!(",{schema}")),
         (Api::OPENAI_CHAT, both.clone(), format!(r#","tool_choice":"none",{schema}"#)),
+        (Api::OPENAI_RESPONSES, no_tools(), r#","tool_choice":"none""#.to_owned()),
+        (Api::OPENAI_RESPONSES, both.clone(), format!(r#","tool_choice":"none",{text}"#)),
         (Api::ANTHROPIC, both, String::new()),
     ] {
         // The cached beginning is shared by all shapes.
@@ -55,7 +58,9 @@ async fn the_shape_is_written_after_the_messages() {
 #[tokio::test]
 async fn without_tools_there_is_no_choice_of_them() {
     let bare = ModelRequest { tools: Arc::new([]), ..shaped(no_tools()) };
-    assert!(!sent(Api::OPENAI_CHAT, bare).await.text().contains("tool_choice"));
+    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES] {
+        assert!(!sent(api, bare.clone()).await.text().contains("tool_choice"), "{}", api.name());
+    }
 }
 
 /// A call's neighbours lose the provider's own data: a signature holds only for the whole reply.
@@ -76,7 +81,15 @@ async fn a_call_is_dropped_where_calls_are_forbidden() {
         r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
         r#"{"type":"message_stop"}"#,
     ]);
-    for (api, answer) in [(Api::OPENAI_CHAT, chat), (Api::ANTHROPIC, anthropic)] {
+    let responses = stream(&[
+        r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","summary":[{"text":"hm"}],"encrypted_content":"x"}}"#,
+        r#"{"type":"response.output_item.done","output_index":1,"item":{"type":"message","content":[{"text":"I read it."}]}}"#,
+        r#"{"type":"response.output_item.done","output_index":2,"item":{"type":"function_call","call_id":"a","name":"read","arguments":"{}"}}"#,
+        r#"{"type":"response.completed","response":{"status":"completed"}}"#,
+    ]);
+    for (api, answer) in
+        [(Api::OPENAI_CHAT, chat), (Api::OPENAI_RESPONSES, responses), (Api::ANTHROPIC, anthropic)]
+    {
         let reply = ask_as(api, shaped(no_tools()), answer).await.reply();
         let plain = |text: &str| TextBlock { text: text.to_owned(), opaque: None };
         let expected = [Block::Reasoning(plain("hm")), Block::Text(plain("I read it."))];

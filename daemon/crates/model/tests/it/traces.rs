@@ -59,6 +59,76 @@ async fn malformed_events_are_left_out_over_openai_chat() {
     }
 }
 
+/// An event of the Responses API with these fields, about the item at this index.
+fn item_event(kind: &str, index: u32, fields: &str) -> String {
+    format!(r#"{{"type":"response.{kind}","output_index":{index},{fields}}}"#)
+}
+
+fn completed(output: &str) -> String {
+    format!(r#"{{"type":"response.completed","response":{{"status":"completed","output":[{output}]}}}}"#)
+}
+
+#[tokio::test]
+async fn malformed_events_are_left_out_over_openai_responses() {
+    let item = |text: &str| {
+        format!(r#""item":{{"type":"message","content":[{{"type":"output_text","text":"{text}"}}]}}"#)
+    };
+    let piece = |text: &str| item_event("output_text.delta", 0, &format!(r#""delta":"{text}""#));
+    let (hel, lo) = (piece("Hel"), piece("lo"));
+    let (done, end) = (item_event("output_item.done", 0, &item("Hello")), completed(""));
+    for (odd, what) in [
+        ("ping", "not the JSON expected here"),
+        ("null", "not the JSON expected here"),
+        (r#"{"type":"response.output_text.delta","output_index":0,"delta":"#, "not the JSON expected here"),
+        (r#"{"type":"response.output_text.delta","output_index":0,"delta":5}"#, "not the JSON expected here"),
+        (r#"{"type":"response.output_item.done","output_index":0}"#, "without the item"),
+        (
+            r#"{"type":"response.output_item.added","output_index":9,"item":{"type":"hologram"}}"#,
+            "`hologram`",
+        ),
+        (r#"{"type":"response.surprise"}"#, "an event of an unknown kind, `response.surprise`"),
+    ] {
+        let outcome = ask_once(Api::OPENAI_RESPONSES, stream(&[&hel, odd, &lo, &done, &end])).await;
+        let traces = traces(&outcome);
+        assert_eq!(traces.len(), 1, "{odd}: {traces:?}");
+        assert!(traces[0].what.contains(what), "{odd}: {traces:?}");
+        assert!(odd.contains(&traces[0].raw), "{odd}: {traces:?}");
+        assert_eq!(outcome.reply().text(), "Hello", "{odd}");
+    }
+    let usage = r#"{"type":"response.completed","response":{"usage":"much"}}"#;
+    let outcome = ask_once(Api::OPENAI_RESPONSES, stream(&[&hel, &done, usage])).await;
+    assert_eq!((traces(&outcome).len(), outcome.reply().text().as_str()), (1, "Hello"));
+}
+
+/// The end of an item repeats its deltas; without it a call does not run, and a text goes back without the item.
+#[tokio::test]
+async fn over_openai_responses_the_end_of_an_item_makes_up_for_a_lost_piece() {
+    let call = |arguments: &str| {
+        let arguments = serde_json::Value::from(arguments);
+        format!(r#""item":{{"type":"function_call","call_id":"a","name":"shell","arguments":{arguments}}}"#)
+    };
+    let begin = item_event("output_item.added", 0, &call(""));
+    let piece = item_event("function_call_arguments.delta", 0, r#""delta":"{\"command\":\"rm -r build""#);
+    let cut = piece.replace("\"}", "");
+    let done = item_event("output_item.done", 0, &call(r#"{"command":"rm -r build/old"}"#));
+    let whole = [&begin[..], &piece, &cut, &done, &completed("")].map(str::to_owned);
+    let refs = |events: &[String]| stream(&events.iter().map(String::as_str).collect::<Vec<_>>());
+    let reply = ask_once(Api::OPENAI_RESPONSES, refs(&whole)).await.reply();
+    assert_eq!(reply.calls().next().unwrap().arguments, r#"{"command":"rm -r build/old"}"#);
+
+    let half = done.replace("}}", "");
+    let listed = completed(r#"{"type":"function_call"}"#);
+    for events in [
+        &[begin.clone(), piece.clone(), half.clone(), listed.clone()][..],
+        &[piece.clone(), half.clone(), listed.clone()],
+        &[half, listed],
+        &[piece, completed("")],
+    ] {
+        let error = ask_once(Api::OPENAI_RESPONSES, refs(events)).await.error();
+        assert_eq!((error.kind, error.retryable), (Kind::Malformed, true), "{events:?}");
+    }
+}
+
 #[tokio::test]
 async fn malformed_events_are_left_out_over_anthropic_messages() {
     let (hel, lo, end) = (text_piece(0, "Hel"), text_piece(0, "lo"), ends("end_turn"));

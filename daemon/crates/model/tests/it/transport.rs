@@ -1,7 +1,7 @@
 //! Silence, cancelling, parallel calls, connections.
 
 use crate::{
-    ask::{KEY, OneKey, ask, config, data_event, delta, finish, hello, models, stream, within},
+    ask::{KEY, OneKey, ask, config, data_event, delta, finish, hello, last_event, models, stream, within},
     server::{Answer, Server, Step, self_signed},
 };
 use abide_model::{Api, ModelEvent, Price, Prices, ProviderConfig};
@@ -111,11 +111,11 @@ async fn paths_and_key_headers() {
     for (api, base, path, header, value) in [
         (Api::OPENAI_CHAT, "/v1", "/v1/chat/completions", "authorization", format!("Bearer {KEY}")),
         (Api::OPENAI_CHAT, "/v1/", "/v1/chat/completions", "authorization", format!("Bearer {KEY}")),
+        (Api::OPENAI_RESPONSES, "/v1/", "/v1/responses", "authorization", format!("Bearer {KEY}")),
         (Api::ANTHROPIC, "", "/v1/messages", "x-api-key", KEY.to_owned()),
         (Api::ANTHROPIC, "/proxy/v1/", "/proxy/v1/messages", "x-api-key", KEY.to_owned()),
     ] {
-        let end = if api == Api::ANTHROPIC { r#"{"type":"message_stop"}"# } else { "[DONE]" };
-        let server = Server::start(vec![stream(&[end])]).await;
+        let server = Server::start(vec![stream(&[last_event(api)])]).await;
         ask(&models(config(api, format!("{}{base}", server.url()))), hello()).await.reply();
         let seen = server.only();
         assert_eq!((seen.path.as_str(), seen.header(header)), (path, Some(value.as_str())));

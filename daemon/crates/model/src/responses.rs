@@ -1,0 +1,112 @@
+//! OpenAI Responses. Nothing is stored at the provider: each request has the whole conversation.
+
+mod item;
+mod request;
+mod stream;
+
+use crate::{
+    error::ModelError,
+    http::Peer,
+    listing,
+    request::{ModelRequest, Sink},
+    sse::Events,
+    wire::{Place, Server, Wire},
+};
+use abide_protocol::{record::ModelErrorKind, transcript::Reply};
+use futures_util::future::BoxFuture;
+use reqwest::{
+    Response,
+    header::{AUTHORIZATION, HeaderMap},
+};
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+};
+
+pub(crate) const WIRE: Wire = Wire {
+    name: "openai-responses",
+    place: Place::Address {
+        vendor_url: "https://api.openai.com/v1",
+        is_imitated: true,
+        base_url: "It is what comes before /responses, and mostly ends in /v1",
+    },
+    server: |_| Box::new(Responses::default()),
+};
+
+#[derive(Default)]
+struct Responses {
+    /// Models that have refused a request because it asked for encrypted reasoning. (OpenAI's own models without reasoning do.)
+    without_reasoning: Mutex<HashSet<String>>,
+}
+
+impl Server for Responses {
+    fn complete<'a>(
+        &'a self,
+        peer: &'a Peer<'a>,
+        request: &'a ModelRequest,
+        sink: Sink<'a>,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(self.complete(peer, request, sink))
+    }
+
+    fn models<'a>(&'a self, peer: &'a Peer<'a>) -> BoxFuture<'a, Result<Vec<String>, ModelError>> {
+        Box::pin(async { listing::ask(peer, peer.url("", "/models")?, headers(peer)?).await })
+    }
+}
+
+impl Responses {
+    /// A model without reasoning says so before any work: the same attempt goes on without asking for it.
+    async fn complete(
+        &self,
+        peer: &Peer<'_>,
+        request: &ModelRequest,
+        sink: Sink<'_>,
+    ) -> Result<Reply, ModelError> {
+        let reasons = !self.without_reasoning().contains(peer.model);
+        let response = match post(peer, request, reasons).await {
+            Err(error) if reasons && is_about_reasoning(&error) => {
+                self.without_reasoning().insert(peer.model.to_owned());
+                post(peer, request, false).await?
+            }
+            response => response?,
+        };
+        read(peer, Events::of(peer, response).await?, sink).await
+    }
+
+    fn without_reasoning(&self) -> impl std::ops::DerefMut<Target = HashSet<String>> {
+        self.without_reasoning.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn post(peer: &Peer<'_>, request: &ModelRequest, reasons: bool) -> Result<Response, ModelError> {
+    let url = peer.url("", "/responses")?;
+    let body = request::body(peer.model, request, reasons).map_err(|e| peer.unsendable(&e))?;
+    peer.post(url, headers(peer)?, body).await
+}
+
+fn is_about_reasoning(error: &ModelError) -> bool {
+    const WORDS: [&str; 2] = ["encrypted content is not supported", "reasoning.encrypted_content"];
+    let message = error.message.to_lowercase();
+    error.kind == ModelErrorKind::BadRequest && WORDS.iter().any(|words| message.contains(words))
+}
+
+/// The reply assembled from the events.
+pub(crate) async fn read(
+    peer: &Peer<'_>,
+    mut events: Events<'_>,
+    sink: Sink<'_>,
+) -> Result<Reply, ModelError> {
+    let mut reply = stream::Decoder::new(sink);
+    while !reply.is_over() {
+        match events.next().await? {
+            Some(data) => reply.event(&data).map_err(|fault| peer.fault(fault))?,
+            None => return Err(peer.cut()),
+        }
+    }
+    events.drain().await;
+    reply.finish(peer.model).map_err(|fault| peer.fault(fault))
+}
+
+fn headers(peer: &Peer<'_>) -> Result<HeaderMap, ModelError> {
+    Ok(peer.key_header(AUTHORIZATION, "Bearer ")?.into_iter().collect())
+}
