@@ -4,7 +4,7 @@ mod cli;
 mod config;
 
 pub use cli::{Cli, CliOutput, CliRun};
-pub use config::Config;
+pub use config::{Config, WIRES};
 
 use crate::{
     process::{self, Found},

@@ -1,6 +1,6 @@
 //! A model server on the loopback that replies by script and is as strict as the strictest provider.
 //!
-//! It speaks OpenAI Chat Completions and Anthropic Messages. The number of replies in the request determines the turn of the
+//! It speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages. The number of replies in the request determines the turn of the
 //! script, so crashes of the daemon do not matter. A request that a strict provider would refuse gets a 400 and is kept as a
 //! violation. Dropping a server whose violations were not taken fails its test.
 
@@ -13,6 +13,7 @@ mod http;
 mod openai;
 mod recall;
 mod requests;
+mod responses;
 mod script;
 mod view;
 
@@ -50,7 +51,7 @@ impl ModelServer {
         Self { address, exchange, _tasks: tasks }
     }
 
-    /// The base URL of its OpenAI side.
+    /// The base URL of its OpenAI side, for both of OpenAI's APIs.
     #[must_use]
     pub fn openai_url(&self) -> String {
         format!("http://{}/v1", self.address)

@@ -1,6 +1,13 @@
 use crate::model_server::{MODEL, ModelServer};
 use std::fmt::Write as _;
 
+/// The APIs of the scripted server, each with a model that [`Config::with`] makes available over it.
+pub const WIRES: [(&str, &str); 3] = [
+    ("openai-chat", "test/scripted-1"),
+    ("openai-responses", "responses/scripted-1"),
+    ("anthropic", "claude/scripted-1"),
+];
+
 /// A `config.toml`.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
@@ -17,11 +24,12 @@ impl Config {
         Self::default()
     }
 
-    /// The scripted server as `test` (OpenAI, the default) and as `claude` (Anthropic).
+    /// The scripted server as `test` (OpenAI Chat Completions, the default), `responses` (OpenAI Responses) and `claude` (Anthropic).
     #[must_use]
     pub fn with(model: &ModelServer) -> Self {
         Self { default_model: Some(format!("test/{MODEL}")), ..Self::default() }
             .provider("test", "openai-chat", &model.openai_url(), "")
+            .provider("responses", "openai-responses", &model.openai_url(), "")
             .provider("claude", "anthropic", &model.anthropic_url(), "")
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     MODEL,
-    frames::{Frame, by_turns, pieces_of},
+    frames::{Frame, Odd, by_turns, pieces_of},
     script::{Piece, Turn},
     view::{Item, ItemKind, Part, View, blocks},
 };
@@ -10,8 +10,14 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use std::collections::BTreeMap;
 
-pub(super) const BROKEN: &str = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\n\n";
-pub(super) const REPORTED: &str = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+const OVERLOADED: &str = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+
+pub(super) const ODD: Odd = Odd {
+    broken: "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\n\n",
+    reported: OVERLOADED,
+    failed: OVERLOADED,
+    unknown: "event: surprise\ndata: {\"type\":\"surprise\"}\n\n",
+};
 
 #[derive(Deserialize)]
 struct Message<'a> {
@@ -196,6 +202,7 @@ pub(super) fn frames(turn: &Turn, id: &str) -> Vec<Frame> {
     open.leave(id, &mut frames);
     frames.append(&mut by_turns(held_back));
     let reason = match (turn.manner.is_cut_at_length, total) {
+        _ if turn.manner.is_refused => "refusal",
         (true, _) => "max_tokens",
         (false, 0) => "end_turn",
         (false, _) => "tool_use",

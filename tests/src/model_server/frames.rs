@@ -21,8 +21,20 @@ impl Frame {
     }
 }
 
-/// Applies a fault to the frames of a complete reply; `broken` and `reported` are this API's malformed event and error event.
-pub(super) fn spoil(frames: Vec<Frame>, fault: &Fault, broken: &str, reported: &str) -> Vec<Frame> {
+/// Events of an API that are not part of a reply.
+pub(super) struct Odd {
+    /// It is not JSON.
+    pub(super) broken: &'static str,
+    /// It says that the provider is overloaded.
+    pub(super) reported: &'static str,
+    /// It ends the reply for the same reason, where the API has such an event.
+    pub(super) failed: &'static str,
+    /// Its kind is unknown.
+    pub(super) unknown: &'static str,
+}
+
+/// Applies a fault to the frames of a complete reply.
+pub(super) fn spoil(frames: Vec<Frame>, fault: &Fault, odd: &Odd) -> Vec<Frame> {
     match fault {
         Fault::Cut { after } => {
             let mut cut = first_bytes(frames, *after);
@@ -34,8 +46,10 @@ pub(super) fn spoil(frames: Vec<Frame>, fault: &Fault, broken: &str, reported: &
             cut.extend([Frame::Gate(gate.clone()), Frame::Cut]);
             cut
         }
-        Fault::Malformed { after_events } => insert(frames, *after_events, broken),
-        Fault::Reported { after_events } => insert(frames, *after_events, reported),
+        Fault::Malformed { after_events } => insert(frames, *after_events, odd.broken),
+        Fault::Unknown { after_events } => insert(frames, *after_events, odd.unknown),
+        Fault::Reported { after_events } => insert(frames, *after_events, odd.reported),
+        Fault::Failed { after_events } => insert(frames, *after_events, odd.failed),
         Fault::Status { .. } | Fault::Close | Fault::NotAStream => frames,
     }
 }

@@ -3,8 +3,8 @@
 use super::{
     Fault, Outcome, anthropic,
     exchange::{Admitted, Exchange, Ticket},
-    frames::{self, Frame},
-    openai,
+    frames::{self, Frame, Odd},
+    openai, responses,
 };
 use bytes::Bytes;
 use hyper::{
@@ -30,28 +30,23 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wire {
     OpenAi,
+    Responses,
     Anthropic,
 }
 
 impl Wire {
     fn error(self, code: u16, words: &str) -> String {
         match self {
-            Self::OpenAi => openai::error(code, words),
+            Self::OpenAi | Self::Responses => openai::error(code, words),
             Self::Anthropic => anthropic::error(code, words),
         }
     }
 
-    const fn broken(self) -> &'static str {
+    const fn odd(self) -> &'static Odd {
         match self {
-            Self::OpenAi => openai::BROKEN,
-            Self::Anthropic => anthropic::BROKEN,
-        }
-    }
-
-    const fn reported(self) -> &'static str {
-        match self {
-            Self::OpenAi => openai::REPORTED,
-            Self::Anthropic => anthropic::REPORTED,
+            Self::OpenAi => &openai::ODD,
+            Self::Responses => &responses::ODD,
+            Self::Anthropic => &anthropic::ODD,
         }
     }
 }
@@ -80,6 +75,7 @@ async fn answer(request: Request<Incoming>, exchange: &Arc<Exchange>) -> io::Res
             );
         }
         "/v1/chat/completions" => Wire::OpenAi,
+        "/v1/responses" => Wire::Responses,
         "/v1/messages" => Wire::Anthropic,
         other => {
             return respond(
@@ -99,6 +95,7 @@ async fn answer(request: Request<Incoming>, exchange: &Arc<Exchange>) -> io::Res
     let at = Instant::now();
     let view = match wire {
         Wire::OpenAi => openai::read(&body),
+        Wire::Responses => responses::read(&body),
         Wire::Anthropic if !headers.iter().any(|(name, _)| name == "anthropic-version") => {
             Err("there is no header `anthropic-version`".to_owned())
         }
@@ -106,6 +103,7 @@ async fn answer(request: Request<Incoming>, exchange: &Arc<Exchange>) -> io::Res
     };
     let admitted = exchange.admit(view, &body, headers, at, |turn, id| match wire {
         Wire::OpenAi => openai::parts(turn, id),
+        Wire::Responses => responses::parts(turn, id),
         Wire::Anthropic => anthropic::parts(turn, id),
     });
     match admitted {
@@ -124,6 +122,7 @@ fn reply(
     let fault = turn.faults.get(*attempt);
     let whole = || match wire {
         Wire::OpenAi => openai::frames(turn, id, wants_usage),
+        Wire::Responses => responses::frames(turn, id),
         Wire::Anthropic => anthropic::frames(turn, id),
     };
     let frames = match fault {
@@ -145,7 +144,7 @@ fn reply(
                 }
                 _ => {}
             }
-            frames::spoil(whole(), fault, wire.broken(), wire.reported())
+            frames::spoil(whole(), fault, wire.odd())
         }
     };
     let frames = frames::chop(frames, &turn.manner);
@@ -153,6 +152,7 @@ fn reply(
         exchange: Arc::clone(exchange),
         ticket: ticket.clone(),
         is_spoiled: fault.is_some(),
+        is_whole: fault.is_none_or(Fault::leaves_it_whole),
         outcome: Outcome::Abandoned,
     };
     stream(Play::of(frames, delivery))
@@ -255,12 +255,14 @@ struct Delivery {
     exchange: Arc<Exchange>,
     ticket: Ticket,
     is_spoiled: bool,
+    /// Nothing of the reply is missing.
+    is_whole: bool,
     outcome: Outcome,
 }
 
 impl Delivery {
     fn will_finish(&self) {
-        if !self.is_spoiled {
+        if self.is_whole {
             self.exchange.sent_whole(&self.ticket);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     MODEL,
-    frames::{Frame, by_turns, pieces_of},
+    frames::{Frame, Odd, by_turns, pieces_of},
     script::{Piece, Turn},
     view::{Item, ItemKind, Part, View, blocks},
 };
@@ -10,9 +10,12 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use std::collections::BTreeMap;
 
-pub(super) const BROKEN: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\n\n";
-pub(super) const REPORTED: &str =
-    "data: {\"error\":{\"message\":\"The engine is overloaded\",\"type\":\"server_error\",\"code\":503}}\n\n";
+pub(super) const ODD: Odd = Odd {
+    broken: "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\n\n",
+    reported: "data: {\"error\":{\"message\":\"The engine is overloaded\",\"type\":\"server_error\",\"code\":503}}\n\n",
+    failed: "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"error\"}]}\n\n",
+    unknown: "data: {\"type\":\"surprise\"}\n\n",
+};
 
 /// The fields that may differ between requests of a conversation: the shape of the reply.
 const SHAPE: [&str; 2] = ["tool_choice", "response_format"];
@@ -148,6 +151,9 @@ pub(super) fn frames(turn: &Turn, id: &str, wants_usage: bool) -> Vec<Frame> {
     let mut held_back = Vec::new();
     for piece in &turn.pieces {
         match piece {
+            Piece::Text(text) if turn.manner.is_refused => {
+                frames.push(delta(id, &json!({ "refusal": text })));
+            }
             Piece::Text(text) => frames.push(delta(id, &json!({ "content": text }))),
             Piece::Reasoning(text) => frames.push(delta(id, &json!({ "reasoning_content": text }))),
             Piece::Redacted => {}

@@ -66,6 +66,8 @@ pub(super) enum Piece {
 pub(super) struct Manner {
     /// The reply ends at the token limit, in the middle of its last call if it has one.
     pub(super) is_cut_at_length: bool,
+    /// Its text is a refusal.
+    pub(super) is_refused: bool,
     /// The calls' arguments arrive by turns.
     pub(super) is_interleaved: bool,
     /// Calls carry no `extra_content` of the provider's own.
@@ -87,10 +89,21 @@ pub enum Fault {
     Stall { after: usize, gate: Gate },
     /// After so many events comes one that is not JSON.
     Malformed { after_events: usize },
+    /// After so many events comes one of an unknown kind.
+    Unknown { after_events: usize },
     /// After so many events the provider says that it is overloaded.
     Reported { after_events: usize },
+    /// After so many events the reply ends for that reason.
+    Failed { after_events: usize },
     /// Status 200 and a web page instead of a stream.
     NotAStream,
+}
+
+impl Fault {
+    /// The reply comes all the same, with an event more.
+    pub(super) const fn leaves_it_whole(&self) -> bool {
+        matches!(self, Self::Malformed { .. } | Self::Unknown { .. })
+    }
 }
 
 impl Turn {
@@ -133,7 +146,7 @@ impl Turn {
         self.with(Piece::Reasoning(text.into()))
     }
 
-    /// Reasoning that only the provider can read (Anthropic only).
+    /// Reasoning that only the provider can read (not over OpenAI Chat Completions).
     #[must_use]
     pub fn redacted(self) -> Self {
         self.with(Piece::Redacted)
@@ -164,13 +177,21 @@ impl Turn {
         self
     }
 
+    /// The model refuses, with the reply's text.
+    #[must_use]
+    pub fn refused(mut self) -> Self {
+        self.manner.is_refused = true;
+        self
+    }
+
     #[must_use]
     pub fn interleaved(mut self) -> Self {
         self.manner.is_interleaved = true;
         self
     }
 
-    /// Its calls have no `extra_content`, which a proxy may rewrite although it must come back byte for byte (OpenAI only).
+    /// Its calls have no `extra_content`, which a proxy may rewrite although it must come back byte for byte (OpenAI Chat
+    /// Completions only).
     #[must_use]
     pub fn plain(mut self) -> Self {
         self.manner.is_plain = true;

@@ -11,10 +11,9 @@ use tokio::{
 const USER: &str = "[k:talk] hello";
 
 /// Sends a request; returns the socket to read the response from.
-async fn send(server: &ModelServer, path: &str, body: &Value) -> TcpStream {
+async fn send(server: &ModelServer, path: &str, body: &str) -> TcpStream {
     let url = server.anthropic_url();
     let mut socket = TcpStream::connect(url.trim_start_matches("http://")).await.unwrap();
-    let body = body.to_string();
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nanthropic-version: 2023-06-01\r\ncontent-length: {}\r\n\r\n",
         body.len()
@@ -25,6 +24,10 @@ async fn send(server: &ModelServer, path: &str, body: &Value) -> TcpStream {
 
 /// The status and body of a response.
 async fn ask(server: &ModelServer, path: &str, body: &Value) -> (u16, String) {
+    ask_raw(server, path, &body.to_string()).await
+}
+
+async fn ask_raw(server: &ModelServer, path: &str, body: &str) -> (u16, String) {
     let mut socket = send(server, path, body).await;
     let mut bytes = Vec::new();
     wait::within("the whole answer", socket.read_to_end(&mut bytes)).await.unwrap();
@@ -40,6 +43,24 @@ async fn openai(server: &ModelServer, messages: &[Value]) -> (u16, String) {
 async fn anthropic(server: &ModelServer, messages: &[Value]) -> (u16, String) {
     let body = json!({ "model": "m", "stream": true, "max_tokens": 9, "messages": messages });
     ask(server, "/v1/messages", &body).await
+}
+
+async fn responses(server: &ModelServer, input: &str) -> (u16, String) {
+    let body = format!(
+        r#"{{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"prompt_cache_key":"k","input":[{input}]}}"#
+    );
+    ask_raw(server, "/v1/responses", &body).await
+}
+
+fn input(text: &str) -> String {
+    format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}"#)
+}
+
+/// The items of a streamed reply, byte for byte.
+fn items_of(stream: &str) -> Vec<&str> {
+    let ends =
+        stream.lines().filter_map(|line| line.strip_prefix(r#"data: {"type":"response.output_item.done","#));
+    ends.map(|end| end.split_once(r#""item":"#).unwrap().1.strip_suffix('}').unwrap()).collect()
 }
 
 fn user(text: &str) -> Value {
@@ -129,6 +150,70 @@ async fn thinking_comes_back_with_its_signature() {
 }
 
 #[tokio::test]
+async fn items_come_back_as_they_were_given() {
+    let server = ModelServer::start().await;
+    let thinks =
+        Turn::new().reasoning("hm").redacted().text("one").call("shell", json!({ "command": "true" }));
+    server.script("talk", [thinks, Turn::say("two")]);
+    let (status, text) = responses(&server, &input(USER)).await;
+    assert!(status == 200 && text.contains("event: response.completed"), "{text}");
+    let items = items_of(&text);
+    let [thought, redacted, said, call] = items[..] else { panic!("{items:?}") };
+    let output = |id: &str| format!(r#"{{"type":"function_call_output","call_id":"{id}","output":"ok"}}"#);
+    let (mine, other) = (output("call_0x0_3"), output("call_9"));
+    let altered = thought.replace("sig/", "sig");
+    let spaced = said.replace(", ", ",");
+    let unread = thought.replace(r#""encrypted_content":"sig/0x0/0+==","#, "");
+    for (what, input) in [
+        ("no output", vec![&input(USER)[..], thought, redacted, said, call]),
+        ("two outputs", vec![&input(USER), thought, redacted, said, call, &mine, &mine]),
+        ("an unknown call", vec![&input(USER), thought, redacted, said, call, &mine, &other]),
+        ("an altered item", vec![&input(USER), &altered, redacted, said, call, &mine]),
+        ("other bytes", vec![&input(USER), thought, redacted, &spaced, call, &mine]),
+        ("reasoning that is left out", vec![&input(USER), redacted, said, call, &mine]),
+        ("reasoning without what follows", vec![&input(USER), thought, redacted, &input("and?")]),
+        ("reasoning that cannot be read", vec![&input(USER), &unread, redacted, said, call, &mine]),
+        ("an item twice", vec![&input(USER), thought, thought, said, call, &mine]),
+        ("a changed prefix", vec![&input("[k:talk] hello!"), thought, redacted, said, call, &mine]),
+    ] {
+        let (status, text) = responses(&server, &input.join(",")).await;
+        assert_eq!(status, 400, "{what}: {text}");
+        assert_eq!(server.take_violations().len(), 1, "{what}");
+    }
+    let whole = [&input(USER), thought, redacted, said, call, &mine].join(",");
+    let (status, text) = responses(&server, &whole).await;
+    assert_eq!(status, 200, "{text}");
+}
+
+#[tokio::test]
+async fn a_request_to_the_responses_api_has_its_fields() {
+    let server = ModelServer::start().await;
+    server.script("talk", [Turn::say("one")]);
+    let body = json!({ "model": "m", "stream": true, "store": false, "include": ["reasoning.encrypted_content"],
+        "prompt_cache_key": "k", "input": [serde_json::from_str::<Value>(&input(USER)).unwrap()],
+        "tools": [{ "type": "function", "name": "t", "parameters": {}, "strict": false }] });
+    let (status, text) = ask(&server, "/v1/responses", &body).await;
+    assert_eq!(status, 200, "{text}");
+    for (field, wrong) in [
+        ("store", json!(true)),
+        ("stream", json!(false)),
+        ("include", json!([])),
+        ("prompt_cache_key", Value::Null),
+        ("tools", json!([{ "type": "function", "name": "t", "parameters": {}, "strict": true }])),
+        (
+            "tools",
+            json!([{ "type": "function", "function": { "name": "t", "parameters": {} }, "strict": false }]),
+        ),
+        ("input", json!([{ "role": "user", "content": USER }])),
+    ] {
+        let mut body = body.clone();
+        body[field] = wrong;
+        let (status, _) = ask(&server, "/v1/responses", &body).await;
+        assert_eq!((status, server.take_violations().len()), (400, 1), "{field}");
+    }
+}
+
+#[tokio::test]
 async fn faults_come_first_and_each_once() {
     let server = ModelServer::start().await;
     let turn = Turn::say("whole")
@@ -151,7 +236,7 @@ async fn a_gate_holds_the_stream_and_a_client_that_leaves_is_noticed() {
     let gate = Gate::new("the middle");
     server.script("talk", [Turn::say("before").gate(&gate).text("after")]);
     let body = json!({ "model": "m", "stream": true, "messages": [user(USER)] });
-    let mut socket = send(&server, "/v1/chat/completions", &body).await;
+    let mut socket = send(&server, "/v1/chat/completions", &body.to_string()).await;
     gate.reached().await;
     let mut bytes = vec![0; 64 * 1024];
     let mut seen = String::new();

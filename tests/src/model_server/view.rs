@@ -31,6 +31,11 @@ pub(super) enum Part {
     Text(String),
     /// Verbatim.
     Opaque(String),
+    /// A text, verbatim with all that the provider has around it.
+    Whole {
+        text: String,
+        raw: String,
+    },
     Call {
         id: String,
         tool: String,
@@ -78,7 +83,10 @@ impl Sent {
     pub(super) fn text(&self) -> String {
         self.parts
             .iter()
-            .filter_map(|p| if let Part::Text(t) = p { Some(t.as_str()) } else { None })
+            .filter_map(|p| match p {
+                Part::Text(text) | Part::Whole { text, .. } => Some(text.as_str()),
+                Part::Opaque(_) | Part::Call { .. } => None,
+            })
             .collect()
     }
 }

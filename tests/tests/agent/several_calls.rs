@@ -1,7 +1,7 @@
 //! A reply with several calls.
 
 use abide_client::protocol::{inbox::Decision, inbox::Pending, message::CallOutcome, method, task::Status};
-use abide_tests::{model_server::Turn, world::World};
+use abide_tests::{daemon::WIRES, model_server::Turn, world::World};
 use serde_json::json;
 
 #[tokio::test]
@@ -84,10 +84,12 @@ async fn interleaved_arguments_belong_to_their_calls() {
         .call("shell", json!({ "command": witness.command("a") }))
         .call("shell", json!({ "command": witness.command("b") }))
         .interleaved();
-    for (key, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+    for (key, model) in WIRES {
         world.model.script(key, [turn.clone(), Turn::done("Done.")]);
-        let task = world.begin(method::task::StartTaskParams { model, ..world.task(key) }).await;
+        let task = world
+            .begin(method::task::StartTaskParams { model: Some(model.to_owned()), ..world.task(key) })
+            .await;
         assert_eq!(world.wait_end(task).await.status, Status::Completed);
     }
-    assert_eq!(witness.marks(), ["a", "b", "a", "b"]);
+    assert_eq!(witness.marks(), ["a", "b", "a", "b", "a", "b"]);
 }

@@ -2,7 +2,7 @@
 
 use abide_client::protocol::method::{self, daemon::SetKeyParams, task::StartTaskParams};
 use abide_tests::{
-    daemon::{Config, TestDaemon},
+    daemon::{Config, TestDaemon, WIRES},
     model_server::{ModelServer, Turn},
     world::World,
 };
@@ -28,9 +28,9 @@ fn files_with(folder: &Path, needle: &str) -> Vec<String> {
 #[tokio::test]
 async fn without_a_key_none_is_sent() {
     let world = World::start().await;
-    for (key, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+    for (key, model) in WIRES {
         world.model.script(key, [Turn::done("Done.")]);
-        let task = world.begin(StartTaskParams { model, ..world.task(key) }).await;
+        let task = world.begin(StartTaskParams { model: Some(model.to_owned()), ..world.task(key) }).await;
         world.wait_end(task).await;
         let request = world.model.requests(key).remove(0);
         assert_eq!((request.header("authorization"), request.header("x-api-key")), (None, None));

@@ -10,7 +10,7 @@ use abide_client::protocol::{
     task::{EndReason, Incomplete, Status},
 };
 use abide_tests::{
-    daemon::Config,
+    daemon::{Config, WIRES},
     ledger,
     model_server::{Fault, Gate, ModelServer, Turn},
     world::World,
@@ -29,6 +29,7 @@ fn faults() -> Vec<(&'static str, Fault)> {
         ("cut-at-once", Fault::Cut { after: 0 }),
         ("cut", Fault::Cut { after: 700 }),
         ("reported", Fault::Reported { after_events: 3 }),
+        ("failed", Fault::Failed { after_events: 3 }),
         ("stalled-at-once", Fault::Stall { after: 0, gate: Gate::new("a stall before the first byte") }),
         ("stalled", Fault::Stall { after: 700, gate: Gate::new("a stall in the middle") }),
     ]
@@ -40,6 +41,7 @@ async fn survives_all(provider: &str) {
     let more = "stall_timeout_secs = 2\nmax_parallel = 64";
     let config = Config::with(&model)
         .provider("impatient-openai", "openai-chat", &model.openai_url(), more)
+        .provider("impatient-responses", "openai-responses", &model.openai_url(), more)
         .provider("impatient-anthropic", "anthropic", &model.anthropic_url(), more);
     let world = World::configured(model, &config).await;
     let witness = world.witness();
@@ -79,18 +81,24 @@ async fn over_openai_chat_every_fault_is_survived() {
 }
 
 #[tokio::test]
+async fn over_openai_responses_every_fault_is_survived() {
+    survives_all("responses").await;
+}
+
+#[tokio::test]
 async fn over_anthropic_messages_every_fault_is_survived() {
     survives_all("anthropic").await;
 }
 
 #[tokio::test]
-async fn a_malformed_event_is_left_out_and_kept_as_a_trace() {
+async fn an_event_that_makes_no_sense_is_left_out_and_kept_as_a_trace() {
     let world = World::start().await;
-    for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
-        let key = format!("traced-{wire}");
-        let turn = Turn::say("Said ").text("once.").but_first(Fault::Malformed { after_events: 3 });
+    let odd = [Fault::Malformed { after_events: 3 }, Fault::Unknown { after_events: 3 }];
+    for ((wire, model), odd) in WIRES.into_iter().flat_map(|wire| odd.clone().map(|odd| (wire, odd))) {
+        let key = format!("{odd:?}-{wire}");
+        let turn = Turn::say("Said ").text("once.").but_first(odd);
         world.model.script(&key, [turn, Turn::done("Done.")]);
-        let task = world.begin(StartTaskParams { model, ..world.task(&key) }).await;
+        let task = world.begin(StartTaskParams { model: Some(model.to_owned()), ..world.task(&key) }).await;
         let end = world.wait_end(task).await;
         assert_eq!((end.status, end.usage.model_calls), (Status::Completed, 2), "{key}: {end:?}");
         assert_eq!(world.texts(task.conversation_id).await[1], "Said once.", "{key}");
@@ -130,14 +138,15 @@ async fn characters_survive_any_split_of_the_bytes() {
     let world = World::start().await;
     let text = "naïve — 日本語 🦀 «ça va»";
     for size in [1, 2, 3, 7] {
-        for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+        for (wire, model) in WIRES {
             let key = format!("utf8-{wire}-{size}");
             let script = [
                 Turn::say(text).bytes_at_a_time(size),
                 Turn::new().call("task_complete", json!({ "summary": text })).bytes_at_a_time(size),
             ];
             world.model.script(&key, script);
-            let task = world.begin(StartTaskParams { model: model.clone(), ..world.task(&key) }).await;
+            let task =
+                world.begin(StartTaskParams { model: Some(model.to_owned()), ..world.task(&key) }).await;
             let end = world.wait_end(task).await;
             assert_eq!(end.summary.as_deref(), Some(text), "{key}");
             assert_eq!(world.texts(task.conversation_id).await[1], text, "{key}");
@@ -149,7 +158,7 @@ async fn characters_survive_any_split_of_the_bytes() {
 async fn a_call_that_is_cut_at_the_length_limit_never_runs() {
     let world = World::start().await;
     let witness = world.witness();
-    for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+    for (wire, model) in WIRES {
         let key = format!("length-{wire}");
         let script = [
             Turn::say("I begin a long call.")
@@ -158,7 +167,7 @@ async fn a_call_that_is_cut_at_the_length_limit_never_runs() {
             Turn::done("In smaller pieces."),
         ];
         world.model.script(&key, script);
-        let task = world.begin(StartTaskParams { model, ..world.task(&key) }).await;
+        let task = world.begin(StartTaskParams { model: Some(model.to_owned()), ..world.task(&key) }).await;
         let end = world.wait_end(task).await;
         assert_eq!(end.summary.as_deref(), Some("In smaller pieces."), "{key}");
         assert_eq!(witness.count(&key), 0, "{key}");
@@ -169,11 +178,11 @@ async fn a_call_that_is_cut_at_the_length_limit_never_runs() {
 #[tokio::test]
 async fn arguments_that_are_no_json_are_an_error_result() {
     let world = World::start().await;
-    for (wire, model) in [("openai", None), ("anthropic", Some("claude/scripted-1".to_owned()))] {
+    for (wire, model) in WIRES {
         let key = format!("arguments-{wire}");
         let script = [Turn::new().raw_call("shell", "{\"command\": true false}"), Turn::done("Understood.")];
         world.model.script(&key, script);
-        let task = world.begin(StartTaskParams { model, ..world.task(&key) }).await;
+        let task = world.begin(StartTaskParams { model: Some(model.to_owned()), ..world.task(&key) }).await;
         assert_eq!(world.wait_end(task).await.summary.as_deref(), Some("Understood."), "{key}");
     }
 }
