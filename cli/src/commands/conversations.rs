@@ -1,3 +1,4 @@
+use super::rules;
 use crate::{
     args::{ConversationsArgs, ConversationsCommand},
     clock,
@@ -5,7 +6,7 @@ use crate::{
     error::CommandError,
     exit::Exit,
     kind,
-    output::{conversation, json, measure, screen, text},
+    output::{conversation, json, measure, rule, screen, text},
     pages,
     prompt::Terminal,
 };
@@ -17,6 +18,7 @@ use abide_client::protocol::{
             ArchiveConversationParams, ConversationParams, ConversationReply, UpdateConversationParams,
         },
         inbox::InboxParams,
+        rule::RememberedRule,
     },
 };
 
@@ -78,7 +80,12 @@ async fn archive(conversation_id: String, archived: bool, json: bool) -> Result<
 async fn delete(conversation: String, yes: bool, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     let conversation = kind::only_conversation(&mut daemon, &conversation).await?.conversation;
-    if !yes && !confirmed(&conversation).await? {
+    let of_it = |rule: &RememberedRule| {
+        rule.origin.as_ref().is_some_and(|origin| origin.conversation_id == conversation.id)
+    };
+    let rules = rules::all(&mut daemon).await?;
+    let left_behind = rule::left_behind(rules.iter().filter(|rule| of_it(rule)).count());
+    if !yes && !confirmed(&conversation, left_behind.as_deref()).await? {
         screen::note("nothing is deleted")?;
         return Ok(Exit::Done);
     }
@@ -92,16 +99,22 @@ async fn delete(conversation: String, yes: bool, json: bool) -> Result<Exit, Com
             conversation.id.short(),
             measure::counted(reply.records, "record")
         ))?;
+        if let Some(words) = left_behind.filter(|_| yes) {
+            screen::note(&words)?;
+        }
     }
     Ok(Exit::Done)
 }
 
-async fn confirmed(conversation: &Conversation) -> Result<bool, CommandError> {
+async fn confirmed(conversation: &Conversation, left_behind: Option<&str>) -> Result<bool, CommandError> {
     let Some(terminal) = Terminal::open() else {
         return Err(CommandError::usage("deleting is for good and there is no terminal to ask on")
             .hinted("to delete without asking: --yes"));
     };
     let mut screen = screen::Screen::new();
+    if let Some(words) = left_behind {
+        screen.note(words)?;
+    }
     screen.prompt(&format!(
         "delete \"{}\" and its history for good? (y/n) ",
         text::one_line(&conversation.title)

@@ -32,7 +32,7 @@ async fn list(json: bool) -> Result<Exit, CommandError> {
 }
 
 /// Newest first.
-async fn all(daemon: &mut Daemon) -> Result<Vec<RememberedRule>, CommandError> {
+pub(super) async fn all(daemon: &mut Daemon) -> Result<Vec<RememberedRule>, CommandError> {
     let mut rules = Vec::new();
     let mut params = ListRulesParams { before: None, limit: Some(PAGE) };
     loop {

@@ -8,7 +8,7 @@ use crate::output::{
 };
 use abide_client::protocol::{Timestamp, inbox::Rule, method::rule::RememberedRule};
 
-const GONE: &str = "(of a conversation that is deleted; what it was about is not kept)";
+const GONE: &str = "(deleted with its conversation; it still applies)";
 
 pub(crate) fn rules(rules: &[RememberedRule], now: Timestamp, width: Option<usize>) -> String {
     let rows: Vec<_> = rules
@@ -32,6 +32,16 @@ pub(crate) fn rules(rules: &[RememberedRule], now: Timestamp, width: Option<usiz
 
 pub(crate) fn forgotten(rule: &RememberedRule) -> String {
     format!("{} forgotten, the same call asks again: {}\n", rule.short(), text::one_line(&about(rule)))
+}
+
+/// Said where a conversation is deleted, if `count` remembered decisions were made in it.
+pub(crate) fn left_behind(count: usize) -> Option<String> {
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    let verb = if count == 1 { "stays" } else { "stay" };
+    let words = measure::counted(count, "remembered decision");
+    (count > 0).then(|| {
+        format!("{words} of it {verb} in force, without the text of the call; `abide rules` lists and forgets them")
+    })
 }
 
 pub(crate) fn about(rule: &RememberedRule) -> String {
@@ -87,7 +97,7 @@ mod tests {
             "RULE      DECISION  SINCE  WORKSPACE     CALL\n\
              beef0071  allow     2 min  /home/me/app  shell make\\x1b[2J\n\
              beef0071  reject    2 min  /home/me/app  shell {\"command\":\"x\",\"cwd\":\"y\"}\n\
-             beef0071  reject                         (of a conversation that is deleted; what it was about is not kept)\n"
+             beef0071  reject                         (deleted with its conversation; it still applies)\n"
         );
         let words = "beef0071 forgotten, the same call asks again: shell make\\x1b[2J\n";
         assert_eq!(forgotten(&all[0]), words);

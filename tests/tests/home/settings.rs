@@ -9,6 +9,22 @@ use std::{
 };
 
 #[tokio::test]
+async fn deleting_a_conversation_reports_the_decisions_that_stay() {
+    let world = World::start().await;
+    let script = [Turn::shell("true && true"), Turn::done("Done.")];
+    let task = world.run_asking("left", script).await;
+    world.wait_status(task, Status::WaitingApproval).await;
+    assert!(world.decide(task, Decision::AllowAlways).await);
+    world.wait_end(task).await;
+    let cli = world.daemon.cli();
+    let deleted = cli.run(&["conversations", "delete", "--yes", &task.conversation_id.to_string()]).await;
+    assert_eq!(deleted.code, Some(0), "{deleted:?}");
+    assert!(deleted.stderr.contains("1 remembered decision of it stays in force"), "{deleted:?}");
+    let listed = cli.ok(&["rules"]).await;
+    assert!(listed.contains("deleted with its conversation"), "{listed}");
+}
+
+#[tokio::test]
 async fn a_forgotten_decision_asks_again_also_after_a_crash_and_a_rebuild() {
     let mut world = World::start().await;
     let witness = world.witness();
