@@ -58,7 +58,7 @@ const LEAST: f32 = 200.0;
 /// A window below this width, in logical pixels, has no room for the names of keys on buttons.
 const TIGHT: f32 = 320.0;
 /// How long a draft may be unsaved.
-const DRAFT: Duration = Duration::from_millis(500);
+const DRAFT: Duration = Duration::from_millis(100);
 
 /// The window.
 #[derive(Debug)]
@@ -533,6 +533,9 @@ impl App {
             Ok(answer) => {
                 if let Answer::Config(config) = &answer {
                     self.config = config.file.clone();
+                }
+                if let Answer::Rules(page) = &answer {
+                    self.sidebar.know_rules(&page.rules);
                 }
                 self.note_done(request);
                 if *request == Request::Focus(None) {

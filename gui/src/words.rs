@@ -67,10 +67,10 @@ pub fn doing(task: &AgentTask) -> String {
         return words.to_owned();
     }
     match task.status {
-        Status::Running => "working".to_owned(),
         Status::Thinking if task.retry.is_some() => task.retry.as_ref().map(tries_again).unwrap_or_default(),
-        Status::Thinking => {
-            task.phase.map_or_else(|| "thinking".to_owned(), |phase| format!("thinking ({})", phase.name()))
+        // Whether it thinks or writes is known only while its conversation is open.
+        Status::Running | Status::Thinking => {
+            task.phase.map_or_else(|| "working".to_owned(), |phase| format!("working ({})", phase.name()))
         }
         Status::ToolExecuting => {
             let running = task.active_calls.iter().find(|c| c.started_at.is_some());
@@ -84,6 +84,18 @@ pub fn doing(task: &AgentTask) -> String {
         Status::Paused => task.pause_reason.map_or("paused", PauseReason::words).to_owned(),
         Status::Completed | Status::Cancelled | Status::Error => LatestTask::from(task).words().to_owned(),
     }
+}
+
+/// The question whether to delete a conversation, and what else happens.
+#[must_use]
+pub fn deletion(it: &str, is_busy: bool, is_remembered: bool) -> String {
+    let stop = if is_busy { " A running task is stopped." } else { "" };
+    let rules = if is_remembered {
+        " What you decided for always stays remembered; Settings can forget it."
+    } else {
+        ""
+    };
+    format!("Delete {it} and all its records for good?{stop}{rules}")
 }
 
 /// The next attempt, its time, and the reason.

@@ -86,6 +86,8 @@ pub struct Conversation {
     held: (Option<Row>, u32),
     pub composer: Composer,
     menu: Menu,
+    /// A decision that was made here for always is remembered.
+    is_remembered: bool,
 }
 
 /// Something to scroll into view.
@@ -201,6 +203,7 @@ impl Conversation {
             held: (None, 0),
             composer: Composer::with_draft(draft),
             menu: Menu::Closed,
+            is_remembered: false,
         }
     }
 
@@ -341,7 +344,7 @@ impl Conversation {
             Message::DeletePressed => {
                 self.menu = Menu::Deleting;
                 // Enter now answers this question, so no field may have it.
-                vec![Effect::Unfocus]
+                vec![Effect::Unfocus, Effect::Ask(Request::Rules(None))]
             }
             Message::DeleteConfirmed => vec![Effect::Ask(Request::Delete(self.id)), Effect::New],
         }
@@ -455,6 +458,9 @@ impl Conversation {
                 }
                 self.project();
                 return self.seek();
+            }
+            (_, Answer::Rules(page)) => {
+                self.is_remembered = page.rules.iter().any(|rule| rule.is_of(self.id));
             }
             (Request::Find(id, _), Answer::Found(reply)) if *id == self.id => return self.found(Some(reply)),
             (_, Answer::Tasks(id, tasks)) if *id == self.id => {

@@ -4,7 +4,17 @@ use crate::{
     person::Person,
     preset::{self, CONVERSATION},
 };
-use abide_client::protocol::{notification::Snapshot, task::Status};
+use abide_client::protocol::{
+    ConversationId, JsonText,
+    inbox::Rule,
+    method::rule::{ListRulesReply, RememberedRule, RuleOrigin},
+    notification::Snapshot,
+    task::Status,
+};
+use abide_gui::{
+    Message,
+    request::{Answer, Request},
+};
 use iced_test::core::keyboard::{Key, Modifiers, key::Named};
 
 fn before(status: Status) -> Person {
@@ -31,5 +41,43 @@ fn deleting_mentions_a_running_task_only_if_there_is_one() {
         person.clicks_right("Fix flaky login test");
         person.clicks("Delete…");
         assert!(person.finds(&format!("{in_list}{more}")).is_some(), "{status:?}: in the list");
+    }
+}
+
+#[test]
+fn deleting_says_what_stays_remembered() {
+    let here = RuleOrigin {
+        rule: Rule {
+            tool: "shell".into(),
+            arguments: JsonText::parse("{}").unwrap(),
+            workspace: "/home/me/src/web".into(),
+        },
+        at: preset::NOW,
+        conversation_id: CONVERSATION,
+        conversation_title: "Fix flaky login test".into(),
+    };
+    let elsewhere = RuleOrigin { conversation_id: ConversationId(preset::id(99)), ..here.clone() };
+    for (origin, more) in
+        [(here, " What you decided for always stays remembered; Settings can forget it."), (elsewhere, "")]
+    {
+        let rule = RememberedRule { id: "ab".repeat(32), allow: true, origin: Some(origin) };
+        let told = |person: &mut Person| {
+            assert!(person.sent().contains(&Request::Rules(None)));
+            let page = ListRulesReply { rules: vec![rule.clone()], before: None };
+            person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(page))));
+        };
+        let mut person = before(Status::Completed);
+        person.named(Named::Escape);
+        person.press(Key::Named(Named::Delete), Modifiers::CTRL);
+        told(&mut person);
+        let asked = format!("Delete this conversation and all its records for good?{more}");
+        assert!(person.finds(&asked).is_some(), "on the page: {asked}");
+        let mut person = before(Status::Completed);
+        person.control("n");
+        person.clicks_right("Fix flaky login test");
+        person.clicks("Delete…");
+        told(&mut person);
+        let asked = format!("Delete it and all its records for good?{more}");
+        assert!(person.finds(&asked).is_some(), "in the list: {asked}");
     }
 }

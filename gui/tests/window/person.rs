@@ -136,6 +136,7 @@ impl Person {
                 request,
                 Request::Models
                     | Request::Config
+                    | Request::Rules(_)
                     | Request::Focus(_)
                     | Request::Tasks(_)
                     | Request::Older(..)

@@ -37,6 +37,12 @@ impl RememberedRule {
     pub fn short(&self) -> &str {
         self.id.get(self.id.len().saturating_sub(8)..).unwrap_or(&self.id)
     }
+
+    /// Whether the decision was made in this conversation.
+    #[must_use]
+    pub fn is_of(&self, conversation: ConversationId) -> bool {
+        self.origin.as_ref().is_some_and(|origin| origin.conversation_id == conversation)
+    }
 }
 
 /// Where a decision was made, and what it is about.

@@ -98,11 +98,8 @@ impl Conversation {
             .align_y(Center)
             .into(),
             Menu::Deleting => {
-                let words = secondary(if self.is_busy() {
-                    "Delete this conversation and all its records for good? A running task is stopped."
-                } else {
-                    "Delete this conversation and all its records for good?"
-                });
+                let words =
+                    secondary(words::deletion("this conversation", self.is_busy(), self.is_remembered));
                 let small =
                     |button: Press<'static, Message>| button.padding(style::button_padding(look.is_low));
                 let buttons = row![

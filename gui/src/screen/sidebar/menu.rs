@@ -7,9 +7,13 @@ use crate::{
     request::Request,
     theme::{size, space, style},
     widget::{Element, action, field::field, key, secondary, word},
+    words,
 };
 use abide_client::{
-    protocol::{ConversationId, method::conversation::UpdateConversationParams},
+    protocol::{
+        ConversationId,
+        method::{conversation::UpdateConversationParams, rule::RememberedRule},
+    },
     view::OverviewView,
 };
 use iced::{
@@ -23,6 +27,8 @@ pub(super) struct Menu {
     pub(super) id: ConversationId,
     is_archived: bool,
     stage: Stage,
+    /// A decision that was made there for always is remembered.
+    is_remembered: bool,
 }
 
 #[derive(Debug)]
@@ -70,6 +76,13 @@ impl Screen {
         self.menu.take().is_some()
     }
 
+    /// Handles the decisions that the daemon remembers.
+    pub fn know_rules(&mut self, rules: &[RememberedRule]) {
+        if let Some(menu) = &mut self.menu {
+            menu.is_remembered = rules.iter().any(|rule| rule.is_of(menu.id));
+        }
+    }
+
     /// Confirms the deletion.
     #[must_use]
     pub fn confirmed(&self) -> Option<super::Message> {
@@ -92,7 +105,7 @@ impl Screen {
     ) -> Vec<Effect> {
         let known = overview.conversation(id);
         let is_archived = known.is_some_and(|known| known.archived);
-        let open = |stage| Some(Menu { id, is_archived, stage });
+        let open = |stage| Some(Menu { id, is_archived, stage, is_remembered: false });
         match message {
             Message::Asked => {
                 let is_there = self.menu.as_ref().is_some_and(|menu| menu.id == id);
@@ -135,7 +148,7 @@ impl Screen {
             }
             Message::DeletePressed => {
                 self.menu = open(Stage::Deleting);
-                vec![Effect::Unfocus]
+                vec![Effect::Unfocus, Effect::Ask(Request::Rules(None))]
             }
             Message::DeleteConfirmed => {
                 self.menu = None;
@@ -167,11 +180,7 @@ impl Menu {
                 })
             }
             Stage::Deleting => column![
-                secondary(if is_busy {
-                    "Delete it and all its records for good? A running task is stopped."
-                } else {
-                    "Delete it and all its records for good?"
-                }),
+                secondary(words::deletion("it", is_busy, self.is_remembered)),
                 row![
                     action("Delete", Some(key("↵").style(style::key_bad)))
                         .style(style::danger)
