@@ -152,6 +152,16 @@ impl App {
         self.perform(effects.unwrap_or_default())
     }
 
+    /// Whether Escape arms a stop or stops, and closes or leaves nothing else.
+    pub(super) fn escape_stops(&self) -> bool {
+        let is_covered = self.over != Over::Nothing || self.reader.is_some() || self.list_is_over;
+        let is_armed = self.guard.armed(self.now).is_some_and(|armed| !matches!(armed, Armed::Stop(_)));
+        let is_begun = self.cards.begun(&self.guard).is_some() || self.sidebar.takes_escape();
+        let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || self.guard.has_caret();
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && !is_taken);
+        open.is_some_and(|open| open.command(Command::Escape).is_none())
+    }
+
     /// The first of the two keys that stop the task.
     fn arm_stop(&mut self) -> Task<Message> {
         let stance = self.open.as_ref().map(|open| open.stance());

@@ -25,7 +25,9 @@ impl App {
         let page = match (self.page, &self.open) {
             (Page::Conversation, Some(open)) => {
                 let known = self.overview.conversation(open.id());
-                open.view(self.models.as_ref(), known, &self.cards, &self.guard, look).map(Message::Thread)
+                let escape = self.escape_stops();
+                let models = self.models.as_ref();
+                open.view(models, known, &self.cards, &self.guard, escape, look).map(Message::Thread)
             }
             (Page::Inbox, _) => {
                 inbox::view(&self.cards, &self.overview, &self.guard, look).map(Message::Inbox)

@@ -442,8 +442,10 @@ pub struct About<'a> {
     pub is_new: bool,
     /// The buttons have been steady for long enough to be pressed.
     pub is_steady: bool,
+    /// Escape arms a stop, or stops.
+    pub escape_stops: bool,
     /// One more Escape stops the task.
-    pub stops_on_escape: bool,
+    pub is_stop_armed: bool,
 }
 
 /// This window's environment. The daemon keeps only the variables on its allow-list.

@@ -130,8 +130,15 @@ impl Screen {
         conversations: &[&Conversation],
         look: Look,
     ) -> Element<'a, Message> {
-        let about =
-            About { models, model: None, mode: None, is_new: true, is_steady: true, stops_on_escape: false };
+        let about = About {
+            models,
+            model: None,
+            mode: None,
+            is_new: true,
+            is_steady: true,
+            escape_stops: false,
+            is_stop_armed: false,
+        };
         // In a low window the hint of the field says the same, and the heading would be cut.
         let heading = text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG);
         let heading = (!look.is_low).then(|| heading.into());

@@ -182,6 +182,12 @@ impl Screen {
         self.search.clear()
     }
 
+    /// Whether Escape closes a menu or ends a search here.
+    #[must_use]
+    pub fn takes_escape(&self) -> bool {
+        self.menu.is_some() || !self.search.typed().is_empty()
+    }
+
     /// Handles the daemon's search results, or a failure.
     pub fn searched(&mut self, reply: Option<&SearchReply>) -> Vec<Effect> {
         self.search.answered(reply)

@@ -1,6 +1,7 @@
 //! Protection against accidental input: a key or a click that was meant for something else decides, stops and deletes nothing.
 
 use crate::{
+    drawn,
     person::Person,
     preset::{self, APPROVAL, CONVERSATION, QUESTION, TASK},
 };
@@ -246,6 +247,39 @@ fn one_escape_stops_no_task() {
     assert_eq!(person.asked(), []);
     person.named(Named::Escape);
     assert_eq!(person.asked(), [Request::Stop(TASK)]);
+}
+
+/// The key at *Stop* is bright only while Escape arms a stop and does nothing else.
+#[test]
+fn the_key_at_stop_is_dim_while_escape_does_something_else() {
+    type Begin = fn(&mut Person);
+    let ink = |person: &mut Person| {
+        let stop = person.finds("Stop").or_else(|| person.finds("Esc again stops")).unwrap();
+        let keys = person.finds_all("Esc");
+        let at = keys.into_iter().find(|at| (at.center_y() - stop.center_y()).abs() < 8.0).unwrap();
+        drawn::ink(person, at)
+    };
+    let mut person = before(Status::Thinking, &[], preset::history());
+    let dim = ink(&mut person);
+    person.named(Named::Escape);
+    let bright = ink(&mut person);
+    assert_ne!(dim, bright, "a caret was drawn, which the first Escape takes away");
+    let others: [(&str, Begin); 5] = [
+        ("the caret", |p| p.control("l")),
+        ("the menu", |p| p.clicks("⋯")),
+        ("the search", |p| p.control("f")),
+        ("a menu in the list", |p| p.clicks_right("Fix flaky login test")),
+        ("a notice", |p| p.tell(Message::NotOpened("It cannot be opened.".to_owned()))),
+    ];
+    for (what, begin) in others {
+        begin(&mut person);
+        assert_eq!(ink(&mut person), dim, "{what}");
+        while person.finds("Esc again stops").is_none() {
+            person.named(Named::Escape);
+        }
+        assert_eq!(ink(&mut person), bright, "{what} is closed");
+        person.wait(6000);
+    }
 }
 
 /// Whatever the task does or waits for, two Escapes stop it once no caret is drawn.

@@ -11,7 +11,7 @@ use abide_client::{
         event::{Event, EventKind, StepEvent},
         message::{CallView, Message as Said, Role},
         notification::Snapshot,
-        task::{AgentTask, EndReason, PauseReason, Status},
+        task::{ActiveCall, AgentTask, CallState, EndReason, PauseReason, Status},
     },
 };
 use abide_gui::{Message, request::Request};
@@ -50,6 +50,37 @@ fn a_pending_pause_is_shown_and_can_be_withdrawn() {
             }
             assert_eq!(person.asked(), [Request::Resume(TASK)], "{status:?}");
         }
+    }
+}
+
+/// Beside a long command the words of the pause keep their room.
+#[test]
+fn a_pending_pause_is_one_line() {
+    for width in [1280.0, 640.0, 500.0] {
+        let (overview, conversation) = preset::waits(Status::ToolExecuting, &[], preset::history());
+        let pause = |tasks: Vec<AgentTask>| {
+            let call = ActiveCall {
+                call_id: preset::call(9, "shell", "").call_id,
+                tool: "shell".into(),
+                summary: "cargo test --workspace --all-features -- --nocapture a_rather_long_name_of_a_test"
+                    .into(),
+                state: CallState::Running,
+                started_at: Some(NOW),
+                attempt: 1,
+            };
+            let pause = |task| AgentTask {
+                pause_reason: Some(PauseReason::User),
+                active_calls: vec![call.clone()],
+                ..task
+            };
+            tasks.into_iter().map(pause).collect()
+        };
+        let mut person = Person::before(Snapshot { tasks: pause(overview.tasks), ..overview });
+        person.resizes(width, 600.0);
+        person.open(CONVERSATION, Snapshot { tasks: pause(conversation.tasks), ..conversation });
+        person.wait(1000);
+        let at = person.finds("Pauses after this call").unwrap();
+        assert!(at.height < 24.0, "{width}: {at:?}");
     }
 }
 

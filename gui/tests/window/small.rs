@@ -344,6 +344,32 @@ fn key_names_are_bright_only_while_the_keys_act() {
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
+/// In an empty field a digit picks a choice, so its key is bright there, too.
+#[test]
+fn the_keys_of_choices_are_bright_while_the_answer_is_empty() {
+    let mut person = before(&Pending::Question(preset::question()), (1280.0, 800.0), false);
+    let key = |person: &mut Person| {
+        let choice = person.finds("9–12 March").unwrap();
+        let keys = person.finds_all("1");
+        let at = keys.into_iter().find(|at| (at.center_y() - choice.center_y()).abs() < 8.0).unwrap();
+        drawn::ink(person, at)
+    };
+    let bright = key(&mut person);
+    person.writes("x");
+    assert_ne!(key(&mut person), bright, "a digit would be part of the answer");
+}
+
+/// One word alone in a line looks lost.
+#[test]
+fn attach_is_never_alone_in_its_line() {
+    for width in (320_u16..700).step_by(10).map(f32::from) {
+        let mut person = with_task(Status::Completed, (width, 600.0));
+        let attach = person.finds("Attach…").unwrap();
+        let beside = |at: &Rectangle| (at.center_y() - attach.center_y()).abs() < 8.0;
+        assert!(person.finds("steps").is_some_and(|steps| beside(&steps)), "{width}");
+    }
+}
+
 /// The page for a new conversation: its field, the folders and *Send*.
 #[test]
 fn a_new_conversation_can_be_written_and_sent_in_every_window() {

@@ -154,29 +154,27 @@ impl Composer {
         let steps = field(most, shape, &self.max_steps, Message::StepsChanged, |input| {
             input.id(field::STEPS).width(space::NUMBER)
         });
-        let mut choices = Row::new().spacing(space::S).align_y(Center).push(pill(pick_list(
-            modes,
-            Some(ModeChoice(mode)),
-            Message::ModePicked,
-        )));
+        let mut choices: Vec<Element<'a, Message>> =
+            vec![pill(pick_list(modes, Some(ModeChoice(mode)), Message::ModePicked))];
         let models: Vec<Fitted> = models.into_iter().map(Fitted).collect();
-        choices = choices
-            .push(pill(pick_list(models, model.map(Fitted), |Fitted(model)| Message::ModelPicked(model))));
+        choices.push(pill(pick_list(models, model.map(Fitted), |Fitted(model)| Message::ModelPicked(model))));
         if about.is_new {
             let (hint, shape) = ("Folder: a scratch one", (size::SECONDARY, [4.0, 8.0]));
-            choices = choices.push(field(hint, shape, &self.workspace, Message::WorkspaceChanged, |input| {
+            choices.push(field(hint, shape, &self.workspace, Message::WorkspaceChanged, |input| {
                 input.id(field::FOLDER).width(space::FOLDER)
             }));
-        }
-        if about.is_new {
-            choices = choices.push(word("…", Message::ChoosePressed(Choice::Folder)));
+            choices.push(word("…", Message::ChoosePressed(Choice::Folder)).into());
         }
         if mode == Mode::Agent {
-            choices = choices
-                .push(row![secondary("max"), steps, secondary("steps")].spacing(space::XS).align_y(Center));
+            let steps = row![secondary("max"), steps, secondary("steps")];
+            choices.push(steps.spacing(space::XS).align_y(Center).into());
         }
-        let attach = word("Attach…", Message::ChoosePressed(Choice::File));
-        choices.push(attach).wrap().vertical_spacing(space::XS).into()
+        // The last two stay together: one word alone in a line would look lost.
+        let last = choices.pop();
+        let last = Row::new().extend(last).push(word("Attach…", Message::ChoosePressed(Choice::File)));
+        choices.push(last.spacing(space::S).align_y(Center).into());
+        let choices = Row::with_children(choices).spacing(space::S).align_y(Center);
+        choices.wrap().vertical_spacing(space::XS).into()
     }
 
     fn buttons<'a>(&self, stance: Stance<'_>, about: &About<'_>, look: Look) -> Element<'a, Message> {
@@ -186,8 +184,8 @@ impl Composer {
         let press = |message| about.is_steady.then_some(message);
         let enter = || key("↵").style(style::key_on_accent);
         let stop = || {
-            let escape = key("Esc").style(style::key_bad);
-            let label = if about.stops_on_escape { STOPS } else { STOP };
+            let escape = key("Esc").style(if about.escape_stops { style::key_bad } else { style::key_off });
+            let label = if about.is_stop_armed { STOPS } else { STOP };
             let stop = action(label, Some(escape)).style(style::danger);
             stop.on_press_maybe(press(Message::StopPressed)).passed_by()
         };

@@ -10,14 +10,15 @@ use crate::{
         held,
         pending::{Cards, Reply, picked},
     },
-    theme::{space, style},
+    theme::{size, space, style},
     widget::{
-        Element, Look, code, divider,
+        Element, Look, divider,
+        elide::elided,
         list::List,
         passage::{self, prose},
         secondary,
         tint::tinted,
-        word, working,
+        word, working, yielding,
     },
     words,
 };
@@ -229,9 +230,8 @@ impl Conversation {
         let words: Element<'a, Message> = match (task.status, running) {
             (Status::ToolExecuting, Some(call)) => {
                 let what = visible_line(words::what(&call.tool, &call.summary)).into_owned();
-                row![secondary("Running"), code(words::first_line(&what, 90)).style(style::muted)]
-                    .spacing(space::S)
-                    .into()
+                let what = elided(words::first_line(&what, 90), size::CODE, font::CODE).style(style::muted);
+                yielding::row([secondary("Running").into(), what.into()], 1, space::S)
             }
             (Status::Thinking, _) => match &task.retry {
                 Some(retry) => secondary(words::retrying(retry, look.now)).into(),
@@ -242,7 +242,8 @@ impl Conversation {
         };
         let pause =
             task.pausing().map(|words| secondary(words::sentence(words)).style(style::needs_you).into());
-        row![working(look), words].extend(pause).spacing(space::S + 2.0).align_y(Center).into()
+        let parts = [working(look), words].into_iter().chain(pause);
+        yielding::row(parts, 1, space::S + 2.0)
     }
 }
 

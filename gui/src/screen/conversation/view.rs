@@ -17,6 +17,7 @@ use iced::{
 };
 
 impl Conversation {
+    /// `escape_stops`: Escape does nothing but arm a stop, or stop.
     #[must_use]
     pub fn view<'a>(
         &'a self,
@@ -24,6 +25,7 @@ impl Conversation {
         known: Option<&'a Known>,
         cards: &'a Cards,
         guard: &Guard,
+        escape_stops: bool,
         look: Look,
     ) -> Element<'a, Message> {
         let known = known.or_else(|| self.view.conversation());
@@ -33,7 +35,8 @@ impl Conversation {
             mode: known.and_then(|c| c.mode),
             is_new: false,
             is_steady: guard.allows(Deed::AtFoot, look.now),
-            stops_on_escape: matches!(guard.armed(look.now), Some(Armed::Stop(_))),
+            escape_stops,
+            is_stop_armed: matches!(guard.armed(look.now), Some(Armed::Stop(_))),
         };
         let composer = if self.shows_composer(look) {
             let composer = self.composer.view(self.stance(), &about, look).map(Message::Composer);
