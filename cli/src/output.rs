@@ -5,6 +5,7 @@
 pub(crate) mod call;
 pub(crate) mod config;
 pub(crate) mod conversation;
+pub(crate) mod fold;
 pub(crate) mod format;
 pub(crate) mod history;
 pub(crate) mod json;

@@ -93,7 +93,7 @@ impl Follow<'_> {
                 self.respond(open.task, question, Some(response)).await?;
             }
             (Answerer::Itself, Pending::Approval(approval)) => {
-                self.say(&pending::approval(approval))?;
+                self.show(approval)?;
                 self.say("no terminal: approving by itself, since this is the demonstration")?;
                 self.decide(approval, Decision::AllowOnce, None).await?;
             }
@@ -115,7 +115,16 @@ impl Follow<'_> {
     }
 
     fn say(&mut self, words: &str) -> io::Result<()> {
-        if self.target.json { Ok(()) } else { self.screen.note(words) }
+        if self.target.json { Ok(()) } else { self.screen.prose(words) }
+    }
+
+    /// Commands and diffs are printed as they are: the person decides about exactly this.
+    fn show(&mut self, approval: &Approval) -> io::Result<()> {
+        if self.target.json {
+            return Ok(());
+        }
+        self.screen.note(&pending::exactly(approval))?;
+        self.screen.prose(&pending::remembering(approval))
     }
 
     async fn ask_question(&mut self, task: TaskId, question: &Question) -> Result<PromptEnd, CommandError> {
@@ -149,7 +158,7 @@ impl Follow<'_> {
 
     async fn ask_approval(&mut self, approval: &Approval) -> Result<PromptEnd, CommandError> {
         let id = PendingId::Approval(approval.id);
-        self.say(&pending::approval(approval))?;
+        self.show(approval)?;
         self.mark_read().await;
         // Keys that were typed before the approval was shown do not decide it.
         if let Answerer::Person(terminal) = &self.target.answerer {

@@ -174,18 +174,18 @@ impl Printer {
             }
             (Role::Agent, MessageKind::Question) => {
                 // The prompt of an open question, or the command's last line, prints it.
-                if is_open(view, m) { Ok(()) } else { screen.note(&message::aside(m)) }
+                if is_open(view, m) { Ok(()) } else { screen.prose(&message::aside(m)) }
             }
             (_, MessageKind::Answer) => {
                 let here = m.question_id.is_some_and(|id| settled.contains(&PendingId::Question(id)));
-                if here { Ok(()) } else { screen.note(&message::aside(m)) }
+                if here { Ok(()) } else { screen.prose(&message::aside(m)) }
             }
             (Role::User, _) if !self.with_prompts => Ok(()),
             (Role::System, _) => {
                 m.text.clone_into(&mut self.last_notice);
-                screen.note(&message::aside(m))
+                screen.prose(&message::aside(m))
             }
-            _ => screen.note(&message::aside(m)),
+            _ => screen.prose(&message::aside(m)),
         }
     }
 
@@ -217,24 +217,24 @@ impl Printer {
             EventKind::TaskEnded(ended) => self.summary(ended.summary.as_deref(), screen),
             EventKind::ModelFailed(failed) if failed.retry_at.is_some() => {
                 let words = text::one_line(&failed.message);
-                screen.note(&format!("{} {words}; it is tried again", paint(BAD, "model:")))
+                screen.prose(&format!("{} {words}; it is tried again", paint(BAD, "model:")))
             }
             // The task fails with it; the notice of that has the message.
             EventKind::ModelFailed(_) => Ok(()),
-            EventKind::Resumed(_) => screen.note(&paint(FAINT, "goes on")),
-            EventKind::Restarted => screen.note(&paint(FAINT, "the daemon was restarted; the task goes on")),
-            EventKind::Compacted(outputs) => screen.note(&paint(
+            EventKind::Resumed(_) => screen.prose(&paint(FAINT, "goes on")),
+            EventKind::Restarted => screen.prose(&paint(FAINT, "the daemon was restarted; the task goes on")),
+            EventKind::Compacted(outputs) => screen.prose(&paint(
                 FAINT,
                 &format!("the context is full: {outputs} old tool outputs are left out from here on"),
             )),
             EventKind::RuleRemembered(RuleEvent { rule, allow }) => {
                 let verb = if *allow { "allowed" } else { "refused" };
                 let words = format!("remembered: {} is {verb} with {}", rule.tool, rule.arguments.as_str());
-                screen.note(&paint(FAINT, &text::one_line(&words)))
+                screen.prose(&paint(FAINT, &text::one_line(&words)))
             }
             EventKind::RuleForgotten(rule) => {
                 let words = format!("forgotten: {} asks again with {}", rule.tool, rule.arguments.as_str());
-                screen.note(&paint(FAINT, &text::one_line(&words)))
+                screen.prose(&paint(FAINT, &text::one_line(&words)))
             }
             // A notice, the live lines or the message at the command's end shows these.
             EventKind::TaskStarted(_)
@@ -307,10 +307,10 @@ fn rest<'a>(written: &str, text: &'a str) -> Option<&'a str> {
 fn connection(view: &ConversationView, screen: &mut Screen) -> io::Result<()> {
     match view.connection() {
         Connection::Lost { .. } if view.daemon().shutting_down => {
-            screen.note("the daemon was stopped; this waits for its next start: abide daemon start")
+            screen.prose("the daemon was stopped; this waits for its next start: abide daemon start")
         }
         Connection::Lost { reason } => {
-            screen.note(&format!("lost the daemon ({}), connecting again", text::one_line(reason)))
+            screen.prose(&format!("lost the daemon ({}), connecting again", text::one_line(reason)))
         }
         Connection::Opening | Connection::Live | Connection::Ended { .. } => Ok(()),
     }
@@ -318,11 +318,11 @@ fn connection(view: &ConversationView, screen: &mut Screen) -> io::Result<()> {
 
 fn daemon(view: &ConversationView, screen: &mut Screen) -> io::Result<()> {
     if view.daemon().storage_full {
-        screen.note(&paint(BAD, "the disk is full: nothing is lost, everything waits for room"))?;
+        screen.prose(&paint(BAD, "the disk is full: nothing is lost, everything waits for room"))?;
     }
     if view.daemon().storage_damaged {
         screen
-            .note(&paint(BAD, "the database is damaged, and records may be missing: see `abide doctor`"))?;
+            .prose(&paint(BAD, "the database is damaged, and records may be missing: see `abide doctor`"))?;
     }
     Ok(())
 }

@@ -44,6 +44,11 @@ pub(crate) fn question(question: &Question) -> String {
 }
 
 pub(crate) fn approval(approval: &Approval) -> String {
+    format!("{}{}\n", exactly(approval), remembering(approval))
+}
+
+/// What a decision is about.
+pub(crate) fn exactly(approval: &Approval) -> String {
     let risk = match approval.risk {
         Risk::Low => "",
         Risk::Medium => ", medium risk",
@@ -58,19 +63,14 @@ pub(crate) fn approval(approval: &Approval) -> String {
     if let Some(preview) = &approval.preview {
         out.push_str(&diff(preview));
     }
-    let _ = writeln!(
-        out,
-        "  {}",
-        paint(
-            FAINT,
-            &format!(
-                "\"always\" would remember: {} with exactly this, in {}",
-                rule_tool(approval),
-                rule_place(approval)
-            )
-        )
-    );
     out
+}
+
+/// What the decision "always" does.
+pub(crate) fn remembering(approval: &Approval) -> String {
+    let (tool, place) = (rule_tool(approval), rule_place(approval));
+    let words = format!("\"always\" would remember: {tool} with exactly this, in {place}");
+    format!("  {}", paint(FAINT, &words))
 }
 
 fn rule_tool(approval: &Approval) -> String {

@@ -4,7 +4,7 @@
 mod plain;
 mod terminal;
 
-use crate::output::text;
+use crate::output::{fold, text};
 use plain::Plain;
 use std::{
     env,
@@ -87,7 +87,15 @@ impl Screen {
         }
     }
 
-    /// The same without a newline, for input on the same line.
+    /// Prints prose beside the agent's text: on a terminal its lines break between words.
+    pub(crate) fn prose(&mut self, lines: &str) -> io::Result<()> {
+        match self.width() {
+            Some(columns) => self.note(&fold::folded(lines, columns)),
+            None => self.note(lines),
+        }
+    }
+
+    /// Prints one line without a newline, for input on the same line.
     pub(crate) fn prompt(&mut self, label: &str) -> io::Result<()> {
         match &mut self.0 {
             Face::Plain(plain) => plain.prompt(label),

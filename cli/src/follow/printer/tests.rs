@@ -31,6 +31,11 @@ impl Stage {
         Self::on(Captured::screen)
     }
 
+    /// A terminal of 30 columns.
+    fn narrow() -> Self {
+        Self::on(|captured| captured.terminal(30, 20))
+    }
+
     /// Standard output is a file.
     fn piped() -> Self {
         Self::on(Captured::piped)
@@ -173,6 +178,17 @@ fn a_file_gets_recorded_replies_and_no_text_of_a_failed_attempt() {
         stage.record(5, ended("half a word, and more, all done")),
         "\nhalf a word, and more, all done\n"
     );
+}
+
+#[test]
+fn prose_breaks_between_words() {
+    let mut stage = Stage::narrow();
+    let failed = stage.failed(2, "the server of the provider does not answer");
+    let notice = stage.message(3, 11, MessageKind::Notice, "I have reached the maximum number of steps.");
+    for shown in [failed, notice] {
+        assert!(shown.lines().all(|line| text::width(line) <= 30), "{shown}");
+        assert!(!shown.trim().is_empty(), "it is printed");
+    }
 }
 
 #[test]
