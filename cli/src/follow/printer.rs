@@ -35,6 +35,8 @@ pub(super) struct Printer {
     printed_to: Seq,
     /// The calls that were printed. A call is printed when it has finished, so its entry may be before the cursor.
     printed_calls: HashSet<Seq>,
+    /// The connection is lost, which was printed.
+    is_lost: bool,
     /// The text of the last notice. For a task that fails it is the error message, which the command's end then leaves out.
     last_notice: String,
     /// The agent's last text. A summary that repeats it is not printed.
@@ -60,6 +62,7 @@ impl Printer {
             broken: None,
             printed_to: Seq(0),
             printed_calls: HashSet::new(),
+            is_lost: false,
             last_notice: String::new(),
             last_text: String::new(),
         }
@@ -77,7 +80,12 @@ impl Printer {
         for change in changes {
             match change {
                 Change::Output { .. } | Change::Redrawn { .. } if is_back => {}
-                Change::Reset => self.all(view, settled, screen)?,
+                Change::Reset => {
+                    if std::mem::take(&mut self.is_lost) {
+                        screen.prose(&paint(FAINT, "connected again"))?;
+                    }
+                    self.all(view, settled, screen)?;
+                }
                 Change::Added(seq) | Change::Changed(seq) => {
                     if let Some(entry) = view.entry(*seq) {
                         self.entry(view, entry, settled, screen)?;
@@ -86,11 +94,14 @@ impl Printer {
                 Change::Output { item, .. } | Change::Redrawn { item } => self.output(view, *item, screen)?,
                 Change::Gone { item, recorded } => self.gone(*item, *recorded, screen)?,
                 Change::Connection => {
-                    if let Connection::Lost { .. } = view.connection() {
+                    if let Connection::Lost { reason } = view.connection() {
                         // After the reconnection, the reply under way or its message is printed from the start.
                         self.current = None;
+                        // Each failed attempt to connect may have another reason; the connection is lost once.
+                        if !std::mem::replace(&mut self.is_lost, true) {
+                            lost(view, reason, screen)?;
+                        }
                     }
-                    connection(view, screen)?;
                 }
                 Change::Daemon => daemon(view, screen)?,
                 Change::Task(_) | Change::Inbox | Change::Conversation => {}
@@ -304,16 +315,11 @@ fn rest<'a>(written: &str, text: &'a str) -> Option<&'a str> {
     text.strip_prefix(written).or_else(|| same(written, text).then_some(""))
 }
 
-fn connection(view: &ConversationView, screen: &mut Screen) -> io::Result<()> {
-    match view.connection() {
-        Connection::Lost { .. } if view.daemon().shutting_down => {
-            screen.prose("the daemon was stopped; this waits for its next start: abide daemon start")
-        }
-        Connection::Lost { reason } => {
-            screen.prose(&format!("lost the daemon ({}), connecting again", text::one_line(reason)))
-        }
-        Connection::Opening | Connection::Live | Connection::Ended { .. } => Ok(()),
+fn lost(view: &ConversationView, reason: &str, screen: &mut Screen) -> io::Result<()> {
+    if view.daemon().shutting_down {
+        return screen.prose("the daemon was stopped; this waits for its next start: abide daemon start");
     }
+    screen.prose(&format!("lost the daemon ({}), connecting again", text::one_line(reason)))
 }
 
 fn daemon(view: &ConversationView, screen: &mut Screen) -> io::Result<()> {

@@ -247,7 +247,9 @@ fn a_reconnection_repeats_nothing() {
     assert_eq!(stage.delta(10, 1, 0, "Tw"), "\nTw");
     let lost = stage.update(Update::Disconnected { reason: "gone".into() });
     assert_eq!(lost, "\n| lost the daemon (gone), connecting again\n");
-    assert_eq!(stage.update(Update::Reconnected(Box::new(Snapshot { seq: Seq(2), ..snapshot() }))), "");
+    assert_eq!(stage.update(Update::Disconnected { reason: "no socket".into() }), "", "it is lost already");
+    let back = stage.update(Update::Reconnected(Box::new(Snapshot { seq: Seq(2), ..snapshot() })));
+    assert_eq!(back, "| connected again\n");
     assert_eq!(stage.message(3, 10, MessageKind::Text, "Two."), "\nTwo.\n");
     assert_eq!(stage.delta(11, 1, 0, "Th"), "\nTh");
 }
@@ -266,7 +268,7 @@ fn missed_records_are_printed_before_live_output() {
         text: "Tw".into(),
     };
     let now = Snapshot { partials: vec![partial], ..snapshot() };
-    assert_eq!(stage.update(Update::Reconnected(Box::new(now))), "");
+    assert_eq!(stage.update(Update::Reconnected(Box::new(now))), "| connected again\n");
     assert_eq!(stage.message(2, 9, MessageKind::Text, "One."), "One.\n");
     assert_eq!(stage.delta(10, 1, 2, "o"), "\nTwo");
     assert_eq!(stage.message(3, 10, MessageKind::Text, "Two."), ".\n");
