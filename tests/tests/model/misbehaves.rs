@@ -161,7 +161,9 @@ async fn a_call_that_is_cut_at_the_length_limit_never_runs() {
     for (wire, model) in WIRES {
         let key = format!("length-{wire}");
         let script = [
-            Turn::say("I begin a long call.")
+            Turn::new()
+                .reasoning("Hm.")
+                .text("I begin a long call.")
                 .call("shell", json!({ "command": witness.command(&key) }))
                 .cut_at_length(),
             Turn::done("In smaller pieces."),
@@ -184,5 +186,19 @@ async fn arguments_that_are_no_json_are_an_error_result() {
         world.model.script(&key, script);
         let task = world.begin(StartTaskParams { model: Some(model.to_owned()), ..world.task(&key) }).await;
         assert_eq!(world.wait_end(task).await.summary.as_deref(), Some("Understood."), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_ends_the_task_and_is_shown() {
+    let world = World::start().await;
+    for (wire, model) in WIRES {
+        let key = format!("refusal-{wire}");
+        world.model.script(&key, [Turn::say("I cannot help with that.").refused()]);
+        let task = world.begin(StartTaskParams { model: Some(model.to_owned()), ..world.task(&key) }).await;
+        let end = world.wait_end(task).await;
+        assert_eq!(end.status, Status::Error, "{key}: {end:?}");
+        assert!(end.error_message.is_some_and(|words| words.contains("declined")), "{key}");
+        assert_eq!(world.texts(task.conversation_id).await[1], "I cannot help with that.", "{key}");
     }
 }
