@@ -2,8 +2,9 @@
 //!
 //! No other crate knows a model's HTTP API. Invariants:
 //!
-//! * [`Models::complete`] is one attempt. It never retries, and dropping it cancels the request on the wire. (A provider that refuses
-//!   a schema for the reply has not worked yet: the request is sent without it, once for each provider.)
+//! * [`Models::complete`] is one attempt. It never retries, and dropping it cancels the request on the wire. (What a provider
+//!   refuses with a 400 it has not worked on: a schema for the reply, reasoning that it does not give or cannot read any more. The
+//!   request is sent without that.)
 //! * The same entries always become the same bytes, and a longer transcript begins with the bytes of the shorter one, so that
 //!   providers can cache the prefix.
 //! * A provider's own JSON (`opaque`) goes back verbatim, and only to the api and model that it came from.

@@ -7,12 +7,16 @@ mod stream;
 use crate::{
     error::ModelError,
     http::Peer,
-    listing,
+    listing, replay,
     request::{ModelRequest, Sink},
     sse::Events,
     wire::{Place, Server, Wire},
+    written::Written,
 };
-use abide_protocol::{record::ModelErrorKind, transcript::Reply};
+use abide_protocol::{
+    record::ModelErrorKind,
+    transcript::{Entry, Reply},
+};
 use futures_util::future::BoxFuture;
 use reqwest::{
     Response,
@@ -20,7 +24,8 @@ use reqwest::{
 };
 use std::{
     collections::HashSet,
-    sync::{Mutex, PoisonError},
+    mem,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 pub(crate) const WIRE: Wire = Wire {
@@ -55,22 +60,29 @@ impl Server for Responses {
 }
 
 impl Responses {
-    /// A model without reasoning says so before any work: the same attempt goes on without asking for it.
+    /// What the provider refuses, it refuses before any work: the same attempt goes on without it.
     async fn complete(
         &self,
         peer: &Peer<'_>,
         request: &ModelRequest,
         sink: Sink<'_>,
     ) -> Result<Reply, ModelError> {
-        let reasons = !self.without_reasoning().contains(peer.model);
-        let response = match post(peer, request, reasons).await {
-            Err(error) if reasons && is_about_reasoning(&error) => {
-                self.without_reasoning().insert(peer.model.to_owned());
-                post(peer, request, false).await?
-            }
+        let response = match self.ask(peer, request).await {
+            Err(error) if is_about_items(&error) => self.ask(peer, &plain(request)).await?,
             response => response?,
         };
         read(peer, Events::of(peer, response).await?, sink).await
+    }
+
+    async fn ask(&self, peer: &Peer<'_>, request: &ModelRequest) -> Result<Response, ModelError> {
+        let reasons = !self.without_reasoning().contains(peer.model);
+        match post(peer, request, reasons).await {
+            Err(error) if reasons && is_about_reasoning(&error) => {
+                self.without_reasoning().insert(peer.model.to_owned());
+                post(peer, request, false).await
+            }
+            response => response,
+        }
     }
 
     fn without_reasoning(&self) -> impl std::ops::DerefMut<Target = HashSet<String>> {
@@ -84,10 +96,36 @@ async fn post(peer: &Peer<'_>, request: &ModelRequest, reasons: bool) -> Result<
     peer.post(url, headers(peer)?, body).await
 }
 
+/// The model cannot give encrypted reasoning.
 fn is_about_reasoning(error: &ModelError) -> bool {
-    const WORDS: [&str; 2] = ["encrypted content is not supported", "reasoning.encrypted_content"];
+    says(error, &["encrypted content is not supported", "reasoning.encrypted_content"])
+}
+
+/// The provider does not take its own items back: it encrypted them for another account, or misses one.
+fn is_about_items(error: &ModelError) -> bool {
+    says(
+        error,
+        &["encrypted content", "encrypted_content", "required following item", "required 'reasoning' item"],
+    )
+}
+
+fn says(error: &ModelError, words: &[&str]) -> bool {
     let message = error.message.to_lowercase();
-    error.kind == ModelErrorKind::BadRequest && WORDS.iter().any(|words| message.contains(words))
+    error.kind == ModelErrorKind::BadRequest && words.iter().any(|words| message.contains(words))
+}
+
+/// The request with earlier replies as to a model that did not give them.
+fn plain(request: &ModelRequest) -> ModelRequest {
+    let mut transcript = request.transcript.clone();
+    transcript.rewrite(|entries| {
+        for entry in entries {
+            if let Entry::Reply(reply) = entry {
+                let reply = Arc::make_mut(reply);
+                reply.blocks = replay::plain(mem::take(&mut reply.blocks));
+            }
+        }
+    });
+    ModelRequest { transcript, written: Written::default(), ..request.clone() }
 }
 
 /// The reply assembled from the events.

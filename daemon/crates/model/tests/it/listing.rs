@@ -134,6 +134,20 @@ async fn a_check_is_one_small_request_and_ends_with_the_first_word() {
 }
 
 #[tokio::test]
+async fn models_of_the_responses_api_are_listed_and_checked() {
+    let word = "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"O\"}\n\n";
+    let hangs = Answer::Stream(vec![Step::Bytes(word.as_bytes().to_vec()), Step::Hang]);
+    let server = Server::start(vec![document(r#"{"data":[{"id":"a"}]}"#), hangs]).await;
+    let models = models(config(Api::OPENAI_RESPONSES, format!("{}/v1", server.url())));
+    let info = models.list(&ListModelsParams::default()).await.remove(0);
+    assert_eq!((info.api.as_str(), info.models.as_slice()), ("openai-responses", &["p/a".to_owned()][..]));
+    models.check("p/a").await.unwrap();
+    server.client_gone().await;
+    let paths: Vec<_> = server.seen().into_iter().map(|seen| seen.path).collect();
+    assert_eq!(paths, ["/v1/models", "/v1/responses"]);
+}
+
+#[tokio::test]
 async fn a_check_says_why_a_model_does_not_answer_and_asks_no_vendor_without_its_key() {
     let refusal = Answer::Whole {
         status: 401,

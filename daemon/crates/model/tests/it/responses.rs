@@ -403,25 +403,18 @@ async fn a_stream_that_ends_before_the_reply_does_is_cut() {
     }
 }
 
+fn refusal(message: &str) -> Answer {
+    let body = json!({ "error": { "message": message, "type": "invalid_request_error" } });
+    let headers = vec![("content-type", "application/json".to_owned())];
+    Answer::Whole { status: 400, headers, body: body.to_string().into_bytes() }
+}
+
 /// OpenAI's own models without reasoning refuse the request for it: they are asked without it, in the same attempt.
 #[tokio::test]
 async fn a_model_without_reasoning_is_not_asked_for_it() {
-    let refusal = |message: &str| {
-        let body =
-            json!({ "error": { "message": message, "type": "invalid_request_error", "param": "include" } });
-        let headers = vec![("content-type", "application/json".to_owned())];
-        Answer::Whole { status: 400, headers, body: body.to_string().into_bytes() }
-    };
     let said = || answer(&[done(0, MESSAGE), completed()]);
     let refused = refusal("Encrypted content is not supported with this model.");
-    let server = Server::start(vec![
-        refused,
-        said(),
-        said(),
-        said(),
-        refusal("The encrypted content could not be verified."),
-    ])
-    .await;
+    let server = Server::start(vec![refused, said(), said(), said(), refusal("include: too many")]).await;
     let models = models(config(API, server.url()));
     ask(&models, hello()).await.reply();
     ask(&models, hello()).await.reply();
@@ -432,4 +425,33 @@ async fn a_model_without_reasoning_is_not_asked_for_it() {
         server.seen().iter().map(|s| s.text().contains("reasoning.encrypted_content")).collect();
     assert_eq!(includes, [true, false, false, true]);
     assert_eq!(ask(&models, other).await.error().kind, Kind::BadRequest, "another fault");
+}
+
+/// Encrypted reasoning is bound to the account that got it. After another key the same attempt goes on without it.
+#[tokio::test]
+async fn reasoning_that_the_provider_cannot_read_any_more_is_left_out() {
+    let unreadable = || {
+        refusal("The encrypted content gAAA... could not be verified. Reason: organization_id did not match.")
+    };
+    let said = || answer(&[done(0, MESSAGE), completed()]);
+    let server = Server::start(vec![
+        answer(&thoughtful(&completed())),
+        unreadable(),
+        said(),
+        unreadable(),
+        unreadable(),
+    ])
+    .await;
+    let models = models(config(API, server.url()));
+    let user = Entry::User("go".to_owned());
+    let reply = Arc::new(ask(&models, request(vec![user.clone()])).await.reply());
+    let entries = vec![user, Entry::Reply(reply), result(0, "call_1", true, "content")];
+    assert_eq!(ask(&models, request(entries.clone())).await.reply().text(), "I look.");
+    let seen = server.seen();
+    assert!(seen[1].text().contains(REASONING) && !seen[2].text().contains("gAAA"), "{}", seen[2].text());
+    for kept in ["I look.", r#"{"type":"function_call","call_id":"call_1""#, r#""output":"content""#] {
+        assert!(seen[2].text().contains(kept), "{kept}: {}", seen[2].text());
+    }
+    assert_eq!(ask(&models, request(entries)).await.error().kind, Kind::BadRequest, "once for each attempt");
+    assert_eq!(server.seen().len(), 5);
 }
