@@ -20,15 +20,30 @@ pub(crate) fn short(id: PendingId) -> String {
     }
 }
 
+/// Stands for all lines of a text.
+const ALL: usize = usize::MAX;
+/// How many lines of each text the inbox shows: it is a list.
+const IN_LIST: usize = 8;
+/// The width of such a line, in columns.
+const LIST_COLUMNS: usize = 400;
+
 /// The item as a prompt or `show` prints it.
 pub(crate) fn pending(pending: &Pending) -> String {
+    rendered(pending, ALL)
+}
+
+fn rendered(pending: &Pending, most: usize) -> String {
     match pending {
-        Pending::Question(q) => question(q),
-        Pending::Approval(a) => approval(a),
+        Pending::Question(q) => asked(q, most),
+        Pending::Approval(a) => format!("{}{}\n", decided(a, most), remembering(a)),
     }
 }
 
 pub(crate) fn question(question: &Question) -> String {
+    asked(question, ALL)
+}
+
+fn asked(question: &Question, most: usize) -> String {
     let who = match question.kind {
         QuestionKind::Agent => "The agent asks",
         QuestionKind::Loop => "The agent repeats itself",
@@ -36,19 +51,35 @@ pub(crate) fn question(question: &Question) -> String {
         QuestionKind::Interrupted => "A tool call was interrupted",
         QuestionKind::Restart => "The daemon was restarted",
     };
-    let mut out = format!("{}\n{}", paint(NEEDS_YOU, who), text::indented(&question.text, 2));
+    let text = first(&text::indented(&question.text, 2), most, 2);
+    let mut out = format!("{}\n{text}", paint(NEEDS_YOU, who));
     for (i, choice) in question.choices.iter().enumerate() {
         let _ = writeln!(out, "  {} {}", paint(STRONG, &format!("{}.", i + 1)), text::one_line(choice));
     }
     out
 }
 
-pub(crate) fn approval(approval: &Approval) -> String {
-    format!("{}{}\n", exactly(approval), remembering(approval))
+/// The first lines of a text, and how many more there are.
+fn first(lines: &str, most: usize, margin: usize) -> String {
+    if most == ALL {
+        return lines.to_owned();
+    }
+    let shown = lines.lines().take(most).map(|line| format!("{}\n", text::fit(line, LIST_COLUMNS)));
+    let mut out: String = shown.collect();
+    let hidden = lines.lines().count().saturating_sub(most);
+    if hidden > 0 {
+        let more = measure::counted(u64::try_from(hidden).unwrap_or(u64::MAX), "more line");
+        let _ = writeln!(out, "{}{}", " ".repeat(margin), paint(FAINT, &format!("… {more}")));
+    }
+    out
 }
 
 /// What a decision is about.
 pub(crate) fn exactly(approval: &Approval) -> String {
+    decided(approval, ALL)
+}
+
+fn decided(approval: &Approval, most: usize) -> String {
     let risk = match approval.risk {
         Risk::Low => "",
         Risk::Medium => ", medium risk",
@@ -57,11 +88,11 @@ pub(crate) fn exactly(approval: &Approval) -> String {
     let mut out =
         format!("{}\n", paint(NEEDS_YOU, &format!("Approve {}{risk}?", text::one_line(&approval.tool))));
     let _ = writeln!(out, "  {}", paint(STRONG, &text::one_line(&approval.summary)));
-    out.push_str(&arguments(approval));
+    out.push_str(&arguments(approval, most));
     let _ = writeln!(out, "  {} {}", paint(FAINT, "in:     "), text::one_line(&approval.workspace));
     let _ = writeln!(out, "  {} {}", paint(FAINT, "sandbox:"), sandbox(&approval.sandbox));
     if let Some(preview) = &approval.preview {
-        out.push_str(&diff(preview));
+        out.push_str(&diff(preview, most));
     }
     out
 }
@@ -99,12 +130,12 @@ fn sandbox(sandbox: &str) -> String {
 }
 
 /// The arguments by name. Long texts are left out if a diff shows them, and so is an argument that equals the summary.
-fn arguments(approval: &Approval) -> String {
+fn arguments(approval: &Approval, most: usize) -> String {
     let (arguments, has_preview) = (&approval.arguments, approval.preview.is_some());
     let is_summary = |text: &str| text == approval.summary && text == text::one_line(text);
     let mut out = String::new();
     let serde_json::Value::Object(fields) = arguments.value() else {
-        return text::indented(arguments.as_str(), 2);
+        return first(&text::indented(arguments.as_str(), 2), most, 2);
     };
     for (name, value) in &fields {
         let name = paint(FAINT, &format!("{}:", text::one_line(name)));
@@ -115,10 +146,10 @@ fn arguments(approval: &Approval) -> String {
                     writeln!(out, "  {name} {}, below", measure::counted(s.lines().count() as u64, "line"));
             }
             serde_json::Value::String(s) if s.contains('\n') => {
-                let _ = write!(out, "  {name}\n{}", text::indented(s, 4));
+                let _ = write!(out, "  {name}\n{}", first(&text::indented(s, 4), most, 4));
             }
             serde_json::Value::String(s) => {
-                let _ = writeln!(out, "  {name} {}", text::block(s));
+                let _ = writeln!(out, "  {name} {}", first(&text::block(s), most, 0).trim_end_matches('\n'));
             }
             other => {
                 let _ = writeln!(out, "  {name} {}", text::block(&other.to_string()));
@@ -128,9 +159,10 @@ fn arguments(approval: &Approval) -> String {
     out
 }
 
-fn diff(preview: &Preview) -> String {
+fn diff(preview: &Preview, most: usize) -> String {
+    let diff = text::block(&preview.diff);
     let mut out = String::new();
-    for line in text::block(&preview.diff).lines() {
+    for line in first(&diff, most, 0).lines() {
         let style = match line.as_bytes().first() {
             Some(b'+') => GOOD,
             Some(b'-') => BAD,
@@ -178,8 +210,13 @@ pub(crate) fn inbox(items: &[InboxItem], now: Timestamp) -> String {
                 &format!("task {}, {}", item.task_id.short(), measure::ago(item.pending.asked_at(), now))
             )
         );
-        for line in pending(&item.pending).lines() {
+        let shown = rendered(&item.pending, IN_LIST);
+        for line in shown.lines() {
             let _ = writeln!(out, "  {line}");
+        }
+        if shown != pending(&item.pending) {
+            let whole = format!("all of it: abide show {}", item.task_id.short());
+            let _ = writeln!(out, "  {}", paint(FAINT, &whole));
         }
         let _ = writeln!(out, "  {}\n", paint(FAINT, &how_to_answer(&item.pending)));
     }
@@ -196,6 +233,10 @@ mod tests {
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
+    }
+
+    fn approval(approval: &Approval) -> String {
+        pending(&Pending::Approval(approval.clone()))
     }
 
     #[test]
@@ -217,7 +258,7 @@ mod tests {
             let mut approval = fixture::approval();
             approval.arguments = JsonText::from(serde_json::json!({ "command": command }));
             approval.summary = command.to_owned();
-            let shown = plain(&super::approval(&approval));
+            let shown = plain(&super::pending(&Pending::Approval(approval)));
             assert!(shown.contains("  command:"), "{shown}");
         }
     }
@@ -267,6 +308,33 @@ mod tests {
           1. red
           2. blue
         ");
+    }
+
+    #[test]
+    fn the_inbox_cuts_long_texts_and_names_the_command_for_the_rest() {
+        let lines = |n: usize| (1..=n).map(|i| format!("+line {i}\n")).collect::<String>();
+        let preview = |n| Preview { path: "a".into(), diff: lines(n), changed: None };
+        let item = |n| InboxItem {
+            task_id: fixture::task().id,
+            conversation_id: fixture::task().conversation_id,
+            conversation_title: String::new(),
+            pending: Pending::Approval(Approval {
+                preview: Some(Box::new(preview(n))),
+                ..fixture::approval()
+            }),
+        };
+        let shown = plain(&inbox(&[item(300)], fixture::START));
+        assert!(shown.contains("+line 8\n      … 292 more lines\n") && !shown.contains("line 9"), "{shown}");
+        assert!(shown.contains("  all of it: abide show 00000001\n"), "{shown}");
+        assert!(plain(&pending(&item(300).pending)).contains("+line 300"), "a prompt has all of it");
+        let short = plain(&inbox(&[item(8)], fixture::START));
+        assert!(!short.contains("more line") && !short.contains("all of it"), "{short}");
+        let asks = InboxItem {
+            pending: Pending::Question(Question { text: lines(40), ..fixture::question() }),
+            ..item(1)
+        };
+        let shown = plain(&inbox(&[asks], fixture::START));
+        assert!(shown.contains("… 32 more lines") && shown.contains("2. blue"), "{shown}");
     }
 
     #[test]
