@@ -22,7 +22,8 @@ pub(crate) fn run(what: &str) -> ExitCode {
     }
 }
 
-/// Reads the files that a starting daemon reads first. Any error here would keep it from starting.
+/// Reads the files that a starting daemon reads first. It starts with the configuration before instead of an invalid one, if it has
+/// understood one before.
 fn check() -> anyhow::Result<String> {
     let home = Home::from_env()?;
     let file = home.config_file();

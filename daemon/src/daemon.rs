@@ -84,7 +84,7 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
     let mut instance = Instance::take(home.lock_file())?;
     let keys = Arc::new(KeyStore::open(&home.key_file())?);
     let variable = Arc::new(|name: &str| std::env::var(name).ok());
-    let settings = Settings::open(&home.config_file(), keys.clone(), variable)?;
+    let settings = Settings::open(&home.config_file(), home.last_good_config(), keys.clone(), variable)?;
 
     let supervisor = Supervisor::default();
     let hub = Hub::default();

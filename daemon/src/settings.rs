@@ -4,6 +4,8 @@
 //! than a watcher, and works with every editor and file system. A request takes one [`Catalog`] and uses nothing else, so it never
 //! sees half of a change.
 
+mod last_good;
+
 use crate::{
     catalog::{Catalog, Variable},
     clock,
@@ -15,6 +17,7 @@ use abide_protocol::{
     Timestamp,
     method::daemon::{ConfigStatus, RefusedConfig},
 };
+use last_good::LastGood;
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -38,8 +41,9 @@ pub struct Settings {
 
 struct Inner {
     path: PathBuf,
+    last_good: LastGood,
     state: Mutex<State>,
-    /// Held while the file is changed.
+    /// Held while the file is changed, or the text in force is kept.
     changing: tokio::sync::Mutex<()>,
 }
 
@@ -56,23 +60,38 @@ struct State {
 type Seen = Result<Option<String>, String>;
 
 impl Settings {
-    /// Reads the file for the first time.
+    /// Reads the file for the first time. If it cannot be read or is invalid, the text that `last_good` keeps is in force.
     ///
     /// # Errors
-    /// It cannot be read or is invalid.
-    pub fn open(path: &Path, keys: Arc<KeyStore>, variable: Variable) -> Result<Self, ConfigError> {
-        let text = Config::read(path)?;
-        let catalog = Catalog::new(Config::of_file(path, text.as_deref())?, keys, variable);
-        let state = State {
-            catalog,
-            read_at: clock::now(),
-            seen: Ok(text),
-            looked_at: Instant::now(),
-            refused: None,
+    /// It cannot be read or is invalid, and no other text is kept.
+    pub fn open(
+        path: &Path,
+        last_good: PathBuf,
+        keys: Arc<KeyStore>,
+        variable: Variable,
+    ) -> Result<Self, ConfigError> {
+        let last_good = LastGood::at(last_good);
+        let read = Config::read(path);
+        let seen = read.as_ref().map(Clone::clone).map_err(ToString::to_string);
+        let found = read.and_then(|text| Ok((Config::of_file(path, text.as_deref())?, text)));
+        let (config, refused) = match found {
+            Ok((config, text)) => {
+                last_good.keep(text.as_deref());
+                (config, None)
+            }
+            Err(error) => {
+                let kept = last_good.read().and_then(|kept| Config::of_file(path, Some(&kept)).ok());
+                let Some(config) = kept else { return Err(error) };
+                tracing::error!("the configuration is refused, the one before stays in force: {error}");
+                (config, Some(RefusedConfig::from(&error)))
+            }
         };
+        let catalog = Catalog::new(config, keys, variable);
+        let state = State { catalog, read_at: clock::now(), seen, looked_at: Instant::now(), refused };
         Ok(Self {
             inner: Arc::new(Inner {
                 path: path.to_owned(),
+                last_good,
                 state: Mutex::new(state),
                 changing: tokio::sync::Mutex::new(()),
             }),
@@ -117,6 +136,7 @@ impl Settings {
         let written = tokio::task::spawn_blocking(move || write(&path, &change)).await;
         let text = written.map_err(|_| ChangeError::ShuttingDown)??;
         self.apply(Ok(Some(text)));
+        self.keep().await;
         Ok(())
     }
 
@@ -135,6 +155,20 @@ impl Settings {
             found = again;
         }
         self.apply(found);
+        let _changing = self.inner.changing.lock().await;
+        self.keep().await;
+    }
+
+    /// Keeps the text in force for the next start. Called under the lock, so that an older text does not replace a newer one.
+    async fn keep(&self) {
+        let text = match &*self.state() {
+            State { seen: Ok(text), refused: None, .. } => text.clone(),
+            _ => return,
+        };
+        let settings = self.clone();
+        let kept = move || settings.inner.last_good.keep(text.as_deref());
+        // It fails only if the daemon is ending.
+        let _ = tokio::task::spawn_blocking(kept).await;
     }
 
     /// `None`: the daemon is ending.

@@ -43,7 +43,7 @@ pub(crate) async fn daemon(command: DaemonCommand, json: bool) -> Result<Exit, C
         }
         DaemonCommand::Restart => {
             let home = Home::from_env()?;
-            // If a new daemon could not start, the running one is not stopped.
+            // A person restarts the daemon for a change of the configuration: it is not stopped for one that would not apply.
             if let Err(error) = autostart::check(&home, &Start::default()).await {
                 let error = CommandError::failed(error.to_string());
                 let is_running = home::is_held(&home);
@@ -77,7 +77,7 @@ async fn stop_if_running(json: bool) -> Result<Option<ShutdownReply>, CommandErr
         let status = daemon.call::<Status>(StatusParams::default()).await?;
         if status.config.refused.is_some() {
             screen::note(
-                "the next start will fail: `abide config check` says what is wrong with the configuration",
+                "the configuration is invalid, so the next start uses the one before: `abide config check` says what is wrong",
             )?;
         }
         if status.tasks.running > 0 {

@@ -236,7 +236,8 @@ const INTRODUCTION: &str = "\
 [TOML](https://toml.io/), every key is optional unless it says otherwise, and no file is the same as an empty one.
 
 The daemon reads it again when it has changed: no restart is needed. An invalid file is refused with its line and key, and the
-previous configuration stays in force; `abide daemon status`, `abide doctor`, `abide models` and `abide run` report it.
+previous configuration stays in force, also when the daemon starts again; `abide daemon status`, `abide doctor`, `abide models` and
+`abide run` report it.
 `abide config check` checks it without a daemon. API keys do not belong here: `abide key set PROVIDER` stores them.
 
 This page is what `abide config reference` prints.

@@ -35,7 +35,7 @@ async fn look(home: &Home) -> Vec<Diagnosis> {
     diagnoses.push(database(home).await);
     diagnoses.extend(room(home));
     let config = Config::load(&home.config_file());
-    diagnoses.push(configuration(&home.config_file(), &config, &daemon));
+    diagnoses.push(configuration(home, &config, &daemon));
     let wants_notifications = config.as_ref().map_or(true, |config| config.notify.enabled);
     diagnoses.extend(models(home, config, &daemon).await);
     diagnoses.push(notifications(wants_notifications).await);
@@ -238,7 +238,8 @@ fn room(_: &Home) -> Option<Diagnosis> {
 }
 
 /// The file's validity, and whether a running daemon uses it.
-fn configuration(path: &Path, config: &Result<Config, ConfigError>, daemon: &Daemon) -> Diagnosis {
+fn configuration(home: &Home, config: &Result<Config, ConfigError>, daemon: &Daemon) -> Diagnosis {
+    let (path, last_good) = (&home.config_file(), &home.last_good_config());
     const ABOUT: &str = "config";
     match config {
         Ok(_) if path.exists() => Diagnosis::good(ABOUT, path.display().to_string()),
@@ -246,6 +247,10 @@ fn configuration(path: &Path, config: &Result<Config, ConfigError>, daemon: &Dae
         Err(error) if matches!(daemon, Daemon::Answers(..)) => {
             Diagnosis::bad(ABOUT, format!("{error}; until then what the daemon read before stays in force"))
         }
+        Err(error) if matches!(Config::read(last_good), Ok(Some(_))) => Diagnosis::bad(
+            ABOUT,
+            format!("{error}; until then a daemon starts with what was in force before"),
+        ),
         Err(error) => Diagnosis::bad(ABOUT, format!("{error}; until then no daemon starts")),
     }
 }

@@ -30,7 +30,8 @@ pub(super) fn open(folder: &Path, reserve_bytes: u64) -> Store {
 
 pub(super) fn sessions(store: &Store, folder: &Path) -> Sessions {
     let keys = Arc::new(KeyStore::open(&folder.join("keys")).unwrap());
-    let settings = Settings::open(&folder.join("config"), keys, Arc::new(|_| None)).unwrap();
+    let settings =
+        Settings::open(&folder.join("config"), folder.join("last-good"), keys, Arc::new(|_| None)).unwrap();
     let tools = Tools::new(abide_tools::Options {
         helper: vec!["true".into()],
         spool_dir: folder.join("spool"),

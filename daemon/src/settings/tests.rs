@@ -17,7 +17,9 @@ impl Home {
         fs::write(Self::path(&folder), text).unwrap();
         let keys = Arc::new(KeyStore::open(&folder.path().join("keys.toml")).unwrap());
         let variable: Variable = Arc::new(|name: &str| Some(format!("value of {name}")));
-        let settings = Settings::open(&Self::path(&folder), keys, variable).unwrap();
+        let settings =
+            Settings::open(&Self::path(&folder), folder.path().join("last-good.toml"), keys, variable)
+                .unwrap();
         Self { folder, settings }
     }
 

@@ -69,7 +69,7 @@ pub async fn start(home: &Home, options: Options, start: &Start) -> Result<(), C
 /// Runs the daemon's program only to read configuration and keys as a start does; a daemon may run meanwhile.
 ///
 /// # Errors
-/// There is no program, or it would not start.
+/// There is no program, or the configuration or the keys are invalid.
 pub async fn check(home: &Home, start: &Start) -> Result<(), StartError> {
     spawn::check(home, start).await
 }

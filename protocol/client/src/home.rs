@@ -117,6 +117,12 @@ impl Home {
         self.config_dir.join("config.toml")
     }
 
+    /// The newest text of the configuration that was understood; a daemon goes on with it while the file is invalid.
+    #[must_use]
+    pub fn last_good_config(&self) -> PathBuf {
+        self.state_dir.join("config-last-good.toml")
+    }
+
     /// Providers' keys, where the system has no keyring.
     #[must_use]
     pub fn key_file(&self) -> PathBuf {

@@ -7,6 +7,7 @@ use abide_tests::{
     model_server::{Gate, Turn},
     world::World,
 };
+use serde_json::json;
 use std::fs;
 
 /// Starts a task on the command line and waits for its end.
@@ -81,6 +82,39 @@ async fn an_invalid_file_is_refused_everywhere_and_the_configuration_in_force_st
     assert_eq!(status["config"]["refused"], serde_json::Value::Null);
     let models = cli.run(&["models"]).await;
     assert!(!models.stderr.contains("config.toml"), "{models:?}");
+}
+
+/// A machine that restarts must not leave tasks dead because of a typo.
+#[tokio::test]
+async fn a_daemon_starts_with_the_configuration_that_was_in_force_before_a_typo() {
+    let mut world = World::start().await;
+    let gate = Gate::new("the middle of a reply");
+    let task = world
+        .run("typo", [Turn::say("Half").gate(&gate).call("task_complete", json!({ "summary": "Done." }))])
+        .await;
+    gate.reached().await;
+    let file = world.daemon.home().config_file();
+    let good = fs::read_to_string(&file).unwrap();
+    // What is kept is the newest text that was understood.
+    let newer = good.replace("[task]\n", "[task]\nmax_steps = 9\n");
+    fs::write(&file, &newer).unwrap();
+    world.daemon.cli().ok(&["daemon", "status"]).await;
+    let broken = newer.replace("[task]\n", "[task\n");
+    fs::write(&file, &broken).unwrap();
+    world.crash_and_restart().await;
+    gate.reached_times(2).await;
+    gate.open();
+    assert_eq!(world.wait_end(task).await.status, Status::Completed);
+
+    let status = world.daemon.cli().json(&["daemon", "status"]).await;
+    assert!(status["config"]["refused"]["line"].is_number(), "{status}");
+    let said = world.daemon.cli().ok(&["daemon", "status"]).await;
+    assert!(said.contains("is refused") && said.contains("stays in force"), "{said}");
+    assert_eq!(run(&world, "next").await.limits.max_steps, 9);
+    assert_eq!(fs::read_to_string(&file).unwrap(), broken, "the person's file is as it was");
+
+    fs::write(&file, &good).unwrap();
+    assert_eq!(run(&world, "corrected").await.limits.max_steps, 50);
 }
 
 #[tokio::test]
