@@ -14,6 +14,8 @@ use abide_client::{
 };
 use std::{borrow::Cow, sync::LazyLock};
 
+/// The most characters of a message that is shown whole: what to do about it comes last.
+pub const WHOLE: usize = 1000;
 /// In milliseconds.
 const MINUTE: u64 = 60_000;
 
@@ -101,7 +103,7 @@ pub fn deletion(it: &str, is_busy: bool, is_remembered: bool) -> String {
 /// The next attempt, its time, and the reason.
 #[must_use]
 pub fn retrying(retry: &Retry, now: Timestamp) -> String {
-    let reason = clause(&first_line(&retry.reason, 240));
+    let reason = clause(&first_line(&retry.reason, WHOLE));
     let when = match retry.next_at.since(now) {
         0 => "begins".to_owned(),
         ms => format!("in {}", duration(ms.max(1000))),

@@ -147,8 +147,12 @@ fn theme_and_size_are_kept_by_the_window() {
     let mut person = open();
     person.tell(Message::Settings(settings::Message::ThemePicked(ThemeChoice::Dark)));
     assert!(person.app.theme().extended_palette().is_dark);
-    person.clicks("150 %");
+    assert!(person.finds("100 %").is_some());
+    person.tell(Message::Settings(settings::Message::ScalePicked(1.5)));
     assert!((person.app.scale() - 1.5).abs() < 0.01);
+    assert!(person.finds("150 %").is_some());
+    // Another size moves everything: no button for a third one may come under the pointer.
+    assert!(person.finds("100 %").is_none() && person.finds("200 %").is_none());
 }
 
 /// iced would cut a placeholder that is too long.

@@ -60,6 +60,33 @@ fn repeated_failures_of_a_model_are_one_line() {
     assert_eq!(lines(&person), ["the model failed 9 times: connection refused"]);
 }
 
+/// What to do about a failure comes at the end of its message.
+#[test]
+fn the_remedy_of_a_failed_model_call_is_not_cut() {
+    let address = "a-long-name.".repeat(9);
+    let message = format!(
+        "local: nobody listens at http://{address}/v1 (connection refused); start the server there, or correct its base_url"
+    );
+    let mut event = failed(11, 8000);
+    if let EventKind::ModelFailed(failed) = &mut event.kind {
+        failed.message.clone_from(&message);
+    }
+    let (overview, mut snapshot) =
+        preset::waits(Status::Thinking, &[], Snapshot { events: vec![event], ..preset::history() });
+    let mut person = Person::before(overview);
+    person.resizes(640.0, 600.0);
+    person.open(CONVERSATION, snapshot.clone());
+    assert!(person.finds_whole(&format!("the model failed: {message}")), "{:?}", person.texts());
+    let (kind, next_at) = (ModelErrorKind::Network, Timestamp(preset::NOW.0 + 8000));
+    snapshot.tasks[0].retry = Some(Retry { attempt: 2, of: 5, kind, reason: message.repeat(2), next_at });
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot))]));
+    assert!(
+        person.finds_whole(&format!("Attempt 2 of 5 in 8 s: {message}{message}")),
+        "{:?}",
+        person.texts()
+    );
+}
+
 #[test]
 fn consecutive_calls_form_one_group() {
     let step = |seq, step| Event {

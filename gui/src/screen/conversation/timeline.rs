@@ -287,7 +287,7 @@ pub(super) fn failed(event: &Event, times: u32) -> String {
         // The task's end, which is the next row, shows why.
         return format!("the model failed{times}");
     }
-    let reason = words::clause(&words::first_line(&failed.message, 120));
+    let reason = words::clause(&words::first_line(&failed.message, words::WHOLE));
     format!("the model failed{times}: {}", visible_line(&reason))
 }
 

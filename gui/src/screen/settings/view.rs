@@ -20,6 +20,7 @@ use iced::{
     Center, Fill,
     widget::{Column, Row, column, container, pick_list, row, rule, scrollable, space as gap, text},
 };
+use std::fmt;
 
 /// The most characters of a rule's arguments.
 const MAX_RULE: usize = 300;
@@ -63,13 +64,7 @@ impl Screen {
             Some(chosen) => chosen.to_string(),
             None => models.default.model.clone(),
         };
-        // The list's own label would be painted only in part when it changes: iced computes its position too low.
-        let change = pick_list(choices, None::<DefaultChoice>, Message::ModelPicked)
-            .placeholder("Change…")
-            .text_size(size::SECONDARY)
-            .padding([4.0, 8.0])
-            .style(style::pill)
-            .menu_style(style::choices);
+        let change = change(choices, Message::ModelPicked);
         column![
             row![
                 column![
@@ -181,19 +176,41 @@ fn pick<'a>(label: impl text::IntoFragment<'a>, is_chosen: bool, message: Messag
     choice.style(if is_chosen { style::chosen } else { style::quiet }).into()
 }
 
+/// A list to choose from. Its own label would be painted only in part when it changes: iced computes its position too low.
+fn change<'a, T: ToString + PartialEq + Clone + 'a>(
+    choices: impl Into<Vec<T>>,
+    chosen: impl Fn(T) -> Message + 'a,
+) -> Element<'a, Message> {
+    pick_list(choices.into(), None::<T>, chosen)
+        .placeholder("Change…")
+        .text_size(size::SECONDARY)
+        .padding([4.0, 8.0])
+        .style(style::pill)
+        .menu_style(style::choices)
+        .into()
+}
+
+/// A scale, as a percentage.
+#[derive(Clone, PartialEq)]
+struct Percent(f32);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0} %", self.0 * 100.0)
+    }
+}
+
 fn appearance<'a>(settings: &Settings) -> Element<'a, Message> {
     let theme = [ThemeChoice::System, ThemeChoice::Dark, ThemeChoice::Light]
         .map(|theme| pick(theme.name(), settings.theme == theme, Message::ThemePicked(theme)));
-    let scale = SCALES.map(|scale| {
-        let is_chosen = (settings.scale - scale).abs() < 0.01;
-        pick(format!("{:.0} %", scale * 100.0), is_chosen, Message::ScalePicked(scale))
-    });
+    // In a list, which closes: another size moves everything, and a button would no longer be where it was clicked.
+    let scale = change(SCALES.map(Percent), |Percent(scale)| Message::ScalePicked(scale));
+    let scale = row![secondary(Percent(settings.scale).to_string()), scale, secondary("Ctrl + and Ctrl −")];
     let line = |name, choices: Row<'a, Message>| {
-        row![container(secondary(name)).width(space::KEYS), choices.spacing(space::XS).wrap()].align_y(Center)
+        row![container(secondary(name)).width(space::KEYS), choices.align_y(Center).wrap()].align_y(Center)
     };
-    column![line("Theme", Row::with_children(theme)), line("Size", Row::with_children(scale))]
-        .spacing(space::S)
-        .into()
+    let theme = Row::with_children(theme).spacing(space::XS);
+    column![line("Theme", theme), line("Size", scale.spacing(space::M))].spacing(space::S).into()
 }
 
 fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
