@@ -167,3 +167,33 @@ fn seconds_are_counted_for_a_call_that_runs_beside_an_approval() {
     person.open(CONVERSATION, conversation);
     assert_eq!(person.app.beat(), Some(Duration::from_secs(1)));
 }
+
+/// Otherwise the lines that somebody was reading would vanish when the call is cut off.
+#[test]
+fn the_last_lines_of_a_call_that_was_cut_off_stay_in_view() {
+    for outcome in [CallOutcome::Cancelled, CallOutcome::Interrupted] {
+        let mut call = preset::call(3, "shell", "make");
+        let lines: Vec<String> = (0..40).map(|n| format!("building part {n}")).collect();
+        let data = serde_json::json!({"exit_code": null, "stdout": lines.join("\n"), "stderr": ""});
+        let data = Some(JsonText::parse(data.to_string()).unwrap());
+        call.outcome = Some(outcome);
+        call.result = Some(ToolResult { data, ..ToolResult::failure("It was killed.") });
+        let snapshot = Snapshot { calls: vec![call.clone()], ..preset::empty() };
+        let (overview, conversation) = preset::waits(Status::Thinking, &[], snapshot);
+        let mut person = Person::before(overview);
+        person.open(CONVERSATION, conversation);
+        let texts = person.texts().join("\n");
+        assert!(
+            texts.contains("building part 39") && texts.contains("building part 30"),
+            "{outcome:?}: {texts}"
+        );
+        assert!(!texts.contains("building part 3\n"), "{outcome:?}: only the last ones");
+        // A call that never ran has no lines.
+        call.started_at = None;
+        let snapshot = Snapshot { calls: vec![call], ..preset::empty() };
+        let (overview, conversation) = preset::waits(Status::Thinking, &[], snapshot);
+        let mut person = Person::before(overview);
+        person.open(CONVERSATION, conversation);
+        assert!(!person.texts().join("\n").contains("building part 39"), "{outcome:?}");
+    }
+}

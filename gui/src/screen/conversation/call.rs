@@ -42,6 +42,8 @@ pub fn view<'a>(
         // The reason for a rejection is always shown.
         call.outcome == Some(CallOutcome::Rejected)
             || (is_running && live.is_some())
+            // Its lines were in view when it was cut off.
+            || was_cut_off(call)
             || (preview.is_some() && did(call))
     });
     let tool = visible_line(&call.tool);
@@ -68,6 +70,12 @@ pub fn view<'a>(
 
 fn did(call: &CallView) -> bool {
     call.outcome == Some(CallOutcome::Done) && call.result.as_ref().is_some_and(|result| result.ok)
+}
+
+/// Whether it ran when the task or the daemon ended.
+fn was_cut_off(call: &CallView) -> bool {
+    call.started_at.is_some()
+        && matches!(call.outcome, Some(CallOutcome::Cancelled | CallOutcome::Interrupted))
 }
 
 /// The message of a result, as far as it fits its line.
@@ -140,7 +148,7 @@ fn details<'a>(call: &'a CallView, live: Option<&str>, is_whole: bool, look: Loo
     let is_rejected = call.outcome == Some(CallOutcome::Rejected);
     if let Some(result) = call.result.as_ref().filter(|_| is_whole || call.preview.is_none() || is_rejected) {
         let all = told(call, result, &head(call, result));
-        let (before, last) = tail(&all, MAX_LINES);
+        let (before, last) = tail(&all, if was_cut_off(call) && !is_whole { TAIL } else { MAX_LINES });
         if before > 0 {
             let words = format!("… {} before", words::counted(before as u64, "line"));
             content = content.push(word(words, Message::ResultRead(call.call_id)));
