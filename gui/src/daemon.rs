@@ -9,7 +9,7 @@ use abide_client::{
     protocol::{
         ConversationId, ErrorKind,
         method::{Method, subscription::Scope},
-        notification::Notification,
+        notification::DaemonUpdate,
     },
 };
 use futures_util::{Stream, stream};
@@ -64,20 +64,6 @@ impl Daemon {
         self.may_start.store(true, Ordering::Relaxed);
     }
 
-    /// Remembers that the daemon was told to stop, so that it is not started again until the person wants it. This is known
-    /// before the reconnection, which comes before the window sees the update.
-    fn heeded(&self, update: Update) -> Update {
-        let state = match &update {
-            Update::Snapshot(snapshot) | Update::Reconnected(snapshot) => Some(snapshot.daemon),
-            Update::Notification(Notification::DaemonUpdate(state)) => Some(*state),
-            _ => None,
-        };
-        if let Some(state) = state {
-            self.may_start.store(!state.shutting_down, Ordering::Relaxed);
-        }
-        update
-    }
-
     /// Sends a request.
     ///
     /// # Errors
@@ -104,23 +90,23 @@ impl Daemon {
 
     /// Conversations, tasks, inbox. Starts the daemon if it is not running.
     pub fn overview(&self) -> Subscription<Vec<Update>> {
-        Subscription::run_with(Source { daemon: self.clone(), scope: Scope::Overview }, updates)
+        Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Overview }, updates)
     }
 
     /// One conversation.
     pub fn conversation(&self, id: ConversationId) -> Subscription<(ConversationId, Vec<Update>)> {
-        Subscription::run_with(Source { daemon: self.clone(), scope: Scope::Conversation(id) }, updates)
+        Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Conversation(id) }, updates)
             .with(id)
     }
 }
 
 /// Identifies a subscription: a new scope or attempt makes a new one.
-struct Source {
+struct Scoped {
     daemon: Daemon,
     scope: Scope,
 }
 
-impl Hash for Source {
+impl Hash for Scoped {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.daemon.home.data_dir.hash(state);
         self.daemon.attempt.hash(state);
@@ -128,13 +114,33 @@ impl Hash for Source {
     }
 }
 
-fn updates(source: &Source) -> impl Stream<Item = Vec<Update>> + use<> {
+fn updates(source: &Scoped) -> impl Stream<Item = Vec<Update>> + use<> {
     let feed = Feed::new(source.daemon.clone(), source.scope);
     // The first update is awaited at the first poll, because that is inside the runtime.
     stream::unfold((feed, Instant::now()), |(mut feed, next_frame)| async move {
         let batch = feed.batch(next_frame).await?;
         Some((batch, (feed, Instant::now() + FRAME)))
     })
+}
+
+/// Makes the connections of one subscription.
+struct Source {
+    daemon: Daemon,
+    scope: Scope,
+    is_waiting: Arc<AtomicBool>,
+}
+
+impl Connector for Source {
+    async fn connect(&mut self) -> Result<Client, ConnectError> {
+        // Only the overview starts a daemon, and not after a start that failed.
+        let starts = self.scope == Scope::Overview && !self.is_waiting.load(Ordering::Relaxed);
+        self.daemon.connector(starts).connect().await
+    }
+
+    /// A daemon that was told to stop is not started again until the person wants it.
+    fn heard(&mut self, daemon: DaemonUpdate) {
+        self.daemon.may_start.store(!daemon.shutting_down, Ordering::Relaxed);
+    }
 }
 
 /// The updates of one subscription.
@@ -158,14 +164,9 @@ impl Feed {
     fn live(&mut self) -> &mut Live {
         // Made once, not with each update.
         self.live.get_or_insert_with(|| {
-            let (daemon, scope, is_waiting) = (self.daemon.clone(), self.scope, Arc::clone(&self.is_waiting));
-            let connect = move || {
-                // Only the overview starts a daemon, and not after a start that failed.
-                let starts = scope == Scope::Overview && !is_waiting.load(Ordering::Relaxed);
-                let mut connector = daemon.connector(starts);
-                async move { connector.connect().await }
-            };
-            Live::eventually(connect, scope, None, LiveOptions::default())
+            let (daemon, is_waiting) = (self.daemon.clone(), Arc::clone(&self.is_waiting));
+            let source = Source { daemon, scope: self.scope, is_waiting };
+            Live::eventually(source, self.scope, None, LiveOptions::default())
         })
     }
 
@@ -186,7 +187,7 @@ impl Feed {
                 }
                 Update::Disconnected { .. } | Update::Notification(_) => {}
             }
-            return Some(self.daemon.heeded(update));
+            return Some(update);
         }
     }
 

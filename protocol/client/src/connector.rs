@@ -2,12 +2,17 @@ use crate::{
     Client, ConnectError, Home, Options,
     autostart::{self, Start},
 };
+use abide_protocol::notification::DaemonUpdate;
 
 /// Makes a connection each time one is needed. A closure is one.
 pub trait Connector: Send + 'static {
     /// # Errors
     /// Connecting failed; [`ConnectError::is_transient`] says whether to try again.
     fn connect(&mut self) -> impl Future<Output = Result<Client, ConnectError>> + Send;
+
+    /// The daemon's state, as a [`crate::Live`] received it: always before the next connection is made, whether or not the updates have
+    /// been read. A daemon that is shutting down need not be started again.
+    fn heard(&mut self, _daemon: DaemonUpdate) {}
 }
 
 impl<F, C> Connector for F

@@ -49,6 +49,7 @@ impl<C: Connector> Resume<C> {
         let since = self.cursor.filter(|_| self.scope != Scope::Overview);
         let reply = client.call::<Subscribe>(SubscribeParams { scope: self.scope, since }).await?;
         let mut snapshot = Box::new(reply.snapshot);
+        self.connector.heard(snapshot.daemon);
         // The daemon's own seq is ignored: everything after `since` is still to come.
         snapshot.seq = since.unwrap_or(snapshot.seq);
         self.cursor = Some(snapshot.seq);
@@ -116,6 +117,10 @@ impl<C: Connector> Resume<C> {
                 }
                 Notification::TaskMessage(message) => Some(message.seq),
                 Notification::TaskEvent(event) => Some(event.seq),
+                Notification::DaemonUpdate(daemon) => {
+                    self.connector.heard(*daemon);
+                    None
+                }
                 _ => None,
             };
             got_a_notification = true;

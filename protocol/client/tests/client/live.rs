@@ -3,15 +3,18 @@ use crate::{
     things::{conversation, snapshot, task_message},
 };
 use abide_client::{
-    Client, ConnectError, Live, LiveError, LiveOptions, Update,
+    Client, ConnectError, Connector, Live, LiveError, LiveOptions, Update,
     protocol::{
         Error, ErrorKind, Seq, SubscriptionId,
         codec::Codec,
         method::subscription::Scope,
-        notification::{Lagged, Notification, Snapshot},
+        notification::{DaemonUpdate, Lagged, Notification, Snapshot},
     },
 };
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 use tokio::io::DuplexStream;
 
 fn scope() -> Scope {
@@ -215,4 +218,38 @@ async fn dropping_it_closes_the_connection() {
     let (live, peer, _listener) = open(Codec::Json, snapshot(0)).await;
     drop(live);
     peer.gone().await;
+}
+
+/// Notes what it hears, and when it connects.
+struct Noting<C> {
+    inner: C,
+    notes: Arc<Mutex<Vec<&'static str>>>,
+}
+
+impl<C: Connector> Connector for Noting<C> {
+    fn connect(&mut self) -> impl Future<Output = Result<Client, ConnectError>> + Send {
+        self.notes.lock().unwrap().push("connects");
+        self.inner.connect()
+    }
+
+    fn heard(&mut self, daemon: DaemonUpdate) {
+        self.notes.lock().unwrap().push(if daemon.shutting_down { "it stops" } else { "it runs" });
+    }
+}
+
+/// A window would start a daemon again that was just stopped.
+#[tokio::test]
+async fn the_connector_hears_that_the_daemon_stops_before_it_connects_again() {
+    let (inner, mut listener) = listen(Codec::Json);
+    let notes = Arc::<Mutex<Vec<&str>>>::default();
+    let connector = Noting { inner, notes: notes.clone() };
+    // Nobody reads its updates.
+    let _live = Live::eventually(connector, Scope::Overview, None, LiveOptions::default());
+    let mut peer = listener.accept().await;
+    peer.subscribed(snapshot(10)).await;
+    let stops = DaemonUpdate { shutting_down: true, ..DaemonUpdate::default() };
+    peer.notify(Notification::DaemonUpdate(stops)).await;
+    drop(peer);
+    listener.accept().await;
+    assert_eq!(*notes.lock().unwrap(), ["connects", "it runs", "it stops", "connects"]);
 }
