@@ -11,6 +11,7 @@ pub use error::{ConfigError, Problem};
 pub use price::Price;
 pub use reference::reference;
 
+use abide_engine::default_steps;
 use abide_model::{Api, Prices};
 use abide_protocol::task::{Limits, Mode, RestartPolicy};
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -71,6 +72,8 @@ fn api<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Api, D::Error> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TaskConfig {
+    /// Of a task whose request and conversation name none.
+    pub mode: Option<Mode>,
     /// 0 means no limit, here and below.
     pub max_steps: Option<u32>,
     pub max_duration_secs: Option<u64>,
@@ -88,9 +91,7 @@ impl TaskConfig {
     /// The limits of a task that requests none.
     #[must_use]
     pub fn limits(&self, mode: Mode) -> Limits {
-        let usual = match mode {
-            Mode::Chat | Mode::Agent => Limits::default(),
-        };
+        let usual = Limits { max_steps: default_steps(mode), ..Limits::default() };
         Limits {
             max_steps: self.max_steps.unwrap_or(usual.max_steps),
             max_duration_secs: self.max_duration_secs.unwrap_or(usual.max_duration_secs),

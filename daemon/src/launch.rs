@@ -81,7 +81,8 @@ impl Launcher {
     ) -> Result<Launch, LaunchError> {
         let catalog = self.settings.now().await;
         let config = catalog.config();
-        let mode = request.mode.or_else(|| conversation.and_then(|c| c.mode)).unwrap_or(Mode::Agent);
+        let of_conversation = || conversation.and_then(|c| c.mode);
+        let mode = request.mode.or_else(of_conversation).or(config.task.mode).unwrap_or(Mode::Auto);
         let conversation_model = conversation.and_then(|c| c.model.as_deref());
         let model = choose_model(&catalog, request.model.as_deref(), conversation_model).await?;
         let persona = request.persona.as_deref().or_else(|| conversation.and_then(|c| c.persona.as_deref()));
@@ -125,7 +126,7 @@ impl Launcher {
             }
             specs.retain(|spec| named.contains(&spec.name));
         }
-        specs.extend(control::specs());
+        specs.extend(control::specs(mode));
         Ok(specs)
     }
 }
@@ -139,7 +140,7 @@ impl Launch {
             parent_id: None,
             mode,
             model,
-            system_prompt: prompt::system(mode, persona_prompt.as_deref(), workspace),
+            system_prompt: prompt::system(mode, persona_prompt.as_deref(), workspace, &tools),
             tools,
             workspace: workspace.to_owned(),
             environment: environment(request.environment),
@@ -151,6 +152,10 @@ impl Launch {
             client_message: request.client_message,
             depth: 0,
             by: Some(request.by),
+            prompts: prompt::templates(mode)
+                .into_iter()
+                .map(|(phase, text)| (phase.name().to_owned(), text.to_owned()))
+                .collect(),
         }
     }
 }

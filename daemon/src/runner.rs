@@ -6,7 +6,7 @@ mod tool_call;
 mod traces;
 
 use crate::{events::Hub, settings::Settings, supervisor::Supervisor};
-use abide_engine::{Effect, Input};
+use abide_engine::{Effect, Input, Turn};
 use abide_model::ModelRequest;
 use abide_protocol::{CallId, ConversationId, RecordId, TaskId, record::TaskStarted};
 use abide_store::Store;
@@ -36,6 +36,7 @@ pub struct ModelJob {
     pub item: RecordId,
     pub attempt: u32,
     pub head: Arc<TaskStarted>,
+    pub turn: Turn,
     pub request: ModelRequest,
 }
 

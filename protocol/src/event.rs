@@ -44,6 +44,9 @@ pub enum EventKind {
     ModelTraced(ModelTracedEvent),
     /// Decisions on this call are no longer remembered.
     RuleForgotten(Rule),
+    PhaseBegan(PhaseEvent),
+    /// The task has found out its mode.
+    ModeChosen(Mode),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +63,15 @@ pub struct StartedEvent {
 pub struct StepEvent {
     /// Counts from 1.
     pub step: u32,
-    pub phase: Option<Phase>,
+}
+
+/// A phase of a step begins. The step begins with its first phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PhaseEvent {
+    /// Counts from 1.
+    pub step: u32,
+    pub phase: Phase,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,6 +126,8 @@ impl Event {
         "task_ended",
         "model_traced",
         "rule_forgotten",
+        "phase_began",
+        "mode_chosen",
     ];
 
     /// The record as an event, if it is one; no event is a message. Traces of a model's stream are left out: a page holds many
@@ -144,10 +157,14 @@ impl EventKind {
                 mode: started.mode,
                 model: started.model.clone(),
             }),
-            // A later attempt belongs to the same step.
-            RecordBody::ModelRequested(requested) if requested.attempt == 1 => {
-                Self::StepBegan(StepEvent { step: requested.step, phase: requested.phase })
+            // A later attempt belongs to the same step, and a phase is an event of its own.
+            RecordBody::ModelRequested(requested) if requested.attempt == 1 && requested.phase.is_none() => {
+                Self::StepBegan(StepEvent { step: requested.step })
             }
+            RecordBody::PhaseBegan(began) => {
+                Self::PhaseBegan(PhaseEvent { step: began.step, phase: began.phase })
+            }
+            RecordBody::ModeChosen(chosen) => Self::ModeChosen(chosen.mode),
             RecordBody::ModelFailed(failed) => Self::ModelFailed(ModelFailedEvent {
                 kind: failed.kind,
                 message: failed.message.clone(),

@@ -35,6 +35,7 @@ impl Message {
         "partial_reply",
         "question_asked",
         "question_answered",
+        "agent_message",
     ];
 }
 

@@ -5,7 +5,7 @@ use crate::{
     inbox::{Approval, Decision, Preview, Question, Rule},
     message::{CallOutcome, Message, MessageKind, Role},
     task::{Approvals, EndReason, Limits, Mode, PauseReason, Phase, RestartPolicy},
-    transcript::{EffectClass, Reply, Risk, ToolResult, ToolSpec},
+    transcript::{CallBlock, EffectClass, Reply, Risk, ToolResult, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -83,6 +83,12 @@ pub enum RecordBody {
     RuleForgotten(RuleForgotten),
     /// Sub-tasks have ended, and their results are delivered to the task's model. It is in the append of their end.
     ResultsDelivered(ResultsDelivered),
+    /// A phase of a step begins. If it asks the model, `model_requested` follows in the same append.
+    PhaseBegan(PhaseBegan),
+    /// A message of the agent that is not a model's reply. It is not in the transcript.
+    AgentMessage(AgentMessage),
+    /// A task of mode `auto` has found out its mode.
+    ModeChosen(ModeChosen),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,6 +151,9 @@ pub struct TaskStarted {
     /// Absent: an older record, or a task that another one has started.
     #[serde(default)]
     pub by: Option<By>,
+    /// The mode's templates, by phase. (Older records have none.)
+    #[serde(default)]
+    pub prompts: BTreeMap<String, String>,
 }
 
 /// Who started, answered or decided something.
@@ -303,6 +312,72 @@ pub struct ReplyRecord {
     pub step: u32,
     pub attempt: u32,
     pub reply: Reply,
+    #[serde(default)]
+    pub phase: Option<Phase>,
+    /// The control block that the mode has read in the reply's text.
+    #[serde(default)]
+    pub control: Option<ControlBlock>,
+    /// The text that people see, if it is not the reply's own.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Calls that the mode has read in the reply's text. The provider does not know of them.
+    #[serde(default)]
+    pub calls: Vec<CallBlock>,
+}
+
+impl ReplyRecord {
+    /// A reply of a mode without phases: nothing is read in its text.
+    #[must_use]
+    pub const fn new(step: u32, attempt: u32, reply: Reply) -> Self {
+        Self { step, attempt, reply, phase: None, control: None, text: None, calls: Vec::new() }
+    }
+
+    /// The text that people see.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.text.clone().unwrap_or_else(|| self.reply.text())
+    }
+
+    /// All calls: those of the reply, then those read in its text.
+    pub fn calls(&self) -> impl Iterator<Item = &CallBlock> {
+        self.reply.calls().chain(&self.calls)
+    }
+}
+
+/// What a reply decides about its task's loop, as a mode has read it in the reply's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum ControlBlock {
+    Reason(ReasonBlock),
+    Observe(ObserveBlock),
+}
+
+/// The control block of phase `reason`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReasonBlock {
+    pub plan: String,
+    pub tools_to_consider: Vec<String>,
+    /// There is nothing left to do.
+    pub finish: bool,
+}
+
+/// The control block of phase `observe`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObserveBlock {
+    pub observation: String,
+    pub should_continue: bool,
+    /// Empty: none yet.
+    pub final_answer: String,
+}
+
+impl Default for ObserveBlock {
+    fn default() -> Self {
+        Self { observation: String::new(), should_continue: true, final_answer: String::new() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -497,6 +572,29 @@ pub struct ResultsDelivered {
     pub text: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PhaseBegan {
+    pub step: u32,
+    pub phase: Phase,
+    /// For the model, at the tail of the transcript; not shown.
+    pub text: Option<String>,
+    /// The model is asked. Otherwise the phase is over at once.
+    pub asks: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentMessage {
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModeChosen {
+    pub mode: Mode,
+}
+
 impl RecordBody {
     /// The names of all kinds on the wire and in the store, in the order of the variants.
     pub const KINDS: &[&str] = <Self as VariantNames>::VARIANTS;
@@ -511,7 +609,8 @@ impl Record {
             RecordBody::UserMessage(m) => (Role::User, K::Text, m.text.clone()),
             RecordBody::Notice(n) => (Role::System, K::Notice, n.text.clone()),
             RecordBody::Update(u) => (Role::Agent, K::Update, u.text.clone()),
-            RecordBody::Reply(r) => (Role::Agent, K::Text, r.reply.text()),
+            RecordBody::Reply(r) => (Role::Agent, K::Text, r.shown()),
+            RecordBody::AgentMessage(m) => (Role::Agent, K::Text, m.text.clone()),
             RecordBody::PartialReply(p) => (Role::Agent, K::Partial, p.text.clone()),
             RecordBody::QuestionAsked(q) => (Role::Agent, K::Question, q.text.clone()),
             RecordBody::QuestionAnswered(a) => {

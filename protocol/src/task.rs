@@ -17,6 +17,12 @@ pub enum Mode {
     Chat,
     /// Loops over tools until the agent says it is done.
     Agent,
+    /// Reason, act, observe: three phases a step, until the agent has its final answer.
+    Roa,
+    /// Each step is a plan: a list of calls that the model writes as JSON.
+    Plan,
+    /// Finds out by its first reply whether it is a chat or an agent.
+    Auto,
 }
 
 impl Mode {
@@ -155,7 +161,7 @@ impl PauseReason {
 }
 
 /// A named part of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -167,6 +173,12 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// A step begins with this phase.
+    #[must_use]
+    pub const fn begins_step(self) -> bool {
+        matches!(self, Self::Reason | Self::Plan)
+    }
+
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.into_str()

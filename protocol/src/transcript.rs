@@ -262,6 +262,29 @@ pub enum Entry {
     Partial(String),
     /// A call's result.
     Result(ResultEntry),
+    /// Results of calls that were read in a reply's text. The provider does not know of the calls: they are sent as a user message.
+    Results(Vec<ResultEntry>),
+}
+
+impl Entry {
+    /// The results in this entry.
+    #[must_use]
+    pub fn results(&self) -> &[ResultEntry] {
+        match self {
+            Self::Result(result) => std::slice::from_ref(result),
+            Self::Results(results) => results,
+            Self::User(_) | Self::Note(_) | Self::Reply(_) | Self::Partial(_) => &[],
+        }
+    }
+
+    /// The results in this entry, to be changed.
+    pub fn results_mut(&mut self) -> &mut [ResultEntry] {
+        match self {
+            Self::Result(result) => std::slice::from_mut(result),
+            Self::Results(results) => results,
+            Self::User(_) | Self::Note(_) | Self::Reply(_) | Self::Partial(_) => &mut [],
+        }
+    }
 }
 
 /// All entries that a model is sent, oldest first. Cheap to clone: a request shares the entries with the history.

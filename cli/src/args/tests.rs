@@ -77,7 +77,7 @@ fn invalid_command_lines_are_refused() {
     for line in [
         "abide",
         "abide frobnicate",
-        "abide run --mode roa x",
+        "abide run --mode fast x",
         "abide run -c -C 12 x",
         "abide show",
         "abide answer 1 yes --decline",

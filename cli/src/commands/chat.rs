@@ -222,7 +222,7 @@ impl Chat {
             return Ok(mode);
         }
         // A conversation without a mode uses the daemon's default.
-        Ok(self.current().await?.and_then(|conversation| conversation.mode).unwrap_or(Mode::Agent))
+        Ok(self.current().await?.and_then(|conversation| conversation.mode).unwrap_or(Mode::Auto))
     }
 
     /// A new conversation uses `chat` unless another mode was chosen; one that goes on keeps its mode.

@@ -252,6 +252,8 @@ impl Printer {
             | EventKind::StepBegan(_)
             | EventKind::Paused(_)
             | EventKind::ModelTraced(_)
+            | EventKind::PhaseBegan(_)
+            | EventKind::ModeChosen(_)
             | EventKind::LimitsRaised(_) => Ok(()),
         }
     }

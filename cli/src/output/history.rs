@@ -65,13 +65,12 @@ fn happened(event: &Event) -> Option<String> {
         EventKind::TaskStarted(started) => {
             format!("started: {}, {}", started.mode.name(), text::one_line(&started.model))
         }
-        EventKind::StepBegan(step) => paint(
-            STRONG,
-            &match step.phase {
-                Some(phase) => format!("step {} ({})", step.step, phase.name()),
-                None => format!("step {}", step.step),
-            },
-        ),
+        EventKind::StepBegan(step) => paint(STRONG, &format!("step {}", step.step)),
+        EventKind::PhaseBegan(began) => {
+            let words = format!("step {}: {}", began.step, began.phase.name());
+            paint(if began.phase.begins_step() { STRONG } else { FAINT }, &words)
+        }
+        EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
         EventKind::ModelFailed(failed) => {
             let again = failed
                 .retry_at
@@ -148,7 +147,7 @@ mod tests {
             count: 3,
         });
         let events = vec![
-            event(2, 0, EventKind::StepBegan(StepEvent { step: 1, phase: None })),
+            event(2, 0, EventKind::StepBegan(StepEvent { step: 1 })),
             event(4, 2_000, traced),
             event(5, 2_000, failed),
         ];

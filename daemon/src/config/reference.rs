@@ -105,6 +105,14 @@ const TABLES: &[Table] = &[
         applies: NEXT_TASK,
         keys: &[
             Key {
+                name: "mode",
+                kind: "`\"auto\"`, `\"chat\"`, `\"agent\"`, `\"roa\"` or `\"plan\"`",
+                default: "\"auto\"",
+                example: "\"agent\"",
+                meaning: "How a task works if neither its request nor its conversation says. `auto` finds out by the model's first \
+                    reply: one without a tool call is the answer.",
+            },
+            Key {
                 name: "max_steps",
                 kind: "whole number of steps",
                 default: "50",

@@ -25,6 +25,7 @@ pub(super) fn weight(record: &Record) -> usize {
                     + head.tools.iter().map(tool).sum::<usize>()
                     + head.environment.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
                     + of_json(head.metadata.as_ref())
+                    + head.prompts.values().map(String::len).sum::<usize>()
             }
             RecordBody::UserMessage(message) => message.text.len(),
             RecordBody::Notice(notice) => notice.text.len(),
@@ -32,7 +33,14 @@ pub(super) fn weight(record: &Record) -> usize {
             RecordBody::Update(update) => update.text.len(),
             RecordBody::ModelFailed(failed) => failed.message.len(),
             RecordBody::PartialReply(partial) => partial.text.len(),
-            RecordBody::Reply(record) => record.reply.blocks.iter().map(of_block).sum(),
+            RecordBody::Reply(record) => {
+                let calls = record.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+                record.reply.blocks.iter().map(of_block).sum::<usize>()
+                    + of_text(record.text.as_ref())
+                    + calls
+            }
+            RecordBody::PhaseBegan(began) => of_text(began.text.as_ref()),
+            RecordBody::AgentMessage(message) => message.text.len(),
             RecordBody::CallAssessed(call) => {
                 call.arguments.len() + call.summary.len() + of_preview(call.preview.as_deref())
             }
@@ -70,7 +78,8 @@ pub(super) fn weight(record: &Record) -> usize {
             | RecordBody::Paused(_)
             | RecordBody::Resumed(_)
             | RecordBody::LimitsRaised(_)
-            | RecordBody::Restarted(_) => 0,
+            | RecordBody::Restarted(_)
+            | RecordBody::ModeChosen(_) => 0,
         }
 }
 

@@ -1,6 +1,6 @@
 use super::{Gate, ModelJob, Runner, coalesce::Coalescer, traces};
 use crate::clock;
-use abide_engine::{Input, ModelFailure, Traces, control};
+use abide_engine::{Input, Mint, ModelFailure, Replied, Traces, control};
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelEvent};
 use abide_protocol::{
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// One attempt: publishes deltas, and ends with the reply and the assessments of its calls, or with a failure.
 pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<Input> {
-    let ModelJob { conversation, task, item, attempt, head, request } = job;
+    let ModelJob { conversation, task, item, attempt, head, turn, request } = job;
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Reply(item), attempt);
     let events = coalescer.clone();
     let call = async {
@@ -37,9 +37,13 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
     match ended {
         Ok(mut reply) => {
             pass(Point::ModelReplied);
-            name_calls(&mut reply);
-            let assessed = assess(runner, head, &reply).await;
-            Some(Input::Replied { task, item, reply, assessed, traces })
+            let mut mint = clock::mint();
+            name_calls(&mut reply, &mut mint);
+            let reading = turn.read(&mut reply, &mut mint);
+            let calls = reply.calls().chain(&reading.calls).cloned().collect();
+            let assessed = assess(runner, head, calls).await;
+            let replied = Replied { reply, reading, assessed, traces };
+            Some(Input::Replied { task, item, replied: Box::new(replied) })
         }
         Err(error) => {
             tracing::info!(%task, attempt, kind = ?error.kind, "a model call failed");
@@ -52,8 +56,7 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
 }
 
 /// Gives calls their ids; a provider's own are not unique enough.
-fn name_calls(reply: &mut Reply) {
-    let mut mint = clock::mint();
+fn name_calls(reply: &mut Reply, mint: &mut Mint) {
     for block in &mut reply.blocks {
         if let Block::Call(call) = block {
             call.id = CallId(mint.uuid());
@@ -61,8 +64,7 @@ fn name_calls(reply: &mut Reply) {
     }
 }
 
-async fn assess(runner: &Runner, head: Arc<TaskStarted>, reply: &Reply) -> Vec<CallAssessed> {
-    let calls: Vec<CallBlock> = reply.calls().cloned().collect();
+async fn assess(runner: &Runner, head: Arc<TaskStarted>, calls: Vec<CallBlock>) -> Vec<CallAssessed> {
     if calls.is_empty() {
         return Vec::new();
     }

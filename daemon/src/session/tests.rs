@@ -76,6 +76,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         client_message: None,
         depth: 0,
         by: None,
+        prompts: std::collections::BTreeMap::new(),
     }
 }
 

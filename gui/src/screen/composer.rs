@@ -139,6 +139,9 @@ impl fmt::Display for ModeChoice {
         f.write_str(match self.0 {
             Mode::Chat => "Chat",
             Mode::Agent => "Agent",
+            Mode::Roa => "ROA",
+            Mode::Plan => "Plan",
+            Mode::Auto => "Auto",
         })
     }
 }
@@ -313,13 +316,12 @@ impl Composer {
         std::iter::once(default).chain(known.cloned().map(ModelChoice::Named)).collect()
     }
 
-    /// The message that switches to the other mode, for a conversation with this one.
+    /// The message that switches to the next mode, for a conversation with this one.
     #[must_use]
-    pub fn other_mode(&self, known: Option<Mode>) -> Message {
-        Message::ModePicked(ModeChoice(match self.mode.or(known).unwrap_or(Mode::Agent) {
-            Mode::Agent => Mode::Chat,
-            Mode::Chat => Mode::Agent,
-        }))
+    pub fn next_mode(&self, known: Option<Mode>) -> Message {
+        let mode = self.mode.or(known).unwrap_or(Mode::Auto);
+        let mut after = Mode::ALL.iter().cycle().skip_while(|other| **other != mode).skip(1);
+        Message::ModePicked(ModeChoice(*after.next().unwrap_or(&mode)))
     }
 
     fn submit(&mut self, stance: Stance<'_>, conversation: Option<ConversationId>) -> Vec<Effect> {

@@ -102,7 +102,7 @@ impl Screen {
     pub fn command(&self, command: Command) -> Option<Message> {
         Some(match command {
             Command::Demo => Message::DemoPressed,
-            Command::Mode => Message::Composer(self.composer.other_mode(None)),
+            Command::Mode => Message::Composer(self.composer.next_mode(None)),
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Folder => Message::Wanted(field::FOLDER),
             Command::Limit => Message::Wanted(field::STEPS),

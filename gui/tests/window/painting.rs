@@ -103,7 +103,7 @@ fn after_each_step_of_a_long_run_the_window_is_fully_painted() {
     for n in 0..6_u32 {
         run.snapshot.tasks[0].step_count = n + 2;
         run.snapshot.tasks[0].usage.input += 1000;
-        let step = EventKind::StepBegan(StepEvent { step: n + 2, phase: None });
+        let step = EventKind::StepBegan(StepEvent { step: n + 2 });
         let began = Event { seq: Seq(next()), task_id: Some(TASK), at: preset::NOW, kind: step };
         run.snapshot.events.push(began);
         run.step("a step begins");

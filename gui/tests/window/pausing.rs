@@ -112,7 +112,7 @@ fn a_withdrawn_pause_leaves_no_lines_in_the_timeline() {
         |seq, ms: i64, kind| Event { seq: Seq(seq), task_id: Some(TASK), at: Timestamp(NOW.0 + ms), kind };
     let paused = at(50, 1000, EventKind::Paused(PauseReason::User));
     let resumed = at(51, 2000, EventKind::Resumed(PauseReason::User));
-    let step = at(52, 2000, EventKind::StepBegan(StepEvent { step: 6, phase: None }));
+    let step = at(52, 2000, EventKind::StepBegan(StepEvent { step: 6 }));
     let reply = preset::said(53, Role::Agent, "A reply.");
     let call = |ended: Option<i64>| CallView {
         started_at: Some(NOW),

@@ -93,7 +93,7 @@ fn consecutive_calls_form_one_group() {
         seq: Seq(seq),
         task_id: Some(TASK),
         at: preset::NOW,
-        kind: EventKind::StepBegan(StepEvent { step, phase: None }),
+        kind: EventKind::StepBegan(StepEvent { step }),
     };
     let calls =
         vec![preset::call(3, "read", "a"), preset::call(5, "read", "b"), preset::call(7, "read", "c")];

@@ -192,7 +192,7 @@ fn a_step_is_shown_before_its_messages_and_calls() {
         seq: Seq(seq),
         task_id: Some(preset::TASK),
         at: preset::NOW,
-        kind: EventKind::StepBegan(StepEvent { step, phase: None }),
+        kind: EventKind::StepBegan(StepEvent { step }),
     };
     let said = |seq| preset::said(seq, Role::Agent, "Said.");
     let snapshot = Snapshot {

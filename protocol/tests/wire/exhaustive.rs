@@ -60,8 +60,8 @@ fn messages_and_events_come_from_the_kinds_listed_in_records() {
     let (mut messages, mut events) = (BTreeSet::new(), BTreeSet::new());
     for (kind, mut body) in samples::records() {
         if let RecordBody::ModelRequested(requested) = &mut body {
-            // A request after the first attempt is no event.
-            requested.attempt = 1;
+            // A request after the first attempt, or of a phase, is no event.
+            (requested.attempt, requested.phase) = (1, None);
         }
         let record = samples::record(body);
         match (record.message(), Event::of(&record)) {

@@ -96,7 +96,7 @@ fn any_notification() -> impl Strategy<Value = Notification> {
             stop_reason: StopReason::EndTurn,
             usage: samples::usage(),
         };
-        let record = record(RecordBody::Reply(ReplyRecord { step: 1, attempt: 1, reply }));
+        let record = record(RecordBody::Reply(ReplyRecord::new(1, 1, reply)));
         Notification::TaskEvent(TaskEvent { subscription_id, seq: Seq(seq), record })
     });
     let delta = (any_text(), any::<u64>(), any::<u32>()).prop_map(move |(text, offset, attempt)| {

@@ -1,4 +1,9 @@
-use abide_protocol::{CallId, record::Permission, task::Approvals, transcript::CallBlock};
+use abide_protocol::{
+    CallId,
+    record::Permission,
+    task::{Approvals, Mode},
+    transcript::CallBlock,
+};
 use abide_tools::{Options, Scope, Tools};
 use std::{
     fs,
@@ -47,7 +52,7 @@ pub fn arguments(place: &Place, text: &str) {
         opaque: None,
     };
     let mut allowed = tools.specs();
-    allowed.extend(abide_engine::control::specs());
+    allowed.extend(abide_engine::control::specs(Mode::Agent));
     for approvals in [Approvals::Ask, Approvals::Allow] {
         let scope = Scope {
             workspace: workspace.to_str().expect("a path"),

@@ -68,7 +68,7 @@ async fn a_line_is_edited_a_paste_is_one_message_and_commands_are_not_sent() {
     assert_eq!(said(&world, "chat").await, ["[k:chat] hello", "a\n/help\nb", "c\nd\n/e"]);
 
     // Completed to `/mode agent`.
-    terminal.type_text("/mode a").await;
+    terminal.type_text("/mode ag").await;
     terminal.press(&["Tab", "Enter"]).await;
     terminal.type_text("/new").await;
     terminal.press(&["Enter"]).await;

@@ -29,7 +29,7 @@ pub(super) enum Command {
 const COMMANDS: [(&str, &str, &str); 6] = [
     ("/help", "", "show this"),
     ("/model", "[PROVIDER/MODEL]", "say which model answers, or change it for this conversation"),
-    ("/mode", "[chat|agent]", "say how the agent works, or change it: chat only talks, agent uses tools"),
+    ("/mode", "[MODE]", "say how the agent works, or change it: auto, chat, agent, roa or plan"),
     ("/stop", "", "stop the task that runs in this conversation"),
     ("/new", "", "begin a new conversation with the next message; model and mode stay"),
     ("/exit", "", "leave; the conversation stays"),
@@ -152,7 +152,7 @@ mod tests {
         for (text, words) in [
             ("/usr/bin/x is broken", "there is no command /usr/bin/x; commands: /help /model"),
             ("/", "there is no command /;"),
-            ("/mode roa", "there is no mode roa; modes: chat, agent"),
+            ("/mode fast", "there is no mode fast; modes: chat, agent"),
             ("/stop it", "/stop takes nothing more"),
         ] {
             let Typed::Refused(why) = Typed::of(text) else { panic!("{text} was taken") };

@@ -74,9 +74,7 @@ fn input_records(
         Input::Decide { approval, decision, note, by } => {
             decide::accept(history, approval, Verdict { decision, note, by }, mint)
         }
-        Input::Replied { task, item, reply, assessed, traces } => {
-            model::replied(live(history, task)?, item, reply, assessed, traces, mint)
-        }
+        Input::Replied { task, item, replied } => model::replied(live(history, task)?, item, *replied, mint),
         Input::ModelFailed { task, item, failure, traces } => {
             model::failed(live(history, task)?, item, failure, traces, mint)
         }

@@ -7,7 +7,7 @@ use crate::{
     input::{Input, Refusal, Shown},
     limits,
     mint::Mint,
-    mode::{self, Action},
+    mode::{self, Action, Answer, rules},
     schedule,
     status::is_at_work,
     task::{Stage, Task},
@@ -15,7 +15,9 @@ use crate::{
 use abide_protocol::{
     QuestionId,
     inbox::{Question, QuestionKind},
-    record::{ModelRequested, NewRecord, Notice, NoticeKind, Nudge, Paused, RecordBody},
+    record::{
+        AgentMessage, ModelRequested, NewRecord, Notice, NoticeKind, Nudge, Paused, PhaseBegan, RecordBody,
+    },
     task::{EndReason, PauseReason, Phase},
 };
 
@@ -66,15 +68,15 @@ fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
         Stage::Backoff { .. } => Vec::new(),
         Stage::Calling(calls) => schedule::next(task, calls, mint),
         Stage::Idle => match mode::next(task) {
-            Action::Think { phase } => think(task, phase, mint),
+            Action::Think { phase, begins_step } => think(task, phase, begins_step, mint),
+            Action::Skip(phase) => {
+                let skipped = PhaseBegan { step: task.step, phase, text: None, asks: false };
+                one(task, RecordBody::PhaseBegan(skipped), mint)
+            }
             Action::Nudge(text) => one(task, RecordBody::Nudge(Nudge { text: text.to_owned() }), mint),
-            Action::Finish { summary } => {
-                let mut draft = Draft::of(task, mint);
-                draft.end(
-                    task,
-                    End { summary, notice: incomplete::notice(task), ..End::of(EndReason::Completed) },
-                );
-                draft.records
+            Action::Finish(answer) => {
+                let end = End { notice: incomplete::notice(task), ..End::of(EndReason::Completed) };
+                finish(task, answer, end, mint)
             }
             Action::Refused => {
                 let words = "The model declined to go on with this request.".to_owned();
@@ -87,13 +89,22 @@ fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     }
 }
 
-/// Requests the next step's model call, unless a limit is reached.
-fn think(task: &Task, phase: Option<Phase>, mint: &mut Mint) -> Vec<NewRecord> {
-    if task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
-        let words = "I have reached the maximum number of steps. Stopping here.".to_owned();
-        let mut draft = Draft::of(task, mint);
-        draft.end(task, End::of(EndReason::StepLimit).noticed(NoticeKind::LimitReached, words));
-        return draft.records;
+/// Ends the task with this answer.
+fn finish(task: &Task, answer: Answer, end: End, mint: &mut Mint) -> Vec<NewRecord> {
+    let mut draft = Draft::of(task, mint);
+    if let Some(text) = answer.text.clone().filter(|_| answer.is_message) {
+        draft.push(RecordBody::AgentMessage(AgentMessage { text }));
+    }
+    draft.end(task, End { summary: answer.text, ..end });
+    draft.records
+}
+
+/// Requests the next model call, unless a limit is reached. Only a new step counts towards the step limit.
+fn think(task: &Task, phase: Option<Phase>, begins_step: bool, mint: &mut Mint) -> Vec<NewRecord> {
+    if begins_step && task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
+        let words = "I have reached the maximum number of steps. Stopping here.";
+        let end = End::of(EndReason::StepLimit).noticed(NoticeKind::LimitReached, words);
+        return finish(task, rules(task.mode).answer_at_limit(task), end, mint);
     }
     if is_over_time(task, mint.at()) {
         return wake_up(task, &mut Shown::new(), mint);
@@ -106,15 +117,23 @@ fn think(task: &Task, phase: Option<Phase>, mint: &mut Mint) -> Vec<NewRecord> {
     {
         return one(task, RecordBody::Notice(Notice { about: NoticeKind::BudgetNear, text }), mint);
     }
-    if step_begins_at(task).is_some_and(|at| mint.at() < at) {
+    if begins_step && step_begins_at(task).is_some_and(|at| mint.at() < at) {
         return Vec::new();
     }
-    request(task, task.step + 1, 1, phase, mint)
+    let step = task.step + u32::from(begins_step);
+    let mut records = Vec::new();
+    if let Some(phase) = phase {
+        let text = rules(task.mode).note(task, phase);
+        records = one(task, RecordBody::PhaseBegan(PhaseBegan { step, phase, text, asks: true }), mint);
+    }
+    records.append(&mut request(task, step, 1, phase, mint));
+    records
 }
 
 /// When the next step may begin, if there is a delay between steps.
 pub(crate) fn step_begins_at(task: &Task) -> Option<abide_protocol::Timestamp> {
-    let delayed = task.limits.step_delay_ms > 0 && task.step > 0 && matches!(task.stage, Stage::Idle);
+    let is_delayed = task.limits.step_delay_ms > 0 && task.step > 0 && matches!(task.stage, Stage::Idle);
+    let delayed = is_delayed && matches!(mode::next(task), Action::Think { begins_step: true, .. });
     delayed.then(|| task.idle_since.plus(task.limits.step_delay_ms))
 }
 

@@ -1,7 +1,9 @@
 //! Control tools: tools that the engine carries out itself.
 
+use crate::mode::rules;
 use abide_protocol::{
     JsonText,
+    task::Mode,
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
 use serde::Deserialize;
@@ -42,9 +44,17 @@ pub fn callable<'t>(declared: &'t [ToolSpec], calls: &[CallBlock]) -> Cow<'t, [T
     tools
 }
 
-/// The control tools of mode `agent`; the question tool is declared as [`ASK_USER`].
+/// The control tools of a mode.
 #[must_use]
-pub fn specs() -> Vec<ToolSpec> {
+pub fn specs(mode: Mode) -> Vec<ToolSpec> {
+    rules(mode)
+        .control_tools()
+        .iter()
+        .filter_map(|name| all().into_iter().find(|spec| spec.name == *name))
+        .collect()
+}
+
+fn all() -> Vec<ToolSpec> {
     let question = json!({
         "type": "object",
         "properties": {
@@ -67,6 +77,11 @@ pub fn specs() -> Vec<ToolSpec> {
         ),
         spec(
             ASK_USER,
+            "Ask the user a question and wait for the answer. Ask when you would otherwise guess.",
+            question.clone(),
+        ),
+        spec(
+            REQUEST_INPUT,
             "Ask the user a question and wait for the answer. Ask when you would otherwise guess.",
             question,
         ),

@@ -1,6 +1,6 @@
 //! The engine's inputs: commands, with what the daemon adds to them, and outcomes.
 
-use crate::history::First;
+use crate::{history::First, reading::Reading};
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId,
     inbox::Decision,
@@ -50,13 +50,11 @@ pub enum Input {
         note: Option<String>,
         by: Option<By>,
     },
-    /// A model call has ended; `assessed` has an entry for each of the reply's calls, in order.
+    /// A model call has ended with a reply.
     Replied {
         task: TaskId,
         item: RecordId,
-        reply: Reply,
-        assessed: Vec<CallAssessed>,
-        traces: Traces,
+        replied: Box<Replied>,
     },
     ModelFailed {
         task: TaskId,
@@ -102,6 +100,17 @@ pub struct Fork {
     pub task: TaskId,
     /// Its settings; `parent_id` and `depth` are filled in.
     pub head: TaskStarted,
+}
+
+/// A model's reply, with what is recorded beside it.
+#[derive(Debug, Clone)]
+pub struct Replied {
+    pub reply: Reply,
+    /// What [`crate::Turn::read`] has read in it.
+    pub reading: Reading,
+    /// An entry for each of its calls, in order.
+    pub assessed: Vec<CallAssessed>,
+    pub traces: Traces,
 }
 
 /// A failed attempt of a model call.

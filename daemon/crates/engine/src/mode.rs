@@ -1,28 +1,130 @@
-//! Modes: how a task decides what to do next. Adding one is one file here.
+//! Modes: how a task decides what to do next. Adding one is one file here and a line in [`rules`].
 
 mod agent;
+mod auto;
 mod chat;
+mod plan;
+mod roa;
+mod turn;
 
-use crate::task::Task;
-use abide_protocol::task::{Mode, Phase};
+pub(crate) use plan::offered;
+pub use turn::Turn;
+
+use crate::{reading::Reading, task::Task};
+use abide_protocol::{
+    shape::RequestShape,
+    task::{Mode, Phase},
+    transcript::Reply,
+};
+use std::collections::BTreeMap;
 
 /// What a mode wants next. [`crate::advance()`] turns it into records and applies the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// A model call.
-    Think { phase: Option<Phase> },
+    /// A model call, in a phase if the mode has phases.
+    Think { phase: Option<Phase>, begins_step: bool },
+    /// A phase without a model call.
+    Skip(Phase),
     /// Send the model a note, then decide again.
     Nudge(&'static str),
     /// The task is done.
-    Finish { summary: Option<String> },
+    Finish(Answer),
     /// The model declined to answer.
     Refused,
 }
 
-/// Asks the task's mode. Called only when nothing runs and the task does not wait.
-pub(crate) fn next(task: &Task) -> Action {
-    match task.head.mode {
-        Mode::Chat => chat::next(task),
-        Mode::Agent => agent::next(task),
+/// What a task ends with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The task's summary.
+    pub(crate) text: Option<String>,
+    /// The text also becomes a message: nobody has seen it yet.
+    pub(crate) is_message: bool,
+}
+
+impl Answer {
+    /// An answer that is not a message of its own. A blank text is none.
+    fn of(text: &str) -> Self {
+        Self { text: Some(text.to_owned()).filter(|text| !text.trim().is_empty()), is_message: false }
     }
+}
+
+/// The rules of a mode. All functions are pure.
+pub(crate) trait Rules {
+    /// What comes next. Called only when nothing runs and the task does not wait.
+    fn next(&self, task: &Task) -> Action;
+
+    /// The note for the model that begins a phase.
+    fn note(&self, _task: &Task, _phase: Phase) -> Option<String> {
+        None
+    }
+
+    /// The shape of a request; the same for all attempts.
+    fn shape(&self, _phase: Option<Phase>) -> RequestShape {
+        RequestShape::default()
+    }
+
+    /// What the mode reads in a reply's text.
+    fn read(&self, _phase: Option<Phase>, _reply: &Reply) -> Reading {
+        Reading::default()
+    }
+
+    /// The mode that the task has from its first reply on; `cut`: calls were dropped from the reply.
+    fn chosen(&self, _reply: &Reply, _cut: bool) -> Option<Mode> {
+        None
+    }
+
+    /// What the task ends with at its step limit.
+    fn answer_at_limit(&self, _task: &Task) -> Answer {
+        Answer::default()
+    }
+
+    /// Names of its control tools.
+    fn control_tools(&self) -> &'static [&'static str];
+
+    /// The built-in templates of the phases' notes, by phase.
+    fn templates(&self) -> BTreeMap<Phase, &'static str> {
+        BTreeMap::new()
+    }
+
+    /// Questions are asked before the other calls of a reply run, not after them.
+    fn asks_first(&self) -> bool {
+        false
+    }
+
+    /// The tools are declared to the provider. Otherwise the system prompt describes them.
+    fn declares_tools(&self) -> bool {
+        true
+    }
+}
+
+/// Asks the task's mode what comes next.
+pub(crate) fn next(task: &Task) -> Action {
+    rules(task.mode).next(task)
+}
+
+/// The rules of this mode.
+pub(crate) fn rules(mode: Mode) -> &'static dyn Rules {
+    match mode {
+        Mode::Chat => &chat::Chat,
+        Mode::Agent => &agent::Agent,
+        Mode::Roa => &roa::Roa,
+        Mode::Plan => &plan::Plan,
+        Mode::Auto => &auto::Auto,
+    }
+}
+
+/// The most steps of a task in this mode, if neither the request nor the configuration says.
+#[must_use]
+pub const fn default_steps(mode: Mode) -> u32 {
+    match mode {
+        Mode::Roa => 10,
+        Mode::Chat | Mode::Agent | Mode::Plan | Mode::Auto => 50,
+    }
+}
+
+/// The tools are declared to the provider in this mode. Otherwise the system prompt describes them.
+#[must_use]
+pub fn declares_tools(mode: Mode) -> bool {
+    rules(mode).declares_tools()
 }

@@ -1,16 +1,52 @@
-//! The system prompt, frozen in the task's first record.
+//! The system prompt and the templates of the phases' notes, both frozen in the task's first record.
 
-use abide_protocol::task::Mode;
+pub mod template;
 
-const AGENT: &str = include_str!("prompt/agent.md");
+use crate::mode::{offered, rules};
+use abide_protocol::{
+    task::{Mode, Phase},
+    transcript::ToolSpec,
+};
+use std::collections::BTreeMap;
+
 const DEFAULT_PERSONA: &str = "You are Abide, a careful and capable assistant on the user's own computer.";
+/// How to work alone; a part of every mode but `chat`.
+const WORK: &str = include_str!("prompt/work.md");
 
-/// The persona's prompt (or the default), then the mode's additions.
+/// The persona's prompt (or the default), then the mode's rules. `tools` are described if the mode does not declare them.
 #[must_use]
-pub fn system(mode: Mode, persona: Option<&str>, workspace: &str) -> String {
+pub fn system(mode: Mode, persona: Option<&str>, workspace: &str, tools: &[ToolSpec]) -> String {
     let persona = persona.map(str::trim).filter(|p| !p.is_empty()).unwrap_or(DEFAULT_PERSONA);
-    match mode {
-        Mode::Chat => persona.to_owned(),
-        Mode::Agent => format!("{persona}\n\n{}", AGENT.trim_end().replace("{workspace}", workspace)),
-    }
+    let rules = match mode {
+        Mode::Chat => return persona.to_owned(),
+        Mode::Agent => include_str!("prompt/agent.md"),
+        Mode::Roa => include_str!("prompt/roa.md"),
+        Mode::Plan => include_str!("prompt/plan.md"),
+        Mode::Auto => include_str!("prompt/auto.md"),
+    };
+    let tools = if mode == Mode::Plan { describe(tools) } else { String::new() };
+    let values = [
+        template::Value { name: "work", text: WORK.trim_end() },
+        template::Value { name: "workspace", text: workspace },
+        template::Value { name: "tools", text: &tools },
+    ];
+    // Two passes: the work rules name the workspace.
+    let rules = template::fill_whole(rules.trim_end(), &values);
+    format!("{persona}\n\n{}", template::fill_whole(&rules, &values[1..2]))
+}
+
+/// The built-in templates of a mode's phases.
+#[must_use]
+pub fn templates(mode: Mode) -> BTreeMap<Phase, &'static str> {
+    rules(mode).templates()
+}
+
+/// The tools that a plan may call, a line of JSON each.
+fn describe(tools: &[ToolSpec]) -> String {
+    let line = |tool: &ToolSpec| {
+        let (name, description) = (&tool.name, &tool.description);
+        serde_json::json!({ "name": name, "description": description, "parameters": tool.parameters.value() })
+            .to_string()
+    };
+    offered(tools).map(line).collect::<Vec<_>>().join("\n")
 }

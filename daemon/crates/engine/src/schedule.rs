@@ -1,12 +1,13 @@
 //! Which of a reply's calls may start now.
 //!
-//! All approvals open at once. `pure` calls run in parallel; every other call waits for all calls before it. `ask_user` and then
-//! `task_complete` come after the ordinary calls.
+//! All approvals open at once. `pure` calls run in parallel; every other call waits for all calls before it. `ask_user` comes after the
+//! ordinary calls, or before them if the mode asks first. `task_complete` comes last.
 
 use crate::{
     accept::Draft,
     control::{self, Control},
     mint::Mint,
+    mode,
     task::{Call, CallStage, Task},
 };
 use abide_protocol::{
@@ -78,16 +79,21 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAsse
 
 fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
     let (ordinary, last): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|c| !is_deferred(c));
-    begin_ordinary(draft, &ordinary);
-    if !draft.records.is_empty() || ordinary.iter().any(|c| !c.is_finished()) {
-        return;
-    }
     let (complete, asks): (Vec<&Call>, Vec<&Call>) =
         last.into_iter().partition(|c| c.block.tool == control::TASK_COMPLETE);
-    for call in asks.iter().filter(|c| matches!(c.stage, CallStage::Allowed)) {
-        ask(draft, task, call);
-    }
-    if !draft.records.is_empty() || asks.iter().any(|c| !c.is_finished()) {
+    let questions = |draft: &mut Draft<'_>| {
+        for call in asks.iter().filter(|c| matches!(c.stage, CallStage::Allowed)) {
+            ask(draft, task, call);
+        }
+        draft.records.is_empty() && asks.iter().all(|c| c.is_finished())
+    };
+    let ordinary = |draft: &mut Draft<'_>| {
+        begin_ordinary(draft, &ordinary);
+        draft.records.is_empty() && ordinary.iter().all(|c| c.is_finished())
+    };
+    let order: [&dyn Fn(&mut Draft<'_>) -> bool; 2] =
+        if mode::rules(task.mode).asks_first() { [&questions, &ordinary] } else { [&ordinary, &questions] };
+    if !order.iter().all(|are_over| are_over(draft)) {
         return;
     }
     let failed = calls.iter().any(|c| matches!(&c.stage, CallStage::Finished { result, .. } if !result.ok));

@@ -35,10 +35,15 @@ impl Line<'_> {
             Self::Answer(answer) => one_line(&format!("User answered: {}", answer.text)),
             Self::Result(call) => {
                 let result = call.result.as_ref().map(|result| result.text()).unwrap_or_default();
-                one_line(&format!("Tool {}: {result}", call.tool))
+                result_line(&call.tool, &result)
             }
         }
     }
+}
+
+/// A call's result on one line.
+pub(crate) fn result_line(tool: &str, result: &str) -> String {
+    one_line(&format!("Tool {tool}: {result}"))
 }
 
 /// The text on one line: white space and control characters become single spaces, and it is cut at [`LINE`] characters.

@@ -1,12 +1,12 @@
 //! The state of one task.
 
-use crate::clock::Clock;
+use crate::{clock::Clock, manifest::Manifest, mode::Turn};
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Question, QuestionKind},
     message::CallOutcome,
-    record::{CallAssessed, ModelErrorKind, TaskEnded, TaskStarted},
-    task::{Incomplete, Limits, PauseReason, Phase},
+    record::{CallAssessed, ModelErrorKind, ObserveBlock, ReasonBlock, TaskEnded, TaskStarted},
+    task::{Incomplete, Limits, Mode, PauseReason, Phase},
     transcript::{CallBlock, EffectClass, Entry, StopReason, ToolResult, Transcript, Usage},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -20,6 +20,12 @@ pub struct Task {
     pub started_at: Timestamp,
     pub stage: Stage,
     pub paused: Option<PauseReason>,
+    /// How it decides: its head's mode, or the one that a task of mode `auto` has found out.
+    pub mode: Mode,
+    /// What the phases of its step have come to, in a mode with phases.
+    pub(crate) pass: Pass,
+    /// The files that its tools have written.
+    pub files: Manifest,
     /// The last event that the mode decides about.
     pub last: Last,
     /// The number of steps begun.
@@ -93,6 +99,8 @@ pub struct Call {
     pub attempts: u32,
     /// A person approved this call.
     pub by_person: bool,
+    /// It was read in the reply's text: the provider does not know of it.
+    pub is_read: bool,
 }
 
 /// The state of a call.
@@ -127,6 +135,23 @@ pub enum Last {
     Results { complete: Option<String> },
     /// The mode sent the model a nudge.
     Nudged,
+    /// A phase was recorded that makes no model call.
+    Skipped,
+}
+
+/// The phases of a step, in a mode with phases.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Pass {
+    /// The phase that began last.
+    pub(crate) phase: Option<Phase>,
+    /// What the step's reason phase has decided.
+    pub(crate) reason: ReasonBlock,
+    /// What the newest observe phase has decided, in this step or the one before.
+    pub(crate) observe: ObserveBlock,
+    /// The text that people saw of the newest reply.
+    pub(crate) shown: String,
+    /// A line for each result of the step.
+    pub(crate) results: Vec<String>,
 }
 
 /// The newest call, and how many consecutive calls were identical to it.
@@ -154,6 +179,9 @@ impl Task {
             started_at: at,
             stage: Stage::Idle,
             paused: None,
+            mode: head.mode,
+            pass: Pass::default(),
+            files: Manifest::default(),
             last: Last::Start,
             step: 0,
             usage: Usage::default(),
@@ -231,7 +259,7 @@ impl Task {
         match &self.last {
             Last::Text { stop: StopReason::Length, .. } => Some(Incomplete::Length),
             Last::Text { text, .. } if text.trim().is_empty() => Some(Incomplete::Empty),
-            Last::Text { .. } | Last::Start | Last::Results { .. } | Last::Nudged => None,
+            Last::Text { .. } | Last::Start | Last::Results { .. } | Last::Nudged | Last::Skipped => None,
         }
     }
 
@@ -242,6 +270,16 @@ impl Task {
             Stage::Thinking { item, .. } | Stage::Backoff { item, .. } => Some(item),
             Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => None,
         }
+    }
+
+    /// The place of its running model call, or of the next one, in its loop.
+    #[must_use]
+    pub const fn turn(&self) -> Turn {
+        let phase = match &self.stage {
+            Stage::Thinking { phase, .. } | Stage::Backoff { phase, .. } => *phase,
+            Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => self.pass.phase,
+        };
+        Turn { mode: self.mode, phase }
     }
 
     /// Whether a model call or a tool is under way.

@@ -20,10 +20,7 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         Stage::Ended { at, end } => (Some(*at), Some(end)),
         _ => (None, None),
     };
-    let phase = match task.stage {
-        Stage::Thinking { phase, .. } | Stage::Backoff { phase, .. } => phase,
-        _ => None,
-    };
+    let phase = if task.has_ended() { None } else { task.turn().phase };
     let mut pending: Vec<Pending> = task
         .approvals
         .values()
@@ -36,7 +33,7 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         id: task.id,
         conversation_id: conversation,
         parent_id: task.head.parent_id,
-        mode: task.head.mode,
+        mode: task.mode,
         model: task.head.model.clone(),
         status: status(task),
         end_reason: end.map(|e| e.reason),

@@ -110,7 +110,10 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::Compacted(_)
         | RecordBody::Restarted(_)
         | RecordBody::ModelTraced(_)
-        | RecordBody::ResultsDelivered(_) => {}
+        | RecordBody::ResultsDelivered(_)
+        | RecordBody::PhaseBegan(_)
+        | RecordBody::AgentMessage(_)
+        | RecordBody::ModeChosen(_) => {}
     }
     if let Some(said) = record.message()
         && !record.task_id.is_some_and(|task| changes.children.contains(&task))

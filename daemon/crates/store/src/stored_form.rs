@@ -83,6 +83,9 @@ kinds!(RecordBody {
     ModelTraced "model_traced" 1,
     RuleForgotten "rule_forgotten" 1,
     ResultsDelivered "results_delivered" 1,
+    PhaseBegan "phase_began" 1,
+    AgentMessage "agent_message" 1,
+    ModeChosen "mode_chosen" 1,
 });
 
 kinds!(HiddenBody {

@@ -85,7 +85,7 @@ fn the_defaults_match_the_code() {
         table("task").keys.iter().map(|key| format!("{} = {}\n", key.name, key.default)).collect();
     let task = Config::parse(&format!("[task]\n{lines}")).unwrap().task;
     assert_eq!(task.limits(Mode::Agent), Limits::default());
-    assert_eq!(task.restart, Some(RestartPolicy::default()));
+    assert_eq!((task.restart, task.mode), (Some(RestartPolicy::default()), Some(Mode::Auto)));
     let notify = format!("[notify]\nenabled = {}\n", default("notify", "enabled"));
     assert_eq!(Config::parse(&notify).unwrap(), Config::default());
     let provider = ProviderConfig::new("x", Api::OPENAI_CHAT, "", "");

@@ -5,9 +5,9 @@ use crate::{
     runner::{Job, ModelJob, ToolJob},
     session::mailbox::{Lane, Message},
 };
-use abide_engine::{Effect, driver::Gate};
+use abide_engine::{Effect, declares_tools, driver::Gate};
 use abide_model::{ModelRequest, Written};
-use abide_protocol::{record::TaskStarted, shape::RequestShape, transcript::ToolSpec};
+use abide_protocol::{record::TaskStarted, transcript::ToolSpec};
 use abide_tools::Run;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ impl Prefix {
     fn of(head: &TaskStarted) -> Self {
         Self {
             system: head.system_prompt.as_str().into(),
-            tools: head.tools.clone().into(),
+            tools: if declares_tools(head.mode) { head.tools.clone().into() } else { Arc::default() },
             written: Written::default(),
         }
     }
@@ -57,7 +57,7 @@ impl Actor {
         let head = task.head.clone();
         match effect {
             Effect::Model { item, attempt, .. } => {
-                let transcript = task.transcript().clone();
+                let (transcript, turn) = (task.transcript().clone(), task.turn());
                 let task = task.id;
                 if !self.prefixes.contains_key(&task) {
                     self.prefixes.retain(|id, _| history.task(*id).is_some_and(|task| !task.has_ended()));
@@ -71,7 +71,7 @@ impl Actor {
                     transcript,
                     written: prefix.written.clone(),
                     max_output_tokens: None,
-                    shape: RequestShape::default(),
+                    shape: turn.shape(),
                 };
                 Some(Job::Model(Box::new(ModelJob {
                     conversation: self.id,
@@ -79,6 +79,7 @@ impl Actor {
                     item,
                     attempt,
                     head,
+                    turn,
                     request,
                 })))
             }

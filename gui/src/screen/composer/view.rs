@@ -136,8 +136,8 @@ impl Composer {
         if !matches!(stance, Stance::Ready) {
             return self.kept(stance).unwrap_or_else(|| secondary("")).into();
         }
-        let mode = self.mode.or(about.mode).unwrap_or(Mode::Agent);
-        let modes = [ModeChoice(Mode::Agent), ModeChoice(Mode::Chat)];
+        let mode = self.mode.or(about.mode).unwrap_or(Mode::Auto);
+        let modes: Vec<ModeChoice> = Mode::ALL.iter().copied().map(ModeChoice).collect();
         let chosen =
             self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
         let mut models = Self::offered(about.models);
@@ -165,7 +165,7 @@ impl Composer {
             }));
             choices.push(word("…", Message::ChoosePressed(Choice::Folder)).into());
         }
-        if mode == Mode::Agent {
+        if mode != Mode::Chat {
             let steps = row![secondary("max"), steps, secondary("steps")];
             choices.push(steps.spacing(space::XS).align_y(Center).into());
         }

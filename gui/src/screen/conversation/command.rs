@@ -46,7 +46,7 @@ impl Conversation {
             Command::Limit => Message::Wanted(field::STEPS),
             Command::Mode if self.stance() == Stance::Ready => {
                 let known = self.view.conversation().and_then(|known| known.mode);
-                Message::Composer(self.composer.other_mode(known))
+                Message::Composer(self.composer.next_mode(known))
             }
             _ => return None,
         })

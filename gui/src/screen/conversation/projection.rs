@@ -101,7 +101,13 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
                     (!is_said).then_some(Row::Failed { last: event.seq, times: before + 1 })
                 }
                 // The notice, the message or the task itself shows it; traces of a stream are for `abide show --history`.
-                (EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_), _) => None,
+                (
+                    EventKind::TaskStarted(_)
+                    | EventKind::TaskEnded(_)
+                    | EventKind::ModelTraced(_)
+                    | EventKind::ModeChosen(_),
+                    _,
+                ) => None,
                 _ => Some(Row::Entry(event.seq)),
             },
         };

@@ -26,7 +26,7 @@ use abide_client::{
     protocol::{
         TaskId,
         conversation::LatestTask,
-        event::{Event, EventKind, RuleEvent, StepEvent},
+        event::{Event, EventKind, PhaseEvent, RuleEvent, StepEvent},
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
@@ -92,7 +92,9 @@ impl Conversation {
                     call::view(call, live.as_deref(), is_open, look)
                 }
                 Some(Entry::Event(event)) => match event.kind {
-                    EventKind::StepBegan(_) => passage::head(happened(event)).into(),
+                    EventKind::StepBegan(_) | EventKind::PhaseBegan(_) => {
+                        passage::head(happened(event)).into()
+                    }
                     EventKind::Paused(reason) if self.is_held_since(event) => held::card(
                         Some(reason),
                         "It goes on from where it was when you press Go on. Stop ends it.",
@@ -312,10 +314,12 @@ pub(super) fn happened(event: &Event) -> String {
         EventKind::RuleForgotten(rule) => {
             format!("forgotten: {} asks again with exactly these arguments", visible_line(&rule.tool))
         }
-        EventKind::StepBegan(StepEvent { step, phase: None }) => format!("STEP {step}"),
-        EventKind::StepBegan(StepEvent { step, phase: Some(phase) }) => {
+        EventKind::StepBegan(StepEvent { step }) => format!("STEP {step}"),
+        EventKind::PhaseBegan(PhaseEvent { step, phase }) if phase.begins_step() => {
             format!("STEP {step} · {}", phase.name().to_uppercase())
         }
+        EventKind::PhaseBegan(PhaseEvent { phase, .. }) => phase.name().to_uppercase(),
+        EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
         EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }
 }

@@ -147,7 +147,7 @@ fn reply(reasoning: &str, text: &str) -> ReplyRecord {
         stop_reason: StopReason::EndTurn,
         usage: Usage::default(),
     };
-    ReplyRecord { step: 1, attempt: 1, reply }
+    ReplyRecord::new(1, 1, reply)
 }
 
 fn assessed(call_id: CallId) -> CallAssessed {

@@ -3,12 +3,12 @@ use abide_protocol::{
     inbox::Decision,
     message::CallOutcome,
     record::{
-        ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
-        ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated, EditHashes,
-        Interruption, LimitsRaised, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice,
-        NoticeKind, Nudge, PartialReply, Paused, Permission, QuestionAnswered, RecordBody as Body,
-        ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered, TaskEnded,
-        TaskStarted, Update, UserMessage, Via,
+        AgentMessage, ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
+        ControlBlock, ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated,
+        EditHashes, Interruption, LimitsRaised, ModeChosen, ModelErrorKind, ModelFailed, ModelRequested,
+        ModelTraced, Notice, NoticeKind, Nudge, PartialReply, Paused, Permission, PhaseBegan,
+        QuestionAnswered, ReasonBlock, RecordBody as Body, ReplyRecord, Restarted, ResultsDelivered, Resumed,
+        RuleForgotten, RuleRemembered, TaskEnded, TaskStarted, Update, UserMessage, Via,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -71,6 +71,7 @@ fn task_started() -> TaskStarted {
         client_message: Some(ClientMessage { id: "mine-1".to_owned(), digest: "cd".repeat(32) }),
         depth: 1,
         by: by("abide-gui"),
+        prompts: [("reason".to_owned(), "Think about {user_question}.".to_owned())].into(),
     }
 }
 
@@ -125,10 +126,42 @@ fn model() -> Vec<(&'static str, Body)> {
         stop_reason: StopReason::ToolCalls,
         usage: things::usage(),
     };
+    let planned = CallBlock {
+        id: id(0x43),
+        provider_id: String::new(),
+        tool: "read".to_owned(),
+        arguments: r#"{"path":"a"}"#.to_owned(),
+        opaque: None,
+    };
+    let reason = ControlBlock::Reason(ReasonBlock {
+        plan: "Read, then write.".to_owned(),
+        tools_to_consider: vec!["read".to_owned()],
+        finish: false,
+    });
     vec![
         ("model_requested", Body::ModelRequested(requested)),
         ("model_failed", Body::ModelFailed(failed)),
-        ("reply", Body::Reply(ReplyRecord { step: 3, attempt: 2, reply })),
+        (
+            "reply",
+            Body::Reply(ReplyRecord {
+                phase: Some(Phase::Reason),
+                control: Some(reason),
+                text: text("I run it."),
+                calls: vec![planned],
+                ..ReplyRecord::new(3, 2, reply)
+            }),
+        ),
+        (
+            "phase_began",
+            Body::PhaseBegan(PhaseBegan {
+                step: 3,
+                phase: Phase::Observe,
+                text: text("Look at it."),
+                asks: true,
+            }),
+        ),
+        ("agent_message", Body::AgentMessage(AgentMessage { text: "42".to_owned() })),
+        ("mode_chosen", Body::ModeChosen(ModeChosen { mode: Mode::Agent })),
         ("partial_reply", Body::PartialReply(PartialReply { text: "I ru".to_owned() })),
         ("model_traced", Body::ModelTraced(traced)),
         ("compacted", Body::Compacted(Compacted { elided: vec![id(0x40), id(0x41)] })),

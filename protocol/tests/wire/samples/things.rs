@@ -3,7 +3,8 @@ use abide_protocol::{
     JsonText, RecordId, Seq,
     conversation::{Conversation, LatestTask},
     event::{
-        EndedEvent, Event, EventKind, ModelFailedEvent, ModelTracedEvent, RuleEvent, StartedEvent, StepEvent,
+        EndedEvent, Event, EventKind, ModelFailedEvent, ModelTracedEvent, PhaseEvent, RuleEvent,
+        StartedEvent, StepEvent,
     },
     inbox::{Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
@@ -185,7 +186,9 @@ pub(crate) fn events() -> Vec<Event> {
             mode: Mode::Agent,
             model: "local/smollm2".to_owned(),
         }),
-        EventKind::StepBegan(StepEvent { step: 3, phase: Some(Phase::Reason) }),
+        EventKind::StepBegan(StepEvent { step: 3 }),
+        EventKind::PhaseBegan(PhaseEvent { step: 3, phase: Phase::Reason }),
+        EventKind::ModeChosen(Mode::Chat),
         EventKind::ModelFailed(ModelFailedEvent {
             kind: ModelErrorKind::RateLimited,
             message: "429".to_owned(),

@@ -1,18 +1,19 @@
 use super::{Draft, End, RetryPolicy};
 use crate::{
-    input::{ModelFailure, Refusal, Shown, Traces},
+    input::{ModelFailure, Refusal, Replied, Shown, Traces},
     mint::Mint,
+    reading::Reading,
     task::{Stage, Task},
 };
 use abide_protocol::{
     CallId, QuestionId, RecordId,
     inbox::{Question, QuestionKind},
     record::{
-        CallAssessed, Compacted, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody,
+        Compacted, ModeChosen, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody,
         ReplyRecord,
     },
     task::EndReason,
-    transcript::{Block, Entry, Reply, StopReason},
+    transcript::Entry,
 };
 
 /// At this number of identical calls in a row a person is asked.
@@ -22,20 +23,20 @@ const LOOP: u32 = 5;
 pub(super) fn replied(
     task: &Task,
     item: RecordId,
-    mut reply: Reply,
-    mut assessed: Vec<CallAssessed>,
-    traces: Traces,
+    Replied { reply, reading, mut assessed, traces }: Replied,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     let attempt = attempt(task, item)?;
-    // The last call of a cut reply may be incomplete, and all are dropped.
-    if reply.stop_reason == StopReason::Length {
-        reply.blocks.retain(|block| !matches!(block, Block::Call(_)));
-    }
-    assessed.retain(|known| reply.calls().any(|call| call.id == known.call_id));
+    let phase = task.turn().phase;
+    let Reading { control, text, calls, mode } = reading;
+    let replied = ReplyRecord { phase, control, text, calls, ..ReplyRecord::new(task.step, attempt, reply) };
+    assessed.retain(|known| replied.calls().any(|call| call.id == known.call_id));
     let mut draft = Draft::of(task, mint);
     keep_traces(&mut draft, item, attempt, traces);
-    draft.push_as(item, RecordBody::Reply(ReplyRecord { step: task.step, attempt, reply }));
+    draft.push_as(item, RecordBody::Reply(replied));
+    if let Some(mode) = mode {
+        draft.push(RecordBody::ModeChosen(ModeChosen { mode }));
+    }
     let mut repeats = task.repeats.clone();
     for call in assessed {
         let (call_id, tool, summary) = (call.call_id, call.tool.clone(), call.summary.clone());
@@ -123,7 +124,9 @@ fn oldest_results(task: &Task) -> Vec<CallId> {
     let whole: Vec<CallId> = task
         .entries()
         .iter()
-        .filter_map(|e| if let Entry::Result(r) = e { (!r.elided).then_some(r.call_id) } else { None })
+        .flat_map(Entry::results)
+        .filter(|result| !result.elided)
+        .map(|result| result.call_id)
         .collect();
     let half = whole.len().div_ceil(2);
     whole.into_iter().take(half).collect()

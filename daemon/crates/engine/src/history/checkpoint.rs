@@ -64,7 +64,7 @@ pub enum UnreadableCheckpoint {
 
 impl Checkpoint {
     /// The number of the stored form. Any change of the types in it raises the number; a checkpoint of another form is not read.
-    pub const FORM: u32 = 1;
+    pub const FORM: u32 = 2;
 
     /// The bytes to store.
     ///

@@ -5,18 +5,20 @@ use super::{
     transcript::{append, append_deferred, append_results, elide},
 };
 use crate::{
+    scratchpad,
     status::works,
-    task::{Call, CallStage, Last, Repeats, Stage, Task},
+    task::{Call, CallStage, Last, Pass, Repeats, Stage, Task},
 };
 use abide_protocol::{
     CallId, TaskId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
     record::{
-        self, ConversationCreated, ConversationUpdated, Interruption, NewRecord, NoticeKind, Permission,
-        Record, RecordBody, TaskStarted,
+        self, ControlBlock, ConversationCreated, ConversationUpdated, Interruption, NewRecord, NoticeKind,
+        ObserveBlock, Permission, ReasonBlock, Record, RecordBody, TaskStarted,
     },
-    transcript::{Entry, Reply, StopReason, Transcript},
+    task::Phase,
+    transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
 };
 use std::{mem, sync::Arc};
 
@@ -104,6 +106,7 @@ impl History {
         }
         match body {
             RecordBody::UserMessage(m) => append(task, Entry::User(m.text.clone())),
+            RecordBody::PhaseBegan(began) => begin_phase(task, at, began),
             RecordBody::ResultsDelivered(d) => append(task, Entry::Note(d.text.clone())),
             RecordBody::Nudge(n) => {
                 append(task, Entry::Note(n.text.clone()));
@@ -130,6 +133,7 @@ impl History {
                     && calls.iter().all(Call::is_finished)
                 {
                     task.last = Last::Results { complete: accepted_summary(calls) };
+                    task.pass.results = calls.iter().filter_map(result_line).collect();
                     append_results(task);
                     task.stage = Stage::Idle;
                     task.idle_since = at;
@@ -245,6 +249,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.paused = None;
             task.held = None;
         }
+        RecordBody::ModeChosen(chosen) => task.mode = chosen.mode,
         RecordBody::Notice(n) => task.budget_alerted |= n.about == NoticeKind::BudgetNear,
         // Applied to the conversation or the transcript, or changing no state.
         RecordBody::ConversationCreated(_)
@@ -263,6 +268,8 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::Compacted(_)
         | RecordBody::ModelFailed(_)
         | RecordBody::ResultsDelivered(_)
+        | RecordBody::PhaseBegan(_)
+        | RecordBody::AgentMessage(_)
         | RecordBody::ModelTraced(_) => {}
     }
 }
@@ -272,19 +279,19 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     usage.model_calls = usage.model_calls.max(1);
     task.usage.add(&usage);
     task.was_reached = true;
-    let calls: Vec<Call> = r
-        .reply
-        .calls()
-        .map(|block| Call {
-            block: block.clone(),
-            assessed: None,
-            stage: CallStage::Queued,
-            attempts: 0,
-            by_person: false,
-        })
-        .collect();
+    read_control(&mut task.pass, r);
+    let call = |block: &CallBlock, is_read| Call {
+        block: block.clone(),
+        assessed: None,
+        stage: CallStage::Queued,
+        attempts: 0,
+        by_person: false,
+        is_read,
+    };
+    let native = r.reply.calls().map(|block| call(block, false));
+    let calls: Vec<Call> = native.chain(r.calls.iter().map(|block| call(block, true))).collect();
     if calls.is_empty() {
-        let text = r.reply.text();
+        let text = r.shown();
         if r.reply.stop_reason == StopReason::Length {
             task.cut_streak += 1;
         } else {
@@ -300,6 +307,42 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
         task.stage = Stage::Calling(calls);
     }
     Arc::new(r.reply.clone())
+}
+
+/// Takes over what a phase's reply has decided. A reply of the phase without a block decides nothing.
+fn read_control(pass: &mut Pass, r: &record::ReplyRecord) {
+    pass.shown = r.shown();
+    match (&r.control, r.phase) {
+        (Some(ControlBlock::Reason(block)), _) => pass.reason = block.clone(),
+        (Some(ControlBlock::Observe(block)), _) => pass.observe = block.clone(),
+        (None, Some(Phase::Reason)) => pass.reason = ReasonBlock::default(),
+        (None, Some(Phase::Observe)) => pass.observe = ObserveBlock::default(),
+        (None, _) => {}
+    }
+}
+
+fn begin_phase(task: &mut Task, at: Timestamp, began: &record::PhaseBegan) {
+    if began.step > task.step {
+        task.step = began.step;
+        task.pass.reason = ReasonBlock::default();
+        task.pass.results.clear();
+    }
+    task.pass.phase = Some(began.phase);
+    if let Some(text) = &began.text {
+        append(task, Entry::Note(text.clone()));
+    }
+    if !began.asks {
+        task.last = Last::Skipped;
+        task.idle_since = at;
+    }
+}
+
+/// A finished call's result on one line. A question's result is the answer.
+fn result_line(call: &Call) -> Option<String> {
+    match &call.stage {
+        CallStage::Finished { result, .. } => Some(scratchpad::result_line(&call.block.tool, &result.text())),
+        _ => None,
+    }
 }
 
 fn model_failed(task: &mut Task, at: Timestamp, f: &record::ModelFailed) {
@@ -330,6 +373,8 @@ fn reset_started_calls(task: &mut Task) {
 
 fn finish_call(task: &mut Task, f: &record::CallFinished) {
     if let Some(call) = call_mut(task, f.call_id) {
+        let edit = call.assessed.as_ref().and_then(|known| known.edit.as_ref()).filter(|_| f.result.ok);
+        let written = edit.map(|edit| edit.path.clone());
         let was = std::mem::replace(
             &mut call.stage,
             CallStage::Finished { outcome: f.outcome, result: f.result.clone() },
@@ -338,6 +383,9 @@ fn finish_call(task: &mut Task, f: &record::CallFinished) {
             CallStage::Approval(id) => drop(task.approvals.remove(&id)),
             CallStage::Asking(id) => drop(task.questions.remove(&id)),
             _ => {}
+        }
+        if let Some(path) = written {
+            task.files.add(&path);
         }
     }
 }

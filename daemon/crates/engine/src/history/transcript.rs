@@ -27,34 +27,42 @@ pub(super) fn append_deferred(task: &mut Task) {
 /// Appends the results of a reply's calls, all at once and in call order, then the deferred entries.
 pub(super) fn append_results(task: &mut Task) {
     if let Stage::Calling(calls) = &task.stage {
-        task.transcript.extend(calls.iter().map(result_entry));
+        let (read, native): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|call| call.is_read);
+        task.transcript.extend(native.into_iter().map(|call| Entry::Result(result(call))));
+        if !read.is_empty() {
+            task.transcript.push(Entry::Results(read.into_iter().map(named_result).collect()));
+        }
     }
     append_deferred(task);
 }
 
-fn result_entry(call: &Call) -> Entry {
+fn result(call: &Call) -> ResultEntry {
     let (ok, text) = match &call.stage {
         CallStage::Finished { result, .. } => (result.ok, result.text()),
         // Reached only with records of an older version.
         _ => (false, "No result was recorded.".to_owned()),
     };
-    Entry::Result(ResultEntry {
+    ResultEntry {
         call_id: call.block.id,
         provider_id: call.block.provider_id.clone(),
         tool: call.block.tool.clone(),
         ok,
         text,
         elided: false,
-    })
+    }
+}
+
+/// A result whose text names its tool: no call beside it does.
+fn named_result(call: &Call) -> ResultEntry {
+    let result = result(call);
+    ResultEntry { text: format!("Result of {}:\n{}", result.tool, result.text), ..result }
 }
 
 /// Replaces the text of these calls' results with [`ELIDED`].
 pub(super) fn elide(transcript: &mut Transcript, calls: &[CallId]) {
     transcript.rewrite(|entries| {
-        for entry in entries {
-            if let Entry::Result(result) = entry
-                && calls.contains(&result.call_id)
-            {
+        for result in entries.iter_mut().flat_map(Entry::results_mut) {
+            if calls.contains(&result.call_id) {
                 ELIDED.clone_into(&mut result.text);
                 result.elided = true;
             }

@@ -1,13 +1,23 @@
 //! `chat`: one request, one streamed answer, done.
 
-use super::Action;
+use super::{Action, Answer, Rules};
 use crate::task::{Last, Task};
 use abide_protocol::transcript::StopReason;
 
-pub(super) fn next(task: &Task) -> Action {
-    match &task.last {
-        Last::Start => Action::Think { phase: None },
-        Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
-        Last::Text { .. } | Last::Results { .. } | Last::Nudged => Action::Finish { summary: None },
+pub(super) struct Chat;
+
+impl Rules for Chat {
+    fn next(&self, task: &Task) -> Action {
+        match &task.last {
+            Last::Start => Action::Think { phase: None, begins_step: true },
+            Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
+            Last::Text { .. } | Last::Results { .. } | Last::Nudged | Last::Skipped => {
+                Action::Finish(Answer::default())
+            }
+        }
+    }
+
+    fn control_tools(&self) -> &'static [&'static str] {
+        &[]
     }
 }

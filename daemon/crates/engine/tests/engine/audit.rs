@@ -1,11 +1,12 @@
 //! Invariants that must hold after every record. They are checked from the records alone, without asking the engine.
 
 mod call;
+mod phase;
 mod run;
 pub(crate) mod status;
 mod tree;
 
-use abide_engine::{History, Stage, Task, effects, is_at_work, wake_at};
+use abide_engine::{History, Task, effects, is_at_work, wake_at};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::Decision,
@@ -58,7 +59,7 @@ impl Audit {
         let under_way = effects(history);
         for task in history.tasks() {
             if records.iter().any(|record| record.task_id == Some(task.id)) {
-                paired(task.entries(), matches!(task.stage, Stage::Calling(_)));
+                paired(task.entries(), task.calls().iter().any(|call| !call.is_read));
                 self.tree.check_transcript(task);
             }
             if whole {
@@ -106,6 +107,7 @@ impl Audit {
 /// Every call has exactly one result, in call order, directly after its reply; only the newest reply's results may be missing.
 pub(crate) fn paired(entries: &[Entry], calling: bool) {
     let mut rest = entries.iter();
+    let mut before: Option<&Entry> = None;
     while let Some(entry) = rest.next() {
         match entry {
             Entry::Reply(reply) if calling && rest.len() == 0 => assert!(reply.calls().count() > 0),
@@ -119,9 +121,13 @@ pub(crate) fn paired(entries: &[Entry], calling: bool) {
                     }
                 }
             }
+            Entry::Results(_) => {
+                assert!(matches!(before, Some(Entry::Reply(_))), "results without their reply");
+            }
             Entry::Result(r) => panic!("a result without its call: {r:?}"),
             Entry::User(_) | Entry::Note(_) | Entry::Partial(_) => {}
         }
+        before = Some(entry);
     }
 }
 

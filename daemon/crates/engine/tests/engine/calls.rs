@@ -205,13 +205,13 @@ fn a_reply_cut_at_the_length_limit_keeps_its_text_and_loses_its_calls() {
 #[test]
 fn a_call_that_was_not_assessed_is_refused() {
     let mut w = World::started();
-    let (Input::Replied { task, item, reply, mut assessed, traces }, calls) =
+    let (Input::Replied { task, item, mut replied }, calls) =
         w.replied(w.item(), StopReason::ToolCalls, "", &[read("1"), shell("2")])
     else {
         unreachable!()
     };
-    assessed.pop();
-    w.input(Input::Replied { task, item, reply, assessed, traces });
+    replied.assessed.pop();
+    w.input(Input::Replied { task, item, replied });
     w.finish(calls[0], true);
     assert_eq!(w.outcome(calls[1]), Some(CallOutcome::Refused));
     assert!(w.is_thinking());

@@ -82,7 +82,7 @@ fn records() -> Vec<NewRecord> {
         (None, RecordBody::ConversationCreated(facts())),
         (Some(first), RecordBody::TaskStarted(Box::new(head()))),
         (Some(first), RecordBody::UserMessage(UserMessage { text: "go".to_owned() })),
-        (Some(first), RecordBody::Reply(ReplyRecord { step: 1, attempt: 1, reply })),
+        (Some(first), RecordBody::Reply(ReplyRecord::new(1, 1, reply))),
         (Some(first), decided(4, Decision::AllowAlways)),
         (Some(first), decided(5, Decision::RejectOnce)),
         (Some(first), RecordBody::CallFinished(finished)),

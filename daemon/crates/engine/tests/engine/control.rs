@@ -47,7 +47,7 @@ fn ask_user_and_request_input_both_ask() {
 
 #[test]
 fn one_name_of_the_question_tool_is_declared_and_both_can_be_called() {
-    let declared = control::specs();
+    let declared = control::specs(Mode::Agent);
     let call = |tool: &str| CallBlock {
         id: CallId(Uuid::nil()),
         provider_id: String::new(),

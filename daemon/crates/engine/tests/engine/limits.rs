@@ -179,8 +179,8 @@ fn a_cost_limit_pauses_and_asks_too() {
         head.limits.max_tokens = 100;
     });
     let (mut input, _) = w.replied(w.item(), abide_protocol::transcript::StopReason::EndTurn, "Hm.", &[]);
-    if let Input::Replied { reply, .. } = &mut input {
-        reply.usage.cost_micros = Some(12_000);
+    if let Input::Replied { replied, .. } = &mut input {
+        replied.reply.usage.cost_micros = Some(12_000);
     }
     w.input(input);
     assert!(w.question().text.contains("$0.01 of $0.01"), "{}", w.question().text);

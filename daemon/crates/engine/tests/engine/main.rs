@@ -18,10 +18,12 @@ mod forest;
 mod incomplete;
 mod limits;
 mod mint;
+mod modes;
 mod older;
 mod people;
 mod plan;
 mod prompt;
+mod reading;
 mod retries;
 mod sim;
 

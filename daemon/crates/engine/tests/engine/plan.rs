@@ -1,5 +1,6 @@
 //! Calls for scripted replies, with their assessments.
 
+use abide_engine::Reading;
 use abide_protocol::{
     CallId,
     record::{CallAssessed, Permission},
@@ -90,6 +91,34 @@ impl Plan {
             sandbox: "none".to_owned(),
         }
     }
+}
+
+/// The assessment of a call that was read in a reply's text.
+pub(crate) fn read_call(call: &CallBlock) -> CallAssessed {
+    let effect = match call.tool.as_str() {
+        "task_complete" | "ask_user" | "request_input" | "send_update" => EffectClass::Control,
+        "read" => EffectClass::Pure,
+        "write" => EffectClass::Verifiable,
+        _ => EffectClass::Unsafe,
+    };
+    plan(&call.tool, call.arguments.clone(), effect).assessed(call.id)
+}
+
+/// The assessments of a reply's calls: those of the plans, and those read in its text, which may be the same plans.
+pub(crate) fn assess_all(plans: &[Plan], ids: &[CallId], reading: &Reading) -> Vec<CallAssessed> {
+    let mut listed = plans.iter();
+    let of_read = |call: &CallBlock| {
+        let plan = listed.as_slice().first().filter(|plan| plan.tool == call.tool);
+        match plan {
+            Some(plan) => {
+                listed.next();
+                CallAssessed { arguments: call.arguments.clone(), ..plan.assessed(call.id) }
+            }
+            None => read_call(call),
+        }
+    };
+    let read: Vec<CallAssessed> = reading.calls.iter().map(of_read).collect();
+    plans.iter().zip(ids).map(|(plan, id)| plan.assessed(*id)).chain(read).collect()
 }
 
 /// A finished reply with these calls and ids.

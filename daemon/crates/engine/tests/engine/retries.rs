@@ -194,11 +194,11 @@ fn traces_are_recorded_with_the_attempts_outcome() {
     let records = w.input(failed);
     assert!(is_traced(&records[0].body, 1, &kept) && matches!(records[1].body, RecordBody::ModelFailed(_)));
     w.sleep();
-    let (mut replied, _) = w.replied(w.item(), StopReason::EndTurn, "Done.", &[]);
-    if let Input::Replied { traces: of_reply, .. } = &mut replied {
-        *of_reply = left_out.clone();
+    let (mut input, _) = w.replied(w.item(), StopReason::EndTurn, "Done.", &[]);
+    if let Input::Replied { replied, .. } = &mut input {
+        replied.traces = left_out.clone();
     }
-    let records = w.input(replied);
+    let records = w.input(input);
     assert!(is_traced(&records[0].body, 2, &left_out) && matches!(records[1].body, RecordBody::Reply(_)));
     w.reply("Done.", &[]);
     assert_eq!(w.count(|body| matches!(body, RecordBody::ModelTraced(_))), 2, "none without traces");

@@ -2,19 +2,19 @@
 
 use crate::{
     audit::Audit,
-    plan::{Plan, reply},
+    plan::{self, Plan, reply},
 };
 use abide_engine::{
-    Call, CallStage, EditState, Effect, Finding, Fork, History, Input, Mint, ModelFailure, Refusal, Shown,
-    Stage, Start, Task, Traces, effects, handle, status, view, wake_at,
+    Call, CallStage, EditState, Effect, Finding, Fork, History, Input, Mint, ModelFailure, Refusal, Replied,
+    Shown, Stage, Start, Task, Traces, effects, handle, status, view, wake_at,
 };
 use abide_protocol::{
-    CallId, ConversationId, QuestionId, RecordId, TaskId, Timestamp,
+    CallId, ConversationId, JsonText, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Decision, Question},
     message::CallOutcome,
     record::{ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody, TaskStarted},
     task::{AgentTask, EndReason, Limits, Mode, RestartPolicy, Status},
-    transcript::{Entry, StopReason, ToolResult},
+    transcript::{EffectClass, Entry, Risk, StopReason, Tier, ToolResult, ToolSpec},
 };
 use std::collections::BTreeMap;
 
@@ -199,6 +199,7 @@ impl World {
             Entry::Partial(_) => "partial".to_owned(),
             Entry::Reply(_) => "reply".to_owned(),
             Entry::Result(r) => format!("{}:{}", r.tool, if r.ok { "ok" } else { "failed" }),
+            Entry::Results(r) => format!("results:{}", r.len()),
         };
         self.task().entries().iter().map(word).collect()
     }
@@ -226,9 +227,12 @@ impl World {
     ) -> (Input, Vec<CallId>) {
         let mut mint = self.mint();
         let ids: Vec<CallId> = calls.iter().map(|_| CallId(mint.uuid())).collect();
-        let reply = reply(stop_reason, text, calls, &ids, self.tokens);
-        let assessed = calls.iter().zip(&ids).map(|(plan, id)| plan.assessed(*id)).collect();
-        (Input::Replied { task: self.id, item, reply, assessed, traces: Traces::default() }, ids)
+        let mut reply = reply(stop_reason, text, calls, &ids, self.tokens);
+        let reading = self.task().turn().read(&mut reply, &mut mint);
+        let assessed = plan::assess_all(calls, &ids, &reading);
+        let ids = ids.into_iter().chain(reading.calls.iter().map(|call| call.id)).collect();
+        let replied = Replied { reply, reading, assessed, traces: Traces::default() };
+        (Input::Replied { task: self.id, item, replied: Box::new(replied) }, ids)
     }
 
     pub(crate) fn fail(
@@ -372,6 +376,24 @@ pub(crate) fn facts() -> ConversationCreated {
     }
 }
 
+/// A mode's built-in templates.
+pub(crate) fn prompts(mode: Mode) -> BTreeMap<String, String> {
+    let templates = abide_engine::prompt::templates(mode).into_iter();
+    templates.map(|(phase, text)| (phase.name().to_owned(), text.to_owned())).collect()
+}
+
+/// A tool that is not a control tool.
+pub(crate) fn tool() -> ToolSpec {
+    ToolSpec {
+        name: "read".to_owned(),
+        description: "Reads a file.".to_owned(),
+        parameters: JsonText::empty(),
+        effect: EffectClass::Pure,
+        risk: Risk::Low,
+        tier: Tier::Allow,
+    }
+}
+
 /// An agent's task without limits.
 pub(crate) fn head() -> TaskStarted {
     TaskStarted {
@@ -397,5 +419,6 @@ pub(crate) fn head() -> TaskStarted {
         client_message: None,
         depth: 0,
         by: None,
+        prompts: BTreeMap::new(),
     }
 }

@@ -106,6 +106,9 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
     for (since, entry) in entries.iter().enumerate().skip(from) {
         match entry {
             Entry::User(text) | Entry::Note(text) => push(&mut all, since, Role::User, plain(text)),
+            Entry::Results(results) => {
+                push(&mut all, since, Role::User, results.iter().flat_map(|result| plain(&result.text)));
+            }
             Entry::Partial(text) => push(&mut all, since, Role::Assistant, plain(text)),
             Entry::Reply(reply) => {
                 same_api = reply.api == Api::ANTHROPIC.name();

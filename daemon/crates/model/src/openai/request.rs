@@ -145,6 +145,10 @@ fn messages<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Mess
                 }
                 Some(Message::Plain { role: "user", content: Cow::Borrowed(text) })
             }
+            Entry::Results(results) => {
+                let texts: Vec<&str> = results.iter().map(|result| result.text.as_str()).collect();
+                Some(Message::Plain { role: "user", content: Cow::Owned(texts.join("\n\n")) })
+            }
             Entry::Partial(text) => (!text.trim().is_empty())
                 .then_some(Message::Plain { role: "assistant", content: Cow::Borrowed(text) }),
             Entry::Reply(reply) => {

@@ -116,6 +116,7 @@ fn items<'a>(model: &str, entries: &'a [Entry], from: usize) -> Messages<Item<'a
     for (since, entry) in entries.iter().enumerate().skip(from) {
         let items = match entry {
             Entry::User(text) | Entry::Note(text) => vec![Item::user(text)],
+            Entry::Results(results) => results.iter().map(|result| Item::user(&result.text)).collect(),
             Entry::Partial(text) => Item::assistant(text).into_iter().collect(),
             Entry::Reply(reply) => {
                 same_api = reply.api == this_api;

@@ -34,6 +34,7 @@ impl<'a> Scene<'a> {
                     scene.replies_ever += 1;
                 }
                 Entry::Result(result) => scene.results.push(result),
+                Entry::Results(results) => scene.results.extend(results),
                 Entry::Note(_) | Entry::Partial(_) => {}
             }
         }

@@ -129,6 +129,7 @@ fn head() -> TaskStarted {
         client_message: None,
         depth: 0,
         by: None,
+        prompts: std::collections::BTreeMap::new(),
     }
 }
 
@@ -147,17 +148,17 @@ pub(crate) fn reply(text: &str, calls: &[(u64, &str, &str)]) -> RecordBody {
             opaque: Some(JsonText::parse(r#"{"z": 1,"a":1.0}"#).unwrap()),
         })
     });
-    RecordBody::Reply(ReplyRecord {
-        step: 1,
-        attempt: 1,
-        reply: Reply {
+    RecordBody::Reply(ReplyRecord::new(
+        1,
+        1,
+        Reply {
             blocks: [text].into_iter().chain(calls).collect(),
             api: "scripted".to_owned(),
             model: "model".to_owned(),
             stop_reason: StopReason::ToolCalls,
             usage: Usage::default(),
         },
-    })
+    ))
 }
 
 pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {

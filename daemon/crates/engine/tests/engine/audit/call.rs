@@ -127,7 +127,11 @@ impl Seen {
 
     /// `ask_user` and `task_complete` come after the ordinary calls.
     pub(super) fn comes_last(&self) -> bool {
-        matches!(self.tool.as_str(), "task_complete" | "ask_user" | "request_input")
-            && self.effect() == EffectClass::Control
+        self.asks() || self.tool == "task_complete" && self.effect() == EffectClass::Control
+    }
+
+    /// It asks a person.
+    pub(super) fn asks(&self) -> bool {
+        matches!(self.tool.as_str(), "ask_user" | "request_input") && self.effect() == EffectClass::Control
     }
 }

@@ -1,13 +1,13 @@
 //! One task, as recorded.
 
-use super::call::Seen;
+use super::{call::Seen, phase::Phases};
 use abide_engine::Task;
 use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
     record::{ModelRequested, NewRecord, RecordBody, TaskStarted},
-    task::{Limits, PauseReason},
+    task::{EndReason, Limits, Mode, PauseReason},
     transcript::{EffectClass, Entry},
 };
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(super) struct Run {
     gates: HashMap<QuestionId, QuestionKind>,
     /// The number of replies in its transcript, those to earlier roots included.
     replies: usize,
-    step: u32,
+    phases: Phases,
     /// The running attempt of a model call.
     request: Option<(RecordId, u32)>,
     /// A failed attempt, and when the next one may start.
@@ -51,7 +51,8 @@ struct Append {
 impl Run {
     /// `before`: replies to earlier roots.
     pub(super) fn new(head: TaskStarted, before: usize) -> Self {
-        Self { limits: head.limits, head: Some(head), replies: before, ..Self::default() }
+        let phases = Phases::new(&head);
+        Self { limits: head.limits, head: Some(head), replies: before, phases, ..Self::default() }
     }
 
     pub(super) fn begin_append(&mut self) {
@@ -119,9 +120,15 @@ impl Run {
                     "the reply is to the running request"
                 );
                 self.tokens += r.reply.usage.tokens();
-                self.calls = r.reply.calls().map(Seen::new).collect();
+                self.phases.replied(r);
+                self.calls = r.calls().map(Seen::new).collect();
                 self.replies += 1;
             }
+            RecordBody::PhaseBegan(began) => {
+                self.nothing_holds_it();
+                self.phases.began(began);
+            }
+            RecordBody::ModeChosen(chosen) => self.phases.chosen(chosen.mode),
             RecordBody::CallAssessed(p) => self.call(p.call_id).assess(p),
             RecordBody::ApprovalRequested(a) => self.call(a.call_id).request_approval(a.id),
             RecordBody::ApprovalDecided(d) => self.call(d.call_id).decide(d.approval_id, d.decision),
@@ -137,7 +144,10 @@ impl Run {
             RecordBody::QuestionAsked(q) => match q.kind {
                 QuestionKind::Agent => {
                     let early = self.calls.iter().find(|c| !c.comes_last() && !c.is_finished());
-                    assert!(early.is_none(), "a question is asked before {early:?} is finished");
+                    assert!(
+                        early.is_none() || self.asks_first(),
+                        "a question is asked before {early:?} is finished"
+                    );
                 }
                 kind => {
                     let _ = self.gates.insert(q.id, kind);
@@ -157,7 +167,10 @@ impl Run {
                 self.append.dead = self.request;
                 self.calls.iter_mut().for_each(Seen::cut);
             }
-            RecordBody::TaskEnded(_) => {
+            RecordBody::TaskEnded(end) => {
+                if end.reason == EndReason::Completed {
+                    self.phases.completed();
+                }
                 let open = self.calls.iter().find(|c| !c.is_finished());
                 assert!(open.is_none(), "every call has its result before the end: {open:?}");
                 self.append.ended = true;
@@ -182,17 +195,16 @@ impl Run {
         assert_eq!(self.request, None, "one request at a time");
         match self.failed.take() {
             Some((attempt, retry_at)) => {
-                assert_eq!((r.step, r.attempt), (self.step, attempt + 1), "attempts count up");
+                assert_eq!((r.step, r.attempt), (self.phases.step(), attempt + 1), "attempts count up");
                 assert!(at >= retry_at, "{at:?} is before {retry_at:?}");
             }
             None => {
-                assert_eq!((r.step, r.attempt), (self.step + 1, 1), "steps count up");
+                self.phases.requested(r);
                 assert!(self.limits.max_steps == 0 || r.step <= self.limits.max_steps, "a step too many");
                 let spent = self.limits.max_tokens > 0 && self.tokens >= self.limits.max_tokens;
                 assert!(!spent, "a request without the tokens for it");
             }
         }
-        self.step = r.step;
         self.request = Some((r.item, r.attempt));
     }
 
@@ -212,7 +224,13 @@ impl Run {
             running.iter().all(|c| pure && c.effect() == EffectClass::Pure),
             "{id} starts beside {running:?}"
         );
+        let asks = self.calls.iter().find(|c| c.asks() && !c.is_finished());
+        assert!(asks.is_none() || !self.asks_first(), "{id} starts before {asks:?} is answered");
         self.calls[place].start(attempt);
+    }
+
+    fn asks_first(&self) -> bool {
+        self.phases.mode() == Some(Mode::Plan)
     }
 
     /// A task is complete only if no call of the same reply failed.

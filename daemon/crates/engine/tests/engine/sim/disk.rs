@@ -9,6 +9,7 @@ use abide_engine::{Checkpoint, History, Projection, Tail, project};
 use abide_protocol::{
     RecordId, TaskId,
     record::{ClientMessage, NewRecord, RecordBody},
+    task::Mode,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -222,14 +223,30 @@ impl Life {
                 let whole = self.daemon.as_ref().is_some_and(|daemon| !daemon.draining);
                 self.audit.append(&records, &self.disk.published, whole);
                 self.check_starts(&records);
-                if records.iter().any(|record| matches!(record.body, RecordBody::ResultsDelivered(_))) {
-                    self.cover("a result delivered");
-                }
+                records.iter().for_each(|record| self.cover_record(record));
             }
             Err(e) => self.cover(&format!("{e:?}")),
         }
         if withdrawn {
             self.cover("a withdrawn append that committed");
+        }
+    }
+
+    fn cover_record(&mut self, record: &NewRecord) {
+        let mode = record.task_id.and_then(|id| self.disk.published.task(id)).map(|task| task.mode);
+        match &record.body {
+            RecordBody::ResultsDelivered(_) => self.cover("a result delivered"),
+            RecordBody::PhaseBegan(began) if began.asks => self.cover(&format!("{:?}", began.phase)),
+            RecordBody::PhaseBegan(_) => self.cover("a phase without a model call"),
+            RecordBody::Reply(reply) if !reply.calls.is_empty() => self.cover("calls read in a text"),
+            RecordBody::AgentMessage(_) => self.cover("an answer as a message"),
+            RecordBody::ModeChosen(chosen) => self.cover(&format!("auto: {:?}", chosen.mode)),
+            RecordBody::TaskEnded(end) => {
+                if let Some(mode @ (Mode::Roa | Mode::Plan)) = mode {
+                    self.cover(&format!("{mode:?}: {:?}", end.reason));
+                }
+            }
+            _ => {}
         }
     }
 

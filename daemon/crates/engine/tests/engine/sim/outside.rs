@@ -4,9 +4,13 @@ use super::{
     life::{Event, Life},
     script::End,
 };
-use crate::{audit::paired, plan::reply};
+use crate::{
+    audit::paired,
+    plan::{self, reply},
+};
 use abide_engine::{
-    Call, CallStage, EditState, Effect, Finding, History, Input, ModelFailure, Stage, Task, Traces,
+    Call, CallStage, EditState, Effect, Finding, History, Input, ModelFailure, Replied, Stage, Task, Traces,
+    Turn,
 };
 use abide_protocol::{
     CallId, RecordId, TaskId,
@@ -63,6 +67,7 @@ enum State {
 enum Work {
     Model {
         entries: Vec<Entry>,
+        turn: Turn,
         end: End,
         shown: String,
         over: bool,
@@ -103,13 +108,14 @@ impl Life {
         );
         self.outside.check_extends_previous(task, &entries);
         for entry in &entries {
-            if let Entry::Result(result) = entry {
+            for result in entry.results() {
                 self.outside.check_result(result);
             }
         }
-        let end = self.model_decides(entries.len());
+        let turn = task.turn();
+        let end = self.model_decides(turn, entries.len());
         let shown = self.pick(&["", "Half a"]).to_owned();
-        let job = self.job(effect, State::Gated, Work::Model { entries, end, shown, over: false });
+        let job = self.job(effect, State::Gated, Work::Model { entries, turn, end, shown, over: false });
         self.in_this_daemon(self.nature.pace, Event::ModelEnds(job));
         job
     }
@@ -127,9 +133,9 @@ impl Life {
     fn deliver_model_outcome(&mut self, number: u64) {
         let job = self.outside.jobs.get_mut(&number).expect("the model call has ended");
         job.state = State::Over;
-        let (effect, Work::Model { end, .. }) = (job.effect, &job.work) else { return };
-        let end = end.clone();
-        let input = self.model_outcome(effect, end);
+        let (effect, Work::Model { turn, end, .. }) = (job.effect, &job.work) else { return };
+        let (turn, end) = (*turn, end.clone());
+        let input = self.model_outcome(effect, turn, end);
         self.outcome(effect, input);
     }
 
@@ -378,7 +384,7 @@ impl Life {
         self.outside.shown.clear();
     }
 
-    fn model_outcome(&mut self, effect: Effect, end: End) -> Input {
+    fn model_outcome(&mut self, effect: Effect, turn: Turn, end: End) -> Input {
         let Effect::Model { task, item, .. } = effect else { panic!("not a model call: {effect:?}") };
         match end {
             End::Failed(failure) => {
@@ -389,13 +395,14 @@ impl Life {
             End::Replied { stop, text, plans, unassessed } => {
                 let mut mint = self.mint();
                 let ids: Vec<CallId> = plans.iter().map(|_| CallId(mint.uuid())).collect();
-                let mut assessed: Vec<_> =
-                    plans.iter().zip(&ids).map(|(plan, id)| plan.assessed(*id)).collect();
+                let mut reply = reply(stop, &text, &plans, &ids, TOKENS);
+                let reading = turn.read(&mut reply, &mut mint);
+                let mut assessed = plan::assess_all(&plans, &ids, &reading);
                 if unassessed {
                     assessed.clear();
                 }
-                let reply = reply(stop, &text, &plans, &ids, TOKENS);
-                Input::Replied { task, item, reply, assessed, traces: Traces::default() }
+                let replied = Replied { reply, reading, assessed, traces: Traces::default() };
+                Input::Replied { task, item, replied: Box::new(replied) }
             }
         }
     }
@@ -431,8 +438,15 @@ impl Outside {
             "a root task adds its prompt to the transcript"
         );
         for (was, is) in before.iter().zip(entries) {
-            let elided = matches!((was, is), (Entry::Result(was), Entry::Result(is))
-                if was.call_id == is.call_id && was.provider_id == is.provider_id && was.ok == is.ok && is.text == ELIDED);
+            let elided = was.results().len() == is.results().len()
+                && !is.results().is_empty()
+                && was.results().iter().zip(is.results()).all(|(was, is)| {
+                    was == is
+                        || was.call_id == is.call_id
+                            && was.provider_id == is.provider_id
+                            && was.ok == is.ok
+                            && is.text == ELIDED
+                });
             assert!(was == is || elided, "a sent entry changed: {was:?} became {is:?}");
         }
     }
@@ -474,7 +488,7 @@ impl Outside {
         let entries = disk.published.root().map(Task::entries).unwrap_or_default();
         let mut answered: BTreeSet<CallId> = BTreeSet::new();
         for entry in entries {
-            if let Entry::Result(result) = entry {
+            for result in entry.results() {
                 self.check_result(result);
                 answered.insert(result.call_id);
             }

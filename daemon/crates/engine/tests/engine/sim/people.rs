@@ -6,7 +6,7 @@ use super::{
     disk::AppendError,
     life::{Event, Life},
 };
-use crate::world::{facts, head};
+use crate::world::{facts, head, prompts, tool};
 use abide_engine::{Command, Fork, Refusal, Start, Task, driver};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
@@ -224,10 +224,13 @@ impl Life {
     }
 
     fn head(&mut self) -> TaskStarted {
+        use Mode as M;
+        let mode =
+            self.pick(&[M::Chat, M::Agent, M::Agent, M::Agent, M::Agent, M::Roa, M::Roa, M::Plan, M::Auto]);
         let strict = self.nature.strict_limits;
         let mut limit = |n: u64| if strict && self.one_in(2) { n } else { 0 };
         let limits = Limits {
-            max_steps: u32::try_from(limit(12)).expect("small"),
+            max_steps: u32::try_from(limit(if mode == M::Roa { 2 } else { 12 })).expect("small"),
             max_duration_secs: limit(20),
             step_delay_ms: limit(700),
             max_tokens: limit(200),
@@ -236,8 +239,8 @@ impl Life {
         };
         use RestartPolicy as R;
         let restart = self.pick(&[R::Resume, R::Resume, R::Resume, R::Ask, R::Pause]);
-        let mode = if self.one_in(8) { Mode::Chat } else { Mode::Agent };
-        TaskStarted { mode, limits, restart, ..head() }
+        let tools = if self.one_in(3) { Vec::new() } else { vec![tool()] };
+        TaskStarted { mode, limits, restart, tools, prompts: prompts(mode), ..head() }
     }
 
     fn send_request(&mut self, request: Request) {

@@ -2,8 +2,9 @@
 
 use super::life::Life;
 use crate::plan::{Plan, ask, complete, read, shell, update, write};
-use abide_engine::ModelFailure;
-use abide_protocol::{record::ModelErrorKind, transcript::StopReason};
+use abide_engine::{ModelFailure, Turn};
+use abide_protocol::{record::ModelErrorKind, task::Phase, transcript::StopReason};
+use serde_json::{Value, json};
 
 /// How a model call ends.
 #[derive(Clone)]
@@ -23,7 +24,7 @@ const MIN_OVERFLOW: usize = 6;
 
 impl Life {
     /// Draws how a model call ends; `entries` is the length of the transcript that it was sent.
-    pub(super) fn model_decides(&mut self, entries: usize) -> End {
+    pub(super) fn model_decides(&mut self, turn: Turn, entries: usize) -> End {
         if self.one_in(self.nature.model_failures) {
             return End::Failed(self.failure(entries));
         }
@@ -35,7 +36,10 @@ impl Life {
             1 if !self.nature.calm => StopReason::Refusal,
             _ => [StopReason::EndTurn, StopReason::ToolCalls][usize::from(!plans.is_empty())],
         };
-        let text = self.pick(&["", "Some words."]).to_owned();
+        let mut text = self.pick(&["", "Some words."]).to_owned();
+        if let Some(phase) = turn.phase {
+            text.push_str(&self.block(phase, &plans));
+        }
         End::Replied { stop, text, plans, unassessed: self.one_in(40) && !self.nature.calm }
     }
 
@@ -55,6 +59,35 @@ impl Life {
         // What was shown of the reply is known at its end.
         let (message, shown) = ("no".to_owned(), String::new());
         ModelFailure { kind, message, retryable, retry_after_ms, sent: true, shown }
+    }
+
+    /// The block that a phase asks for, or a bad one.
+    fn block(&mut self, phase: Phase, plans: &[Plan]) -> String {
+        let calm = self.nature.calm;
+        if !calm && self.one_in(6) {
+            return self
+                .pick(&["", "{", "{\"plan\": 3, \"finish\": \"yes\"}", "```json\n[1]\n```", "{}"])
+                .to_owned();
+        }
+        let ends = calm || self.one_in(4);
+        let block = match phase {
+            Phase::Reason => json!({ "plan": "Look.", "tools_to_consider": ["read"], "finish": ends }),
+            Phase::Observe => {
+                let answer = self.pick(&["", "", "42"]);
+                json!({ "observation": "It is so.", "should_continue": !ends, "final_answer": answer })
+            }
+            Phase::Plan => {
+                let call = |plan: &Plan| {
+                    let parameters = serde_json::from_str(&plan.arguments);
+                    json!({ "tool_name": plan.tool, "parameters": parameters.unwrap_or(Value::Null) })
+                };
+                let calls: Vec<Value> = plans.iter().filter(|_| !calm).map(call).collect();
+                let question = (!calm && self.one_in(5)).then_some("Which one?");
+                json!({ "reasoning": "So.", "tool_calls": calls, "question": question, "is_complete": ends })
+            }
+            Phase::Act => return String::new(),
+        };
+        if self.one_in(2) { format!("```json\n{block}\n```") } else { block.to_string() }
     }
 
     fn plan(&mut self) -> Plan {

@@ -1,0 +1,109 @@
+//! `plan`: each step asks the model for a plan, a JSON object with the step's calls. It works with models that cannot call tools.
+//!
+//! The calls are not in the provider's reply, so their results go back to the model as one note.
+
+use super::{Action, Answer, Rules, agent};
+use crate::{
+    control::{ASK_USER, SEND_UPDATE, TASK_COMPLETE},
+    prompt::template::{self, Value},
+    reading::{self, Reading},
+    task::{Last, Task},
+};
+use abide_protocol::{
+    JsonText,
+    shape::{OutputSchema, RequestShape, ToolUse},
+    task::Phase,
+    transcript::{EffectClass, Reply, StopReason, ToolSpec},
+};
+use serde_json::json;
+use std::{collections::BTreeMap, sync::Arc};
+
+const MALFORMED: &str = "Your last reply was not a plan with something to do. Reply with one JSON object as described: `tool_calls` with \
+    the next calls, or a `question`, or `is_complete` set to true.";
+const CUT: &str = "Your last reply was cut at the length limit, so its plan was not carried out. Reply with a shorter plan.";
+
+pub(super) struct Plan;
+
+impl Rules for Plan {
+    fn next(&self, task: &Task) -> Action {
+        match &task.last {
+            Last::Start | Last::Nudged | Last::Skipped | Last::Results { complete: None } => {
+                Action::Think { phase: Some(Phase::Plan), begins_step: true }
+            }
+            Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(summary)),
+            Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
+            Last::Text { text, stop: StopReason::Length, .. } if task.cut_streak >= agent::CUT_STREAK => {
+                Action::Finish(Answer::of(text))
+            }
+            Last::Text { stop: StopReason::Length, .. } => Action::Nudge(CUT),
+            Last::Text { text, .. } if task.text_streak >= agent::TEXT_STREAK => {
+                Action::Finish(Answer::of(text))
+            }
+            Last::Text { .. } => Action::Nudge(MALFORMED),
+        }
+    }
+
+    fn note(&self, task: &Task, phase: Phase) -> Option<String> {
+        let template = task.head.prompts.get(phase.name())?;
+        let step = (task.step + 1).to_string();
+        let values = [
+            Value { name: "user_question", text: &task.head.original_prompt },
+            Value { name: "files_manifest", text: &task.files.list() },
+            Value { name: "step", text: &step },
+        ];
+        Some(template::fill(template, &values))
+    }
+
+    fn shape(&self, _: Option<Phase>) -> RequestShape {
+        RequestShape { tools: ToolUse::Forbidden, output_schema: Some(Arc::new(schema())) }
+    }
+
+    fn read(&self, _: Option<Phase>, reply: &Reply) -> Reading {
+        if reply.stop_reason == StopReason::Length {
+            Reading::default()
+        } else {
+            reading::plan(&reply.text())
+        }
+    }
+
+    fn control_tools(&self) -> &'static [&'static str] {
+        &[TASK_COMPLETE, ASK_USER, SEND_UPDATE]
+    }
+
+    fn templates(&self) -> BTreeMap<Phase, &'static str> {
+        BTreeMap::from([(Phase::Plan, include_str!("../prompt/agent_plan_prompt.md"))])
+    }
+
+    fn asks_first(&self) -> bool {
+        true
+    }
+
+    fn declares_tools(&self) -> bool {
+        false
+    }
+}
+
+/// The JSON Schema of a plan. [`reading::plan`] reads more leniently.
+fn schema() -> OutputSchema {
+    let call = json!({
+        "type": "object",
+        "properties": { "tool_name": { "type": "string" }, "parameters": { "type": "object" } },
+        "required": ["tool_name", "parameters"]
+    });
+    let plan = json!({
+        "type": "object",
+        "properties": {
+            "reasoning": { "type": "string" },
+            "tool_calls": { "type": "array", "items": call },
+            "question": { "type": ["string", "null"] },
+            "is_complete": { "type": "boolean" }
+        },
+        "required": ["reasoning", "tool_calls", "question", "is_complete"]
+    });
+    OutputSchema { name: "plan".to_owned(), schema: JsonText::from(plan) }
+}
+
+/// The tools that a plan may call. Questions and the end of the task have fields of their own.
+pub(crate) fn offered(tools: &[ToolSpec]) -> impl Iterator<Item = &ToolSpec> {
+    tools.iter().filter(|tool| tool.effect != EffectClass::Control || tool.name == SEND_UPDATE)
+}

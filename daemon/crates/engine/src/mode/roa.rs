@@ -1,0 +1,97 @@
+//! `roa`: reason, act, observe. A step is one pass of the three phases, and begins with reason. All three are recorded in every step.
+
+use super::{Action, Answer, Rules};
+use crate::{
+    control::{REQUEST_INPUT, SEND_UPDATE},
+    prompt::template::{self, Value},
+    reading::{self, Reading},
+    task::{Last, Task},
+};
+use abide_protocol::{
+    shape::{RequestShape, ToolUse},
+    task::Phase,
+    transcript::{EffectClass, Reply, StopReason},
+};
+use std::collections::BTreeMap;
+
+pub(super) struct Roa;
+
+impl Rules for Roa {
+    fn next(&self, task: &Task) -> Action {
+        if matches!(task.last, Last::Text { stop: StopReason::Refusal, .. }) {
+            return Action::Refused;
+        }
+        match task.pass.phase {
+            Some(Phase::Reason) if task.pass.reason.finish || !has_tools(task) => Action::Skip(Phase::Act),
+            Some(Phase::Reason) => think(Phase::Act),
+            Some(Phase::Act) => think(Phase::Observe),
+            Some(Phase::Observe) if is_over(task) => Action::Finish(answer(task)),
+            Some(_) | None => Action::Think { phase: Some(Phase::Reason), begins_step: true },
+        }
+    }
+
+    fn note(&self, task: &Task, phase: Phase) -> Option<String> {
+        let template = task.head.prompts.get(phase.name())?;
+        let step = task.step.to_string();
+        let values = [
+            Value { name: "user_question", text: &task.head.original_prompt },
+            Value { name: "files_manifest", text: &task.files.list() },
+            Value { name: "last_observation", text: &task.pass.observe.observation },
+            Value { name: "tool_summaries", text: &task.pass.results.join("\n") },
+            Value { name: "step", text: &step },
+        ];
+        Some(template::fill(template, &values))
+    }
+
+    fn shape(&self, phase: Option<Phase>) -> RequestShape {
+        let tools = if phase == Some(Phase::Act) { ToolUse::Allowed } else { ToolUse::Forbidden };
+        RequestShape { tools, output_schema: None }
+    }
+
+    fn read(&self, phase: Option<Phase>, reply: &Reply) -> Reading {
+        match phase {
+            Some(Phase::Reason) => reading::reason(&reply.text()),
+            Some(Phase::Observe) => reading::observe(&reply.text()),
+            _ => Reading::default(),
+        }
+    }
+
+    fn answer_at_limit(&self, task: &Task) -> Answer {
+        answer(task)
+    }
+
+    fn control_tools(&self) -> &'static [&'static str] {
+        &[REQUEST_INPUT, SEND_UPDATE]
+    }
+
+    fn templates(&self) -> BTreeMap<Phase, &'static str> {
+        BTreeMap::from([
+            (Phase::Reason, include_str!("../prompt/agent_reason_prompt.md")),
+            (Phase::Act, include_str!("../prompt/agent_act_prompt.md")),
+            (Phase::Observe, include_str!("../prompt/agent_observe_prompt.md")),
+        ])
+    }
+}
+
+const fn think(phase: Phase) -> Action {
+    Action::Think { phase: Some(phase), begins_step: false }
+}
+
+/// Whether the task has a tool that is not a control tool: without one, act would have nothing to do.
+fn has_tools(task: &Task) -> bool {
+    task.head.tools.iter().any(|tool| tool.effect != EffectClass::Control)
+}
+
+/// Whether the pass that has just been observed is the last one.
+fn is_over(task: &Task) -> bool {
+    let observed = &task.pass.observe;
+    task.pass.reason.finish || !observed.should_continue || !observed.final_answer.trim().is_empty()
+}
+
+/// The final answer, else the last observation, else the text that was shown with it.
+fn answer(task: &Task) -> Answer {
+    let observed = &task.pass.observe;
+    let texts = [&observed.final_answer, &observed.observation, &task.pass.shown];
+    let text = texts.into_iter().find(|text| !text.trim().is_empty());
+    Answer { text: text.cloned(), is_message: text.is_some_and(|text| text.trim() != task.pass.shown.trim()) }
+}

@@ -1,0 +1,41 @@
+//! A model call's place in its task's loop.
+
+use super::rules;
+use crate::{mint::Mint, reading::Reading};
+use abide_protocol::{
+    CallId,
+    shape::{RequestShape, ToolUse},
+    task::{Mode, Phase},
+    transcript::{Block, Reply, StopReason},
+};
+
+/// The mode and the phase of a model call. They decide the shape of its request and what is read in its reply, for all attempts alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    pub mode: Mode,
+    pub phase: Option<Phase>,
+}
+
+impl Turn {
+    #[must_use]
+    pub fn shape(self) -> RequestShape {
+        rules(self.mode).shape(self.phase)
+    }
+
+    /// Reads a reply before it is recorded: drops calls that do not count, and finds what the mode asks for in its text.
+    pub fn read(self, reply: &mut Reply, mint: &mut Mint) -> Reading {
+        let is_call = |block: &Block| matches!(block, Block::Call(_));
+        // The last call of a cut reply may be incomplete, and all are dropped. In a phase without tools no call was asked for.
+        let drops = reply.stop_reason == StopReason::Length || self.shape().tools == ToolUse::Forbidden;
+        let cut = drops && reply.blocks.iter().any(is_call);
+        if cut {
+            reply.blocks.retain(|block| !is_call(block));
+        }
+        let mut reading = rules(self.mode).read(self.phase, reply);
+        reading.mode = rules(self.mode).chosen(reply, cut);
+        for call in &mut reading.calls {
+            call.id = CallId(mint.uuid());
+        }
+        reading
+    }
+}

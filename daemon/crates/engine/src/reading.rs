@@ -1,0 +1,103 @@
+//! What a mode reads in the text of a model's reply: a control block, the text that people see, and calls.
+//!
+//! A reply is read once, before it is recorded, and what was read is recorded with it. A model may write anything: a field of the
+//! wrong type takes its default, and a text without a block is free text.
+
+mod block;
+
+use abide_protocol::{
+    CallId,
+    record::{ControlBlock, ObserveBlock, ReasonBlock},
+    task::Mode,
+    transcript::CallBlock,
+};
+use block::Block;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::control::{ASK_USER, TASK_COMPLETE};
+
+/// The most calls in a plan. A longer list is no plan.
+const MAX_CALLS: usize = 32;
+
+/// What was read in a reply.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    pub control: Option<ControlBlock>,
+    /// The text that people see; `None`: the reply's own.
+    pub text: Option<String>,
+    pub calls: Vec<CallBlock>,
+    /// The mode that the reply has decided.
+    pub mode: Option<Mode>,
+}
+
+/// Reads a reply of phase `reason`. If there is no text beside the block, people see its plan.
+pub(crate) fn reason(text: &str) -> Reading {
+    let Some(block) = Block::find(text, &["plan", "tools_to_consider", "finish"]) else {
+        return Reading::default();
+    };
+    let read = ReasonBlock {
+        plan: block.text("plan"),
+        tools_to_consider: block
+            .list("tools_to_consider")
+            .iter()
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect(),
+        finish: block.flag("finish").unwrap_or_default(),
+    };
+    let text = block.around_or(&read.plan);
+    Reading { control: Some(ControlBlock::Reason(read)), text: Some(text), ..Reading::default() }
+}
+
+/// Reads a reply of phase `observe`. If there is no text beside the block, people see its observation.
+pub(crate) fn observe(text: &str) -> Reading {
+    let Some(block) = Block::find(text, &["observation", "should_continue", "final_answer"]) else {
+        return Reading::default();
+    };
+    let read = ObserveBlock {
+        observation: block.text("observation"),
+        should_continue: block.flag("should_continue").unwrap_or(true),
+        final_answer: block.text("final_answer"),
+    };
+    let text = block.around_or(&read.observation);
+    Reading { control: Some(ControlBlock::Observe(read)), text: Some(text), ..Reading::default() }
+}
+
+/// Reads a plan: its question, then its calls, then its end. People see its reasoning. A plan that asks is not complete: what it would
+/// end with does not know the answer.
+pub(crate) fn plan(text: &str) -> Reading {
+    let Some(block) = Block::find(text, &["reasoning", "tool_calls", "question", "is_complete"]) else {
+        return Reading::default();
+    };
+    let (reasoning, question, listed) =
+        (block.text("reasoning"), block.text("question"), block.list("tool_calls"));
+    if listed.len() > MAX_CALLS {
+        return Reading::default();
+    }
+    let mut calls = Vec::new();
+    let asks = !question.trim().is_empty();
+    if asks {
+        calls.push(call(ASK_USER, serde_json::json!({ "question": question }).to_string()));
+    }
+    for planned in listed {
+        let name = planned.get("tool_name").and_then(Value::as_str).unwrap_or_default();
+        let arguments = planned.get("parameters").map_or_else(|| "{}".to_owned(), Value::to_string);
+        calls.push(call(name, arguments));
+    }
+    if !asks && block.flag("is_complete").unwrap_or_default() {
+        let summary = if reasoning.trim().is_empty() { "Done." } else { &reasoning };
+        calls.push(call(TASK_COMPLETE, serde_json::json!({ "summary": summary }).to_string()));
+    }
+    Reading { text: Some(block.around_or(&reasoning)), calls, ..Reading::default() }
+}
+
+/// Its id is given by [`crate::Turn::read`].
+fn call(tool: &str, arguments: String) -> CallBlock {
+    CallBlock {
+        id: CallId(Uuid::nil()),
+        provider_id: String::new(),
+        tool: tool.to_owned(),
+        arguments,
+        opaque: None,
+    }
+}

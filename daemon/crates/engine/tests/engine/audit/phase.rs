@@ -1,0 +1,92 @@
+//! The phases of one task, as recorded: their order in each mode, and what may be in them.
+
+use abide_protocol::{
+    record::{ControlBlock, ModelRequested, PhaseBegan, ReplyRecord, TaskStarted},
+    task::{Mode, Phase},
+    transcript::EffectClass,
+};
+
+#[derive(Default)]
+pub(super) struct Phases {
+    mode: Option<Mode>,
+    has_tools: bool,
+    /// The newest phase.
+    phase: Option<Phase>,
+    /// It has begun, and the model has not been asked yet.
+    begun: Option<PhaseBegan>,
+    /// The step's reason phase has found nothing left to do.
+    finish: bool,
+    step: u32,
+}
+
+impl Phases {
+    pub(super) fn new(head: &TaskStarted) -> Self {
+        let has_tools = head.tools.iter().any(|tool| tool.effect != EffectClass::Control);
+        Self { mode: Some(head.mode), has_tools, ..Self::default() }
+    }
+
+    pub(super) fn mode(&self) -> Option<Mode> {
+        self.mode
+    }
+
+    pub(super) fn step(&self) -> u32 {
+        self.step
+    }
+
+    pub(super) fn began(&mut self, began: &PhaseBegan) {
+        use Phase::{Act, Observe, Plan, Reason};
+        assert_eq!(self.begun, None, "a phase begins before the one before has asked");
+        let follows = match (self.mode, self.phase, began.phase) {
+            (Some(Mode::Roa), None | Some(Observe), Reason) | (Some(Mode::Plan), None | Some(Plan), Plan) => {
+                1
+            }
+            (Some(Mode::Roa), Some(Reason), Act) | (Some(Mode::Roa), Some(Act), Observe) => 0,
+            other => panic!("this phase cannot follow: {other:?}"),
+        };
+        assert_eq!(began.step, self.step + follows, "a step grows only with the phase that begins it");
+        let skips = began.phase == Act && (self.finish || !self.has_tools);
+        assert_eq!(began.asks, !skips, "only an act phase without work makes no call");
+        if began.phase == Reason {
+            self.finish = false;
+        }
+        (self.phase, self.step) = (Some(began.phase), began.step);
+        self.begun = Some(began.clone()).filter(|began| began.asks);
+    }
+
+    /// The first attempt of a model call.
+    pub(super) fn requested(&mut self, r: &ModelRequested) {
+        match self.begun.take() {
+            Some(began) => assert_eq!((r.step, r.attempt, r.phase), (began.step, 1, Some(began.phase))),
+            None => {
+                assert_eq!((r.step, r.attempt, r.phase), (self.step + 1, 1, None), "steps count up");
+                let phaseless = matches!(self.mode, Some(Mode::Chat | Mode::Agent | Mode::Auto));
+                assert!(phaseless, "a request of {:?} outside of a phase", self.mode);
+            }
+        }
+        self.step = r.step;
+    }
+
+    pub(super) fn replied(&mut self, r: &ReplyRecord) {
+        assert_eq!(r.phase, self.phase, "a reply belongs to the newest phase");
+        let forbids = matches!(self.phase, Some(Phase::Reason | Phase::Observe | Phase::Plan));
+        assert!(!forbids || r.reply.calls().count() == 0, "a call in a phase without tools");
+        assert!(
+            self.phase == Some(Phase::Plan) || r.calls.is_empty(),
+            "only a plan's calls are read in text"
+        );
+        if let Some(ControlBlock::Reason(block)) = &r.control {
+            self.finish = block.finish;
+        }
+    }
+
+    pub(super) fn chosen(&mut self, mode: Mode) {
+        assert_eq!(self.mode, Some(Mode::Auto), "only `auto` finds out its mode, once");
+        assert!(matches!(mode, Mode::Chat | Mode::Agent));
+        self.mode = Some(mode);
+    }
+
+    pub(super) fn completed(&self) {
+        assert!(self.mode != Some(Mode::Roa) || self.phase == Some(Phase::Observe), "observe ends the task");
+        assert_ne!(self.mode, Some(Mode::Auto), "the first reply decides the mode");
+    }
+}

@@ -1,0 +1,269 @@
+//! The modes with phases, and `auto`.
+
+use crate::{
+    plan::{Plan, ask, complete, read},
+    world::{World, prompts, tool},
+};
+use abide_protocol::{
+    CallId,
+    record::{PhaseBegan, RecordBody},
+    task::{EndReason, Mode, Phase, Status},
+    transcript::{Entry, StopReason},
+};
+
+const GO_ON: &str = r#"{"observation": "Half of it.", "should_continue": true, "final_answer": ""}"#;
+
+fn started(mode: Mode) -> World {
+    World::started_with(|head| {
+        (head.mode, head.prompts, head.tools) = (mode, prompts(mode), vec![tool()]);
+    })
+}
+
+/// A word for each phase begun, with its step; `-`: without a model call.
+fn phases(w: &World) -> Vec<String> {
+    let word = |began: &PhaseBegan| {
+        format!("{} {}{}", began.step, began.phase.name(), if began.asks { "" } else { "-" })
+    };
+    w.records
+        .iter()
+        .filter_map(|r| if let RecordBody::PhaseBegan(began) = &r.body { Some(word(began)) } else { None })
+        .collect()
+}
+
+fn phase(w: &World) -> Option<Phase> {
+    w.seen().phase
+}
+
+/// The texts of the task's messages, as people see them.
+fn said(w: &World) -> Vec<String> {
+    w.records
+        .iter()
+        .filter_map(|record| match &record.body {
+            RecordBody::Reply(reply) => Some(reply.shown()),
+            RecordBody::AgentMessage(message) => Some(message.text.clone()),
+            RecordBody::Notice(notice) => Some(notice.text.clone()),
+            _ => None,
+        })
+        .filter(|text| !text.is_empty())
+        .collect()
+}
+
+/// The last note to the model.
+fn note(w: &World) -> &str {
+    let note =
+        w.task().entries().iter().rev().find_map(|e| if let Entry::Note(n) = e { Some(n) } else { None });
+    note.expect("a note")
+}
+
+/// Replies in the three phases of one step.
+fn pass(w: &mut World, reason: &str, act: &[Plan], observe: &str) -> Vec<CallId> {
+    w.reply(reason, &[]);
+    let calls = w.reply("", act);
+    for call in &calls {
+        w.finish(*call, true);
+    }
+    w.reply(observe, &[]);
+    calls
+}
+
+#[test]
+fn a_step_of_roa_reasons_acts_and_observes() {
+    let mut w = started(Mode::Roa);
+    assert_eq!((phase(&w), w.seen().step_count), (Some(Phase::Reason), 1));
+    w.reply(
+        "I look.\n```json\n{\"plan\": \"Look.\", \"tools_to_consider\": [\"read\"], \"finish\": false}\n```",
+        &[],
+    );
+    assert_eq!(phase(&w), Some(Phase::Act));
+    let calls = w.reply("", &[read("1"), read("2")]);
+    assert_eq!((phase(&w), w.status()), (Some(Phase::Act), Status::ToolExecuting));
+    w.finish(calls[1], true);
+    assert_eq!(phase(&w), Some(Phase::Act), "all results come first");
+    w.finish(calls[0], true);
+    assert_eq!(phase(&w), Some(Phase::Observe));
+    assert!(note(&w).contains("Tool read: fine\nTool read: fine"), "{}", note(&w));
+    w.reply(GO_ON, &[]);
+    assert_eq!((phase(&w), w.seen().step_count), (Some(Phase::Reason), 2));
+    assert!(note(&w).contains("Last observation: Half of it."), "{}", note(&w));
+    w.reply("Enough.\n{\"finish\": true}", &[]);
+    w.reply(r#"{"observation": "All.", "should_continue": true, "final_answer": "42"}"#, &[]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("42")));
+    assert_eq!(said(&w), ["I look.", "Half of it.", "Enough.", "All.", "42"]);
+    assert_eq!(phases(&w), ["1 reason", "1 act", "1 observe", "2 reason", "2 act-", "2 observe"]);
+    assert_eq!(
+        w.transcript(),
+        [
+            "user", "note", "reply", "note", "reply", "read:ok", "read:ok", "note", "reply", "note", "reply",
+            "note", "reply"
+        ]
+    );
+}
+
+#[test]
+fn what_ends_roa_and_with_which_words() {
+    let fence = |block: &str| format!("So it is.\n```json\n{block}\n```");
+    // Reason, observe, the summary; `None`: it goes on.
+    let table = [
+        ("", GO_ON.to_owned(), None),
+        ("", "Free text.".to_owned(), None),
+        ("", r#"{"should_continue": "no"}"#.to_owned(), None),
+        ("", r#"{"observation": "Done.", "should_continue": false}"#.to_owned(), Some("Done.")),
+        ("", fence(r#"{"should_continue": false}"#), Some("So it is.")),
+        ("", fence(r#"{"observation": "o", "final_answer": "f"}"#), Some("f")),
+        (r#"{"finish": true}"#, "Free text.".to_owned(), Some("Free text.")),
+        (r#"{"finish": true}"#, GO_ON.to_owned(), Some("Half of it.")),
+        (r#"{"finish": "true"}"#, GO_ON.to_owned(), None),
+    ];
+    for (reason, observe, summary) in table {
+        let mut w = started(Mode::Roa);
+        w.reply(reason, &[]);
+        if phase(&w) == Some(Phase::Act) {
+            w.reply("", &[]);
+        }
+        w.reply(&observe, &[]);
+        assert_eq!(w.summary(), summary, "{reason} {observe}");
+        assert_eq!(w.end(), summary.map(|_| EndReason::Completed), "{reason} {observe}");
+        // The answer is said once.
+        if let Some(summary) = summary {
+            assert_eq!(said(&w).iter().filter(|text| *text == summary).count(), 1, "{:?}", said(&w));
+        }
+    }
+}
+
+#[test]
+fn roa_says_its_last_observation_at_the_step_limit() {
+    let mut w = World::started_with(|head| {
+        (head.mode, head.prompts, head.tools) = (Mode::Roa, prompts(Mode::Roa), vec![tool()]);
+        head.limits.max_steps = 2;
+    });
+    pass(&mut w, "{}", &[read("1")], GO_ON);
+    assert!(w.is_thinking());
+    pass(&mut w, "{}", &[read("2")], GO_ON);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::StepLimit), Some("Half of it.")));
+    assert_eq!(w.notice(), Some("I have reached the maximum number of steps. Stopping here."));
+    assert_eq!(w.seen().step_count, 2);
+}
+
+#[test]
+fn without_a_tool_roa_reasons_and_observes() {
+    let mut w = World::started_with(|head| (head.mode, head.prompts) = (Mode::Roa, prompts(Mode::Roa)));
+    w.reply("{}", &[]);
+    assert_eq!(phases(&w), ["1 reason", "1 act-", "1 observe"]);
+}
+
+#[test]
+fn a_call_in_a_phase_without_tools_is_dropped() {
+    let mut w = started(Mode::Roa);
+    w.reply("I just do it.", &[read("1")]);
+    assert_eq!(phase(&w), Some(Phase::Act));
+    w.reply("", &[]);
+    w.reply("And again.", &[read("1")]);
+    assert_eq!(w.count(|body| matches!(body, RecordBody::CallAssessed(_))), 0);
+}
+
+#[test]
+fn an_answer_is_there_before_roa_observes() {
+    let mut w = started(Mode::Roa);
+    w.reply("{}", &[]);
+    w.reply("", &[ask("Which one?")]);
+    assert_eq!((w.status(), phase(&w)), (Status::WaitingUser, Some(Phase::Act)));
+    let question = w.question().id;
+    w.answer(question, Some("the blue one")).expect("it is open");
+    assert_eq!(phase(&w), Some(Phase::Observe));
+    assert!(note(&w).contains("the blue one"), "{}", note(&w));
+}
+
+#[test]
+fn a_crash_in_each_phase_repeats_that_phase_alone() {
+    let mut w = started(Mode::Roa);
+    w.restart();
+    assert_eq!((phase(&w), w.seen().step_count), (Some(Phase::Reason), 1));
+    w.reply("{}", &[]);
+    w.restart();
+    assert_eq!(phase(&w), Some(Phase::Act));
+    let calls = w.reply("", &[read("1")]);
+    w.restart();
+    w.finish(calls[0], true);
+    w.restart();
+    assert_eq!(phase(&w), Some(Phase::Observe));
+    w.reply(GO_ON, &[]);
+    assert_eq!(phases(&w), ["1 reason", "1 act", "1 observe", "2 reason"]);
+}
+
+fn plan_of(calls: &[Plan], question: Option<&str>, is_complete: bool) -> String {
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|plan| {
+            let parameters: serde_json::Value = serde_json::from_str(&plan.arguments).expect("JSON");
+            serde_json::json!({ "tool_name": plan.tool, "parameters": parameters })
+        })
+        .collect();
+    serde_json::json!({ "reasoning": "So.", "tool_calls": calls, "question": question, "is_complete": is_complete })
+        .to_string()
+}
+
+#[test]
+fn a_plan_is_carried_out_and_its_results_come_back_as_one_entry() {
+    let mut w = started(Mode::Plan);
+    assert_eq!(phase(&w), Some(Phase::Plan));
+    let calls = w.reply(&plan_of(&[read("1"), read("2")], None, false), &[]);
+    calls.iter().for_each(|call| w.finish(*call, true));
+    assert_eq!(w.seen().step_count, 2);
+    w.reply(&plan_of(&[], None, true), &[]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("So.")));
+    assert_eq!(w.transcript(), ["user", "note", "reply", "results:2", "note", "reply", "results:1"]);
+    let Some(Entry::Results(results)) = w.task().entries().get(3) else { panic!("results") };
+    assert_eq!(results[0].text, "Result of read:\nfine");
+    assert_eq!(said(&w), ["So.", "So."], "nobody sees the JSON");
+}
+
+#[test]
+fn a_plans_question_comes_before_its_calls() {
+    let mut w = started(Mode::Plan);
+    let calls = w.reply(&plan_of(&[read("1")], Some("Which one?"), true), &[]);
+    assert_eq!((w.status(), w.starts(calls[1])), (Status::WaitingUser, 0));
+    let question = w.question();
+    assert_eq!(question.text, "Which one?");
+    w.answer(question.id, Some("this")).expect("it is open");
+    w.finish(calls[1], true);
+    assert_eq!((w.end(), calls.len()), (None, 2), "a plan that asks is not complete");
+}
+
+#[test]
+fn a_plan_is_not_complete_beside_a_failed_call() {
+    let mut w = started(Mode::Plan);
+    let calls = w.reply(&plan_of(&[read("1")], None, true), &[]);
+    w.finish(calls[0], false);
+    assert_eq!((w.end(), w.seen().step_count), (None, 2));
+}
+
+#[test]
+fn a_reply_that_is_no_plan_is_nudged_and_the_third_in_a_row_ends_the_task() {
+    let nothing = r#"{"reasoning": "Hm.", "tool_calls": [], "question": null, "is_complete": false}"#;
+    let mut w = started(Mode::Plan);
+    w.reply("I do not know.", &[]);
+    assert!(note(&w).starts_with("Step 2."), "the nudge stands before the next step's note");
+    w.reply(nothing, &[]);
+    w.reply("Well.", &[complete("done")]);
+    assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("Well.")));
+}
+
+#[test]
+fn auto_is_a_chat_if_its_first_reply_has_no_call_and_else_an_agent() {
+    let mut chat = started(Mode::Auto);
+    assert_eq!(chat.seen().mode, Mode::Auto);
+    chat.reply("Hello.", &[]);
+    assert_eq!((chat.end(), chat.seen().mode), (Some(EndReason::Completed), Mode::Chat));
+
+    let mut agent = started(Mode::Auto);
+    let calls = agent.reply("I look.", &[read("1")]);
+    assert_eq!(agent.seen().mode, Mode::Agent);
+    agent.finish(calls[0], true);
+    agent.reply("Text alone.", &[]);
+    assert_eq!(agent.end(), None);
+    assert_eq!(agent.count(|body| matches!(body, RecordBody::ModeChosen(_))), 1);
+
+    let mut cut = started(Mode::Auto);
+    cut.reply_as(StopReason::Length, "I wri", &[read("1")]);
+    assert_eq!((cut.end(), cut.seen().mode), (None, Mode::Agent), "its call was cut");
+}

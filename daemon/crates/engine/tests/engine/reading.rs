@@ -1,0 +1,112 @@
+//! What is read in a model's text.
+
+use crate::plan::reply;
+use abide_engine::{Mint, Reading, Turn};
+use abide_protocol::{
+    record::{ControlBlock, ObserveBlock, ReasonBlock},
+    task::{Mode, Phase},
+    transcript::StopReason,
+};
+
+fn read(mode: Mode, phase: Phase, text: &str) -> Reading {
+    let mut reply = reply(StopReason::EndTurn, text, &[], &[], 0);
+    Turn { mode, phase: Some(phase) }.read(&mut reply, &mut Mint::new(crate::world::DAWN, 1))
+}
+
+fn reason(text: &str) -> Option<(String, bool, Option<String>)> {
+    let reading = read(Mode::Roa, Phase::Reason, text);
+    let Some(ControlBlock::Reason(ReasonBlock { plan, finish, .. })) = reading.control else {
+        assert_eq!(reading, Reading::default());
+        return None;
+    };
+    Some((plan, finish, reading.text))
+}
+
+#[test]
+fn the_last_fence_or_else_the_last_object_is_the_block() {
+    let found = |plan: &str, finish, shown: &str| Some((plan.to_owned(), finish, Some(shown.to_owned())));
+    let table = [
+        // A fence.
+        ("Yes.\n```json\n{\"plan\": \"a\", \"finish\": true}\n```\n", found("a", true, "Yes.")),
+        (
+            "```json\n{\"plan\": \"a\"}\n```\nand\n```json\n{\"plan\": \"b\"}\n```",
+            found("b", false, "```json\n{\"plan\": \"a\"}\n```\nand"),
+        ),
+        ("One.\n```json\n{\"plan\": \"a\"}\n```\nTwo.", found("a", false, "One.\n\nTwo.")),
+        ("```json\n{\"plan\": \"cut off\"}", found("cut off", false, "cut off")),
+        // An object.
+        ("{\"plan\": \"a\"}", found("a", false, "a")),
+        ("Say {\"x\": 1} and {\"plan\": \"a\"} here", found("a", false, "Say {\"x\": 1} and\n\nhere")),
+        ("A brace { and {\"plan\": \"{\\\"\"}", found("{\"", false, "A brace { and")),
+        ("{\"plan\": {\"plan\": \"inner\"}, \"finish\": true}", found("", true, "")),
+        // The block is in the text, beside a fence that is none.
+        ("{\"plan\": \"a ```json b\"}", found("a ```json b", false, "a ```json b")),
+        ("{\"plan\": \"a\"}\n```json\n[1]\n```", found("a", false, "```json\n[1]\n```")),
+        // Wrong fields take their default, and of equal names the last one counts.
+        ("{\"plan\": 3, \"finish\": \"yes\"}", found("", false, "")),
+        ("{\"plan\": \"a\", \"plan\": \"b\"}", found("b", false, "b")),
+        // No block.
+        ("", None),
+        ("Just words.", None),
+        ("{\"plan\": ", None),
+        ("{}", None),
+        ("{\"other\": 1}", None),
+        ("```json\n[1]\n```", None),
+    ];
+    for (text, expected) in table {
+        assert_eq!(reason(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn an_observation_goes_on_unless_it_says_otherwise() {
+    let reading = read(
+        Mode::Roa,
+        Phase::Observe,
+        "{\"observation\": \"o\", \"should_continue\": 0, \"final_answer\": null}",
+    );
+    let expected = ObserveBlock { observation: "o".to_owned(), ..ObserveBlock::default() };
+    assert!(expected.should_continue);
+    assert_eq!(reading.control, Some(ControlBlock::Observe(expected)));
+}
+
+#[test]
+fn a_huge_or_a_deep_block_is_free_text() {
+    let huge = format!("{{\"plan\": \"{}\"}}", "x".repeat(1 << 20));
+    let deep = format!("{{\"plan\": {}1{}}}", "[".repeat(1000), "]".repeat(1000));
+    let unclosed = "{\"plan\": ".repeat(20_000);
+    for text in [huge, deep, unclosed] {
+        assert_eq!(reason(&text), None);
+    }
+}
+
+#[test]
+fn a_plans_calls_are_read_in_order() {
+    let table = [
+        (
+            r#"{"tool_calls": [{"tool_name": "read", "parameters": {"path": "a"}}], "is_complete": true, "reasoning": "So."}"#,
+            vec![("read", r#"{"path":"a"}"#), ("task_complete", r#"{"summary":"So."}"#)],
+        ),
+        (
+            r#"{"question": "Which?", "tool_calls": [{"tool_name": "read"}], "is_complete": true}"#,
+            vec![("ask_user", r#"{"question":"Which?"}"#), ("read", "{}")],
+        ),
+        (r#"{"is_complete": true}"#, vec![("task_complete", r#"{"summary":"Done."}"#)]),
+        (
+            r#"{"question": " ", "tool_calls": [{"tool_name": 1, "parameters": "x"}, 7]}"#,
+            vec![("", "\"x\""), ("", "{}")],
+        ),
+        (r#"{"question": null, "tool_calls": {}}"#, vec![]),
+        ("No plan.", vec![]),
+    ];
+    for (text, expected) in table {
+        let reading = read(Mode::Plan, Phase::Plan, text);
+        let calls: Vec<_> =
+            reading.calls.iter().map(|call| (call.tool.as_str(), call.arguments.as_str())).collect();
+        assert_eq!(calls, expected, "{text}");
+    }
+    let call = r#"{"tool_name": "read", "parameters": {}}"#;
+    let many = |n: usize| format!(r#"{{"tool_calls": [{}]}}"#, vec![call; n].join(","));
+    assert_eq!(read(Mode::Plan, Phase::Plan, &many(32)).calls.len(), 32);
+    assert_eq!(read(Mode::Plan, Phase::Plan, &many(33)), Reading::default());
+}
