@@ -187,10 +187,10 @@ impl Window<'_> {
         wait::wait_until("the card to take keys", async || self.logged(takes_keys) > before).await;
     }
 
-    /// Picks the choice with this number, from 1.
+    /// Answers with the choice of this number, from 1: the digit picks it, Enter answers.
     pub async fn choose(&self, number: usize) {
         self.to_card().await;
-        self.press(&[&number.to_string()]).await;
+        self.press(&[&number.to_string(), "Return"]).await;
     }
 
     /// Stops the task: one Escape leaves the input, two stop.
