@@ -29,7 +29,7 @@ pub(super) struct Printer {
     has_begun: bool,
     /// The reply that is being printed.
     current: Option<Reply>,
-    /// The last reply that broke while it was printed. If the task ends before the next attempt, its text becomes a message.
+    /// The last reply that broke while it was printed. If the task ends before the next attempt has text, this text becomes a message.
     broken: Option<Reply>,
     /// Messages and events up to this cursor were printed.
     printed_to: Seq,
@@ -202,9 +202,7 @@ impl Printer {
 
     /// Whether the message is of the broken reply, whose text was printed when it came.
     fn is_printed_already(&self, partial: &Message) -> bool {
-        self.broken.as_ref().is_some_and(|broken| {
-            broken.item == DeltaItem::Reply(partial.id) && rest(&broken.written, &partial.text) == Some("")
-        })
+        self.broken.as_ref().is_some_and(|broken| rest(&broken.written, &partial.text) == Some(""))
     }
 
     /// Whether the last notice had this text.
@@ -281,6 +279,7 @@ impl Printer {
             screen.paragraph()?;
         }
         screen.words(rest)?;
+        self.broken = None;
         self.current = Some(Reply { item, written: now.into_owned(), recorded: None });
         Ok(())
     }

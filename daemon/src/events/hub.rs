@@ -17,7 +17,7 @@ use abide_protocol::{
     ConversationId, RecordId, Seq, SubscriptionId,
     limits::MAX_QUEUED_BYTES,
     method::subscription::Scope,
-    notification::{DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, TaskDelta, TaskUpdate},
+    notification::{DaemonUpdate, Notification, Partial, TaskDelta, TaskUpdate},
     record::Record,
 };
 use abide_store::Committed;
@@ -185,7 +185,7 @@ impl Hub {
     /// The text already shown of a reply that is not recorded.
     #[must_use]
     pub fn shown(&self, item: RecordId) -> String {
-        self.lock().live.text(DeltaItem::Reply(item), DeltaKind::Text)
+        self.lock().live.shown(item)
     }
 
     /// Changes the daemon's state and publishes it.

@@ -1,7 +1,7 @@
 //! Live output: given to new subscribers as partials, and kept by an end that cuts a reply off.
 
 use abide_protocol::{
-    ConversationId, TaskId,
+    ConversationId, RecordId, TaskId,
     notification::{DeltaItem, DeltaKind, Partial},
     record::{Record, RecordBody},
 };
@@ -21,14 +21,16 @@ pub struct Delta {
     pub text: String,
 }
 
-/// A running attempt, or the broken one of a reply whose next attempt has not begun.
+/// A running attempt, or a broken one whose next attempt has not begun.
 #[derive(Debug)]
 struct Item {
     conversation: ConversationId,
     task: TaskId,
     attempt: u32,
-    /// It has failed. Its text is kept in case the task ends before the next attempt begins; it is no longer live output.
+    /// It has failed. It is no longer live output, and its text is kept for the next attempt.
     is_broken: bool,
+    /// The text of the broken attempt before it, in case the task ends before this one has any.
+    before: String,
     texts: BTreeMap<DeltaKind, Text>,
 }
 
@@ -45,15 +47,24 @@ pub(super) struct Live {
     items: BTreeMap<DeltaItem, Item>,
 }
 
+impl Item {
+    fn shown(&self) -> &str {
+        self.texts.get(&DeltaKind::Text).map_or(&self.before, |live| &live.text)
+    }
+}
+
 impl Live {
     /// Starts and ends items as the records say.
     pub(super) fn record(&mut self, record: &Record) {
         match &record.body {
             RecordBody::ModelRequested(r) => {
-                self.items.retain(|_, item| !item.is_broken || Some(item.task) != record.task_id);
-                self.begin(record, DeltaItem::Reply(r.item), r.attempt);
+                let before = self.take_broken(record.task_id);
+                let before = if r.attempt > 1 { before } else { String::new() };
+                self.begin(record, DeltaItem::Reply(r.item), r.attempt, before);
             }
-            RecordBody::CallStarted(s) => self.begin(record, DeltaItem::Call(s.call_id), s.attempt),
+            RecordBody::CallStarted(s) => {
+                self.begin(record, DeltaItem::Call(s.call_id), s.attempt, String::new());
+            }
             RecordBody::Reply(_) => drop(self.items.remove(&DeltaItem::Reply(record.id))),
             RecordBody::ModelFailed(f) => {
                 if let Some(item) = self.items.get_mut(&DeltaItem::Reply(f.item)) {
@@ -70,10 +81,17 @@ impl Live {
         }
     }
 
-    fn begin(&mut self, record: &Record, item: DeltaItem, attempt: u32) {
+    /// Removes the task's broken attempt; returns the text that was shown.
+    fn take_broken(&mut self, task: Option<TaskId>) -> String {
+        let is_it = |item: &Item| item.is_broken && Some(item.task) == task;
+        let mut broken = self.items.extract_if(.., |_, item| is_it(item));
+        broken.next().map(|(_, item)| item.shown().to_owned()).unwrap_or_default()
+    }
+
+    fn begin(&mut self, record: &Record, item: DeltaItem, attempt: u32, before: String) {
         let Some(task) = record.task_id else { return };
         let conversation = record.conversation_id;
-        let fresh = Item { conversation, task, attempt, is_broken: false, texts: BTreeMap::new() };
+        let fresh = Item { conversation, task, attempt, is_broken: false, before, texts: BTreeMap::new() };
         self.items.insert(item, fresh);
     }
 
@@ -81,6 +99,9 @@ impl Live {
     pub(super) fn add(&mut self, delta: &Delta) -> Option<u64> {
         let runs = |item: &&mut Item| item.attempt == delta.attempt && !item.is_broken;
         let item = self.items.get_mut(&delta.item).filter(runs)?;
+        if delta.kind == DeltaKind::Text {
+            item.before.clear();
+        }
         let live = item.texts.entry(delta.kind).or_default();
         let begins = live.offset + live.text.len() as u64;
         live.text.push_str(&delta.text);
@@ -92,9 +113,9 @@ impl Live {
         Some(begins)
     }
 
-    pub(super) fn text(&self, item: DeltaItem, kind: DeltaKind) -> String {
-        let text = self.items.get(&item).and_then(|item| item.texts.get(&kind));
-        text.map(|live| live.text.clone()).unwrap_or_default()
+    /// The text that clients were last shown of a reply that is not recorded.
+    pub(super) fn shown(&self, reply: RecordId) -> String {
+        self.items.get(&DeltaItem::Reply(reply)).map(|item| item.shown().to_owned()).unwrap_or_default()
     }
 
     pub(super) fn contains(&self, item: DeltaItem) -> bool {

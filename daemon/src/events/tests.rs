@@ -166,7 +166,7 @@ async fn live_output_of_attempts_that_do_not_run_is_dropped() {
 }
 
 #[tokio::test]
-async fn the_text_of_a_broken_reply_is_kept_until_the_next_attempt() {
+async fn the_text_of_a_broken_reply_is_kept_until_the_next_attempt_shows_text() {
     let hub = Hub::default();
     let partials = || hub.join(SUBSCRIPTION, Scope::Conversation(CONVERSATION), Outbox::default()).1;
     let request = |seq, item, attempt| {
@@ -189,8 +189,16 @@ async fn the_text_of_a_broken_reply_is_kept_until_the_next_attempt() {
     hub.delta(&delta(DeltaItem::Reply(ITEM), 1, DeltaKind::Text, " late"));
     assert!(partials().is_empty() && hub.still_live(live).is_empty(), "it is not live any more");
     assert_eq!(hub.shown(ITEM), "Half a");
-    hub.publish(&request(3, RecordId(Uuid::from_u128(77)), 2));
-    assert_eq!(hub.shown(ITEM), "");
+    let next = RecordId(Uuid::from_u128(77));
+    hub.publish(&request(3, next, 2));
+    assert!(partials().is_empty(), "the next attempt has shown nothing");
+    assert_eq!(hub.shown(next), "Half a", "people have read it, and nothing else");
+    hub.delta(&delta(DeltaItem::Reply(next), 2, DeltaKind::Reasoning, "Hm."));
+    assert_eq!(hub.shown(next), "Half a");
+    hub.delta(&delta(DeltaItem::Reply(next), 2, DeltaKind::Text, "A"));
+    assert_eq!(hub.shown(next), "A", "the next attempt has text of its own");
+    hub.publish(&request(4, RecordId(Uuid::from_u128(78)), 1));
+    assert_eq!(hub.shown(RecordId(Uuid::from_u128(78))), "", "a new reply");
 }
 
 #[tokio::test]

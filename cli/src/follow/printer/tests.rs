@@ -206,6 +206,11 @@ fn the_kept_text_of_a_broken_reply_is_not_printed_twice() {
     stage.failed(2, "cut");
     assert_eq!(stage.message(3, 9, MessageKind::Partial, "half a wor"), "");
     let mut stage = Stage::new();
+    stage.delta(9, 1, 0, "half a wor");
+    stage.failed(2, "cut");
+    let kept = stage.message(3, 10, MessageKind::Partial, "half a wor");
+    assert_eq!(kept, "", "the next attempt had shown nothing");
+    let mut stage = Stage::new();
     stage.delta(9, 1, 0, "half");
     stage.failed(2, "cut");
     let kept = stage.message(3, 9, MessageKind::Partial, "half a wor");
