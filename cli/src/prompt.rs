@@ -38,9 +38,8 @@ pub(crate) enum ApprovalKey {
 
 impl ApprovalKey {
     pub(crate) const LABEL: &str = "y allow once · a always · n reject · d detach: ";
-    pub(crate) const LABEL_OF_WORDS: &str =
-        "high risk, so write the word: yes (once) · always · no · detach: ";
-    pub(crate) const NOT_A_WORD: &str = "nothing is decided: write yes, always, no or detach in full";
+    pub(crate) const LABEL_OF_WORDS: &str = "high risk: write yes, always, no or detach: ";
+    pub(crate) const NOT_A_WORD: &str = "nothing is decided: a high risk takes a whole word";
 
     /// Any other key is `None`: an approval is never given by accident.
     pub(crate) const fn of(key: u8) -> Option<Self> {

@@ -32,7 +32,10 @@ pub(crate) async fn decide(
         screen::note(&format!("to be remembered: {}", pending::rule(&approval)))?;
     }
     let params = DecideApprovalParams { approval_id: id.to_owned(), decision, note };
-    let reply = daemon.call_again::<DecideApproval>(params).await?;
+    let reply = daemon.call_again::<DecideApproval>(params).await.map_err(|e| match e.is_not_found() {
+        true => e.hinted("`abide inbox` lists what waits"),
+        false => e,
+    })?;
     Verdict::of_decision(&reply, decision).end(&reply, json)
 }
 

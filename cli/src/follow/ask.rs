@@ -135,7 +135,7 @@ impl Follow<'_> {
         loop {
             let line = match self.read_input(id, Input::Line(&format!("{label} (Ctrl-D declines): "))).await?
             {
-                PromptResult::Interrupted => return Ok(PromptEnd::Interrupted),
+                PromptResult::Interrupted => return self.left(),
                 PromptResult::Withdrawn => return self.withdrawn(),
                 PromptResult::Typed(Keys::Line(line)) => line,
                 PromptResult::Typed(Keys::Key(_)) => continue,
@@ -171,7 +171,7 @@ impl Follow<'_> {
         let input = if is_high { Input::Line(ApprovalKey::LABEL_OF_WORDS) } else { Input::Key };
         let key = loop {
             let meaning = match self.read_input(id, input).await? {
-                PromptResult::Interrupted => return Ok(PromptEnd::Interrupted),
+                PromptResult::Interrupted => return self.left(),
                 PromptResult::Withdrawn => return self.withdrawn(),
                 PromptResult::Typed(Keys::Key(key)) => ApprovalKey::of(key),
                 PromptResult::Typed(Keys::Line(None)) => Some(ApprovalKey::Detach),
@@ -196,7 +196,7 @@ impl Follow<'_> {
             ApprovalKey::Always => self.decide(approval, Decision::AllowAlways, None).await?,
             ApprovalKey::Reject => {
                 let note = match self.read_input(id, Input::Line("why? (Enter for no reason): ")).await? {
-                    PromptResult::Interrupted => return Ok(PromptEnd::Interrupted),
+                    PromptResult::Interrupted => return self.left(),
                     PromptResult::Withdrawn => return self.withdrawn(),
                     PromptResult::Typed(Keys::Line(Some(reason))) => {
                         Some(reason).filter(|r| !r.trim().is_empty())
@@ -234,7 +234,14 @@ impl Follow<'_> {
         tokio::pin!(typed);
         loop {
             tokio::select! {
-                typed = &mut typed => return Ok(typed?),
+                typed = &mut typed => {
+                    let typed = typed?;
+                    // The editor leaves the cursor behind its label.
+                    if matches!((&typed, input), (PromptResult::Interrupted, Input::Line(_))) {
+                        self.screen.note("")?;
+                    }
+                    return Ok(typed);
+                }
                 _ = tokio::signal::ctrl_c() => return Ok(PromptResult::Interrupted),
                 update = self.live.next() => self.apply(update).await?,
             }
@@ -247,6 +254,12 @@ impl Follow<'_> {
 
     fn is_open(&self, id: PendingId) -> bool {
         self.view.tasks().any(|task| task.pending.iter().any(|p| p.id() == id))
+    }
+
+    /// Ctrl-C leaves the cursor behind the prompt.
+    fn left(&mut self) -> Result<PromptEnd, CommandError> {
+        self.screen.note("")?;
+        Ok(PromptEnd::Interrupted)
     }
 
     fn withdrawn(&mut self) -> Result<PromptEnd, CommandError> {

@@ -40,7 +40,7 @@ pub enum StartError {
     Log { path: PathBuf, source: io::Error },
     #[error("the daemon ended while starting ({status}); its log is {log}{said}", log = log.display(), said = said(last_lines))]
     Exited { status: ExitStatus, log: PathBuf, last_lines: String },
-    #[error("the daemon would not start: {said}")]
+    #[error("a new daemon would refuse this: {said}")]
     Refused { said: String },
     #[error("the daemon did not answer within {} ms ({last}); its log is {log}", waited.as_millis(), log = log.display())]
     Deadline { waited: Duration, last: String, log: PathBuf },

@@ -13,10 +13,10 @@ async fn a_high_risk_is_approved_by_a_whole_word_only() {
     let task = world.run_asking("risky", [Turn::shell(&witness.command("ran")), Turn::done("Done.")]).await;
     world.wait_status(task, Status::WaitingApproval).await;
     let terminal = Terminal::run(&world.daemon, &format!("abide watch {}", task.task_id)).await;
-    let screen = terminal.shows("high risk, so write the word").await;
+    let screen = terminal.shows("high risk: write yes").await;
     assert!(screen.contains("Approve shell, high risk?"), "{screen}");
     terminal.press(&["y", "Enter"]).await;
-    terminal.shows("in full").await;
+    terminal.shows("whole word").await;
     terminal.press(&["a", "Enter"]).await;
     terminal.press(&["Enter"]).await;
     assert_eq!(world.inbox().await.len(), 1, "nothing is decided");
