@@ -83,8 +83,8 @@ pub struct Driver<H: Host> {
     orders: VecDeque<Order<H>>,
 }
 
-/// How much work the actor does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How much work the actor does; less and less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Duty {
     /// Inputs are recorded, tasks act, and attempts are started.
     Full,
@@ -184,8 +184,7 @@ impl<H: Host> Driver<H> {
             }
             Event::Erased(result) => self.erased(result),
             Event::Disk { full } => self.is_disk_full = full,
-            Event::Drain if self.duty == Duty::Full => self.duty = Duty::Drain,
-            Event::Drain => {}
+            Event::Drain => self.duty = self.duty.max(Duty::Drain),
             Event::CutOff => self.cut_off(),
             Event::LingerOver => self.linger_over(),
         }

@@ -109,6 +109,7 @@ fn a_models_refusal_ends_the_task_with_a_notice() {
         w.reply_as(StopReason::Refusal, "I cannot help with that.", &[]);
         assert_eq!(w.end(), Some(EndReason::Error));
         assert!(w.notice().unwrap().contains("declined"));
+        assert_eq!(w.seen().error_message.as_deref(), w.notice(), "lists of tasks have it too");
     }
 }
 

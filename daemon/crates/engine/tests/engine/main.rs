@@ -12,8 +12,10 @@
 mod audit;
 mod calls;
 mod checkpoint;
+mod command;
 mod control;
 mod crash;
+mod driver;
 mod forest;
 mod incomplete;
 mod limits;

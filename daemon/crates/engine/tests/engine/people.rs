@@ -4,7 +4,7 @@ use crate::{
     plan::{ask, complete, read, shell},
     world::{World, facts, head},
 };
-use abide_engine::{First, History, Input, Mint, Refusal, Shown, Stage, view};
+use abide_engine::{First, History, Input, Mint, Refusal, Shown, Stage, needs_daemon, view};
 use abide_protocol::{
     ConversationId, QuestionId, TaskId,
     inbox::Decision,
@@ -94,6 +94,23 @@ fn text_shown_of_a_recorded_reply_is_not_recorded_again() {
     assert!(w.result(calls[0]).unwrap().contains("effects are unknown"));
     assert!(w.result(calls[1]).unwrap().contains("before this ran"));
     assert!(calls.iter().all(|call| w.outcome(*call) == Some(CallOutcome::Cancelled)));
+}
+
+/// A starting daemon loads only conversations with such a task.
+#[test]
+fn only_a_task_that_goes_on_by_itself_needs_the_daemon() {
+    let mut w = World::started();
+    assert!(needs_daemon(w.task()), "a model call is under way");
+    w.reply("", &[ask("Which?")]);
+    assert!(!needs_daemon(w.task()), "it waits for an answer");
+    w.answer(w.question().id, Some("this")).unwrap();
+    assert!(needs_daemon(w.task()));
+    w.fail(ModelErrorKind::Network, true, None);
+    assert!(needs_daemon(w.task()), "it tries again by itself");
+    w.pause();
+    assert!(!needs_daemon(w.task()), "it waits for a resume");
+    w.stop("");
+    assert!(!needs_daemon(w.task()));
 }
 
 #[test]
