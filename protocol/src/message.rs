@@ -1,8 +1,8 @@
 //! What a person reads in a conversation.
 
 use crate::{
-    CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp, inbox::Preview, task::CallState,
-    transcript::ToolResult,
+    CallId, ConversationId, QuestionId, RecordId, Seq, TaskId, Timestamp, inbox::Preview, record::Permission,
+    task::CallState, transcript::ToolResult,
 };
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
@@ -87,6 +87,9 @@ pub struct CallView {
     pub ended_at: Option<Timestamp>,
     pub outcome: Option<CallOutcome>,
     pub result: Option<ToolResult>,
+    /// What decided whether it may run; absent: an older daemon does not say.
+    #[serde(default)]
+    pub permission: Option<Permission>,
 }
 
 /// How a call ended.

@@ -337,9 +337,31 @@ pub struct AgentTask {
     /// Set while a model call waits for its next attempt.
     #[serde(default)]
     pub retry: Option<Retry>,
+    /// How long it has worked; absent: an older task.
+    #[serde(default)]
+    pub work: Option<Work>,
+}
+
+/// How long a task has worked. Waiting for a person, pauses and time without a daemon do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Work {
+    /// ms; while it works, up to `since`.
+    pub ms: u64,
+    /// Set while it works.
+    pub since: Option<Timestamp>,
 }
 
 impl AgentTask {
+    /// How long it has worked, in ms; of an older task how long ago it began.
+    #[must_use]
+    pub fn worked(&self, now: Timestamp) -> u64 {
+        match self.work {
+            Some(work) => work.ms + work.since.map_or(0, |since| now.since(since)),
+            None => self.ended_at.unwrap_or(now).since(self.started_at),
+        }
+    }
+
     /// This task as lists and updates carry it.
     #[must_use]
     pub fn brief(&self) -> Self {

@@ -67,10 +67,8 @@ impl FollowEnd {
 fn ended(task: &AgentTask, columns: Option<usize>) -> String {
     let (status, style) = ps::status(task);
     let steps = measure::counted(u64::from(task.step_count), "step");
-    let took = task
-        .ended_at
-        .map(|at| format!(" · {}", measure::duration(at.since(task.started_at))))
-        .unwrap_or_default();
+    let took =
+        task.ended_at.map(|at| format!(" · {}", measure::duration(task.worked(at)))).unwrap_or_default();
     let figures = format!("· {steps} · {}{took}", measure::usage(&task.usage));
     let mut lines = match columns {
         Some(columns) => markdown::styled(&[(style, &status), (PLAIN, " "), (FAINT, &figures)], columns),

@@ -38,6 +38,7 @@ pub(crate) fn task() -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
+        work: None,
     }
 }
 
@@ -104,5 +105,6 @@ pub(crate) fn call() -> CallView {
         ended_at: Some(START.plus(12)),
         outcome: Some(CallOutcome::Done),
         result: Some(ToolResult::success("120 lines\nand more", None)),
+        permission: None,
     }
 }

@@ -5,7 +5,7 @@ use abide_client::protocol::task::AgentTask;
 use serde_json::Value;
 
 /// A task's fields, as the wire names them.
-const FIELDS: [&str; 24] = [
+const FIELDS: [&str; 25] = [
     "activeCalls",
     "children",
     "conversationId",
@@ -30,6 +30,7 @@ const FIELDS: [&str; 24] = [
     "stepCount",
     "summary",
     "usage",
+    "work",
 ];
 
 /// A parsed format.

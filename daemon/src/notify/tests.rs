@@ -86,6 +86,7 @@ fn task(parent: Option<TaskId>, pending: Vec<Pending>) -> AgentTask {
         children: vec![],
         incomplete: None,
         retry: None,
+        work: None,
     }
 }
 

@@ -11,6 +11,7 @@ use abide_client::{
         inbox::{Changed, Pending, Preview},
         message::{CallOutcome, CallView},
         notification::Snapshot,
+        record::Permission,
         task::{ActiveCall, CallState, Status},
         transcript::ToolResult,
     },
@@ -195,5 +196,18 @@ fn the_last_lines_of_a_call_that_was_cut_off_stay_in_view() {
         let mut person = Person::before(overview);
         person.open(CONVERSATION, conversation);
         assert!(!person.texts().join("\n").contains("building part 39"), "{outcome:?}");
+    }
+}
+
+/// Otherwise nobody would know why nothing was asked.
+#[test]
+fn a_call_that_a_remembered_rule_allowed_says_so() {
+    for (permission, is_said) in
+        [(Permission::Rule, true), (Permission::Ask, false), (Permission::Tier, false)]
+    {
+        let call = CallView { permission: Some(permission), ..preset::call(3, "shell", "make") };
+        let mut person = before(Snapshot { calls: vec![call], ..preset::empty() });
+        let texts = person.texts();
+        assert_eq!(texts.contains(&"exit 0 · allowed by a rule · 41.0 s".to_owned()), is_said, "{texts:?}");
     }
 }

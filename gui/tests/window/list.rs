@@ -10,7 +10,7 @@ use abide_client::protocol::{
     conversation::{Conversation, LatestTask},
     inbox::{Pending, Question},
     notification::Snapshot,
-    task::{EndReason, Incomplete, Status},
+    task::{AgentTask, EndReason, Incomplete, Status, Work},
 };
 use abide_gui::request::Request;
 use iced_test::core::{
@@ -297,4 +297,30 @@ fn a_question_is_shown_in_the_list_without_markdown_marks() {
     let (overview, _) = preset::waits(Status::WaitingApproval, &[approval], preset::empty());
     let mut person = Person::before(overview);
     assert!(person.finds("approve: ls **/*.rs `pwd` `id`").is_some(), "a command is not Markdown");
+}
+
+/// The limit on a task's time counts its work alone; so does the time in the header and at its end.
+#[test]
+fn the_time_of_a_task_is_that_of_its_work() {
+    let work = Some(Work { ms: 61_000, since: Some(Timestamp(NOW.0 - 9_000)) });
+    let (overview, conversation) = preset::waits(Status::Thinking, &[], preset::history());
+    let with = |tasks: Vec<AgentTask>| tasks.into_iter().map(|task| AgentTask { work, ..task }).collect();
+    let mut person = Person::before(Snapshot { tasks: with(overview.tasks), ..overview });
+    person.open(CONVERSATION, Snapshot { tasks: with(conversation.tasks), ..conversation });
+    assert!(person.finds("1 min 10 s").is_some(), "{:?}", person.texts());
+}
+
+/// The number beside the group is that of the inbox and of the window's title.
+#[test]
+fn each_waiting_thing_of_a_conversation_is_counted() {
+    let mut other = preset::approval();
+    if let Pending::Approval(approval) = &mut other {
+        approval.id = preset::OTHER_APPROVAL;
+    }
+    let (overview, _) =
+        preset::waits(Status::WaitingApproval, &[preset::approval(), other], preset::history());
+    let mut person = Person::before(overview);
+    assert_eq!(person.app.title(), "(2) Abide");
+    assert_eq!(person.finds_all("2").len(), 2, "beside the group and beside the inbox");
+    assert!(person.finds("1 of 2 · approve: git push origin upgrade").is_some());
 }

@@ -11,6 +11,7 @@ use abide_client::{
         notification::{
             DaemonUpdate, DeltaItem, DeltaKind, Notification, Partial, Snapshot, TaskDelta, TaskMessage,
         },
+        record::Permission,
         task::{ActiveCall, AgentTask, CallState, EndReason, Limits, Mode, PauseReason, Status},
         transcript::{Risk, ToolResult, Usage},
     },
@@ -138,6 +139,7 @@ pub(crate) fn task(status: Status) -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
+        work: None,
     }
 }
 
@@ -172,6 +174,7 @@ pub(crate) fn call(seq: u64, tool: &str, summary: &str) -> CallView {
         ended_at: Some(NOW),
         outcome: Some(CallOutcome::Done),
         result: Some(ToolResult::success("exit 0", None)),
+        permission: Some(Permission::Ask),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How long a task has worked: waiting, paused and daemon-down time do not count.
 
-use abide_protocol::Timestamp;
+use abide_protocol::{Timestamp, task::Work};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Clock {
@@ -31,8 +31,28 @@ impl Clock {
         self.worked + self.working_since.map_or(0, |since| at.since(since))
     }
 
+    /// The same for clients.
+    pub(crate) const fn work(&self) -> Work {
+        Work { ms: self.worked, since: self.working_since }
+    }
+
     /// When the task will have worked for `limit` ms, if it goes on.
     pub(crate) fn reaches(&self, limit: u64) -> Option<Timestamp> {
         self.working_since.map(|since| since.plus(limit.saturating_sub(self.worked)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_see_the_time_of_work_without_the_wait() {
+        let mut clock = Clock::started(Timestamp(0));
+        assert_eq!(clock.work(), Work { ms: 0, since: Some(Timestamp(0)) });
+        clock.record(Timestamp(1000), false);
+        assert_eq!(clock.work(), Work { ms: 1000, since: None });
+        clock.record(Timestamp(9000), true);
+        assert_eq!(clock.work(), Work { ms: 1000, since: Some(Timestamp(9000)) });
     }
 }

@@ -93,6 +93,7 @@ mod tests {
             ended_at: ended_at.map(Timestamp),
             outcome: ended_at.map(|_| CallOutcome::Done),
             result: ended_at.map(|_| result),
+            permission: None,
         }
     }
 

@@ -54,6 +54,7 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         children: task.children.clone(),
         incomplete: task.incomplete().filter(|_| end.is_some_and(|end| end.reason == EndReason::Completed)),
         retry: retry(task),
+        work: Some(task.clock.work()),
     }
 }
 

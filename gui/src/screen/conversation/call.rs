@@ -13,6 +13,7 @@ use crate::{
 use abide_client::{
     protocol::{
         message::{CallOutcome, CallView},
+        record::Permission,
         task::CallState,
         transcript::ToolResult,
     },
@@ -119,6 +120,8 @@ fn aside<'a>(call: &CallView, look: Look) -> Element<'a, Message> {
             row = row.push(secondary("·"));
         }
     }
+    let by_rule = call.permission == Some(Permission::Rule) && call.started_at.is_some();
+    parts.extend(by_rule.then(|| "allowed by a rule".to_owned()));
     parts.extend(took);
     let is_bad = call.state == CallState::Finished
         && (call.result.as_ref().is_some_and(|result| !result.ok) || call.outcome != Some(CallOutcome::Done))

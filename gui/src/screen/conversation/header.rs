@@ -129,7 +129,7 @@ fn numbers(task: Option<&AgentTask>, paused: Option<Timestamp>, look: Look) -> V
             Some(format!("waiting {}", words::waited(since, look.now)))
         }
         (Status::Paused, None) => paused.map(|since| format!("paused {}", words::waited(since, look.now))),
-        _ => Some(words::duration(task.ended_at.unwrap_or(look.now).since(task.started_at).max(1000))),
+        _ => Some(words::duration(task.worked(look.now).max(1000))),
     };
     [Some(words::step(task)), time, words::usage(&task.usage)].into_iter().flatten().collect()
 }

@@ -253,7 +253,7 @@ impl Conversation {
 fn end<'a>(task: &'a AgentTask, summary: Option<&'a Content>, look: Look) -> Element<'a, Message> {
     let latest = LatestTask::from(task);
     let ink: fn(&iced::Theme) -> text::Style = if latest.is_whole() { style::ok } else { style::bad };
-    let took = task.ended_at.map(|ended| words::duration(ended.since(task.started_at)));
+    let took = task.ended_at.map(|ended| words::duration(task.worked(ended)));
     let steps = (task.step_count > 0).then(|| words::counted(u64::from(task.step_count), "step"));
     let numbers: Vec<String> = [steps, took, words::usage(&task.usage)].into_iter().flatten().collect();
     let head = row![

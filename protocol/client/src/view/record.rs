@@ -88,6 +88,7 @@ impl ConversationView {
             ended_at: None,
             outcome: None,
             result: None,
+            permission: Some(assessed.permission.clone()),
         };
         self.add_entry(Entry::Call(call), changes);
     }

@@ -113,6 +113,7 @@ pub(crate) fn task(status: Status, steps: u32) -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
+        work: None,
     }
 }
 

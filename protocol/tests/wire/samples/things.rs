@@ -8,10 +8,10 @@ use abide_protocol::{
     },
     inbox::{Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
-    record::{ModelErrorKind, Record, RecordBody, Trace},
+    record::{ModelErrorKind, Permission, Record, RecordBody, Trace},
     task::{
         ActiveCall, AgentTask, CallState, EndReason, Incomplete, Limits, Mode, PauseReason, Phase, Retry,
-        Status,
+        Status, Work,
     },
     transcript::{Risk, ToolResult, Usage},
 };
@@ -160,6 +160,7 @@ pub(crate) fn task() -> AgentTask {
             reason: "529".to_owned(),
             next_at: at(24),
         }),
+        work: Some(Work { ms: 1500, since: Some(at(25)) }),
     }
 }
 
@@ -241,6 +242,7 @@ pub(crate) fn call() -> CallView {
         ended_at: Some(at(43)),
         outcome: Some(CallOutcome::Interrupted),
         result: Some(result()),
+        permission: Some(Permission::Rule),
     }
 }
 

@@ -3,7 +3,7 @@ use abide_protocol::{
     RecordId, Timestamp,
     inbox::{Decision, Question, QuestionKind},
     message::{CallOutcome, CallView},
-    record::{ApprovalDecided, RecordBody},
+    record::{ApprovalDecided, Permission, RecordBody},
     task::{CallState, Status},
     transcript::ToolResult,
 };
@@ -43,6 +43,7 @@ async fn a_call_is_seen_at_every_stage() {
         ended_at: None,
         outcome: None,
         result: None,
+        permission: Some(Permission::Ask),
     };
     assert_eq!(calls, [view.clone()]);
 

@@ -267,6 +267,7 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
         children: Vec::new(),
         incomplete: None,
         retry: None,
+        work: None,
     }
 }
 

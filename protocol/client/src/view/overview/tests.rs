@@ -53,6 +53,7 @@ fn task(n: u128, status: Status) -> AgentTask {
         children: Vec::new(),
         incomplete: None,
         retry: None,
+        work: None,
     }
 }
 
