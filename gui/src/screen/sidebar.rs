@@ -94,6 +94,8 @@ pub struct Line {
     pub aside: String,
     pub unread: u64,
     pub mark: Mark,
+    /// How many questions and approvals wait here.
+    pub waiting: usize,
     /// It is pinned, and is in a group that does not show that.
     pub is_pinned: bool,
     /// The day of the last change.
@@ -208,16 +210,18 @@ impl Screen {
     /// The groups of the conversations that contain `query`, which is in lower case.
     fn groups_with(&self, query: &str, overview: &OverviewView, look: Look) -> Groups {
         let mut groups = Groups::default();
-        let mut waits = BTreeMap::<ConversationId, &InboxItem>::new();
+        let mut waits = BTreeMap::<ConversationId, Vec<&InboxItem>>::new();
         for item in overview.inbox().items() {
-            waits.entry(item.conversation_id).or_insert(item);
+            waits.entry(item.conversation_id).or_default().push(item);
         }
         let mut order: Vec<(Timestamp, Line)> = Vec::new();
         let mut done: Vec<Line> = Vec::new();
         for conversation in overview.conversations() {
             let task = conversation.task.and_then(|latest| overview.task(latest.id));
-            let waiting = waits.get(&conversation.id).copied();
+            let items = waits.get(&conversation.id);
+            let waiting = items.and_then(|items| items.first().copied());
             let mut line = line(conversation, task, waiting, look);
+            line.waiting = items.map_or(usize::from(line.mark == Mark::NeedsYou), Vec::len);
             if conversation.archived {
                 groups.archived.push(line);
                 continue;
@@ -339,7 +343,9 @@ impl Screen {
             days.push((day.name(), lines));
         }
         for (name, lines) in named.into_iter().chain(days).filter(|(_, lines)| !lines.is_empty()) {
-            let count = head(lines.len().to_string());
+            // Of what needs the person the things are counted, as in the inbox and in the window's title.
+            let waiting: usize = lines.iter().map(|line| line.waiting).sum();
+            let count = head(if waiting > 0 { waiting } else { lines.len() }.to_string());
             list = list.push(row![head(name), gap().width(Fill), count].padding([space::S + 2.0, 10.0]));
             list = list.extend(lines.into_iter().map(|line| self.line(line, selected, look)));
             list = list.push(gap().height(space::S));
@@ -396,7 +402,9 @@ fn line_view<'a>(
     let pinned = line.is_pinned.then(|| head("pinned").into());
     let top = row![elided(line.title, size::PROSE, font::MEDIUM)].extend(pinned).push(aside);
     let top = top.spacing(space::S).align_y(Center);
-    let doing = elided(line.doing, size::SECONDARY, font::PROSE).style(style::muted);
+    let doing =
+        if line.waiting > 1 { format!("1 of {} · {}", line.waiting, line.doing) } else { line.doing };
+    let doing = elided(doing, size::SECONDARY, font::PROSE).style(style::muted);
     let words = column![top, doing].width(Fill);
     let content = row![container(mark).padding(iced::padding::top(7)), words].spacing(space::M);
     press(content)
@@ -438,5 +446,5 @@ fn line(
     let doing = visible_line(&words::first_line(&doing, MAX_FOUND)).into_owned();
     let day = Day::of(conversation.updated_at, look.now);
     let unread = conversation.unread;
-    Line { id: conversation.id, title, doing, aside, unread, mark, is_pinned: false, day }
+    Line { id: conversation.id, title, doing, aside, unread, mark, waiting: 0, is_pinned: false, day }
 }
