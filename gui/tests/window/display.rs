@@ -12,6 +12,7 @@ pub(crate) struct Display {
     pub(crate) pixels: tiny_skia::Pixmap,
     mask: tiny_skia::Mask,
     last: Option<Vec<Layer>>,
+    scale: f32,
 }
 
 impl Display {
@@ -20,7 +21,13 @@ impl Display {
             pixels: tiny_skia::Pixmap::new(width, height).unwrap(),
             mask: tiny_skia::Mask::new(width, height).unwrap(),
             last: None,
+            scale: 1.0,
         }
+    }
+
+    /// The same with so many pixels for a logical one.
+    pub(crate) fn scaled(width: u32, height: u32, scale: f32) -> Self {
+        Self { scale, ..Self::new(width, height) }
     }
 
     /// Shows the last frame, and returns the parts that were repainted.
@@ -37,7 +44,8 @@ impl Display {
         }
         self.last = Some(layers.to_vec());
         let damage = damage::group(damage, whole);
-        let view = Viewport::with_physical_size(Size::new(self.pixels.width(), self.pixels.height()), 1.0);
+        let view =
+            Viewport::with_physical_size(Size::new(self.pixels.width(), self.pixels.height()), self.scale);
         person.renderer.draw(&mut self.pixels.as_mut(), &mut self.mask, &view, &damage, ground);
         damage
     }

@@ -8,8 +8,9 @@ use crate::{
 use abide_client::{
     Update,
     protocol::{
-        Seq, Timestamp,
+        QuestionId, Seq, Timestamp,
         event::{Event, EventKind, StepEvent},
+        inbox::{Pending, Question},
         message::Role,
         notification::{DeltaItem, DeltaKind, Partial, Snapshot},
         task::{CallState, EndReason, Status},
@@ -17,7 +18,7 @@ use abide_client::{
 };
 use abide_gui::Message;
 use iced_test::core::{
-    Rectangle, Size,
+    Rectangle,
     keyboard::{Key, Modifiers},
 };
 use iced_tiny_skia::{Layer, graphics::damage};
@@ -44,6 +45,7 @@ struct Run {
     display: Display,
     snapshot: Snapshot,
     wrong: Vec<String>,
+    scale: f32,
 }
 
 impl Run {
@@ -55,7 +57,7 @@ impl Run {
 
     fn look(&mut self, what: &str) {
         self.display.present(&mut self.person);
-        let mut whole = Display::new(WIDTH, HEIGHT);
+        let mut whole = Display::scaled(WIDTH, HEIGHT, self.scale);
         whole.present(&mut self.person);
         if let Some(at) = differing(&self.display.pixels, &whole.pixels) {
             if let Some(folder) = std::env::var_os("ABIDE_TEST_PICTURES") {
@@ -74,11 +76,17 @@ fn run() -> Run {
 }
 
 fn run_of(status: Status) -> Run {
+    run_at(status, 1.0)
+}
+
+/// With so many pixels for a logical one.
+fn run_at(status: Status, scale: f32) -> Run {
     let (overview, snapshot) = preset::waits(status, &[], preset::history());
     let mut person = Person::before(overview);
-    person.size = Size::new(900.0, 600.0);
+    person.resizes(900.0 / scale, 600.0 / scale);
     person.open(CONVERSATION, snapshot.clone());
-    Run { person, display: Display::new(WIDTH, HEIGHT), snapshot, wrong: Vec::new() }
+    let display = Display::scaled(WIDTH, HEIGHT, scale);
+    Run { person, display, snapshot, wrong: Vec::new(), scale }
 }
 
 /// Rows of one height, whose words have one width.
@@ -177,5 +185,46 @@ fn a_blinking_caret_repaints_only_its_line() {
         assert!(!damage.is_empty(), "{name}: there is a caret");
         let painted: f32 = damage.iter().map(Rectangle::area).sum();
         assert!(painted < 200.0, "{name}: {damage:?}");
+    }
+}
+
+/// What the daemon sends while a question waits, after it was answered, and when another one comes.
+#[test]
+fn after_a_question_was_declined_the_window_is_fully_painted() {
+    for (is_inbox, scale) in [false, true].into_iter().flat_map(|i| [1.0, 1.5].map(|scale| (i, scale))) {
+        for lines in 1..3 {
+            let text = "Some words before what is asked.\n\n".repeat(lines);
+            let question = |id: u128| {
+                let id = QuestionId(preset::id(id));
+                Pending::Question(Question { id, text: text.clone(), ..preset::question() })
+            };
+            let waits = |pending: &[Pending]| {
+                let status = if pending.is_empty() { Status::Thinking } else { Status::WaitingUser };
+                preset::waits(status, pending, preset::history())
+            };
+            let mut run = run_at(Status::Thinking, scale);
+            let step = |run: &mut Run, pending: &[Pending], what: &str| {
+                let (overview, snapshot) = waits(pending);
+                run.person.tell(Message::Overview(vec![Update::Snapshot(Box::new(overview))]));
+                run.snapshot = snapshot;
+                run.step(what);
+                run.person.wait(1000);
+                run.look("a second later");
+            };
+            step(&mut run, &[question(61)], "a question");
+            if is_inbox {
+                run.person.control("i");
+                run.person.wait(1000);
+                run.look("the inbox");
+            }
+            run.person.clicks("Decline");
+            run.look("it is declined");
+            step(&mut run, &[], "the daemon knows");
+            step(&mut run, &[question(62), question(63)], "two questions");
+            run.person.clicks("Decline");
+            run.look("one is declined");
+            step(&mut run, &[question(63)], "one is left");
+            assert!(run.wrong.is_empty(), "{} of them: {:#?}", run.wrong.len(), run.wrong);
+        }
     }
 }
