@@ -394,7 +394,7 @@ impl App {
                 self.is_system_dark = is_dark;
                 Task::none()
             }
-            Message::Ticked => Task::none(),
+            Message::Ticked => self.look_at_config(),
             Message::CaretMoved(is_drawn) => self.caret_moved(is_drawn),
             Message::Settled => {
                 if self.guard.in_hand(self.now).is_some() {

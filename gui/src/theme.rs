@@ -149,6 +149,10 @@ pub mod space {
     pub const COPY: f32 = 18.0;
     /// The greatest height of an error.
     pub const NOTICE: f32 = 96.0;
+    /// Two lines of a banner.
+    pub const BANNER: f32 = 38.0;
+    /// If half of the window is lower, its banner is.
+    pub const HALF: f32 = 320.0;
     /// The width of a digit in code.
     pub const DIGIT: f32 = 7.6;
     /// The size of a state mark in the list.

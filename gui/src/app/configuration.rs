@@ -1,7 +1,8 @@
 //! Whether the daemon refuses the newest text of its configuration.
 //!
 //! The daemon reads the file when it is asked for the configuration, and sends no notification. The window asks when something may have
-//! changed: it is connected, it has the keyboard again (the person may have been in an editor), a task was started.
+//! changed: it is connected, it has the keyboard again (the person may have been in an editor), a task was started; and again and again
+//! while the text is refused and the window ticks.
 
 use super::{App, Message};
 use crate::{
@@ -17,6 +18,11 @@ impl App {
     /// Requests the models and the configuration.
     pub(super) fn ask_what_is_configured(&self) -> Task<Message> {
         Task::batch([self.ask(Request::Models), self.ask(Request::Config)])
+    }
+
+    /// While it is refused, whether it has been mended.
+    pub(super) fn look_at_config(&self) -> Task<Message> {
+        if self.config.refused.is_some() { self.ask(Request::Config) } else { Task::none() }
     }
 
     /// Why the configuration is refused, and a button that opens its file.

@@ -112,7 +112,9 @@ impl App {
             Connection::Ended { reason } => (reason.clone(), start("Try again")),
         };
         let look = self.look();
-        let words = container(scrolls(secondary(words).width(Fill))).max_height(look.tallest).width(Fill);
+        // In a low window a card needs the room more; the rest is scrolled into view.
+        let most = if look.half < space::HALF { look.tallest.min(space::BANNER) } else { look.tallest };
+        let words = container(scrolls(secondary(words).width(Fill))).max_height(most).width(Fill);
         let banner = row![words].extend(button).spacing(space::M).align_y(Center);
         let above = if look.is_low { space::XS } else { space::S };
         container(banner).padding([above, look.margin()]).width(Fill).style(style::banner).into()

@@ -65,6 +65,28 @@ fn a_refused_configuration_is_shown_on_every_page_until_it_is_mended() {
     assert!(person.finds(SHOWN).is_none());
 }
 
+/// In a small window the card that waits needs the room more.
+#[test]
+fn a_refused_configuration_leaves_the_room_to_a_card() {
+    use abide_client::protocol::task::Status;
+    let (overview, conversation) =
+        preset::waits(Status::WaitingApproval, &[preset::approval()], preset::history());
+    let mut person = Person::before(overview);
+    person.resizes(640.0, 420.0);
+    person.open(preset::CONVERSATION, conversation);
+    person.tell(Message::Answered(Request::Config, Ok(reply(true))));
+    let banner = person.finds(SHOWN).unwrap();
+    assert!(banner.height < 39.0, "{banner:?}");
+    person.wait(1000);
+    assert!(person.finds_whole("Allow once") && person.finds_whole("Approve shell? · high risk"));
+    person.sent();
+    person.tell(Message::Ticked);
+    assert_eq!(person.sent(), [Request::Config], "it may have been mended");
+    person.tell(Message::Answered(Request::Config, Ok(reply(false))));
+    person.tell(Message::Ticked);
+    assert_eq!(person.sent(), []);
+}
+
 #[test]
 fn a_failed_request_for_the_configuration_disturbs_nobody() {
     let mut person = Person::before(preset::empty());
