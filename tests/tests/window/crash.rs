@@ -98,6 +98,8 @@ async fn a_daemon_that_the_window_could_not_start_is_shown_when_somebody_else_st
     let file = world.daemon.home().config_file();
     let valid = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, format!("{valid}\n[tsak]\n")).unwrap();
+    // Without it the start would go on with the configuration before.
+    std::fs::remove_file(world.daemon.home().last_good_config()).unwrap();
     world.daemon.kill();
     let log = world.daemon.home().state_dir.join("start.log");
     wait::wait_until("the window's start of a daemon to fail", async || {
