@@ -16,10 +16,8 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Creates an empty file that only its owner can read, replacing an existing one.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
+    // If it is there and cannot be removed, the new one cannot be created either.
+    let _ = fs::remove_file(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

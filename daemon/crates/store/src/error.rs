@@ -147,3 +147,22 @@ pub enum Unreadable {
     #[error("{0}")]
     Body(#[from] serde_json::Error),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn each_failure_to_open_says_what_the_person_can_do() {
+        let found = |code| {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            OpenError::sqlite(Path::new("/d/abide.db"), &error)
+        };
+        assert!(matches!(found(ffi::SQLITE_NOTADB), OpenError::NotOurs { .. }));
+        assert!(matches!(found(ffi::SQLITE_CORRUPT), OpenError::Damaged { .. }));
+        assert!(matches!(found(ffi::SQLITE_BUSY), OpenError::Busy { .. }));
+        assert!(matches!(found(ffi::SQLITE_LOCKED), OpenError::Busy { .. }));
+        assert!(matches!(found(ffi::SQLITE_CANTOPEN), OpenError::Inaccessible { .. }));
+    }
+}

@@ -17,7 +17,7 @@ pub(crate) const BUSY: Duration = Duration::from_secs(5);
 
 /// The writer's connection.
 pub(crate) fn writer(path: &Path) -> Result<Connection, OpenError> {
-    if rusqlite::version_number() < NEEDED.0 {
+    if !(NEEDED.0..).contains(&rusqlite::version_number()) {
         return Err(OpenError::OldSqlite { found: rusqlite::version(), needed: NEEDED.1 });
     }
     create_if_missing(path)?;
@@ -45,7 +45,7 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, OpenError> {
 
 fn connect(path: &Path, access: OpenFlags) -> Result<Connection, OpenError> {
     let connect = || {
-        let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        let connection = Connection::open_with_flags(path, access.union(OpenFlags::SQLITE_OPEN_NO_MUTEX))?;
         connection.busy_timeout(BUSY)?;
         // Without this, closing would change a database that was refused.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;

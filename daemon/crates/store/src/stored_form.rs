@@ -1,7 +1,8 @@
 //! The stored form of a record's body: its kind, a version of that kind, and the kind's own JSON.
 //!
 //! Stored JSON is never rewritten. When a kind's shape changes in a way that `serde` defaults do not bridge, its version here
-//! goes up by one and [`upcast`] learns the step.
+//! goes up by one, and [`read`] converts older bodies: text to text, because a `Value` in between would reorder JSON that providers
+//! need back verbatim. No kind has a second version yet.
 
 use crate::{
     error::{ReadError, Unreadable},
@@ -9,7 +10,6 @@ use crate::{
 };
 use abide_protocol::{Seq, record::RecordBody};
 use serde::{Serialize, de::DeserializeOwned};
-use std::borrow::Cow;
 
 /// The body of a record, in a conversation or in the hidden one.
 pub(crate) trait Body: Serialize + DeserializeOwned {
@@ -112,30 +112,15 @@ impl Stored {
 
 /// Reads a stored body.
 pub(crate) fn read<B: Body>(seq: Seq, kind: &str, version: u32, body: &str) -> Result<B, ReadError> {
-    current::<B>(kind, version, body)
-        .and_then(|body| Ok(serde_json::from_str(&format!(r#"{{"{kind}":{body}}}"#))?))
+    check::<B>(kind, version)
+        .and_then(|()| Ok(serde_json::from_str(&format!(r#"{{"{kind}":{body}}}"#))?))
         .map_err(|reason| ReadError::Record { seq, kind: kind.to_owned(), reason })
 }
 
-/// The body in its kind's current version.
-fn current<'a, B: Body>(kind: &str, version: u32, body: &'a str) -> Result<Cow<'a, str>, Unreadable> {
+/// Whether this version of Abide knows the form.
+fn check<B: Body>(kind: &str, version: u32) -> Result<(), Unreadable> {
     let known = B::version_of(kind).ok_or(Unreadable::UnknownKind)?;
-    if version > known {
-        return Err(Unreadable::NewerVersion { found: version, known });
-    }
-    let mut body = Cow::Borrowed(body);
-    for version in version..known {
-        body = Cow::Owned(upcast(kind, version, &body)?);
-    }
-    Ok(body)
-}
-
-/// Converts a body from `version` of its kind to the next; the only code that knows old forms.
-///
-/// Converts text to text: a `Value` in between would reorder JSON that providers need back verbatim.
-fn upcast(_kind: &str, _version: u32, body: &str) -> Result<String, Unreadable> {
-    // No kind has a second version yet.
-    Ok(body.to_owned())
+    if version > known { Err(Unreadable::NewerVersion { found: version, known }) } else { Ok(()) }
 }
 
 #[cfg(test)]

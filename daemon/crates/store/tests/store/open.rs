@@ -327,6 +327,21 @@ async fn a_changed_record_is_reported_even_if_it_can_be_read() {
         change(column, stored);
         store.conversation_records(id).await.unwrap();
     }
+    // The first schema with checksums.
+    let schema = |number: u32| {
+        let sql = format!("PRAGMA user_version = {number}");
+        Connection::open(home.path()).unwrap().execute_batch(&sql).unwrap();
+    };
+    let newest: u32 = Connection::open(home.path())
+        .unwrap()
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .unwrap();
+    schema(3);
+    change("at", &3);
+    let examined = Store::examine(&home.path()).unwrap();
+    assert!(examined.schema == 3 && matches!(examined.integrity, Integrity::Damaged(_)), "{examined:?}");
+    change("at", &2);
+    schema(newest);
     change("checksum", &None::<i64>);
     change("body", &r#"{"about":"stopped","text":"an old one"}"#);
     assert_eq!(store.check().await.unwrap(), Integrity::Sound, "it was stored before there were checksums");
