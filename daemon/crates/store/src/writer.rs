@@ -120,7 +120,8 @@ impl Writer {
                 self.retry_at = Instant::now() + RETRY;
             }
             self.handle_batch(mem::take(&mut batch));
-            if self.needs_retry() && self.retry_at <= Instant::now() {
+            // Without need for a retry, this one does nothing.
+            if self.retry_at <= Instant::now() {
                 self.retry();
                 self.retry_at = Instant::now() + RETRY;
             }
