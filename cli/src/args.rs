@@ -11,7 +11,7 @@ pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
     daemon::{
         CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ManArgs, ModelsArgs,
-        RulesArgs, RulesCommand, Setting,
+        PromptsArgs, RulesArgs, RulesCommand, Setting,
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{AgentArgs, ChatArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, WaitArgs, WatchArgs},
@@ -143,6 +143,8 @@ pub(crate) enum Command {
     /// Show, change or check the configuration, or print all its keys
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// List the files with the prompts of a step's phases, or write the built-in ones to edit
+    Prompts(PromptsArgs),
     /// Open the window
     Gui,
     /// Print a completion script for a shell; it completes ids and models too

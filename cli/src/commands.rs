@@ -17,6 +17,7 @@ mod man;
 mod messages;
 mod models;
 mod pause;
+mod prompts;
 mod ps;
 mod reject;
 mod resume;
@@ -60,6 +61,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Daemon(command) => daemon::daemon(command, json).await,
         Command::Doctor(args) => doctor::doctor(&args, json),
         Command::Config(command) => config::config(command, json).await,
+        Command::Prompts(args) => prompts::prompts(&args, json),
         Command::Gui => gui::gui(),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

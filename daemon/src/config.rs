@@ -4,11 +4,13 @@ mod check;
 mod edit;
 mod error;
 mod price;
+pub mod prompts;
 mod reference;
 
 pub use edit::Change;
 pub use error::{ConfigError, Problem};
 pub use price::Price;
+pub use prompts::PromptsConfig;
 pub use reference::reference;
 
 use abide_engine::default_steps;
@@ -37,6 +39,7 @@ pub struct Config {
     /// By `provider/model`; an entry overrides the built-in price.
     pub prices: BTreeMap<String, Price>,
     pub personas: BTreeMap<String, Persona>,
+    pub prompts: PromptsConfig,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -6,6 +6,7 @@ mod accept_loss;
 mod backup;
 mod examine;
 mod models;
+mod prompts;
 mod rebuild;
 
 pub use accept_loss::{LossError, TruncatedDatabase};

@@ -10,7 +10,11 @@ mod workspace;
 pub use error::LaunchError;
 pub use title::{first_line, title};
 
-use crate::{catalog::Catalog, config::Config, settings::Settings};
+use crate::{
+    catalog::Catalog,
+    config::{Config, prompts},
+    settings::Settings,
+};
 use abide_client::home::Home;
 use abide_engine::{control, prompt};
 use abide_protocol::{
@@ -30,6 +34,7 @@ pub struct Launcher {
     tools: Tools,
     /// The folder for private workspaces, used by conversations without a workspace of their own.
     scratch_dir: PathBuf,
+    prompts_dir: PathBuf,
 }
 
 /// A request for a new task. What is `None` is taken from its conversation, else from the configuration.
@@ -61,19 +66,21 @@ pub struct Launch {
     tools: Vec<ToolSpec>,
     limits: Limits,
     restart: RestartPolicy,
+    /// The templates of the mode's phases, by phase.
+    prompts: BTreeMap<String, String>,
     request: LaunchRequest,
 }
 
 impl Launcher {
     #[must_use]
     pub fn new(settings: Settings, tools: Tools, home: &Home) -> Self {
-        Self { settings, tools, scratch_dir: home.scratch_dir() }
+        Self { settings, tools, scratch_dir: home.scratch_dir(), prompts_dir: home.prompts_dir() }
     }
 
     /// Resolves everything about a task except its workspace. Changes nothing.
     ///
     /// # Errors
-    /// Its model, its persona or one of its tools does not exist.
+    /// Its model, its persona or one of its tools does not exist, or a prompt file cannot be used.
     pub async fn prepare(
         &self,
         request: LaunchRequest,
@@ -96,8 +103,20 @@ impl Launcher {
             tools: self.tools_of(mode, named)?,
             limits: request.limits.over(&config.task.limits(mode)),
             restart: request.restart.or(config.task.restart).unwrap_or_default(),
+            prompts: self.prompts_of(&catalog, mode).await?,
             request,
         })
+    }
+
+    /// The templates in force now.
+    async fn prompts_of(
+        &self,
+        catalog: &Catalog,
+        mode: Mode,
+    ) -> Result<BTreeMap<String, String>, LaunchError> {
+        let (catalog, folder) = (catalog.clone(), self.prompts_dir.clone());
+        let read = tokio::task::spawn_blocking(move || prompts::of_mode(catalog.config(), &folder, mode));
+        Ok(read.await.map_err(|_| LaunchError::ShuttingDown)??)
     }
 
     /// Checks that a persona and a model exist.
@@ -135,7 +154,7 @@ impl Launch {
     /// The task's first record.
     #[must_use]
     pub fn into_head(self, workspace: &str) -> TaskStarted {
-        let Self { mode, model, persona_prompt, tools, limits, restart, request } = self;
+        let Self { mode, model, persona_prompt, tools, limits, restart, prompts, request } = self;
         TaskStarted {
             parent_id: None,
             mode,
@@ -152,10 +171,7 @@ impl Launch {
             client_message: request.client_message,
             depth: 0,
             by: Some(request.by),
-            prompts: prompt::templates(mode)
-                .into_iter()
-                .map(|(phase, text)| (phase.name().to_owned(), text.to_owned()))
-                .collect(),
+            prompts,
         }
     }
 }

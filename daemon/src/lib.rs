@@ -7,7 +7,7 @@
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available models
 //! * [`doctor`]: diagnosis and repair
-//! * `replace_file`: writes the configuration and the key file
+//! * `replace_file`: writes the configuration and the key file; `text_file`: reads the user's prompts
 //! * [`allocator`], [`instance`], [`logging`], [`supervisor`], [`clock`]: the process
 
 pub mod allocator;
@@ -30,3 +30,4 @@ pub mod service;
 pub mod session;
 pub mod settings;
 pub mod supervisor;
+mod text_file;

@@ -2,6 +2,7 @@
 
 mod config_command;
 mod doctor_command;
+mod prompts_command;
 
 use abide_client::home::Home;
 use abide_daemon::{
@@ -19,6 +20,7 @@ const USAGE: &str = "abided: the Abide daemon. `abide` starts it when it is need
 Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
        abided config check | reference
+       abided prompts [--json] [--write]
 
   --foreground   log to stderr too
   --version      print the version
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         [TOOL_HELPER] => abide_tools::helper::main(),
         ["doctor", ..] => doctor_command::run(std::env::args_os().skip(2)),
         ["config", what] => config_command::run(what),
+        ["prompts", arguments @ ..] => prompts_command::run(arguments),
         ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),
         ["--help"] => say(USAGE),
         [] => run(false),

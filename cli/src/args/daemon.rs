@@ -72,6 +72,19 @@ pub(crate) enum Setting {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Names in braces, such as {step}, are replaced by the task's values. A task keeps the prompts that it started with.
+
+Examples:
+  abide prompts            which file is in force for each phase, and the names it may use
+  abide prompts --write    write the built-in prompts to edit; files that exist stay as they are")]
+pub(crate) struct PromptsArgs {
+    /// Write the built-in prompts into the configuration's folder `prompts`, beside files that exist
+    #[arg(long)]
+    pub(crate) write: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
     #[command(subcommand)]
     pub(crate) command: Option<RulesCommand>,

@@ -38,6 +38,8 @@ fn every_command_is_understood() {
         "abide config set model.default a/b",
         "abide config set notify.enabled off",
         "abide rules",
+        "abide prompts",
+        "abide prompts --write --json",
         "abide rules forget beef0071",
         "abide doctor",
         "abide doctor --rebuild --json",

@@ -235,6 +235,44 @@ const TABLES: &[Table] = &[
             },
         ],
     },
+    Table {
+        header: "prompts",
+        meaning: "Files with the templates of the notes that begin a step's phases, in the folder `prompts` beside this file, at most \
+            16 KiB each. Placeholders are replaced once; other braces stay as they are. A file of the default name need not be there: \
+            the template is then built in. Any other file that cannot be used keeps the tasks that need it from starting. \
+            `abide prompts` shows which are in force; `abide prompts --write` writes the built-in ones to edit.",
+        applies: NEXT_TASK,
+        keys: &[
+            Key {
+                name: "agent_reason_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_reason_prompt.md\"",
+                example: "\"my_reason.md\"",
+                meaning: "The template of the note that begins the phase reason of mode `roa`. Its placeholders: `{user_question}`, `{files_manifest}`, `{last_observation}`.",
+            },
+            Key {
+                name: "agent_act_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_act_prompt.md\"",
+                example: "\"my_act.md\"",
+                meaning: "The template of the same for the phase act. Its placeholders: `{user_question}`, `{files_manifest}`, `{step}`.",
+            },
+            Key {
+                name: "agent_observe_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_observe_prompt.md\"",
+                example: "\"my_observe.md\"",
+                meaning: "The template of the same for the phase observe. Its placeholders: `{user_question}`, `{tool_summaries}`, `{step}`.",
+            },
+            Key {
+                name: "agent_plan_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_plan_prompt.md\"",
+                example: "\"my_plan.md\"",
+                meaning: "The template of the note that begins each step of mode `plan`. Its placeholders: `{user_question}`, `{files_manifest}`, `{step}`.",
+            },
+        ],
+    },
 ];
 
 const INTRODUCTION: &str = "\

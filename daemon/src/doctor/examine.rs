@@ -36,6 +36,7 @@ async fn look(home: &Home) -> Vec<Diagnosis> {
     diagnoses.extend(room(home));
     let config = Config::load(&home.config_file());
     diagnoses.push(configuration(home, &config, &daemon));
+    diagnoses.extend(config.as_ref().ok().map(|config| super::prompts::diagnosis(home, config)));
     let wants_notifications = config.as_ref().map_or(true, |config| config.notify.enabled);
     diagnoses.extend(models(home, config, &daemon).await);
     diagnoses.push(notifications(wants_notifications).await);

@@ -1,3 +1,4 @@
+use crate::config::prompts::PromptError;
 use abide_client::home::HomeError;
 use std::io;
 
@@ -10,6 +11,8 @@ pub enum LaunchError {
     NoPersona { name: String },
     #[error("there is no tool {name:?}; there are {}", known.join(", "))]
     NoTool { name: String, known: Vec<String> },
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
     #[error("the workspace {path:?} is not an absolute path")]
     RelativeWorkspace { path: String },
     #[error("the workspace {path:?} cannot be used: {source}")]
@@ -21,6 +24,6 @@ pub enum LaunchError {
     #[error(transparent)]
     Scratch(HomeError),
     /// The daemon ends.
-    #[error("the workspace could not be checked: the daemon is shutting down")]
+    #[error("the task was not started: the daemon is shutting down")]
     ShuttingDown,
 }

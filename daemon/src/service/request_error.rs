@@ -88,6 +88,7 @@ impl From<LaunchError> for RequestError {
             LaunchError::ModelUnavailable { .. } => ErrorKind::ModelUnavailable,
             LaunchError::NoPersona { .. }
             | LaunchError::NoTool { .. }
+            | LaunchError::Prompt(_)
             | LaunchError::RelativeWorkspace { .. }
             | LaunchError::UnusableWorkspace { .. }
             | LaunchError::NoFolder { .. }

@@ -117,6 +117,12 @@ impl Home {
         self.config_dir.join("config.toml")
     }
 
+    /// The user's templates of the phases' notes.
+    #[must_use]
+    pub fn prompts_dir(&self) -> PathBuf {
+        self.config_dir.join("prompts")
+    }
+
     /// The newest text of the configuration that was understood; a daemon goes on with it while the file is invalid.
     #[must_use]
     pub fn last_good_config(&self) -> PathBuf {

@@ -8,6 +8,7 @@ use crate::{
     limits,
     mint::Mint,
     mode::{self, Action, Answer, rules},
+    prompt::note,
     schedule,
     status::is_at_work,
     task::{Stage, Task},
@@ -123,7 +124,7 @@ fn think(task: &Task, phase: Option<Phase>, begins_step: bool, mint: &mut Mint) 
     let step = task.step + u32::from(begins_step);
     let mut records = Vec::new();
     if let Some(phase) = phase {
-        let text = rules(task.mode).note(task, phase);
+        let text = note(task, phase);
         records = one(task, RecordBody::PhaseBegan(PhaseBegan { step, phase, text, asks: true }), mint);
     }
     records.append(&mut request(task, step, 1, phase, mint));

@@ -54,11 +54,6 @@ pub(crate) trait Rules {
     /// What comes next. Called only when nothing runs and the task does not wait.
     fn next(&self, task: &Task) -> Action;
 
-    /// The note for the model that begins a phase.
-    fn note(&self, _task: &Task, _phase: Phase) -> Option<String> {
-        None
-    }
-
     /// The shape of a request; the same for all attempts.
     fn shape(&self, _phase: Option<Phase>) -> RequestShape {
         RequestShape::default()

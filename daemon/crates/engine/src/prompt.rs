@@ -1,6 +1,10 @@
 //! The system prompt and the templates of the phases' notes, both frozen in the task's first record.
 
+mod note;
 pub mod template;
+
+pub(crate) use note::note;
+pub use note::{placeholders, unknown_placeholders};
 
 use crate::mode::{offered, rules};
 use abide_protocol::{
@@ -39,6 +43,12 @@ pub fn system(mode: Mode, persona: Option<&str>, workspace: &str, tools: &[ToolS
 #[must_use]
 pub fn templates(mode: Mode) -> BTreeMap<Phase, &'static str> {
     rules(mode).templates()
+}
+
+/// The built-in templates of all phases.
+#[must_use]
+pub fn built_in_templates() -> BTreeMap<Phase, &'static str> {
+    Mode::ALL.iter().flat_map(|mode| templates(*mode)).collect()
 }
 
 /// The tools that a plan may call, a line of JSON each.

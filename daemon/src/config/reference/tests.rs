@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Config, ModelConfig, NotifyConfig, Persona, Price, Provider, TaskConfig};
+use crate::config::{Config, ModelConfig, NotifyConfig, Persona, Price, PromptsConfig, Provider, TaskConfig};
 use abide_model::{Api, ProviderConfig};
 use abide_protocol::task::{Limits, Mode, RestartPolicy};
 use serde::{
@@ -65,6 +65,7 @@ fn every_key_that_the_parser_accepts_is_in_the_reference_and_no_other() {
         ("notify", accepted::<NotifyConfig>()),
         ("prices", accepted::<Price>()),
         ("personas", accepted::<Persona>()),
+        ("prompts", accepted::<PromptsConfig>()),
     ] {
         let told: BTreeSet<_> = table(name).keys.iter().map(|key| key.name).collect();
         assert_eq!(told, accepted, "[{name}]");

@@ -5,7 +5,6 @@
 use super::{Action, Answer, Rules, agent};
 use crate::{
     control::{ASK_USER, SEND_UPDATE, TASK_COMPLETE},
-    prompt::template::{self, Value},
     reading::{self, Reading},
     task::{Last, Task},
 };
@@ -41,17 +40,6 @@ impl Rules for Plan {
             }
             Last::Text { .. } => Action::Nudge(MALFORMED),
         }
-    }
-
-    fn note(&self, task: &Task, phase: Phase) -> Option<String> {
-        let template = task.head.prompts.get(phase.name())?;
-        let step = (task.step + 1).to_string();
-        let values = [
-            Value { name: "user_question", text: &task.head.original_prompt },
-            Value { name: "files_manifest", text: &task.files.list() },
-            Value { name: "step", text: &step },
-        ];
-        Some(template::fill(template, &values))
     }
 
     fn shape(&self, _: Option<Phase>) -> RequestShape {

@@ -3,7 +3,6 @@
 use super::{Action, Answer, Rules};
 use crate::{
     control::{REQUEST_INPUT, SEND_UPDATE},
-    prompt::template::{self, Value},
     reading::{self, Reading},
     task::{Last, Task},
 };
@@ -28,19 +27,6 @@ impl Rules for Roa {
             Some(Phase::Observe) if is_over(task) => Action::Finish(answer(task)),
             Some(_) | None => Action::Think { phase: Some(Phase::Reason), begins_step: true },
         }
-    }
-
-    fn note(&self, task: &Task, phase: Phase) -> Option<String> {
-        let template = task.head.prompts.get(phase.name())?;
-        let step = task.step.to_string();
-        let values = [
-            Value { name: "user_question", text: &task.head.original_prompt },
-            Value { name: "files_manifest", text: &task.files.list() },
-            Value { name: "last_observation", text: &task.pass.observe.observation },
-            Value { name: "tool_summaries", text: &task.pass.results.join("\n") },
-            Value { name: "step", text: &step },
-        ];
-        Some(template::fill(template, &values))
     }
 
     fn shape(&self, phase: Option<Phase>) -> RequestShape {

@@ -1,0 +1,88 @@
+//! `abided prompts`: which file is in force for each phase; `--write` writes the built-in templates to edit.
+
+use crate::{complain, say, usage};
+use abide_client::{home::Home, protocol::task::Phase, text::visible_line};
+use abide_daemon::config::{Config, PromptsConfig, prompts};
+use abide_engine::prompt;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &[&str]) -> ExitCode {
+    let (mut as_json, mut write) = (false, false);
+    for argument in arguments {
+        match *argument {
+            "--json" => as_json = true,
+            "--write" => write = true,
+            _ => return usage(),
+        }
+    }
+    let done = if write { write_built_in(as_json) } else { list(as_json) };
+    done.unwrap_or_else(|error| {
+        complain(&format!("error: {error}"));
+        ExitCode::FAILURE
+    })
+}
+
+/// Fails if a file cannot be used: a task of a mode with its phase does not start.
+fn list(as_json: bool) -> anyhow::Result<ExitCode> {
+    let home = Home::from_env()?;
+    let config = Config::load(&home.config_file())?;
+    let phases: Vec<Phase> = prompt::built_in_templates().into_keys().collect();
+    let rows: Vec<Value> = phases.iter().map(|phase| row(&home, &config.prompts, *phase)).collect();
+    if as_json {
+        say(&Value::from(rows.clone()).to_string());
+    } else {
+        for row in &rows {
+            say(&visible_line(&line(row)));
+        }
+        say("`abide prompts --write` writes the built-in ones to edit.");
+    }
+    let is_well = rows.iter().all(|row| row["problem"].is_null());
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn row(home: &Home, config: &PromptsConfig, phase: Phase) -> Value {
+    let placeholders = prompt::placeholders(phase);
+    match prompts::in_force(config, &home.prompts_dir(), phase) {
+        Ok(found) => json!({
+            "phase": phase,
+            "file": found.file,
+            "placeholders": placeholders,
+            "unknownPlaceholders": prompt::unknown_placeholders(phase, &found.text),
+        }),
+        Err(error) => json!({ "phase": phase, "placeholders": placeholders, "problem": error.to_string() }),
+    }
+}
+
+fn line(row: &Value) -> String {
+    let from = row["problem"].as_str().or_else(|| row["file"].as_str()).unwrap_or("built in");
+    let names = |key: &str| {
+        let names = row[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+        names.map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(" ")
+    };
+    let mut line = format!(
+        "{:<8} {from}; it may use {}",
+        row["phase"].as_str().unwrap_or_default(),
+        names("placeholders")
+    );
+    let unknown = names("unknownPlaceholders");
+    if !unknown.is_empty() {
+        line.push_str(&format!("; unknown: {unknown}"));
+    }
+    line
+}
+
+fn write_built_in(as_json: bool) -> anyhow::Result<ExitCode> {
+    let folder = Home::from_env()?.prompts_dir();
+    let written = prompts::write_built_in(&folder)
+        .map_err(|error| anyhow::anyhow!("cannot write into {}: {error}", folder.display()))?;
+    if as_json {
+        let rows = written.iter().map(|(path, is_new)| json!({ "file": path, "written": is_new }));
+        return Ok(say(&rows.collect::<Value>().to_string()));
+    }
+    for (path, is_new) in written {
+        let did = if is_new { "written" } else { "exists already, left as it is" };
+        say(&visible_line(&format!("{}: {did}", path.display())));
+    }
+    Ok(ExitCode::SUCCESS)
+}
