@@ -8,7 +8,7 @@ use crate::{
 };
 use abide_model::{Keys, ModelError, Models, ProviderConfig};
 use abide_protocol::{
-    method::daemon::{ListModelsParams, ListModelsReply},
+    method::daemon::{ListModelsParams, ListModelsReply, ModeSteps},
     provider::{DefaultModel, ProviderInfo},
     task::Mode,
 };
@@ -148,8 +148,11 @@ impl Catalog {
         let local = if params.provider.is_some() { self.local().await } else { self.look().await };
         let default = self.providers_with(&local).default;
         let providers: Vec<ProviderInfo> = self.models().await.list(params).await;
-        let limits = self.inner.config.task.limits(Mode::Agent);
-        ListModelsReply { providers, default, limits }
+        let task = &self.inner.config.task;
+        let mode = task.mode.unwrap_or_default();
+        let steps = |mode: &Mode| ModeSteps { mode: *mode, max_steps: task.limits(*mode).max_steps };
+        let steps = Mode::ALL.iter().map(steps).collect();
+        ListModelsReply { providers, default, limits: task.limits(mode), mode, steps }
     }
 
     fn make(&self, before: Option<&Made>, local: &Found) -> Arc<Models> {

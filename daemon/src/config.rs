@@ -77,7 +77,7 @@ fn api<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Api, D::Error> {
 pub struct TaskConfig {
     /// Of a task whose request and conversation name none.
     pub mode: Option<Mode>,
-    /// 0 means no limit, here and below.
+    /// 0 means no limit, here and below. Not for `roa`, whose steps are three model calls each.
     pub max_steps: Option<u32>,
     pub max_duration_secs: Option<u64>,
     /// The delay before each step but the first.
@@ -88,15 +88,24 @@ pub struct TaskConfig {
     pub question_timeout_secs: Option<u64>,
     /// What to do with interrupted tasks at the next start.
     pub restart: Option<RestartPolicy>,
+    pub roa: RoaConfig,
+}
+
+/// What differs for tasks of mode `roa`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoaConfig {
+    pub max_steps: Option<u32>,
 }
 
 impl TaskConfig {
     /// The limits of a task that requests none.
     #[must_use]
     pub fn limits(&self, mode: Mode) -> Limits {
+        let max_steps = if mode == Mode::Roa { self.roa.max_steps } else { self.max_steps };
         let usual = Limits { max_steps: default_steps(mode), ..Limits::default() };
         Limits {
-            max_steps: self.max_steps.unwrap_or(usual.max_steps),
+            max_steps: max_steps.unwrap_or(usual.max_steps),
             max_duration_secs: self.max_duration_secs.unwrap_or(usual.max_duration_secs),
             step_delay_ms: self.step_delay_ms.unwrap_or(usual.step_delay_ms),
             max_tokens: self.max_tokens.unwrap_or(usual.max_tokens),

@@ -89,7 +89,7 @@ impl Launcher {
         let catalog = self.settings.now().await;
         let config = catalog.config();
         let of_conversation = || conversation.and_then(|c| c.mode);
-        let mode = request.mode.or_else(of_conversation).or(config.task.mode).unwrap_or(Mode::Auto);
+        let mode = request.mode.or_else(of_conversation).or(config.task.mode).unwrap_or_default();
         let conversation_model = conversation.and_then(|c| c.model.as_deref());
         let model = choose_model(&catalog, request.model.as_deref(), conversation_model).await?;
         let persona = request.persona.as_deref().or_else(|| conversation.and_then(|c| c.persona.as_deref()));

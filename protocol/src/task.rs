@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 /// How a task decides what to do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(IntoStaticStr, EnumString, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -22,6 +22,7 @@ pub enum Mode {
     /// Each step is a plan: a list of calls that the model writes as JSON.
     Plan,
     /// Finds out by its first reply whether it is a chat or an agent.
+    #[default]
     Auto,
 }
 

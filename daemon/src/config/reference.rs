@@ -165,6 +165,18 @@ const TABLES: &[Table] = &[
         ],
     },
     Table {
+        header: "task.roa",
+        meaning: "What differs for tasks of mode `roa`.",
+        applies: NEXT_TASK,
+        keys: &[Key {
+            name: "max_steps",
+            kind: "whole number of steps",
+            default: "10",
+            example: "20",
+            meaning: "A step reasons, acts and observes: three model calls. `max_steps` of `[task]` is not for this mode.",
+        }],
+    },
+    Table {
         header: "notify",
         meaning: "Desktop notifications.",
         applies: "with the next notification",

@@ -35,6 +35,8 @@ max_tokens = 1000
 max_cost_micros = 2000
 question_timeout_secs = 60
 restart = "pause"
+[task.roa]
+max_steps = 4
 [notify]
 enabled = false
 [prices."local/smollm2"]
@@ -69,6 +71,7 @@ tools = ["read", "list"]
         question_timeout_secs: 60,
     };
     assert_eq!(config.task.limits(Mode::Chat), limits);
+    assert_eq!(config.task.limits(Mode::Roa), Limits { max_steps: 4, ..limits });
     assert_eq!(config.task.restart, Some(RestartPolicy::Pause));
     assert!(!config.notify.enabled);
     let price = Price { input: 3_000_000, output: 150_000, cache_read: Some(300_000), cache_write: None };
@@ -76,6 +79,12 @@ tools = ["read", "list"]
     let known = config.price_table().get("local", "smollm2", "127.0.0.1").unwrap();
     assert_eq!((known.output, known.cache_write), (150_000, 3_000_000));
     assert_eq!(config.personas["reviewer"].tools.as_deref().unwrap(), ["read", "list"]);
+}
+
+#[test]
+fn the_step_limit_of_the_other_modes_is_not_that_of_roa() {
+    let task = Config::parse("[task]\nmax_steps = 100\n").unwrap().task;
+    assert_eq!((task.limits(Mode::Plan).max_steps, task.limits(Mode::Roa).max_steps), (100, 10));
 }
 
 #[test]

@@ -59,12 +59,20 @@ fn default_model(listed: &ListModelsReply) -> Diagnosis {
 mod tests {
     use super::*;
     use crate::doctor::Health;
-    use abide_protocol::{provider::DefaultModel, task::Limits};
+    use abide_protocol::{
+        provider::DefaultModel,
+        task::{Limits, Mode},
+    };
 
     fn health(model: &str, provider: ProviderInfo) -> Health {
         let default = DefaultModel { model: model.to_owned(), why: "because".to_owned() };
-        let diagnoses =
-            diagnoses(&ListModelsReply { providers: vec![provider], default, limits: Limits::default() });
+        let diagnoses = diagnoses(&ListModelsReply {
+            providers: vec![provider],
+            default,
+            limits: Limits::default(),
+            mode: Mode::Auto,
+            steps: Vec::new(),
+        });
         let found = diagnoses.iter().find(|diagnosis| diagnosis.about == "default model").unwrap();
         assert!(found.words.starts_with(&format!("{model}: because")), "{}", found.words);
         found.health

@@ -11,7 +11,7 @@ use crate::{
     },
     theme::SCALES,
 };
-use abide_client::protocol::ConversationId;
+use abide_client::protocol::{ConversationId, task::Mode};
 use iced::{
     Task,
     widget::text_editor::{Action, Edit},
@@ -139,7 +139,7 @@ impl App {
     fn on_page(&mut self, command: Command) -> Task<Message> {
         let effects = match self.page {
             Page::Conversation => {
-                let meant = self.open.as_ref().and_then(|open| open.command(command));
+                let meant = self.open.as_ref().and_then(|open| open.command(command, self.default_mode()));
                 return match meant {
                     Some(meant) => self.handle(Message::Thread(meant)),
                     None if command == Command::Escape => self.arm_stop(),
@@ -147,7 +147,10 @@ impl App {
                 };
             }
             Page::Inbox | Page::Settings => None,
-            Page::Fresh => self.fresh.command(command).map(|message| self.fresh.update(message)),
+            Page::Fresh => {
+                let meant = self.fresh.command(command, self.default_mode());
+                meant.map(|message| self.fresh.update(message))
+            }
         };
         self.perform(effects.unwrap_or_default())
     }
@@ -159,7 +162,12 @@ impl App {
         let is_begun = self.cards.begun(&self.guard).is_some() || self.sidebar.takes_escape();
         let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || self.guard.has_caret();
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && !is_taken);
-        open.is_some_and(|open| open.command(Command::Escape).is_none())
+        open.is_some_and(|open| open.command(Command::Escape, self.default_mode()).is_none())
+    }
+
+    /// The mode of a task that names none.
+    fn default_mode(&self) -> Mode {
+        self.models.as_ref().map(|models| models.mode).unwrap_or_default()
     }
 
     /// The first of the two keys that stop the task.

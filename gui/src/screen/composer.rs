@@ -316,10 +316,15 @@ impl Composer {
         std::iter::once(default).chain(known.cloned().map(ModelChoice::Named)).collect()
     }
 
+    /// The mode of the next task: the chosen one, the conversation's, else the default.
+    fn mode_of_next(&self, known: Option<Mode>, default: Mode) -> Mode {
+        self.mode.or(known).unwrap_or(default)
+    }
+
     /// The message that switches to the next mode, for a conversation with this one.
     #[must_use]
-    pub fn next_mode(&self, known: Option<Mode>) -> Message {
-        let mode = self.mode.or(known).unwrap_or(Mode::Auto);
+    pub fn next_mode(&self, known: Option<Mode>, default: Mode) -> Message {
+        let mode = self.mode_of_next(known, default);
         let mut after = Mode::ALL.iter().cycle().skip_while(|other| **other != mode).skip(1);
         Message::ModePicked(ModeChoice(*after.next().unwrap_or(&mode)))
     }

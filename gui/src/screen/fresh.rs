@@ -97,12 +97,12 @@ impl Screen {
         }
     }
 
-    /// The message for a command; `None` if it does nothing here.
+    /// The message for a command; `None` if it does nothing here. `default_mode` is that of a task that names none.
     #[must_use]
-    pub fn command(&self, command: Command) -> Option<Message> {
+    pub fn command(&self, command: Command, default_mode: Mode) -> Option<Message> {
         Some(match command {
             Command::Demo => Message::DemoPressed,
-            Command::Mode => Message::Composer(self.composer.next_mode(None)),
+            Command::Mode => Message::Composer(self.composer.next_mode(None, default_mode)),
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Folder => Message::Wanted(field::FOLDER),
             Command::Limit => Message::Wanted(field::STEPS),

@@ -7,7 +7,7 @@ use crate::{
 use abide_client::{
     Home, Update,
     protocol::{
-        method::daemon::ListModelsReply,
+        method::daemon::{ListModelsReply, ModeSteps},
         provider::{DefaultModel, KeyState, ProviderInfo},
         task::{Limits, Mode},
     },
@@ -44,7 +44,9 @@ fn models() -> ListModelsReply {
         provider("anthropic", Some(refused)),
     ];
     let default = DefaultModel { model: "local/smollm2".to_owned(), why: "set in config.toml".to_owned() };
-    ListModelsReply { providers, default, limits: Limits { max_steps: 400, ..Limits::default() } }
+    let limits = Limits { max_steps: 400, ..Limits::default() };
+    let steps = vec![ModeSteps { mode: Mode::Roa, max_steps: 12 }];
+    ListModelsReply { providers, default, limits, mode: Mode::Agent, steps }
 }
 
 fn finds(app: &App, text: &str) -> bool {
@@ -62,6 +64,15 @@ fn a_new_conversation_shows_the_configured_step_limit() {
     let window = beginning();
     assert!(finds(&window.app, "400"));
     assert!(!finds(&window.app, "50"));
+}
+
+#[test]
+fn each_mode_shows_its_own_step_limit_and_the_first_is_the_configured_mode() {
+    let mut window = beginning();
+    assert!(finds(&window.app, "400"));
+    // The next after the configured one.
+    window.tell(Message::Key(Command::Mode));
+    assert!(finds(&window.app, "12") && !finds(&window.app, "400"));
 }
 
 #[test]

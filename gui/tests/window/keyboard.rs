@@ -177,7 +177,13 @@ fn the_mode_the_limit_and_the_model_are_set_by_keys() {
         problem: None,
     };
     let default = DefaultModel { model: "a/one".into(), why: "configured".into() };
-    let models = ListModelsReply { default, providers: vec![provider], limits: Limits::default() };
+    let models = ListModelsReply {
+        default,
+        providers: vec![provider],
+        limits: Limits::default(),
+        mode: Mode::Auto,
+        steps: Vec::new(),
+    };
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
     let (key, modifiers) = with_shift("M");
     person.press(key, modifiers);
@@ -330,7 +336,13 @@ fn the_page_for_a_new_conversation_names_the_model_in_use() {
         problem: None,
     };
     let default = DefaultModel { model: "a/one".into(), why: "configured".into() };
-    let models = ListModelsReply { default, providers: vec![provider], limits: Limits::default() };
+    let models = ListModelsReply {
+        default,
+        providers: vec![provider],
+        limits: Limits::default(),
+        mode: Mode::Auto,
+        steps: Vec::new(),
+    };
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models))));
     assert!(person.finds("Model: a/one (configured)").is_some());
     person.press(Key::Character("M".into()), Modifiers::CTRL | Modifiers::SHIFT);

@@ -10,7 +10,7 @@ use abide_client::protocol::{
         rule::{ListRulesReply, RememberedRule, RuleOrigin},
     },
     provider::{DefaultModel, KeyState, ProviderInfo},
-    task::Limits,
+    task::{Limits, Mode},
 };
 use abide_gui::{
     Message,
@@ -63,7 +63,13 @@ fn open() -> Person {
     let told = [
         (
             Request::Models,
-            Answer::Models(ListModelsReply { providers, default: default(), limits: Limits::default() }),
+            Answer::Models(ListModelsReply {
+                providers,
+                default: default(),
+                limits: Limits::default(),
+                mode: Mode::Auto,
+                steps: Vec::new(),
+            }),
         ),
         (Request::Config, Answer::Config(config())),
         (Request::Rules(None), Answer::Rules(ListRulesReply { rules: vec![rule()], before: None })),

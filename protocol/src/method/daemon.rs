@@ -3,7 +3,7 @@ use crate::{
     notification::DaemonUpdate,
     provider::{DefaultModel, ProviderInfo},
     record::ModelErrorKind,
-    task::Limits,
+    task::{Limits, Mode},
     transcript::EffectClass,
 };
 use serde::{Deserialize, Serialize};
@@ -24,9 +24,35 @@ pub struct ListModelsParams {
 pub struct ListModelsReply {
     pub providers: Vec<ProviderInfo>,
     pub default: DefaultModel,
-    /// The limits of a task that names none.
+    /// The limits of a task that names none, in the default mode.
     #[serde(default)]
     pub limits: Limits,
+    /// The mode of a task that names none.
+    #[serde(default)]
+    pub mode: Mode,
+    /// For each mode, the step limit of a task that names none.
+    #[serde(default)]
+    pub steps: Vec<ModeSteps>,
+}
+
+impl ListModelsReply {
+    /// The step limit of a task in this mode that names none; 0: none.
+    #[must_use]
+    pub fn max_steps(&self, mode: Mode) -> u32 {
+        self.steps
+            .iter()
+            .find(|steps| steps.mode == mode)
+            .map_or(self.limits.max_steps, |steps| steps.max_steps)
+    }
+}
+
+/// The default step limit of a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModeSteps {
+    pub mode: Mode,
+    /// 0: no limit.
+    pub max_steps: u32,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

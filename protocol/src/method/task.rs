@@ -14,7 +14,7 @@ pub struct StartTaskParams {
     /// Absent: a new conversation.
     pub conversation_id: Option<ConversationId>,
     pub message: String,
-    /// Absent: the conversation's, else `agent`.
+    /// Absent: the conversation's, else the configuration's, else `auto`.
     pub mode: Option<Mode>,
     /// `provider/model`. Absent: the conversation's, else the default.
     pub model: Option<String>,

@@ -1,5 +1,7 @@
 use super::*;
-use crate::config::{Config, ModelConfig, NotifyConfig, Persona, Price, PromptsConfig, Provider, TaskConfig};
+use crate::config::{
+    Config, ModelConfig, NotifyConfig, Persona, Price, PromptsConfig, Provider, RoaConfig, TaskConfig,
+};
 use abide_model::{Api, ProviderConfig};
 use abide_protocol::task::{Limits, Mode, RestartPolicy};
 use serde::{
@@ -42,8 +44,21 @@ fn accepted<'de, T: Deserialize<'de>>() -> BTreeSet<&'static str> {
     keys.0
 }
 
+/// The name of a table, without the placeholder in its header.
+fn name_of(table: &Table) -> String {
+    let is_name = |part: &&str| part.chars().all(|c| c.is_ascii_lowercase());
+    table.header.split('.').filter(is_name).collect::<Vec<_>>().join(".")
+}
+
 fn table(name: &str) -> &'static Table {
-    TABLES.iter().find(|table| table.header.split('.').next() == Some(name)).expect(name)
+    TABLES.iter().find(|table| name_of(table) == name).expect(name)
+}
+
+/// The keys of a table and the tables in it.
+fn keys_of(name: &str) -> BTreeSet<String> {
+    let within = format!("{name}.");
+    let tables = TABLES.iter().filter_map(|table| name_of(table).strip_prefix(&within).map(str::to_owned));
+    table(name).keys.iter().map(|key| key.name.to_owned()).chain(tables).collect()
 }
 
 fn key(of: &str, name: &str) -> &'static Key {
@@ -62,13 +77,14 @@ fn every_key_that_the_parser_accepts_is_in_the_reference_and_no_other() {
         ("model", accepted::<ModelConfig>()),
         ("providers", accepted::<Provider>()),
         ("task", accepted::<TaskConfig>()),
+        ("task.roa", accepted::<RoaConfig>()),
         ("notify", accepted::<NotifyConfig>()),
         ("prices", accepted::<Price>()),
         ("personas", accepted::<Persona>()),
         ("prompts", accepted::<PromptsConfig>()),
     ] {
-        let told: BTreeSet<_> = table(name).keys.iter().map(|key| key.name).collect();
-        assert_eq!(told, accepted, "[{name}]");
+        let accepted: BTreeSet<String> = accepted.into_iter().map(str::to_owned).collect();
+        assert_eq!(keys_of(name), accepted, "[{name}]");
     }
 }
 
@@ -87,6 +103,7 @@ fn the_defaults_match_the_code() {
     let task = Config::parse(&format!("[task]\n{lines}")).unwrap().task;
     assert_eq!(task.limits(Mode::Agent), Limits::default());
     assert_eq!((task.restart, task.mode), (Some(RestartPolicy::default()), Some(Mode::Auto)));
+    assert_eq!(default("task.roa", "max_steps"), task.limits(Mode::Roa).max_steps.to_string());
     let notify = format!("[notify]\nenabled = {}\n", default("notify", "enabled"));
     assert_eq!(Config::parse(&notify).unwrap(), Config::default());
     let provider = ProviderConfig::new("x", Api::OPENAI_CHAT, "", "");

@@ -136,7 +136,7 @@ impl Composer {
         if !matches!(stance, Stance::Ready) {
             return self.kept(stance).unwrap_or_else(|| secondary("")).into();
         }
-        let mode = self.mode.or(about.mode).unwrap_or(Mode::Auto);
+        let mode = self.mode_of_next(about.mode, about.models.map(|models| models.mode).unwrap_or_default());
         let modes: Vec<ModeChoice> = Mode::ALL.iter().copied().map(ModeChoice).collect();
         let chosen =
             self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
@@ -145,7 +145,7 @@ impl Composer {
         // A picker is as wide as its longest entry. The conversation's model may be gone from the list.
         models.extend(model.clone().filter(|model| !models.contains(model)));
         // The configuration's value; empty until it is known.
-        let most = match about.models.map(|models| models.limits.max_steps) {
+        let most = match about.models.map(|models| models.max_steps(mode)) {
             None => String::new(),
             Some(0) => "∞".to_owned(),
             Some(most) => most.to_string(),

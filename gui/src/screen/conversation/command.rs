@@ -8,11 +8,12 @@ use crate::{
     screen::composer::{self, Stance},
     theme::size,
 };
+use abide_client::protocol::task::Mode;
 
 impl Conversation {
-    /// The message for a command; `None` if it does nothing here.
+    /// The message for a command; `None` if it does nothing here. `default_mode` is that of a task that names none.
     #[must_use]
-    pub fn command(&self, command: Command) -> Option<Message> {
+    pub fn command(&self, command: Command, default_mode: Mode) -> Option<Message> {
         Some(match command {
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
             Command::Escape if self.find.is_some() => Message::FindClosed,
@@ -46,7 +47,7 @@ impl Conversation {
             Command::Limit => Message::Wanted(field::STEPS),
             Command::Mode if self.stance() == Stance::Ready => {
                 let known = self.view.conversation().and_then(|known| known.mode);
-                Message::Composer(self.composer.next_mode(known))
+                Message::Composer(self.composer.next_mode(known, default_mode))
             }
             _ => return None,
         })

@@ -11,7 +11,7 @@ use abide_protocol::{
         },
         daemon::{
             CheckFailure, CheckModelReply, ConfigStatus, CutCall, CutOff, CutWork, ListModelsReply,
-            RefusedConfig, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
+            ModeSteps, RefusedConfig, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
         rule::{ForgetRuleReply, ListRulesReply, RememberedRule, RuleOrigin},
@@ -22,7 +22,7 @@ use abide_protocol::{
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
     record::ModelErrorKind,
-    task::Limits,
+    task::{Limits, Mode},
     transcript::EffectClass,
 };
 
@@ -138,7 +138,13 @@ fn rest() -> Vec<Reply> {
     vec![
         Reply::Subscribe(SubscribeReply { subscription_id: SubscriptionId(9), snapshot: snapshot() }),
         Reply::Unsubscribe(UnsubscribeReply { was_subscribed: true }),
-        Reply::ListModels(ListModelsReply { providers: vec![provider], default, limits }),
+        Reply::ListModels(ListModelsReply {
+            providers: vec![provider],
+            default,
+            limits,
+            mode: Mode::Agent,
+            steps: vec![ModeSteps { mode: Mode::Roa, max_steps: 10 }],
+        }),
         Reply::Status(status()),
         Reply::Shutdown(shutdown()),
         Reply::SetKey(SetKeyReply { stored_in: "the keyring".to_owned(), had_key: true }),
