@@ -7,7 +7,7 @@ use abide_client::{
         Timestamp,
         conversation::LatestTask,
         measure,
-        task::{AgentTask, PauseReason, Retry, Status},
+        task::{AgentTask, PauseReason, Phase, Retry, Status},
         transcript::Usage,
     },
     text::visible_line,
@@ -85,6 +85,17 @@ pub fn doing(task: &AgentTask) -> String {
         }
         Status::Paused => task.pause_reason.map_or("paused", PauseReason::words).to_owned(),
         Status::Completed | Status::Cancelled | Status::Error => LatestTask::from(task).words().to_owned(),
+    }
+}
+
+/// What a task does in this phase, for the line at the end of the timeline.
+#[must_use]
+pub const fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Reason => "Reasoning",
+        Phase::Act => "Acting",
+        Phase::Observe => "Observing",
+        Phase::Plan => "Planning",
     }
 }
 

@@ -18,6 +18,7 @@ mod plain;
 mod projection;
 mod result;
 mod selection;
+mod thought;
 mod timeline;
 mod view;
 
@@ -47,7 +48,7 @@ use changes::Changes;
 use documents::Documents;
 use find::{Find, Found};
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     ops::Range,
 };
 
@@ -79,6 +80,9 @@ pub struct Conversation {
     changes: Changes,
     /// Calls that the person opened or closed.
     open: HashMap<CallId, bool>,
+    /// The texts of reason and observe; below, those that the person opened or closed.
+    thoughts: BTreeSet<Seq>,
+    open_thoughts: HashMap<Seq, bool>,
     /// Replies whose reasoning is shown.
     reasoning: HashSet<Seq>,
     all_open: bool,
@@ -128,6 +132,8 @@ pub enum Message {
     /// Moves the keyboard to this field.
     Wanted(&'static str),
     ReasoningToggled(Seq),
+    /// Opens or folds a text of reason or observe.
+    ThoughtToggled(Seq, bool),
     /// Shows or hides the files that a task changed.
     ChangesToggled(TaskId),
     /// Shows or hides the diffs of one of them.
@@ -198,6 +204,8 @@ impl Conversation {
             documents: Documents::default(),
             changes: Changes::default(),
             open: HashMap::new(),
+            thoughts: BTreeSet::new(),
+            open_thoughts: HashMap::new(),
             reasoning: HashSet::new(),
             all_open: false,
             held: (None, 0),
@@ -270,6 +278,7 @@ impl Conversation {
             Message::DetailsToggled => {
                 self.all_open = !self.all_open;
                 self.open.clear();
+                self.open_thoughts.clear();
                 Vec::new()
             }
             Message::Scrolled(scroll) => self.scroll(scroll),
@@ -283,6 +292,11 @@ impl Conversation {
                 if !self.reasoning.remove(&seq) {
                     self.reasoning.insert(seq);
                 }
+                self.hold(Some(Row::Entry(seq)));
+                Vec::new()
+            }
+            Message::ThoughtToggled(seq, is_open) => {
+                self.open_thoughts.insert(seq, is_open);
                 self.hold(Some(Row::Entry(seq)));
                 Vec::new()
             }

@@ -52,6 +52,11 @@ pub fn bubble(theme: &Theme) -> container::Style {
     boxed(tokens(theme).selection, None, radius::CARD)
 }
 
+/// Text that leads to an answer.
+pub fn quieter(theme: &Theme) -> container::Style {
+    container::Style { text_color: Some(tokens(theme).muted), ..container::Style::default() }
+}
+
 /// Around a message found by the search.
 pub fn found(theme: &Theme) -> container::Style {
     let tokens = tokens(theme);

@@ -26,6 +26,7 @@ mod opening;
 mod painting;
 mod pausing;
 mod person;
+mod phases;
 mod preset;
 mod reading;
 mod rejecting;

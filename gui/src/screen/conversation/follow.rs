@@ -8,6 +8,7 @@
 use super::{
     Conversation, Goal, History, Row,
     projection::{is_now, now, rows},
+    thought::thoughts,
 };
 use crate::{
     effect::Effect,
@@ -105,7 +106,8 @@ impl Conversation {
 
     pub(super) fn project(&mut self) {
         let older = self.history != History::Complete;
-        self.rows = rows(&self.view, &self.earlier, older);
+        self.thoughts = thoughts(&self.view, |id| self.task(id));
+        self.rows = rows(&self.view, &self.earlier, &self.thoughts, older);
         self.rows.extend(now(&self.view, |item| self.documents.blocks(item)));
         self.keep_selection();
         self.changes.follow(&self.view);

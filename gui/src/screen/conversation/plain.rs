@@ -38,6 +38,7 @@ impl Conversation {
                 }
                 Entry::Event(event) => happened(event),
             },
+            Row::Phase(seq) => self.phase_name(seq).to_owned(),
             Row::Failed { last, times } => match self.fold().entry(last)? {
                 Entry::Event(event) => failed(event, times),
                 Entry::Message(_) | Entry::Call(_) => return None,

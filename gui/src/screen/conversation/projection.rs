@@ -6,21 +6,22 @@
 //! way, which change with every delta. A row is a key, not content: it stays equal while what it shows grows, so widget state, scroll
 //! anchor and selection survive a new projection. An open item has exactly one card, at its place or at the end.
 
+use super::thought::is_thinking;
 use abide_client::{
     protocol::{
         CallId, QuestionId, Seq, TaskId,
-        event::{Event, EventKind},
+        event::{Event, EventKind, PhaseEvent},
         inbox::{Pending, PendingId},
         message::{CallOutcome, CallView, MessageKind, Role},
         notification::DeltaItem,
         record::ModelErrorKind,
-        task::{AgentTask, EndReason, PauseReason, Status},
+        task::{AgentTask, EndReason, PauseReason, Phase, Status},
     },
     view::{ConversationView, Entry},
 };
 use std::{
     cmp::Reverse,
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
 };
 
 /// A row's key. It is enough to find what the row shows, which stays the same.
@@ -29,6 +30,8 @@ pub enum Row {
     /// Older entries are being loaded.
     Older,
     Entry(Seq),
+    /// The name of a phase within its step.
+    Phase(Seq),
     /// This many model calls failed one after the other.
     Failed {
         last: Seq,
@@ -50,9 +53,15 @@ fn is_control(call: &CallView) -> bool {
         && !matches!(call.outcome, Some(CallOutcome::Refused))
 }
 
-/// All rows except those of [`now`], oldest first. `earlier` are tasks that the fold lacks, because they ended before it began.
+/// All rows except those of [`now`], oldest first. `earlier` are tasks that the fold lacks, because they ended before it began;
+/// `thoughts` are the messages that are texts of reason or observe.
 #[must_use]
-pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bool) -> Vec<Row> {
+pub(super) fn rows(
+    view: &ConversationView,
+    earlier: &[AgentTask],
+    thoughts: &BTreeSet<Seq>,
+    has_older: bool,
+) -> Vec<Row> {
     let mut rows = Vec::with_capacity(view.timeline().len() + 8);
     if has_older {
         rows.push(Row::Older);
@@ -63,7 +72,7 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
     let mut last_of = HashMap::new();
     let mut pauses = HashMap::new();
     let mut taken_back = HashSet::new();
-    let mut step = None;
+    let mut heads = Heads::default();
     for entry in view.timeline() {
         taken_back.extend(note_pause(&mut pauses, view, entry).into_iter().flatten());
         let row = match entry {
@@ -83,8 +92,11 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
                     Some(Row::End(task))
                 }
                 (EventKind::StepBegan(began), _) => {
-                    // A step's row comes before its entries; the first step has none.
-                    step = (began.step > 1).then_some(Row::Entry(event.seq));
+                    heads.step(event.seq, began.step);
+                    None
+                }
+                (EventKind::PhaseBegan(began), _) => {
+                    heads.phase(event.seq, *began);
                     None
                 }
                 // The row before it tells that the daemon was away: the model did not fail.
@@ -118,7 +130,8 @@ pub(super) fn rows(view: &ConversationView, earlier: &[AgentTask], has_older: bo
             // Consecutive calls form a group.
             let goes_on =
                 matches!(entry, Entry::Call(_)) && rows.last().is_some_and(|row| is_call(view, *row));
-            rows.extend(step.take().filter(|_| !goes_on && !matches!(row, Some(Row::End(_)))));
+            let is_shown = !goes_on && !matches!(row, Some(Row::End(_)));
+            rows.extend(heads.before(entry, thoughts).filter(|_| is_shown));
         }
         rows.extend(row);
         if let (Some(task), false) = (entry.task_id(), rows.is_empty()) {
@@ -173,15 +186,24 @@ fn is_of(view: &ConversationView, seq: Seq, task: Option<TaskId>) -> bool {
     view.entry(seq).is_some_and(|entry| entry.task_id() == task)
 }
 
-/// While a model call is retried, the line at the end shows why and when, so the failure's row is dropped, with its step's row.
+/// Whether the row is the head of a step or a phase.
+fn is_head(view: &ConversationView, row: Row) -> bool {
+    let began = |event: &Event| matches!(event.kind, EventKind::StepBegan(_) | EventKind::PhaseBegan(_));
+    match row {
+        Row::Phase(_) => true,
+        Row::Entry(seq) => matches!(view.entry(seq), Some(Entry::Event(event)) if began(event)),
+        _ => false,
+    }
+}
+
+/// While a model call is retried, the line at the end shows why and when, so the failure's row is dropped, with the heads above it.
 fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView) {
     let Some(task) = current_task(view).filter(|task| task.retry.is_some()) else { return };
     if let Some(Row::Failed { last, .. }) = rows.last()
         && is_of(view, *last, Some(task.id))
     {
         rows.pop();
-        let is_head = |seq| matches!(view.entry(seq), Some(Entry::Event(e)) if matches!(e.kind, EventKind::StepBegan(_)));
-        rows.pop_if(|row| matches!(row, Row::Entry(seq) if is_head(*seq)));
+        while rows.pop_if(|row| is_head(view, *row)).is_some() {}
     }
 }
 
@@ -252,6 +274,39 @@ const fn is_busy(task: &AgentTask) -> bool {
 #[must_use]
 pub(super) fn current_task(view: &ConversationView) -> Option<&AgentTask> {
     view.tasks().rev().find(|task| task.parent_id.is_none())
+}
+
+/// The heads that come before the next entry of their step and phase: a phase without an entry has none.
+#[derive(Default)]
+struct Heads {
+    step: Option<Row>,
+    phase: Option<(Row, Phase)>,
+}
+
+impl Heads {
+    /// The first step has no head.
+    fn step(&mut self, at: Seq, step: u32) {
+        *self = Self { step: (step > 1).then_some(Row::Entry(at)), phase: None };
+    }
+
+    /// A phase that is all of its step has no head of its own.
+    fn phase(&mut self, at: Seq, began: PhaseEvent) {
+        if began.phase.begins_step() {
+            self.step(at, began.step);
+        }
+        self.phase = (began.phase != Phase::Plan).then_some((Row::Phase(at), began.phase));
+    }
+
+    /// The heads that are due before this entry.
+    fn before(&mut self, entry: &Entry, thoughts: &BTreeSet<Seq>) -> impl Iterator<Item = Row> {
+        let phase = self.phase.take_if(|(_, phase)| match entry {
+            Entry::Message(said) if is_thinking(*phase) => thoughts.contains(&said.seq),
+            Entry::Message(said) => said.role == Role::Agent,
+            Entry::Call(_) => !is_thinking(*phase),
+            Entry::Event(_) => false,
+        });
+        self.step.take().into_iter().chain(phase.map(|(row, _)| row))
+    }
 }
 
 struct Open {

@@ -94,7 +94,7 @@ impl Conversation {
         match row {
             Row::Entry(seq) => match self.view.entry(seq)? {
                 Entry::Message(m) if m.role == Role::Agent && m.kind != MessageKind::Question => {
-                    Some(rendered::text(&visible(&m.text)))
+                    Some(self.folded(m).unwrap_or_else(|| rendered::text(&visible(&m.text))))
                 }
                 Entry::Message(message) => Some(visible(&message.text).into_owned()),
                 Entry::Call(call) if !self.all_open && self.open.get(&call.call_id) != Some(&true) => {

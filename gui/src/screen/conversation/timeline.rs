@@ -1,6 +1,6 @@
 //! Draws the rows of the timeline.
 
-use super::{Conversation, Message, Row, again::is_prompt, call, markdown};
+use super::{Conversation, Message, Row, again::is_prompt, call, markdown, thought::is_thinking};
 use crate::{
     effect::field,
     emoji::drawable,
@@ -24,7 +24,7 @@ use crate::{
 };
 use abide_client::{
     protocol::{
-        TaskId,
+        Seq, TaskId,
         conversation::LatestTask,
         event::{Event, EventKind, PhaseEvent, RuleEvent, StepEvent},
         inbox::Pending,
@@ -60,10 +60,11 @@ impl Conversation {
                 _ => self.row(row, cards, guard, look),
             };
             let shown = container(shown).width(Fill);
-            let shown: Element<'a, Message> = if found == Some(row) {
-                shown.padding([5.0, space::S]).style(style::found).into()
-            } else {
-                shown.padding([5.0, 0.0]).into()
+            let shown: Element<'a, Message> = match row {
+                _ if found == Some(row) => shown.padding([5.0, space::S]).style(style::found).into(),
+                // It belongs to the row below it.
+                Row::Phase(_) => shown.padding(iced::padding::top(5.0)).into(),
+                _ => shown.padding([5.0, 0.0]).into(),
             };
             (row, shown)
         });
@@ -103,6 +104,7 @@ impl Conversation {
                 },
                 None => gap().into(),
             },
+            Row::Phase(seq) => passage::secondary(self.phase_name(seq)).size(size::HEAD).into(),
             Row::Failed { last, times } => match self.view.entry(last) {
                 Some(Entry::Event(event)) => divider(failed(event, times)),
                 _ => gap().into(),
@@ -132,12 +134,23 @@ impl Conversation {
             Row::Live(item, block) => {
                 let document = self.documents.live(item);
                 let block = document.and_then(|document| markdown::block(document, block, look.tokens));
-                block.map_or_else(|| gap().into(), |block| block.map(Message::Document))
+                let block = block.map_or_else(|| gap().into(), |block| block.map(Message::Document));
+                if self.current().and_then(|task| task.phase).is_some_and(is_thinking) {
+                    return container(block).style(style::quieter).into();
+                }
+                block
             }
             Row::Indicator(id) => self.task(id).map_or_else(
                 || gap().into(),
                 |task| self.below_changes(id, self.indicator(task, look), look),
             ),
+        }
+    }
+
+    pub(super) fn phase_name(&self, seq: Seq) -> &'static str {
+        match self.view.entry(seq) {
+            Some(Entry::Event(Event { kind: EventKind::PhaseBegan(began), .. })) => began.phase.name(),
+            _ => "",
         }
     }
 
@@ -197,6 +210,11 @@ impl Conversation {
                 };
                 column![secondary("asked"), question].into()
             }
+            (Role::Agent, kind) if self.thoughts.contains(&message.seq) => {
+                let cut = (kind == MessageKind::Partial).then(|| secondary("cut off").into());
+                let parts = [self.reasoning(message), Some(self.thought(message, look)), cut];
+                Column::with_children(parts.into_iter().flatten()).into()
+            }
             (Role::Agent, kind) => {
                 let document: Element<'a, Message> = match self.documents.of(message.seq) {
                     Some(document) => markdown::view(document, look.tokens).map(Message::Document),
@@ -237,8 +255,10 @@ impl Conversation {
             }
             (Status::Thinking, _) => match &task.retry {
                 Some(retry) => secondary(words::retrying(retry, look.now)).into(),
-                None if self.is_writing() => secondary("Writing").into(),
-                None => secondary("Thinking").into(),
+                None => {
+                    let writing = if self.is_writing() { "Writing" } else { "Thinking" };
+                    secondary(task.phase.map_or(writing, words::phase)).into()
+                }
             },
             _ => secondary(words::sentence(&words::doing(task))).into(),
         };
@@ -314,11 +334,9 @@ pub(super) fn happened(event: &Event) -> String {
         EventKind::RuleForgotten(rule) => {
             format!("forgotten: {} asks again with exactly these arguments", visible_line(&rule.tool))
         }
-        EventKind::StepBegan(StepEvent { step }) => format!("STEP {step}"),
-        EventKind::PhaseBegan(PhaseEvent { step, phase }) if phase.begins_step() => {
-            format!("STEP {step} · {}", phase.name().to_uppercase())
+        EventKind::StepBegan(StepEvent { step }) | EventKind::PhaseBegan(PhaseEvent { step, .. }) => {
+            format!("STEP {step}")
         }
-        EventKind::PhaseBegan(PhaseEvent { phase, .. }) => phase.name().to_uppercase(),
         EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
         EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }
