@@ -11,7 +11,7 @@ pub(crate) use self::{
     conversation::{ConversationsArgs, ConversationsCommand, MessagesArgs, SearchArgs},
     daemon::{
         CompletionsArgs, ConfigCommand, DaemonCommand, DoctorArgs, KeyCommand, LogsArgs, ManArgs, ModelsArgs,
-        PromptsArgs, RulesArgs, RulesCommand, Setting,
+        PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting,
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{AgentArgs, ChatArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, WaitArgs, WatchArgs},
@@ -143,6 +143,10 @@ pub(crate) enum Command {
     /// Show, change or check the configuration, or print all its keys
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// List the personas that a task can have, or write the built-in ones to edit
+    Personas(PersonasArgs),
+    /// List the tools that a task can have
+    Tools,
     /// List the files with the prompts of a step's phases, or write the built-in ones to edit
     Prompts(PromptsArgs),
     /// Open the window

@@ -17,6 +17,7 @@ mod man;
 mod messages;
 mod models;
 mod pause;
+mod personas;
 mod prompts;
 mod ps;
 mod reject;
@@ -26,6 +27,7 @@ mod run;
 mod search;
 mod show;
 mod stop;
+mod tools;
 mod wait;
 mod watch;
 
@@ -61,6 +63,8 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Daemon(command) => daemon::daemon(command, json).await,
         Command::Doctor(args) => doctor::doctor(&args, json),
         Command::Config(command) => config::config(command, json).await,
+        Command::Personas(args) => personas::personas(&args, json).await,
+        Command::Tools => tools::tools(json).await,
         Command::Prompts(args) => prompts::prompts(&args, json),
         Command::Gui => gui::gui(),
         Command::Completions(args) => completions::completions(&args),

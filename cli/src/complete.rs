@@ -14,7 +14,9 @@ use abide_client::{
         conversation::Conversation,
         inbox::{InboxItem, Pending},
         method::{
-            Inbox, ListConversations, ListModels, ListRules, ListTasks,
+            Inbox, ListConversations, ListModels, ListPersonas, ListRules, ListTasks, ListTemplates,
+            ListTools,
+            catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
             conversation::ListConversationsParams,
             daemon::ListModelsParams,
             inbox::InboxParams,
@@ -55,6 +57,10 @@ pub(crate) enum Kind {
     Provider,
     /// A remembered decision.
     Rule,
+    Persona,
+    Template,
+    /// Several, with commas between them.
+    Tool,
 }
 
 impl Kind {
@@ -67,6 +73,12 @@ impl Kind {
 
     fn candidates(self, typed: &str) -> Vec<CompletionCandidate> {
         let offers = asked(self).unwrap_or_default();
+        if self == Self::Tool {
+            // The tools before the last comma stay.
+            let (before, typed) = typed.rfind(',').map_or(("", typed), |at| typed.split_at(at + 1));
+            let candidates = offers.into_iter().filter_map(|offer| offer.candidate(typed));
+            return candidates.map(|candidate| candidate.add_prefix(before)).collect();
+        }
         offers.into_iter().filter_map(|offer| offer.candidate(typed)).collect()
     }
 }
@@ -128,6 +140,9 @@ async fn offers(daemon: &Client, kind: Kind) -> Option<Vec<Offer>> {
         Kind::Model => models(daemon).await,
         Kind::Provider => providers(daemon).await,
         Kind::Rule => rules(daemon).await,
+        Kind::Persona => personas(daemon).await,
+        Kind::Template => templates(daemon).await,
+        Kind::Tool => tools(daemon).await,
     }
 }
 
@@ -199,6 +214,23 @@ async fn rules(daemon: &Client) -> Option<Vec<Offer>> {
     let offer =
         |r: RememberedRule| Offer { what: rule::about(&r), name: r.short().to_owned(), long: Some(r.id) };
     Some(rules.into_iter().map(offer).collect())
+}
+
+async fn personas(daemon: &Client) -> Option<Vec<Offer>> {
+    let personas = daemon.call::<ListPersonas>(ListPersonasParams::default()).await.ok()?.personas;
+    Some(personas.into_iter().map(|p| Offer { name: p.name, long: None, what: p.description }).collect())
+}
+
+async fn templates(daemon: &Client) -> Option<Vec<Offer>> {
+    let templates = daemon.call::<ListTemplates>(ListTemplatesParams::default()).await.ok()?.templates;
+    Some(templates.into_iter().map(|t| Offer { name: t.name, long: None, what: t.prompt }).collect())
+}
+
+async fn tools(daemon: &Client) -> Option<Vec<Offer>> {
+    let tools = daemon.call::<ListTools>(ListToolsParams::default()).await.ok()?.tools;
+    let none = Offer { name: "none".to_owned(), long: None, what: "no tools".to_owned() };
+    let tools = tools.into_iter().map(|t| Offer { name: t.name, long: None, what: t.description });
+    Some(tools.chain([none]).collect())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Invariant: text of models, tools and the daemon is rendered only through [`text`].
 
 pub(crate) mod call;
+pub(crate) mod catalog;
 pub(crate) mod config;
 pub(crate) mod conversation;
 pub(crate) mod fold;

@@ -39,6 +39,8 @@ pub(crate) fn params(
         mode: args.mode.or(default_mode),
         model: args.model.clone(),
         workspace,
+        persona: args.persona.clone(),
+        tools: args.tools.clone().map(|names| names.0),
         limits: LimitsRequest {
             max_steps: args.max_steps,
             question_timeout_secs: args.question_timeout,

@@ -6,13 +6,16 @@ mod error;
 mod price;
 pub mod prompts;
 mod reference;
+mod template;
 
 pub use edit::Change;
 pub use error::{ConfigError, Problem};
 pub use price::Price;
 pub use prompts::PromptsConfig;
 pub use reference::reference;
+pub use template::{TemplateConfig, TemplateLimits};
 
+use crate::persona::PersonaConfig;
 use abide_engine::default_steps;
 use abide_model::{Api, Prices};
 use abide_protocol::task::{Limits, Mode, RestartPolicy};
@@ -38,7 +41,9 @@ pub struct Config {
     pub notify: NotifyConfig,
     /// By `provider/model`; an entry overrides the built-in price.
     pub prices: BTreeMap<String, Price>,
-    pub personas: BTreeMap<String, Persona>,
+    /// By name; an entry overrides the file of that persona.
+    pub personas: BTreeMap<String, PersonaConfig>,
+    pub templates: BTreeMap<String, TemplateConfig>,
     pub prompts: PromptsConfig,
 }
 
@@ -126,15 +131,6 @@ impl Default for NotifyConfig {
     fn default() -> Self {
         Self { enabled: true }
     }
-}
-
-/// A system prompt and a tool list under a name.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Persona {
-    pub prompt: String,
-    /// `None`: all tools.
-    pub tools: Option<Vec<String>>,
 }
 
 impl Config {

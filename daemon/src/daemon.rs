@@ -117,14 +117,15 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
     let (socket, database) = (home.socket()?, home.database());
     let listener = instance.listen(&socket, env!("CARGO_PKG_VERSION"))?;
     tracing::info!(socket = %socket.display(), version = env!("CARGO_PKG_VERSION"), "listening");
+    let home = Arc::new(home);
     let service = Service {
         store: store.clone(),
         hub: hub.clone(),
         sessions: sessions.clone(),
         settings: settings.clone(),
         tools: tools.clone(),
-        launcher: Launcher::new(settings.clone(), tools.clone(), &home),
-        home: Arc::new(home),
+        launcher: Launcher::new(settings.clone(), tools.clone(), home.clone()),
+        home,
         socket,
         supervisor: supervisor.clone(),
         connections: Connections::default(),

@@ -12,7 +12,8 @@ pub use title::{first_line, title};
 
 use crate::{
     catalog::Catalog,
-    config::{Config, prompts},
+    config::{TemplateConfig, prompts},
+    persona::{Persona, Personas},
     settings::Settings,
 };
 use abide_client::home::Home;
@@ -20,21 +21,20 @@ use abide_engine::{control, prompt};
 use abide_protocol::{
     JsonText,
     conversation::Conversation,
+    limits::MAX_PROMPT,
     record::{By, ClientMessage, TaskStarted},
     task::{Approvals, Limits, LimitsRequest, Mode, RestartPolicy},
     transcript::ToolSpec,
 };
 use abide_tools::Tools;
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Prepares new tasks. Cheap to clone.
 #[derive(Clone)]
 pub struct Launcher {
     settings: Settings,
     tools: Tools,
-    /// The folder for private workspaces, used by conversations without a workspace of their own.
-    scratch_dir: PathBuf,
-    prompts_dir: PathBuf,
+    home: Arc<Home>,
 }
 
 /// A request for a new task. What is `None` is taken from its conversation, else from the configuration.
@@ -45,7 +45,11 @@ pub struct LaunchRequest {
     /// `provider/model`.
     pub model: Option<String>,
     pub persona: Option<String>,
-    /// Names of the tools it may use; `None`: the persona's, else all.
+    /// The prompt takes the place of `{input}` in this template's prompt.
+    pub template: Option<String>,
+    /// `Task`: mode `agent`, if `mode` is `None`.
+    pub message_mode: Option<String>,
+    /// Names of the tools it may use; `None`: the template's, the persona's, else all.
     pub tools: Option<Vec<String>>,
     pub limits: LimitsRequest,
     pub approvals: Approvals,
@@ -62,7 +66,7 @@ pub struct LaunchRequest {
 pub struct Launch {
     mode: Mode,
     model: String,
-    persona_prompt: Option<String>,
+    persona: Option<Persona>,
     tools: Vec<ToolSpec>,
     limits: Limits,
     restart: RestartPolicy,
@@ -73,14 +77,14 @@ pub struct Launch {
 
 impl Launcher {
     #[must_use]
-    pub fn new(settings: Settings, tools: Tools, home: &Home) -> Self {
-        Self { settings, tools, scratch_dir: home.scratch_dir(), prompts_dir: home.prompts_dir() }
+    pub const fn new(settings: Settings, tools: Tools, home: Arc<Home>) -> Self {
+        Self { settings, tools, home }
     }
 
     /// Resolves everything about a task except its workspace. Changes nothing.
     ///
     /// # Errors
-    /// Its model, its persona or one of its tools does not exist, or a prompt file cannot be used.
+    /// Its model, its persona, its template or one of its tools does not exist, or a file of a persona or a prompt cannot be used.
     pub async fn prepare(
         &self,
         request: LaunchRequest,
@@ -88,44 +92,80 @@ impl Launcher {
     ) -> Result<Launch, LaunchError> {
         let catalog = self.settings.now().await;
         let config = catalog.config();
-        let of_conversation = || conversation.and_then(|c| c.mode);
-        let mode = request.mode.or_else(of_conversation).or(config.task.mode).unwrap_or_default();
-        let conversation_model = conversation.and_then(|c| c.model.as_deref());
-        let model = choose_model(&catalog, request.model.as_deref(), conversation_model).await?;
-        let persona = request.persona.as_deref().or_else(|| conversation.and_then(|c| c.persona.as_deref()));
-        check_persona(config, persona)?;
-        let persona = persona.and_then(|name| config.personas.get(name));
-        let named = request.tools.as_deref().or_else(|| persona.and_then(|p| p.tools.as_deref()));
+        let template = match &request.template {
+            Some(name) => config.templates.get(name).ok_or_else(|| no_template(name, &catalog))?,
+            None => &TemplateConfig::default(),
+        };
+        let of_conversation = |of: fn(&Conversation) -> Option<&String>| conversation.and_then(of).cloned();
+        let named = request.persona.clone().or_else(|| template.persona.clone());
+        let persona = match named.or_else(|| of_conversation(|c| c.persona.as_ref())) {
+            Some(name) => Some(self.persona(&catalog, name).await?),
+            None => None,
+        };
+        let of_persona = persona.as_ref();
+        let mode = request
+            .mode
+            .or_else(|| (request.message_mode.as_deref() == Some("Task")).then_some(Mode::Agent))
+            .or(template.mode)
+            .or_else(|| conversation.and_then(|c| c.mode))
+            .or_else(|| of_persona.and_then(|p| p.mode))
+            .or(config.task.mode)
+            .unwrap_or_default();
+        let less = of_conversation(|c| c.model.as_ref()).or_else(|| of_persona.and_then(|p| p.model.clone()));
+        let model = choose_model(&catalog, request.model.as_deref(), less.as_deref()).await?;
+        let tools = request.tools.as_ref().or(template.tools.as_ref());
+        let tools = tools.or_else(|| of_persona.and_then(|p| p.tools.as_ref()));
+        let steps =
+            LimitsRequest { max_steps: of_persona.and_then(|p| p.max_steps), ..LimitsRequest::default() };
+        let limits = steps.over(&config.task.limits(mode));
+        let limits = request.limits.over(&LimitsRequest::from(template.limits).over(&limits));
+        let prompt = match request.template {
+            Some(_) => template.fill(&request.prompt),
+            None => request.prompt.clone(),
+        };
+        if prompt.len() > MAX_PROMPT {
+            return Err(LaunchError::LongPrompt { size: prompt.len() });
+        }
         Ok(Launch {
             mode,
             model,
-            persona_prompt: persona.map(|p| p.prompt.clone()),
-            tools: self.tools_of(mode, named)?,
-            limits: request.limits.over(&config.task.limits(mode)),
+            tools: self.tools_of(mode, tools.map(Vec::as_slice))?,
+            limits,
             restart: request.restart.or(config.task.restart).unwrap_or_default(),
             prompts: self.prompts_of(&catalog, mode).await?,
-            request,
+            persona,
+            request: LaunchRequest { prompt, ..request },
         })
     }
 
-    /// The templates in force now.
+    /// Reads the persona of this name.
+    async fn persona(&self, catalog: &Catalog, name: String) -> Result<Persona, LaunchError> {
+        let (catalog, home) = (catalog.clone(), self.home.clone());
+        let read = move || Personas { config: catalog.config(), home: &home }.get(&name);
+        let read = tokio::task::spawn_blocking(read);
+        Ok(read.await.map_err(|_| LaunchError::ShuttingDown)??)
+    }
+
+    /// The templates of the mode's phases in force now.
     async fn prompts_of(
         &self,
         catalog: &Catalog,
         mode: Mode,
     ) -> Result<BTreeMap<String, String>, LaunchError> {
-        let (catalog, folder) = (catalog.clone(), self.prompts_dir.clone());
+        let (catalog, folder) = (catalog.clone(), self.home.prompts_dir());
         let read = tokio::task::spawn_blocking(move || prompts::of_mode(catalog.config(), &folder, mode));
         Ok(read.await.map_err(|_| LaunchError::ShuttingDown)??)
     }
 
-    /// Checks that a persona and a model exist.
+    /// Checks that a persona and a model can be used.
     ///
     /// # Errors
-    /// One of them does not exist.
+    /// One of them does not exist, or a file of the persona cannot be used.
     pub async fn check(&self, persona: Option<&str>, model: Option<&str>) -> Result<(), LaunchError> {
         let catalog = self.settings.now().await;
-        check_persona(catalog.config(), persona)?;
+        if let Some(name) = persona {
+            self.persona(&catalog, name.to_owned()).await?;
+        }
         if model.is_some() {
             choose_model(&catalog, model, None).await?;
         }
@@ -151,15 +191,22 @@ impl Launcher {
 }
 
 impl Launch {
+    /// The persona's name.
+    #[must_use]
+    pub fn persona(&self) -> Option<&str> {
+        self.persona.as_ref().map(|persona| persona.name.as_str())
+    }
+
     /// The task's first record.
     #[must_use]
     pub fn into_head(self, workspace: &str) -> TaskStarted {
-        let Self { mode, model, persona_prompt, tools, limits, restart, prompts, request } = self;
+        let Self { mode, model, persona, tools, limits, restart, prompts, request } = self;
+        let persona_prompt = persona.as_ref().map(|persona| persona.prompt.as_str());
         TaskStarted {
             parent_id: None,
             mode,
             model,
-            system_prompt: prompt::system(mode, persona_prompt.as_deref(), workspace, &tools),
+            system_prompt: prompt::system(mode, persona_prompt, workspace, &tools),
             tools,
             workspace: workspace.to_owned(),
             environment: environment(request.environment),
@@ -172,6 +219,7 @@ impl Launch {
             depth: 0,
             by: Some(request.by),
             prompts,
+            persona: persona.map(|persona| persona.name),
         }
     }
 }
@@ -197,11 +245,9 @@ pub async fn choose_model(
     Ok(choice.model)
 }
 
-fn check_persona(config: &Config, name: Option<&str>) -> Result<(), LaunchError> {
-    match name.filter(|name| !config.personas.contains_key(*name)) {
-        None => Ok(()),
-        Some(name) => Err(LaunchError::NoPersona { name: name.to_owned() }),
-    }
+fn no_template(name: &str, catalog: &Catalog) -> LaunchError {
+    let known = catalog.config().templates.keys().cloned().collect();
+    LaunchError::NoTemplate { name: name.to_owned(), known }
 }
 
 /// The allow-listed part of the client's environment (of the daemon's, if the client sent none). Keys are never in it.

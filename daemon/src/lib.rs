@@ -2,7 +2,7 @@
 //! store → events → ipc; the runner acts on what the store has committed.
 //!
 //! * [`ipc`]: the socket and its connections; [`service`]: requests, subscriptions, one handler for each method
-//! * [`launch`]: everything that a new task's first record freezes
+//! * [`launch`]: everything that a new task's first record freezes; [`persona`]: its personas
 //! * [`session`]: one actor for each conversation; [`runner`]: model calls and tool calls
 //! * [`events`]: notifications to clients; [`notify`]: desktop notifications
 //! * [`config`], [`settings`]: the user's configuration; [`keys`], [`providers`], [`catalog`]: the available models
@@ -23,6 +23,7 @@ pub mod keys;
 pub mod launch;
 pub mod logging;
 pub mod notify;
+pub mod persona;
 pub mod providers;
 mod replace_file;
 pub mod runner;

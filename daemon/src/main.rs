@@ -2,6 +2,7 @@
 
 mod config_command;
 mod doctor_command;
+mod personas_command;
 mod prompts_command;
 
 use abide_client::home::Home;
@@ -21,6 +22,7 @@ Usage: abided [--foreground]
        abided doctor [--json] [--rebuild | --backup FILE [--force] | --accept-loss [--yes]]
        abided config check | reference
        abided prompts [--json] [--write]
+       abided personas --write [--json]
 
   --foreground   log to stderr too
   --version      print the version
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         [TOOL_HELPER] => abide_tools::helper::main(),
         ["doctor", ..] => doctor_command::run(std::env::args_os().skip(2)),
         ["config", what] => config_command::run(what),
+        ["personas", arguments @ ..] => personas_command::run(arguments),
         ["prompts", arguments @ ..] => prompts_command::run(arguments),
         ["--version"] => say(&format!("abided {}", env!("CARGO_PKG_VERSION"))),
         ["--help"] => say(USAGE),

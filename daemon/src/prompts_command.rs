@@ -5,7 +5,11 @@ use abide_client::{home::Home, protocol::task::Phase, text::visible_line};
 use abide_daemon::config::{Config, PromptsConfig, prompts};
 use abide_engine::prompt;
 use serde_json::{Value, json};
-use std::process::ExitCode;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     let (mut as_json, mut write) = (false, false);
@@ -74,15 +78,25 @@ fn line(row: &Value) -> String {
 
 fn write_built_in(as_json: bool) -> anyhow::Result<ExitCode> {
     let folder = Home::from_env()?.prompts_dir();
-    let written = prompts::write_built_in(&folder)
-        .map_err(|error| anyhow::anyhow!("cannot write into {}: {error}", folder.display()))?;
+    let written = prompts::write_built_in(&folder);
+    Ok(say(&written_files(&folder, written, as_json)?))
+}
+
+/// The words about files that were written, or left as they are.
+pub(crate) fn written_files(
+    folder: &Path,
+    written: io::Result<Vec<(PathBuf, bool)>>,
+    as_json: bool,
+) -> anyhow::Result<String> {
+    let written =
+        written.map_err(|error| anyhow::anyhow!("cannot write into {}: {error}", folder.display()))?;
     if as_json {
         let rows = written.iter().map(|(path, is_new)| json!({ "file": path, "written": is_new }));
-        return Ok(say(&rows.collect::<Value>().to_string()));
+        return Ok(rows.collect::<Value>().to_string());
     }
-    for (path, is_new) in written {
-        let did = if is_new { "written" } else { "exists already, left as it is" };
-        say(&visible_line(&format!("{}: {did}", path.display())));
-    }
-    Ok(ExitCode::SUCCESS)
+    let line = |(path, is_new): &(PathBuf, bool)| {
+        let did = if *is_new { "written" } else { "exists already, left as it is" };
+        visible_line(&format!("{}: {did}", path.display())).into_owned()
+    };
+    Ok(written.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

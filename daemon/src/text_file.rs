@@ -25,6 +25,8 @@ pub(crate) enum Unusable {
     NotUtf8,
     #[error("is empty")]
     Empty,
+    #[error("holds keys, which no model may read")]
+    Secret,
     #[error("cannot be read: {0}")]
     Io(io::Error),
 }

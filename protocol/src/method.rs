@@ -1,5 +1,6 @@
 //! The table of methods, and their parameters and replies by resource.
 
+pub mod catalog;
 pub mod config;
 pub mod conversation;
 pub mod daemon;
@@ -65,6 +66,7 @@ macro_rules! methods {
 
         /// A request, decoded.
         #[derive(Debug, Clone, PartialEq, Eq)]
+        #[expect(clippy::large_enum_variant, reason = "few live at a time, and starting a task is the longest of them")]
         pub enum Request {
             $($(#[$doc])* $variant($params),)*
         }
@@ -203,6 +205,12 @@ methods! {
     84 "checkModel" Administer Ordinary CheckModel(daemon::CheckModelParams) -> daemon::CheckModelReply;
     /// The settings that clients can change.
     85 "getConfig" Read Ordinary GetConfig(config::GetConfigParams) -> config::ConfigReply;
+    /// The personas that a task can have.
+    87 "listPersonas" Read Ordinary ListPersonas(catalog::ListPersonasParams) -> catalog::ListPersonasReply;
+    /// The tools that a task can have.
+    88 "listTools" Read Ordinary ListTools(catalog::ListToolsParams) -> catalog::ListToolsReply;
+    /// The templates that a task can be started with.
+    89 "listTemplates" Read Ordinary ListTemplates(catalog::ListTemplatesParams) -> catalog::ListTemplatesReply;
     /// Changes the configuration's file, unless its text is refused as invalid.
     86 "updateConfig" Administer Ordinary UpdateConfig(config::UpdateConfigParams) -> config::ConfigReply;
 }

@@ -154,6 +154,9 @@ pub struct TaskStarted {
     /// The mode's templates, by phase. (Older records have none.)
     #[serde(default)]
     pub prompts: BTreeMap<String, String>,
+    /// The persona's name; what it says is in the other fields. (Older records do not say.)
+    #[serde(default)]
+    pub persona: Option<String>,
 }
 
 /// Who started, answered or decided something.

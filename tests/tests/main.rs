@@ -30,6 +30,7 @@ mod agent {
     mod ask_user;
     mod limits;
     mod loop_guard;
+    mod personas;
     mod prompts;
     mod several_calls;
     mod text_only;

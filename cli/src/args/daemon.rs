@@ -85,6 +85,21 @@ pub(crate) struct PromptsArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+A persona is a file NAME.md in the configuration's folder `personas`, a table [personas.NAME] of the
+configuration, or built in.
+
+Examples:
+  abide personas
+  abide personas --write    write the built-in ones to edit; files that exist stay as they are
+  abide run --persona reviewer review the last commit")]
+pub(crate) struct PersonasArgs {
+    /// Write the built-in personas into the configuration's folder `personas`, beside files that exist
+    #[arg(long)]
+    pub(crate) write: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
     #[command(subcommand)]
     pub(crate) command: Option<RulesCommand>,

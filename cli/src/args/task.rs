@@ -32,6 +32,17 @@ fn time(typed: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(u64::from(number) * seconds))
 }
 
+/// The names of tools in `--tools`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolNames(pub(crate) Vec<String>);
+
+fn tool_names(typed: &str) -> Result<ToolNames, String> {
+    if typed.trim() == "none" {
+        return Ok(ToolNames(Vec::new()));
+    }
+    typed.split(',').map(word).collect::<Result<_, _>>().map(ToolNames)
+}
+
 /// How much of a tool's output is shown.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct OutputArgs {
@@ -64,6 +75,12 @@ pub(crate) struct AgentArgs {
     /// The model, as `abide models` names it
     #[arg(long, value_name = "PROVIDER/MODEL", value_parser = word, add = Kind::Model.completer())]
     pub(crate) model: Option<String>,
+    /// The persona to start tasks with, as `abide personas` names it
+    #[arg(long, value_name = "NAME", value_parser = word, add = Kind::Persona.completer())]
+    pub(crate) persona: Option<String>,
+    /// The only tools that it may use, with commas between them, or none; `abide tools` lists them
+    #[arg(long, value_name = "TOOL,…|none", value_parser = tool_names, add = Kind::Tool.completer())]
+    pub(crate) tools: Option<ToolNames>,
     /// Stop after so many steps; 0 means no limit
     #[arg(long, value_name = "N")]
     pub(crate) max_steps: Option<u32>,
@@ -82,6 +99,7 @@ Examples:
   abide run fix the failing test
   abide run --continue now add a changelog entry
   id=$(abide run --detach --yes update the dependencies)
+  git diff | abide run --persona reviewer review this change
   cargo test 2>&1 | abide run explain these failures")]
 pub(crate) struct RunArgs {
     /// What to do; standard input, if it is not a terminal, is appended
@@ -89,6 +107,9 @@ pub(crate) struct RunArgs {
     /// Print the task's id and leave
     #[arg(long, short = 'd')]
     pub(crate) detach: bool,
+    /// Put the prompt into this template of the configuration
+    #[arg(long, short = 't', value_name = "NAME", value_parser = word, add = Kind::Template.completer())]
+    pub(crate) template: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]

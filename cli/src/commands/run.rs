@@ -7,7 +7,7 @@ use crate::{
     output::{json, screen},
     request,
 };
-use abide_client::protocol::limits::MAX_PROMPT;
+use abide_client::protocol::{limits::MAX_PROMPT, method::task::StartTaskParams};
 use std::io::{self, IsTerminal as _, Read as _};
 
 pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError> {
@@ -18,6 +18,7 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
     }
     let conversation = request::conversation(&mut daemon, &args.agent).await?;
     let params = request::params(&args.agent, prompt, conversation, None)?;
+    let params = StartTaskParams { template: args.template, ..params };
     let started = request::start(&mut daemon, params).await?;
     if args.detach {
         if json {

@@ -1,6 +1,7 @@
 //! Checks that the types do not express.
 
 use super::{Config, Problem, Provider};
+use crate::persona::{PersonaConfig, is_name};
 use abide_model::Place;
 
 pub(super) fn check(config: &Config) -> Result<(), Problem> {
@@ -15,10 +16,41 @@ pub(super) fn check(config: &Config) -> Result<(), Problem> {
         model_name(&format!("prices.\"{model}\""), model)?;
     }
     for (name, persona) in &config.personas {
-        if persona.prompt.trim().is_empty() {
-            let key = format!("personas.{name}.prompt");
-            return Err(Problem::new(key, "is empty", "say who the persona is, or remove it"));
+        task_name("personas", name)?;
+        check_persona(name, persona)?;
+    }
+    for (name, template) in &config.templates {
+        task_name("templates", name)?;
+        if !template.takes_input() {
+            let key = format!("templates.{name}.prompt");
+            return Err(Problem::new(key, "has no {input}", "put {input} where the message goes"));
         }
+    }
+    Ok(())
+}
+
+/// A persona's or a template's name.
+fn task_name(table: &str, name: &str) -> Result<(), Problem> {
+    if is_name(name) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        format!("{table}.{name:?}"),
+        "a name has 1 to 64 of the characters a-z A-Z 0-9 - _ . and does not begin with a dot",
+        "rename it",
+    ))
+}
+
+fn check_persona(name: &str, persona: &PersonaConfig) -> Result<(), Problem> {
+    let key = |field: &str| format!("personas.{name}.{field}");
+    if persona.prompt.as_ref().is_some_and(|prompt| prompt.trim().is_empty()) {
+        return Err(Problem::new(key("prompt"), "is empty", "say who the persona is, or remove it"));
+    }
+    if persona.prompt.is_some() && persona.prompt_file.is_some() {
+        return Err(Problem::new(key("prompt_file"), "is there beside `prompt`", "remove one of them"));
+    }
+    if let Some(model) = &persona.model {
+        model_name(&key("model"), model)?;
     }
     Ok(())
 }

@@ -226,24 +226,154 @@ const TABLES: &[Table] = &[
     },
     Table {
         header: "personas.NAME",
-        meaning: "A system prompt and a list of tools under a name, for conversations that ask for it (`persona` of \
-            `startTask` and `createConversation`).",
+        meaning: "A persona: a system prompt under a name, with what goes with it, for tasks and conversations that ask for it \
+            (`abide run --persona NAME`). A file `personas/NAME.md` beside this file is one too, with the same keys but `prompt` and \
+            `prompt_file` between two lines of `---`, and the prompt below them; this table overrides what the file says. `coder`, \
+            `researcher` and `reviewer` are built in. `abide personas` lists all; `abide personas --write` writes the built-in ones \
+            to edit.",
         applies: NEXT_TASK,
         keys: &[
             Key {
+                name: "description",
+                kind: "text",
+                default: "that of the file",
+                example: "\"Reviews code\"",
+                meaning: "For people.",
+            },
+            Key {
                 name: "prompt",
                 kind: "text, not empty",
-                default: "required",
+                default: "that of the file",
                 example: "\"You review code and change nothing.\"",
                 meaning: "Comes before the daemon's own instructions.",
             },
             Key {
+                name: "prompt_file",
+                kind: "text, a path in the folder of this file",
+                default: "none",
+                example: "\"prompts/reviewer.md\"",
+                meaning: "A file with the prompt, at most 32 KiB, instead of `prompt`.",
+            },
+            Key {
+                name: "context",
+                kind: "list of paths in the folder of this file",
+                default: "that of the file",
+                example: "[\"style.md\"]",
+                meaning: "Files that follow the prompt, each under its name, at most 32 KiB together.",
+            },
+            Key {
                 name: "tools",
                 kind: "list of tool names",
-                default: "all tools",
+                default: "that of the file, else all tools",
                 example: "[\"read\", \"list\"]",
-                meaning: "The tools that it may use; `task_complete`, `ask_user` and `send_update` are \
-                    always included.",
+                meaning: "The tools that it may use, none if the list is empty; those with which a task ends, asks and reports are \
+                    always included. `abide tools` lists them.",
+            },
+            Key {
+                name: "mode",
+                kind: "as `mode` of `[task]`",
+                default: "that of the file",
+                example: "\"plan\"",
+                meaning: "The mode of its tasks, if neither the request nor the conversation names one.",
+            },
+            Key {
+                name: "model",
+                kind: "text, PROVIDER/MODEL",
+                default: "that of the file",
+                example: "\"local/smollm2\"",
+                meaning: "The same for the model.",
+            },
+            Key {
+                name: "max_steps",
+                kind: "whole number of steps",
+                default: "that of the file",
+                example: "30",
+                meaning: "The step limit of its tasks, unless the request or the template has one.",
+            },
+        ],
+    },
+    Table {
+        header: "templates.NAME",
+        meaning: "A prompt with a place for the message, and settings that go with it (`abide run --template NAME`). What the \
+            request itself names comes first.",
+        applies: NEXT_TASK,
+        keys: &[
+            Key {
+                name: "prompt",
+                kind: "text with {input}",
+                default: "required",
+                example: "\"Review this change:\\n\\n{input}\"",
+                meaning: "The prompt of the task. The message takes the place of {input}.",
+            },
+            Key {
+                name: "persona",
+                kind: "text, a persona's name",
+                default: "none",
+                example: "\"reviewer\"",
+                meaning: "The persona of its tasks and of the conversations that they begin.",
+            },
+            Key {
+                name: "mode",
+                kind: "as `mode` of `[task]`",
+                default: "none",
+                example: "\"plan\"",
+                meaning: "The mode of its tasks.",
+            },
+            Key {
+                name: "tools",
+                kind: "list of tool names",
+                default: "that of the persona",
+                example: "[\"read\"]",
+                meaning: "As for a persona.",
+            },
+        ],
+    },
+    Table {
+        header: "templates.NAME.limits",
+        meaning: "The limits of a template's tasks, as in `[task]`; a limit that is not here is the persona's or that of `[task]`.",
+        applies: NEXT_TASK,
+        keys: &[
+            Key {
+                name: "max_steps",
+                kind: "as in `[task]`",
+                default: "none",
+                example: "5",
+                meaning: "As in `[task]`.",
+            },
+            Key {
+                name: "max_duration_secs",
+                kind: "as in `[task]`",
+                default: "none",
+                example: "600",
+                meaning: "As in `[task]`.",
+            },
+            Key {
+                name: "step_delay_ms",
+                kind: "as in `[task]`",
+                default: "none",
+                example: "100",
+                meaning: "As in `[task]`.",
+            },
+            Key {
+                name: "max_tokens",
+                kind: "as in `[task]`",
+                default: "none",
+                example: "100000",
+                meaning: "As in `[task]`.",
+            },
+            Key {
+                name: "max_cost_micros",
+                kind: "as in `[task]`",
+                default: "none",
+                example: "1000000",
+                meaning: "As in `[task]`.",
+            },
+            Key {
+                name: "question_timeout_secs",
+                kind: "as in `[task]`",
+                default: "none",
+                example: "120",
+                meaning: "As in `[task]`.",
             },
         ],
     },
@@ -335,14 +465,14 @@ fn example() -> String {
             let name = if scripted { "tape" } else { "local" };
             let header = table.header.replace("PROVIDER/MODEL", "local/smollm2");
             let header = match header.split_once(".NAME") {
-                Some(("personas", _)) => "personas.reviewer".to_owned(),
+                Some((table @ ("personas" | "templates"), rest)) => format!("{table}.review{rest}"),
                 Some((table, _)) => format!("{table}.{name}"),
                 None => header,
             };
             let _ = writeln!(file, "{}[{header}]", if file.is_empty() { "" } else { "\n" });
-            for key in
-                table.keys.iter().filter(|key| is_script(key) == scripted || (scripted && key.name == "api"))
-            {
+            // A persona has either a prompt or a file with it.
+            let is_here = |key: &&Key| is_script(key) == scripted || (scripted && key.name == "api");
+            for key in table.keys.iter().filter(|key| is_here(key) && key.name != "prompt_file") {
                 let value = if scripted && key.name == "api" { "\"scripted\"" } else { key.example };
                 let _ = writeln!(file, "{} = {value}", key.name);
             }

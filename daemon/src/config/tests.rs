@@ -46,6 +46,9 @@ cache_read = 0.3
 [personas.reviewer]
 prompt = "You review."
 tools = ["read", "list"]
+[templates.review]
+prompt = "Review {input}"
+limits.max_steps = 3
 "#,
     )
     .unwrap();
@@ -78,6 +81,7 @@ tools = ["read", "list"]
     assert_eq!(config.prices["local/smollm2"], price);
     let known = config.price_table().get("local", "smollm2", "127.0.0.1").unwrap();
     assert_eq!((known.output, known.cache_write), (150_000, 3_000_000));
+    assert_eq!(config.templates["review"].limits.max_steps, Some(3));
     assert_eq!(config.personas["reviewer"].tools.as_deref().unwrap(), ["read", "list"]);
 }
 
@@ -124,6 +128,15 @@ fn problems_name_line_and_key() {
         ),
         ("[providers.\"a/b\"]\napi = \"anthropic\"\n", None, "providers.\"a/b\"", "1 to 64"),
         ("[personas.x]\nprompt = \" \"\n", None, "personas.x.prompt", "is empty"),
+        (
+            "[personas.x]\nprompt = \"a\"\nprompt_file = \"b\"\n",
+            None,
+            "personas.x.prompt_file",
+            "beside `prompt`",
+        ),
+        ("[personas.x]\nmodel = \"a\"\n", None, "personas.x.model", "PROVIDER/MODEL"),
+        ("[personas.\"../x\"]\nprompt = \"a\"\n", None, "personas.\"../x\"", "1 to 64"),
+        ("[templates.x]\nprompt = \"a\"\n", None, "templates.x.prompt", "has no {input}"),
     ] {
         let found = problem(text);
         assert_eq!((found.line, found.key.as_deref()), (line, Some(key)), "{text}");

@@ -1,5 +1,6 @@
-use crate::config::prompts::PromptError;
+use crate::{config::prompts::PromptError, persona::PersonaError};
 use abide_client::home::HomeError;
+use abide_protocol::limits::MAX_PROMPT;
 use std::io;
 
 /// Why a task cannot be started as requested.
@@ -7,8 +8,14 @@ use std::io;
 pub enum LaunchError {
     #[error("{reason}")]
     ModelUnavailable { reason: String },
-    #[error("there is no persona {name:?}; config.toml defines them under [personas.NAME]")]
-    NoPersona { name: String },
+    #[error(transparent)]
+    Persona(#[from] PersonaError),
+    #[error("there is no template {name:?}; {}", known_templates(known))]
+    NoTemplate { name: String, known: Vec<String> },
+    #[error(
+        "the prompt has {size} bytes with its template, over the limit of {MAX_PROMPT}; put a part of it into a file"
+    )]
+    LongPrompt { size: usize },
     #[error("there is no tool {name:?}; there are {}", known.join(", "))]
     NoTool { name: String, known: Vec<String> },
     #[error(transparent)]
@@ -26,4 +33,11 @@ pub enum LaunchError {
     /// The daemon ends.
     #[error("the task was not started: the daemon is shutting down")]
     ShuttingDown,
+}
+
+fn known_templates(known: &[String]) -> String {
+    if known.is_empty() {
+        return "config.toml defines them under [templates.NAME]".to_owned();
+    }
+    format!("there are {}", known.join(", "))
 }

@@ -31,7 +31,7 @@ impl Launcher {
     }
 
     fn scratch(&self, id: ConversationId) -> PathBuf {
-        self.scratch_dir.join(id.to_string())
+        self.home.scratch_dir().join(id.to_string())
     }
 }
 

@@ -1,6 +1,7 @@
 //! One function for each method; this file dispatches.
 
 mod candidate;
+mod catalog;
 mod config;
 mod conversation;
 pub(super) mod daemon;
@@ -71,6 +72,9 @@ pub(super) async fn handle(
         Request::Status(_) => Reply::Status(daemon::status(service).await?),
         Request::SetKey(params) => Reply::SetKey(daemon::set_key(service, params).await?),
         Request::CheckModel(params) => Reply::CheckModel(daemon::check_model(service, params).await),
+        Request::ListPersonas(params) => Reply::ListPersonas(catalog::personas(service, params).await?),
+        Request::ListTemplates(params) => Reply::ListTemplates(catalog::templates(service, params).await),
+        Request::ListTools(params) => Reply::ListTools(catalog::tools(service, params)),
         Request::GetConfig(_) => Reply::GetConfig(config::get(service).await),
         Request::UpdateConfig(params) => Reply::UpdateConfig(config::update(service, params).await?),
     })

@@ -86,13 +86,15 @@ impl From<LaunchError> for RequestError {
     fn from(error: LaunchError) -> Self {
         let kind = match &error {
             LaunchError::ModelUnavailable { .. } => ErrorKind::ModelUnavailable,
-            LaunchError::NoPersona { .. }
+            LaunchError::Persona(_)
+            | LaunchError::NoTemplate { .. }
             | LaunchError::NoTool { .. }
             | LaunchError::Prompt(_)
             | LaunchError::RelativeWorkspace { .. }
             | LaunchError::UnusableWorkspace { .. }
             | LaunchError::NoFolder { .. }
             | LaunchError::NotUtf8 { .. } => ErrorKind::InvalidParams,
+            LaunchError::LongPrompt { .. } => ErrorKind::TooLarge,
             LaunchError::Scratch(_) => ErrorKind::Storage,
             LaunchError::ShuttingDown => ErrorKind::ShuttingDown,
         };

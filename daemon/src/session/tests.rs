@@ -77,6 +77,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         depth: 0,
         by: None,
         prompts: std::collections::BTreeMap::new(),
+        persona: None,
     }
 }
 

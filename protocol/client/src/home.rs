@@ -123,6 +123,12 @@ impl Home {
         self.config_dir.join("prompts")
     }
 
+    /// The user's personas.
+    #[must_use]
+    pub fn personas_dir(&self) -> PathBuf {
+        self.config_dir.join("personas")
+    }
+
     /// The newest text of the configuration that was understood; a daemon goes on with it while the file is invalid.
     #[must_use]
     pub fn last_good_config(&self) -> PathBuf {

@@ -14,14 +14,15 @@ pub struct StartTaskParams {
     /// Absent: a new conversation.
     pub conversation_id: Option<ConversationId>,
     pub message: String,
-    /// Absent: the conversation's, else the configuration's, else `auto`.
+    /// Absent: that of `messageMode`, the template, the conversation, the persona, the configuration, else `auto`.
     pub mode: Option<Mode>,
-    /// `provider/model`. Absent: the conversation's, else the default.
+    /// `provider/model`. Absent: the conversation's, the persona's, else the default.
     pub model: Option<String>,
     /// Absolute path. For a new conversation; absent: a private scratch folder.
     pub workspace: Option<String>,
+    /// Absent: the template's, else the conversation's.
     pub persona: Option<String>,
-    /// Names of the tools it may use; absent: all.
+    /// Names of the tools it may use, none if empty; absent: the template's, the persona's, else all.
     pub tools: Option<Vec<String>>,
     pub limits: LimitsRequest,
     pub approvals: Approvals,
@@ -32,6 +33,10 @@ pub struct StartTaskParams {
     pub client_message_id: Option<String>,
     /// The client's environment; tools get the allow-listed part.
     pub environment: BTreeMap<String, String>,
+    /// The message takes the place of `{input}` in this template's prompt.
+    pub template: Option<String>,
+    /// `Task` asks for the mode `agent`, unless `mode` is there. Other values are ignored.
+    pub message_mode: Option<String>,
 }
 
 impl fmt::Debug for StartTaskParams {

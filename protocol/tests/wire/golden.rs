@@ -105,7 +105,7 @@ fn decode_reply(like: &Reply, body: &ReplyBody) -> Reply {
         StartTask StopTask PauseTask ResumeTask ListTasks GetTask UserResponse DecideApproval Inbox
         CreateConversation ListConversations GetConversation ListMessages UpdateConversation ArchiveConversation
         DeleteConversation MarkRead Focus Search Subscribe Unsubscribe ListModels Status Shutdown SetKey
-        ListRules ForgetRule CheckModel GetConfig UpdateConfig)
+        ListRules ForgetRule CheckModel GetConfig UpdateConfig ListPersonas ListTools ListTemplates)
 }
 
 #[test]

@@ -91,6 +91,9 @@ fn all_optional_parameters_may_be_absent_together() {
         ("checkModel", r#"{"model":"a"}"#),
         ("getConfig", "null"),
         ("updateConfig", "null"),
+        ("listPersonas", "null"),
+        ("listTools", "null"),
+        ("listTemplates", "null"),
     ];
     let mut names = least.map(|(name, _)| name).to_vec();
     names.sort_unstable();

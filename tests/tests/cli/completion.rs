@@ -34,6 +34,9 @@ async fn ids_and_models_are_offered_with_descriptions() {
     assert!(offered(daemon, &["abide", "answer", ""]).await.contains(":Red or blue?"));
     assert!(!offered(daemon, &["abide", "approve", ""]).await.contains("Red or blue?"));
     assert!(offered(daemon, &["abide", "run", "--model", "te"]).await.contains("test/scripted-1"));
+    assert!(offered(daemon, &["abide", "run", "--persona", "rev"]).await.contains("reviewer:Reviews code"));
+    let tools = offered(daemon, &["abide", "run", "--tools", "read,li"]).await;
+    assert!(tools.contains("read,list"), "{tools}");
     let whole = task.task_id.to_string();
     assert!(offered(daemon, &["abide", "show", &whole[..30]]).await.contains(&whole));
 }

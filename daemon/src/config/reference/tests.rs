@@ -1,7 +1,9 @@
 use super::*;
 use crate::config::{
-    Config, ModelConfig, NotifyConfig, Persona, Price, PromptsConfig, Provider, RoaConfig, TaskConfig,
+    Config, ModelConfig, NotifyConfig, Price, PromptsConfig, Provider, RoaConfig, TaskConfig, TemplateConfig,
+    TemplateLimits,
 };
+use crate::persona::PersonaConfig;
 use abide_model::{Api, ProviderConfig};
 use abide_protocol::task::{Limits, Mode, RestartPolicy};
 use serde::{
@@ -80,7 +82,9 @@ fn every_key_that_the_parser_accepts_is_in_the_reference_and_no_other() {
         ("task.roa", accepted::<RoaConfig>()),
         ("notify", accepted::<NotifyConfig>()),
         ("prices", accepted::<Price>()),
-        ("personas", accepted::<Persona>()),
+        ("personas", accepted::<PersonaConfig>()),
+        ("templates", accepted::<TemplateConfig>()),
+        ("templates.limits", accepted::<TemplateLimits>()),
         ("prompts", accepted::<PromptsConfig>()),
     ] {
         let accepted: BTreeSet<String> = accepted.into_iter().map(str::to_owned).collect();

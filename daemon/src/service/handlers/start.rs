@@ -38,7 +38,9 @@ pub(super) async fn start(
         prompt: params.message.clone(),
         mode: params.mode,
         model: params.model.clone(),
-        persona: params.persona.clone(),
+        persona: params.persona,
+        template: params.template,
+        message_mode: params.message_mode,
         tools: params.tools,
         limits: params.limits,
         approvals: params.approvals,
@@ -56,13 +58,14 @@ pub(super) async fn start(
         None => service.launcher.workspace(conversation_id, params.workspace.as_deref()).await?,
     };
     let task_id = TaskId(clock::mint().uuid());
+    let persona = launch.persona().map(str::to_owned);
     let head = launch.into_head(&workspace);
     let conversation = existing.is_none().then(|| ConversationCreated {
         title: title(&params.message),
         workspace,
         mode: params.mode,
         model: params.model,
-        persona: params.persona,
+        persona,
     });
     let start = Box::new(Start { task: task_id, conversation, head });
     match service.sessions.command(conversation_id, Command::Start(start)).await {

@@ -72,6 +72,7 @@ fn task_started() -> TaskStarted {
         depth: 1,
         by: by("abide-gui"),
         prompts: [("reason".to_owned(), "Think about {user_question}.".to_owned())].into(),
+        persona: text("reviewer"),
     }
 }
 

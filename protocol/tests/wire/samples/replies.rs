@@ -5,6 +5,7 @@ use abide_protocol::{
     message::{MessageKind, Role},
     method::{
         Reply,
+        catalog::{ListPersonasReply, ListTemplatesReply, ListToolsReply, PersonaInfo, TemplateInfo},
         config::{ConfigReply, ModelChoice},
         conversation::{
             ConversationReply, DeleteConversationReply, FocusReply, ListConversationsReply, ListMessagesReply,
@@ -23,7 +24,7 @@ use abide_protocol::{
     provider::{DefaultModel, KeyState, ProviderInfo},
     record::ModelErrorKind,
     task::{Limits, Mode},
-    transcript::EffectClass,
+    transcript::{EffectClass, Risk, Tier, ToolSpec},
 };
 
 pub(super) fn all() -> Vec<Reply> {
@@ -155,6 +156,38 @@ fn rest() -> Vec<Reply> {
                 kind: ModelErrorKind::Auth,
                 message: "local: HTTP 401: no such key".to_owned(),
             }),
+        }),
+        Reply::ListPersonas(ListPersonasReply {
+            personas: vec![PersonaInfo {
+                name: "reviewer".to_owned(),
+                description: "Reviews code".to_owned(),
+                mode: Some(Mode::Plan),
+                model: text("local/smollm2"),
+                tools: Some(vec!["read".to_owned()]),
+                max_steps: Some(7),
+                source: "built in".to_owned(),
+                problem: text("it is not there"),
+            }],
+        }),
+        Reply::ListTools(ListToolsReply {
+            tools: vec![ToolSpec {
+                name: "read".to_owned(),
+                description: "Reads a file.".to_owned(),
+                parameters: things::json(r#"{"type":"object"}"#),
+                effect: EffectClass::Pure,
+                risk: Risk::Low,
+                tier: Tier::Allow,
+            }],
+        }),
+        Reply::ListTemplates(ListTemplatesReply {
+            templates: vec![TemplateInfo {
+                name: "review".to_owned(),
+                prompt: "Review {input}".to_owned(),
+                persona: text("reviewer"),
+                mode: Some(Mode::Agent),
+                tools: Some(vec!["read".to_owned()]),
+                max_steps: Some(3),
+            }],
         }),
         Reply::GetConfig(config(ModelChoice::Automatic)),
         Reply::UpdateConfig(config(ModelChoice::Named("local/smollm2".to_owned()))),

@@ -4,6 +4,7 @@ use abide_protocol::{
     inbox::Decision,
     method::{
         Request,
+        catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{GetConfigParams, ModelChoice, UpdateConfigParams},
         conversation::{
             ArchiveConversationParams, ConversationParams, CreateConversationParams, FocusParams,
@@ -51,6 +52,8 @@ fn tasks() -> Vec<Request> {
             environment: [("LANG", "C.UTF-8"), ("PATH", "/usr/bin")]
                 .map(|(k, v)| (k.to_owned(), v.to_owned()))
                 .into(),
+            template: text("review"),
+            message_mode: text("Task"),
         }),
         Request::StopTask(task()),
         Request::PauseTask(task()),
@@ -138,6 +141,9 @@ fn rest() -> Vec<Request> {
         Request::Shutdown(ShutdownParams { deadline_ms: Some(2500) }),
         Request::SetKey(SetKeyParams { provider: "anthropic".to_owned(), key: text("a-key") }),
         Request::CheckModel(CheckModelParams { model: "local/smollm2".to_owned() }),
+        Request::ListPersonas(ListPersonasParams { name: text("reviewer") }),
+        Request::ListTools(ListToolsParams { mode: Some(Mode::Roa) }),
+        Request::ListTemplates(ListTemplatesParams { name: text("review") }),
         Request::GetConfig(GetConfigParams { verbose: true }),
         Request::UpdateConfig(UpdateConfigParams {
             model: Some(ModelChoice::Named("local/smollm2".to_owned())),

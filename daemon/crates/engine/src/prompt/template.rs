@@ -17,7 +17,8 @@ pub fn fill(template: &str, values: &[Value<'_>]) -> String {
 }
 
 /// Fills a template with whole values.
-pub(super) fn fill_whole(template: &str, values: &[Value<'_>]) -> String {
+#[must_use]
+pub fn fill_whole(template: &str, values: &[Value<'_>]) -> String {
     replace(template, values, str::to_owned)
 }
 

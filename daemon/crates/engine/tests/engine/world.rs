@@ -420,5 +420,6 @@ pub(crate) fn head() -> TaskStarted {
         depth: 0,
         by: None,
         prompts: BTreeMap::new(),
+        persona: None,
     }
 }

@@ -130,6 +130,7 @@ fn head() -> TaskStarted {
         depth: 0,
         by: None,
         prompts: std::collections::BTreeMap::new(),
+        persona: None,
     }
 }
 

@@ -1,0 +1,26 @@
+//! `abided personas --write`: writes the built-in personas to edit.
+
+use crate::{complain, prompts_command::written_files, say, usage};
+use abide_client::home::Home;
+use abide_daemon::persona;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &[&str]) -> ExitCode {
+    let as_json = match arguments {
+        ["--write"] => false,
+        ["--write", "--json"] => true,
+        _ => return usage(),
+    };
+    match write(as_json) {
+        Ok(words) => say(&words),
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(as_json: bool) -> anyhow::Result<String> {
+    let folder = Home::from_env()?.personas_dir();
+    written_files(&folder, persona::write_built_in(&folder), as_json)
+}
