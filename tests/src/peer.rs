@@ -25,12 +25,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// llama.cpp's own server with a real model, whose weights are a package too; `None` if it is not installed.
+    /// llama.cpp's own server with a real model, whose weights are a package too; `None` if it is not installed. A reply has at most
+    /// `most` tokens: a model this small rarely ends one by itself.
     ///
     /// # Panics
     /// It is installed and does not start.
-    pub async fn llama() -> Option<Self> {
-        Self::start("llama.py").await
+    pub async fn llama(most: u32) -> Option<Self> {
+        Self::start("llama.py", &[&most.to_string()]).await
     }
 
     /// fakellm, which mocks OpenAI's and Anthropic's APIs by the rules in `peer/fakellm.yaml`; `None` if it is not installed.
@@ -38,12 +39,13 @@ impl Server {
     /// # Panics
     /// It is installed and does not start.
     pub async fn fakellm() -> Option<Self> {
-        Self::start("fakellm.py").await
+        Self::start("fakellm.py", &[]).await
     }
 
-    async fn start(script: &str) -> Option<Self> {
+    async fn start(script: &str, arguments: &[&str]) -> Option<Self> {
         let log = process::Log::new();
         let mut child = program(script)?
+            .args(arguments)
             // It ends when this pipe is closed, also if the test is killed.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

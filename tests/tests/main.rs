@@ -36,6 +36,11 @@ mod agent {
     mod text_only;
     mod tools;
 }
+mod modes {
+    mod auto;
+    mod plan;
+    mod roa;
+}
 mod model {
     mod fatal;
     mod misbehaves;
@@ -103,6 +108,7 @@ mod peer {
     mod json_rpc;
     mod litellm;
     mod mock;
+    mod modes;
 }
 mod desktop {
     mod notifications;

@@ -11,6 +11,12 @@ fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.iter().map(|mode| mode.name())).try_map(|name| name.parse::<Mode>())
 }
 
+/// The modes that the demo's script plays.
+fn demo_mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
+    let modes = [Mode::Agent, Mode::Roa, Mode::Plan];
+    PossibleValuesParser::new(modes.map(Mode::name)).try_map(|name| name.parse::<Mode>())
+}
+
 fn status_parser() -> impl clap::builder::TypedValueParser<Value = Status> {
     PossibleValuesParser::new(Status::ALL.iter().map(|status| status.name()))
         .try_map(|name| name.parse::<Status>())
@@ -133,6 +139,13 @@ pub(crate) struct ChatArgs {
     pub(crate) no_history: bool,
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// How the scripted agent works
+    #[arg(long, default_value = Mode::Agent.name(), value_parser = demo_mode_parser())]
+    pub(crate) mode: Mode,
 }
 
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ in a scratch folder of its own, it asks one question and needs one approval.
 Leave with Ctrl-C whenever you like: the task goes on without you.
 ";
 
-pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
+pub(crate) async fn demo(mode: Mode, json: bool) -> Result<Exit, CommandError> {
     if !json {
         screen::note(WORDS)?;
     }
@@ -32,7 +32,7 @@ pub(crate) async fn demo(json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     let params = StartTaskParams {
         message: PROMPT.to_owned(),
-        mode: Some(Mode::Agent),
+        mode: Some(mode),
         model: Some(MODEL.to_owned()),
         client_message_id: Some(request_id()),
         environment: request::environment(),

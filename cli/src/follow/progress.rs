@@ -95,7 +95,8 @@ fn of_task(task: &AgentTask) -> Option<Now> {
                 0 => format!("step {}", task.step_count.max(1)),
                 max => format!("step {} of {max}", task.step_count.max(1)),
             };
-            let details = std::iter::once(step).chain(measure::spent(&task.usage)).collect();
+            let phase = task.phase.map(|phase| phase.name().to_owned());
+            let details = phase.into_iter().chain([step]).chain(measure::spent(&task.usage)).collect();
             Some(Now { activity, details })
         }
     }
@@ -126,15 +127,19 @@ fn calls(view: &ConversationView, task: Option<TaskId>, room: Size) -> Vec<Strin
 mod tests {
     use super::*;
     use crate::output::fixture;
+    use abide_client::protocol::task::Phase;
 
     #[test]
     fn the_status_line_has_activity_time_step_and_cost() {
         let words = |status| {
-            of_task(&AgentTask { status, ..fixture::task() })
+            of_task(&AgentTask { status, phase: None, ..fixture::task() })
                 .map(|now| (now.activity, now.details.join(" · ")))
         };
         assert_eq!(words(Status::Thinking), Some(("thinking".into(), "step 3 of 50 · 1,234 tokens".into())));
         assert_eq!(words(Status::WaitingUser), Some(("needs you: answer".into(), String::new())));
         assert_eq!(words(Status::Completed), None);
+        let observes = AgentTask { status: Status::Thinking, phase: Some(Phase::Observe), ..fixture::task() };
+        let line = of_task(&observes).map(|now| now.details.join(" · "));
+        assert_eq!(line.as_deref(), Some("observe · step 3 of 50 · 1,234 tokens"));
     }
 }

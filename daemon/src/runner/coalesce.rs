@@ -52,6 +52,9 @@ impl Coalescer {
     }
 
     pub(super) fn push(&self, kind: DeltaKind, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         match pending.iter_mut().find(|(k, _)| *k == kind) {
             Some((_, waiting)) => waiting.push_str(text),

@@ -20,9 +20,9 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
     let events = coalescer.clone();
     let call = async {
         let models = runner.settings.recent().await.models().await;
-        let mut traces = Traces::default();
+        let (mut traces, mut veil) = (Traces::default(), turn.veil());
         let mut on_event = |event: ModelEvent| match event {
-            ModelEvent::TextDelta(text) => events.push(DeltaKind::Text, &text),
+            ModelEvent::TextDelta(text) => events.push(DeltaKind::Text, &veil.push(&text)),
             ModelEvent::ReasoningDelta(text) => events.push(DeltaKind::Reasoning, &text),
             ModelEvent::ToolCallArgsDelta { text, .. } => events.push(DeltaKind::Arguments, &text),
             ModelEvent::ToolCallStarted { .. } | ModelEvent::ToolCallReady { .. } => {}

@@ -2,10 +2,17 @@
 
 use abide_client::protocol::task::{PauseReason, Status};
 use abide_tests::{
+    ledger,
     model_server::{Gate, Turn},
+    wait::wait_until,
     world::World,
 };
 use serde_json::json;
+
+/// The recorded requests of the model.
+fn requests(world: &World) -> usize {
+    ledger::read(&world.daemon.home()).iter().filter(|line| line.kind == "model_requested").count()
+}
 
 #[tokio::test]
 async fn a_task_that_the_crash_loop_paused_waits_in_the_inbox() {
@@ -16,6 +23,8 @@ async fn a_task_that_the_crash_loop_paused_waits_in_the_inbox() {
         .await;
     for deaths in 1..=3 {
         gate.reached_times(deaths).await;
+        // A request may leave while its record commits. A death before the commit is not one of this task's.
+        wait_until("the request to be recorded", async || requests(&world) == deaths).await;
         world.crash_and_restart().await;
     }
     let paused = world.wait_status(task, Status::Paused).await;

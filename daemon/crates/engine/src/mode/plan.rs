@@ -47,11 +47,9 @@ impl Rules for Plan {
     }
 
     fn read(&self, _: Option<Phase>, reply: &Reply) -> Reading {
-        if reply.stop_reason == StopReason::Length {
-            Reading::default()
-        } else {
-            reading::plan(&reply.text())
-        }
+        let text = reply.text();
+        let plan = (reply.stop_reason != StopReason::Length).then(|| reading::plan(&text)).flatten();
+        plan.unwrap_or_else(|| reading::no_plan(&text))
     }
 
     fn control_tools(&self) -> &'static [&'static str] {

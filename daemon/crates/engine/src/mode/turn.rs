@@ -1,7 +1,10 @@
 //! A model call's place in its task's loop.
 
 use super::rules;
-use crate::{mint::Mint, reading::Reading};
+use crate::{
+    mint::Mint,
+    reading::{Reading, Veil},
+};
 use abide_protocol::{
     CallId,
     shape::{RequestShape, ToolUse},
@@ -20,6 +23,12 @@ impl Turn {
     #[must_use]
     pub fn shape(self) -> RequestShape {
         rules(self.mode).shape(self.phase)
+    }
+
+    /// Hides the reply's control block while the reply is streamed.
+    #[must_use]
+    pub fn veil(self) -> Veil {
+        Veil::new(self.phase.is_some_and(|phase| phase != Phase::Act))
     }
 
     /// Reads a reply before it is recorded: drops calls that do not count, and finds what the mode asks for in its text.

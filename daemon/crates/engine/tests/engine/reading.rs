@@ -71,6 +71,28 @@ fn an_observation_goes_on_unless_it_says_otherwise() {
 }
 
 #[test]
+fn a_block_is_hidden_while_it_is_streamed() {
+    let table = [
+        ("Words alone.", "Words alone."),
+        ("Words.\n```json\n{\"plan\": 1}\n```\nMore.", "Words.\n"),
+        ("{\"plan\": 1} and more", ""),
+        ("Words.\n\n  {\"plan\"", "Words.\n"),
+        ("In {a} line.\n```rust\nfn a() {}\n```\nEnd.\n", "In {a} line.\n```rust\nfn a() {}\n```\nEnd.\n"),
+        ("é\n``", "é\n"),
+    ];
+    for (text, shown) in table {
+        let turn = |phase| Turn { mode: Mode::Roa, phase };
+        let mut veil = turn(Some(Phase::Observe)).veil();
+        assert_eq!(veil.push(text).trim_end(), shown.trim_end(), "{text}");
+        let mut veil = turn(Some(Phase::Reason)).veil();
+        let pieces: String = text.chars().map(|c| veil.push(&c.to_string())).collect();
+        assert_eq!(pieces.trim_end(), shown.trim_end(), "{text}, by the character");
+        assert_eq!(turn(Some(Phase::Act)).veil().push(text), text);
+        assert_eq!(turn(None).veil().push(text), text);
+    }
+}
+
+#[test]
 fn a_huge_or_a_deep_block_is_free_text() {
     let huge = format!("{{\"plan\": \"{}\"}}", "x".repeat(1 << 20));
     let deep = format!("{{\"plan\": {}1{}}}", "[".repeat(1000), "]".repeat(1000));
@@ -108,5 +130,8 @@ fn a_plans_calls_are_read_in_order() {
     let call = r#"{"tool_name": "read", "parameters": {}}"#;
     let many = |n: usize| format!(r#"{{"tool_calls": [{}]}}"#, vec![call; n].join(","));
     assert_eq!(read(Mode::Plan, Phase::Plan, &many(32)).calls.len(), 32);
-    assert_eq!(read(Mode::Plan, Phase::Plan, &many(33)), Reading::default());
+    assert!(read(Mode::Plan, Phase::Plan, &many(33)).calls.is_empty());
+    for (text, shown) in [("No plan.", "No plan."), ("So:\n{\"tool_calls\": [", "So:"), ("{\"reas", "")] {
+        assert_eq!(read(Mode::Plan, Phase::Plan, text).text.as_deref(), Some(shown), "{text}");
+    }
 }

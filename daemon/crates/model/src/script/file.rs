@@ -22,7 +22,7 @@ impl Script {
     }
 }
 
-/// One reply. Texts and the strings in arguments may hold `{{answer}}` (of the last question), `{{result}}` (of the last call),
+/// One reply. Texts and the strings in `json` and in arguments may hold `{{answer}}` (of the last question), `{{result}}` (of the last call),
 /// `{{result:TOOL}}` (of that tool's last call) and `{{user}}`, each with `|default`, used if there is none.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -33,6 +33,8 @@ pub(super) struct Line {
     pub(super) chunk_ms: Option<u64>,
     pub(super) reasoning: String,
     pub(super) text: String,
+    /// An object that follows the text in a `json` fence; without a text it is the whole text.
+    pub(super) json: Option<Value>,
     pub(super) calls: Vec<Call>,
     /// Absent: `tool_calls` if there are calls, else `end_turn`.
     pub(super) stop: Option<StopReason>,
@@ -49,6 +51,8 @@ pub(super) struct When {
     pub(super) replies: Option<usize>,
     /// The request offers this tool.
     pub(super) offered: Option<String>,
+    /// The request wants JSON of the schema with this name.
+    pub(super) schema: Option<String>,
     /// The last call of this tool after a person's last message succeeded.
     pub(super) succeeded: Option<String>,
     /// The same, but it failed or was rejected.

@@ -65,9 +65,10 @@ impl Player<'_> {
             let part = self.reply.add_reasoning()?;
             self.speak(part, &scene.fill(&line.reasoning)).await?;
         }
-        if !line.text.is_empty() {
+        let text = scene.text(line);
+        if !text.is_empty() {
             let part = self.reply.add_text()?;
-            self.speak(part, &scene.fill(&line.text)).await?;
+            self.speak(part, &text).await?;
         }
         for (at, call) in line.calls.iter().enumerate() {
             self.call(at, call, scene).await?;

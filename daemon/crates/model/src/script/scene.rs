@@ -51,6 +51,9 @@ impl<'a> Scene<'a> {
             tool.as_ref().is_none_or(|tool| self.result_of(tool).is_some_and(|result| result.ok == ok))
         };
         when.replies.is_none_or(|n| n == self.replies)
+            && when.schema.as_ref().is_none_or(|name| {
+                self.request.shape.output_schema.as_ref().is_some_and(|schema| schema.name == *name)
+            })
             && when.offered.as_ref().is_none_or(|tool| self.request.tools.iter().any(|t| t.name == *tool))
             && holds(&when.succeeded, true)
             && holds(&when.failed, false)
@@ -59,6 +62,16 @@ impl<'a> Scene<'a> {
 
     fn result_of(&self, tool: &str) -> Option<&'a ResultEntry> {
         self.results.iter().rfind(|result| result.tool == tool).copied()
+    }
+
+    /// A line's text and its JSON.
+    pub(super) fn text(&self, line: &Line) -> String {
+        let text = self.fill(&line.text);
+        match line.json.as_ref().map(|json| self.fill_value(json)) {
+            None => text,
+            Some(json) if text.is_empty() => json.to_string(),
+            Some(json) => format!("{text}\n\n```json\n{json}\n```"),
+        }
     }
 
     /// `text` with its templates filled in.
@@ -80,11 +93,18 @@ impl<'a> Scene<'a> {
     fn value(&self, name: &str) -> Option<&'a str> {
         let result = match name {
             "user" => return Some(self.user),
-            "answer" => self.result_of("ask_user").filter(|answer| answer.ok),
+            "answer" => {
+                let asked = self.result_of("ask_user").or_else(|| self.result_of("request_input"));
+                asked.filter(|answer| answer.ok)
+            }
             "result" => self.results.last().copied(),
             _ => self.result_of(name.strip_prefix("result:")?),
         };
-        result.map(|result| result.text.as_str())
+        // A result whose call the provider does not know names its tool in the first line.
+        let own = |result: &'a ResultEntry| {
+            result.text.strip_prefix(&format!("Result of {}:\n", result.tool)).unwrap_or(&result.text)
+        };
+        result.map(own)
     }
 
     /// `value` with the templates in its strings filled in. Inserted text stays within its string.
