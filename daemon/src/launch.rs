@@ -4,6 +4,7 @@
 //! its conversation, then from the configuration.
 
 mod error;
+mod instructions;
 mod title;
 mod workspace;
 
@@ -27,7 +28,8 @@ use abide_protocol::{
     transcript::ToolSpec,
 };
 use abide_tools::Tools;
-use std::{collections::BTreeMap, sync::Arc};
+use instructions::Instructions;
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 /// Prepares new tasks. Cheap to clone.
 #[derive(Clone)]
@@ -197,16 +199,26 @@ impl Launch {
         self.persona.as_ref().map(|persona| persona.name.as_str())
     }
 
-    /// The task's first record.
-    #[must_use]
-    pub fn into_head(self, workspace: &str) -> TaskStarted {
+    /// The task's first record. Reads the notes for agents of the workspace's repository.
+    ///
+    /// # Errors
+    /// The daemon is shutting down.
+    pub async fn into_head(self, workspace: &str) -> Result<TaskStarted, LaunchError> {
         let Self { mode, model, persona, tools, limits, restart, prompts, request } = self;
         let persona_prompt = persona.as_ref().map(|persona| persona.prompt.as_str());
-        TaskStarted {
+        let mut system_prompt = prompt::system(mode, persona_prompt, workspace, &tools);
+        let mut instructions = Instructions::default();
+        if mode != Mode::Chat {
+            let folder = PathBuf::from(workspace);
+            let read = tokio::task::spawn_blocking(move || Instructions::read(&folder));
+            instructions = read.await.map_err(|_| LaunchError::ShuttingDown)?;
+            system_prompt.push_str(&instructions.text);
+        }
+        Ok(TaskStarted {
             parent_id: None,
             mode,
             model,
-            system_prompt: prompt::system(mode, persona_prompt, workspace, &tools),
+            system_prompt,
             tools,
             workspace: workspace.to_owned(),
             environment: environment(request.environment),
@@ -220,7 +232,8 @@ impl Launch {
             by: Some(request.by),
             prompts,
             persona: persona.map(|persona| persona.name),
-        }
+            instructions: instructions.files,
+        })
     }
 }
 

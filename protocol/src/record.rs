@@ -157,6 +157,20 @@ pub struct TaskStarted {
     /// The persona's name; what it says is in the other fields. (Older records do not say.)
     #[serde(default)]
     pub persona: Option<String>,
+    /// The repository's notes for agents; their texts are in the system prompt. (Older records have none.)
+    #[serde(default)]
+    pub instructions: Vec<InstructionFile>,
+}
+
+/// An `AGENTS.md` that a task's model has been given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstructionFile {
+    /// From the repository's root.
+    pub path: String,
+    pub bytes: u64,
+    /// SHA-256 of its content, in hex.
+    pub sha256: String,
 }
 
 /// Who started, answered or decided something.

@@ -26,6 +26,7 @@ mod lifecycle {
     mod socat;
 }
 mod agent {
+    mod agents_md;
     mod approvals;
     mod ask_user;
     mod limits;

@@ -78,6 +78,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         by: None,
         prompts: std::collections::BTreeMap::new(),
         persona: None,
+        instructions: Vec::new(),
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) async fn start(
     };
     let task_id = TaskId(clock::mint().uuid());
     let persona = launch.persona().map(str::to_owned);
-    let head = launch.into_head(&workspace);
+    let head = launch.into_head(&workspace).await?;
     let conversation = existing.is_none().then(|| ConversationCreated {
         title: title(&params.message),
         workspace,

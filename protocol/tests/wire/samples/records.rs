@@ -5,8 +5,8 @@ use abide_protocol::{
     record::{
         AgentMessage, ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
         ControlBlock, ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated,
-        EditHashes, Interruption, LimitsRaised, ModeChosen, ModelErrorKind, ModelFailed, ModelRequested,
-        ModelTraced, Notice, NoticeKind, Nudge, PartialReply, Paused, Permission, PhaseBegan,
+        EditHashes, InstructionFile, Interruption, LimitsRaised, ModeChosen, ModelErrorKind, ModelFailed,
+        ModelRequested, ModelTraced, Notice, NoticeKind, Nudge, PartialReply, Paused, Permission, PhaseBegan,
         QuestionAnswered, ReasonBlock, RecordBody as Body, ReplyRecord, Restarted, ResultsDelivered, Resumed,
         RuleForgotten, RuleRemembered, TaskEnded, TaskStarted, Update, UserMessage, Via,
     },
@@ -73,6 +73,11 @@ fn task_started() -> TaskStarted {
         by: by("abide-gui"),
         prompts: [("reason".to_owned(), "Think about {user_question}.".to_owned())].into(),
         persona: text("reviewer"),
+        instructions: vec![InstructionFile {
+            path: "AGENTS.md".to_owned(),
+            bytes: 12,
+            sha256: "ab".repeat(32),
+        }],
     }
 }
 

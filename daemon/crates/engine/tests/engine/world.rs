@@ -421,5 +421,6 @@ pub(crate) fn head() -> TaskStarted {
         by: None,
         prompts: BTreeMap::new(),
         persona: None,
+        instructions: Vec::new(),
     }
 }

@@ -131,6 +131,7 @@ fn head() -> TaskStarted {
         by: None,
         prompts: std::collections::BTreeMap::new(),
         persona: None,
+        instructions: Vec::new(),
     }
 }
 
