@@ -9,6 +9,8 @@ pub enum Effect {
     Ask(Request),
     /// Copies to the clipboard.
     Copy(String),
+    /// Shows this for a moment.
+    Say(&'static str),
     /// Moves the keyboard to this field.
     Focus(&'static str),
     /// Takes the keyboard from every field.

@@ -166,7 +166,7 @@ impl App {
     }
 
     /// The mode of a task that names none.
-    fn default_mode(&self) -> Mode {
+    pub(super) fn default_mode(&self) -> Mode {
         self.models.as_ref().map(|models| models.mode).unwrap_or_default()
     }
 

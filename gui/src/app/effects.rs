@@ -40,6 +40,10 @@ impl App {
                 self.say("Copied.");
                 clipboard::write(text)
             }
+            Effect::Say(words) => {
+                self.say(words);
+                Task::none()
+            }
             Effect::Read(reading) => self.read(reading),
             Effect::Edit(reading) => self.edit(reading),
             Effect::Focus(id) => operation::focus(Id::new(id)),

@@ -21,21 +21,25 @@ use iced::{
 impl App {
     /// Opens the palette with all actions.
     pub(super) fn open_palette(&mut self) -> Task<Message> {
-        self.offer(Offer::Commands)
+        self.offer(Offer::Commands(self.default_mode()))
     }
 
     /// Opens the palette with the models for the next task, if this page can start one.
     pub(super) fn choose_model(&mut self) -> Task<Message> {
-        let is_ready = match self.page {
-            Page::Fresh => true,
-            Page::Conversation => self.open.as_ref().is_some_and(|open| open.stance() == Stance::Ready),
-            Page::Inbox | Page::Settings => false,
-        };
-        if is_ready {
+        if self.can_start() {
             let offered = self.offer(Offer::Models(Composer::offered(self.models.as_ref())));
             Task::batch([offered, self.ask(Request::Models)])
         } else {
             Task::none()
+        }
+    }
+
+    /// Whether this page can start a task.
+    fn can_start(&self) -> bool {
+        match self.page {
+            Page::Fresh => true,
+            Page::Conversation => self.open.as_ref().is_some_and(|open| open.stance() == Stance::Ready),
+            Page::Inbox | Page::Settings => false,
         }
     }
 
@@ -59,16 +63,20 @@ impl App {
         match pick {
             Pick::Command(command) => self.command(command),
             Pick::Card => self.go_to_what_waits(),
-            Pick::Model(model) => {
-                let picked = composer::Message::ModelPicked(model);
-                let picked = match self.page {
-                    Page::Fresh => Message::Fresh(fresh::Message::Composer(picked)),
-                    _ => Message::Thread(conversation::Message::Composer(picked)),
-                };
-                let input = self.perform_one(Effect::Focus(field::COMPOSER));
-                Task::batch([self.handle(picked), input])
-            }
+            Pick::Model(model) => self.choose(composer::Message::ModelPicked(model)),
+            Pick::Mode(mode) if self.can_start() => self.choose(composer::Message::ModePicked(mode)),
+            Pick::Mode(_) => Task::none(),
         }
+    }
+
+    /// Makes this choice for the next task.
+    fn choose(&mut self, picked: composer::Message) -> Task<Message> {
+        let picked = match self.page {
+            Page::Fresh => Message::Fresh(fresh::Message::Composer(picked)),
+            _ => Message::Thread(conversation::Message::Composer(picked)),
+        };
+        let input = self.perform_one(Effect::Focus(field::COMPOSER));
+        Task::batch([self.handle(picked), input])
     }
 
     /// Moves the keyboard on; in the folder's field, the first folder found is taken instead.

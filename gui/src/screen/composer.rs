@@ -1,8 +1,10 @@
 //! The composer: send, reply, stop, pause; and the settings of the next task.
 
 pub mod attached;
+mod mode;
 mod view;
 
+pub use mode::ModeChoice;
 pub use view::{ANSWER, STOP, STOPS};
 
 use crate::{
@@ -128,21 +130,6 @@ impl Stance<'_> {
     #[must_use]
     pub const fn needs_person(self) -> bool {
         matches!(self, Self::Approval(_) | Self::Question(..))
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ModeChoice(pub Mode);
-
-impl fmt::Display for ModeChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Mode::Chat => "Chat",
-            Mode::Agent => "Agent",
-            Mode::Roa => "ROA",
-            Mode::Plan => "Plan",
-            Mode::Auto => "Auto",
-        })
     }
 }
 
@@ -272,7 +259,7 @@ impl Composer {
             }
             (Message::ModePicked(ModeChoice(mode)), _) => {
                 self.mode = Some(mode);
-                vec![Effect::Draft]
+                vec![Effect::Draft, Effect::Say(ModeChoice(mode).line())]
             }
             (Message::ModelPicked(choice), _) => {
                 self.model = Some(choice);
@@ -324,9 +311,7 @@ impl Composer {
     /// The message that switches to the next mode, for a conversation with this one.
     #[must_use]
     pub fn next_mode(&self, known: Option<Mode>, default: Mode) -> Message {
-        let mode = self.mode_of_next(known, default);
-        let mut after = Mode::ALL.iter().cycle().skip_while(|other| **other != mode).skip(1);
-        Message::ModePicked(ModeChoice(*after.next().unwrap_or(&mode)))
+        Message::ModePicked(ModeChoice(self.mode_of_next(known, default)).next())
     }
 
     fn submit(&mut self, stance: Stance<'_>, conversation: Option<ConversationId>) -> Vec<Effect> {

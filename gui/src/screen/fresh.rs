@@ -10,7 +10,9 @@ use crate::{
     request::Request,
     screen::composer::{self, About, Composer, Stance},
     theme::{size, space, style},
-    widget::{Element, Look, action, centred::centred, code, key, prose, scrolls, secondary, word},
+    widget::{
+        Element, Look, action, centred::centred, code, elide::elided, key, prose, scrolls, secondary, word,
+    },
     words,
 };
 use abide_client::{
@@ -141,6 +143,8 @@ impl Screen {
         };
         // In a low window the hint of the field says the same, and the heading would be cut.
         let heading = text("What shall the agent do?").size(size::TITLE + 5.0).font(font::STRONG);
+        let said = elided(look.said.unwrap_or_default(), size::SECONDARY, font::PROSE).style(style::muted);
+        let heading = row![heading, said].spacing(space::M).align_y(Center);
         let heading = (!look.is_low).then(|| heading.into());
         let words = column![
             prose(

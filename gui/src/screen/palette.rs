@@ -4,10 +4,11 @@ use crate::{
     effect::field,
     font,
     keymap::{self, Command, Entry},
-    screen::composer::ModelChoice,
+    screen::composer::{ModeChoice, ModelChoice},
     theme::{size, space, style},
     widget::{Element, field::field, key, press::press, prose, secondary},
 };
+use abide_client::protocol::task::Mode;
 use iced::{
     Center, Fill,
     widget::{Column, column, container, row, scrollable},
@@ -19,7 +20,8 @@ const ROWS: usize = 10;
 /// What it offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Offer {
-    Commands,
+    /// The actions, and the modes of the next task; this one is the default.
+    Commands(Mode),
     Models(Vec<ModelChoice>),
 }
 
@@ -47,6 +49,7 @@ pub enum Pick {
     /// Goes to the card that this row's key would decide.
     Card,
     Model(ModelChoice),
+    Mode(ModeChoice),
 }
 
 /// A row.
@@ -101,10 +104,16 @@ impl Palette {
 
     fn items(&self) -> Vec<Item> {
         match &self.offer {
-            Offer::Commands => {
+            Offer::Commands(default) => {
                 let entries =
                     keymap::MAP.iter().flat_map(|(group, all)| all.iter().map(move |e| (*group, e)));
-                entries.filter_map(|(group, entry)| item(group, entry)).collect()
+                let modes = Mode::ALL.iter().copied().map(ModeChoice).map(|mode| Item {
+                    group: "Mode",
+                    what: format!("{}{}", mode.line(), if mode.0 == *default { " (default)" } else { "" }),
+                    keys: "",
+                    pick: Pick::Mode(mode),
+                });
+                entries.filter_map(|(group, entry)| item(group, entry)).chain(modes).collect()
             }
             Offer::Models(models) => models
                 .iter()
@@ -121,7 +130,7 @@ impl Palette {
     #[must_use]
     pub fn view(&self) -> Element<'_, Message> {
         let hint = match self.offer {
-            Offer::Commands => "What to do",
+            Offer::Commands(_) => "What to do",
             Offer::Models(_) => "Which model the next task has",
         };
         let input = field(hint, (size::PROSE, [9.0, 12.0]), &self.query, Message::QueryChanged, |input| {
@@ -176,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_few_letters_find_an_action() {
-        let mut palette = Palette::of(Offer::Commands);
+        let mut palette = Palette::of(Offer::Commands(Mode::Auto));
         assert_eq!(palette.update(Message::QueryChanged("conv archive".to_owned())), None);
         assert_eq!(palette.update(Message::Submitted), Some(Pick::Command(Command::Archive)));
         palette.update(Message::QueryChanged("no such thing".to_owned()));
@@ -185,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_beginning_of_a_word_comes_before_its_middle() {
-        let mut palette = Palette::of(Offer::Commands);
+        let mut palette = Palette::of(Offer::Commands(Mode::Auto));
         palette.update(Message::QueryChanged("arch".to_owned()));
         let found = palette.found();
         let picks = |command| found.iter().position(|item| item.pick == Pick::Command(command));
@@ -195,10 +204,11 @@ mod tests {
 
     #[test]
     fn nothing_that_waits_for_a_person_is_decided_here() {
-        let palette = Palette::of(Offer::Commands);
+        let palette = Palette::of(Offer::Commands(Mode::Auto));
         assert!(palette.found().iter().all(|item| match &item.pick {
             Pick::Command(command) => !command.decides() && *command != Command::Confirm,
             Pick::Card => true,
+            Pick::Mode(_) => true,
             Pick::Model(_) => false,
         }));
     }

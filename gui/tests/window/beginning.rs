@@ -1,6 +1,8 @@
 //! The page for a new conversation: its folder, mode, model and limit.
 
 use crate::{
+    display::Display,
+    drawn,
     person::Person,
     preset::{self, Window},
 };
@@ -9,7 +11,7 @@ use abide_client::{
     protocol::{
         method::daemon::{ListModelsReply, ModeSteps},
         provider::{DefaultModel, KeyState, ProviderInfo},
-        task::{Limits, Mode},
+        task::{EndReason, Limits, Mode, Status},
     },
 };
 use abide_gui::{
@@ -24,7 +26,11 @@ use abide_gui::{
     settings,
 };
 use iced::widget::text_editor;
-use iced_test::{Simulator, futures::futures::future};
+use iced_test::{
+    Simulator,
+    core::keyboard::{Key, Modifiers, key::Named},
+    futures::futures::future,
+};
 use std::sync::{Arc, Mutex};
 
 fn models() -> ListModelsReply {
@@ -153,6 +159,91 @@ fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     let mut person = Person::before(preset::empty());
     person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
     let mut place = |words: &str| person.finds(words).unwrap().center_y();
-    let (first, last) = (place("max"), place("Attach…"));
+    let (first, last) = (place("Folder: a scratch one"), place("Attach…"));
     assert!((first - last).abs() < 4.0, "{first} and {last}");
+}
+
+const MODES: [(Mode, &str); 5] = [
+    (Mode::Chat, "Chat: one answer"),
+    (Mode::Agent, "Agent: uses tools until it is done"),
+    (Mode::Roa, "ROA: reason, act, observe, repeat"),
+    (Mode::Plan, "Plan: a list of calls in each step"),
+    (Mode::Auto, "Auto: answers, or works with tools"),
+];
+
+#[test]
+fn the_key_of_the_mode_goes_through_all_modes_and_says_each() {
+    let mut person = Person::before(preset::empty());
+    assert!(drawn::picked(&mut person).contains(&"Auto".to_owned()));
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    assert!(drawn::picked(&mut person).contains(&"Agent".to_owned()), "as configured");
+    for (_, line) in MODES[2..].iter().chain(&MODES[..2]) {
+        person.control("m");
+        assert!(person.finds(line).is_some(), "{line}");
+    }
+    person.wait(6000);
+    assert!(person.finds(MODES[1].1).is_none(), "it is said for a moment");
+    let (overview, mut conversation) = preset::waits(Status::Completed, &[], preset::history());
+    conversation.tasks[0].end_reason = Some(EndReason::Completed);
+    let mut person = Person::before(overview);
+    person.open(preset::CONVERSATION, conversation);
+    // The conversation's mode is agent.
+    for (_, line) in MODES[2..].iter().chain(&MODES[..2]) {
+        person.control("m");
+        assert!(person.finds(line).is_some(), "{line}");
+    }
+}
+
+#[test]
+fn the_palette_marks_the_default_mode() {
+    let mut person = Person::before(preset::empty());
+    let marked = |person: &mut Person, query: &str| {
+        person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.writes(query);
+        let texts = person.texts();
+        person.named(Named::Escape);
+        texts
+            .into_iter()
+            .filter(|text| text.ends_with("(default)") && !text.contains("smollm2"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(marked(&mut person, "default"), ["Auto: answers, or works with tools (default)"]);
+    person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+    assert_eq!(marked(&mut person, "default"), ["Agent: uses tools until it is done (default)"]);
+}
+
+#[test]
+fn each_mode_can_be_found_in_the_palette_by_what_it_does() {
+    let mut person = Person::before(preset::empty());
+    for (mode, line) in MODES {
+        person.press(Key::Character("P".into()), Modifiers::CTRL | Modifiers::SHIFT);
+        person.writes(line);
+        person.named(Named::Enter);
+        assert!(person.finds("What to do").is_none(), "the palette is closed");
+        person.writes("Go.");
+        person.named(Named::Enter);
+        let asked = person.asked();
+        let Some(Request::Start(task)) = asked.last() else { panic!("{line}: {asked:?}") };
+        assert_eq!(task.mode, Some(mode), "{line}");
+        person = Person::before(preset::empty());
+    }
+}
+
+/// Writes pictures of the page with each mode just chosen, for a person to look at.
+#[test]
+#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
+fn gallery() {
+    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
+    for (width, height) in [(640_u16, 420_u16), (800, 600), (2560, 1440)] {
+        for (theme, is_dark) in [("dark", true), ("light", false)] {
+            let mut person = Person::before(preset::empty());
+            person.tell(Message::Answered(Request::Models, Ok(Answer::Models(models()))));
+            person.tell(Message::SystemTheme(is_dark));
+            person.resizes(width.into(), height.into());
+            person.control("m");
+            let mut display = Display::new(width.into(), height.into());
+            display.present(&mut person);
+            display.save(&folder.join(format!("mode-{theme}-{width}x{height}.png")));
+        }
+    }
 }

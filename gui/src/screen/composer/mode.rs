@@ -1,0 +1,39 @@
+//! The modes to choose from, each with its name and one line about it.
+
+use abide_client::protocol::task::Mode;
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModeChoice(pub Mode);
+
+impl ModeChoice {
+    /// Its name and what it does.
+    #[must_use]
+    pub const fn line(self) -> &'static str {
+        match self.0 {
+            Mode::Chat => "Chat: one answer",
+            Mode::Agent => "Agent: uses tools until it is done",
+            Mode::Roa => "ROA: reason, act, observe, repeat",
+            Mode::Plan => "Plan: a list of calls in each step",
+            Mode::Auto => "Auto: answers, or works with tools",
+        }
+    }
+
+    /// The one that comes after it.
+    pub(super) fn next(self) -> Self {
+        let mut after = Mode::ALL.iter().cycle().skip_while(|other| **other != self.0).skip(1);
+        after.next().map_or(self, |mode| Self(*mode))
+    }
+}
+
+impl fmt::Display for ModeChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Mode::Chat => "Chat",
+            Mode::Agent => "Agent",
+            Mode::Roa => "ROA",
+            Mode::Plan => "Plan",
+            Mode::Auto => "Auto",
+        })
+    }
+}
