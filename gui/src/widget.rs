@@ -5,6 +5,7 @@ pub mod centred;
 pub mod elide;
 pub mod escape;
 pub mod field;
+pub mod flash;
 pub mod grip;
 pub mod list;
 pub mod passage;

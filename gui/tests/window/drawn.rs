@@ -112,3 +112,15 @@ pub(crate) fn picked(person: &mut Person) -> Vec<String> {
     });
     picked.collect()
 }
+
+/// How strong the lights over cards are.
+pub(crate) fn light(person: &mut Person) -> Vec<f32> {
+    let light = theme::tokens(&person.app.theme()).needs_you;
+    let is_it = |color: &Color| Color { a: 1.0, ..*color } == light && color.a > 0.0 && color.a < 1.0;
+    let fills = boxes(person).into_iter().filter(|(quad, _)| quad.bounds.width > 200.0).map(|(_, fill)| fill);
+    let lights = fills.filter_map(|fill| match fill {
+        Background::Color(color) if is_it(&color) => Some(color.a),
+        _ => None,
+    });
+    lights.collect()
+}

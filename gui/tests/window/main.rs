@@ -14,6 +14,7 @@ mod deleting;
 mod display;
 mod drawn;
 mod finding;
+mod flashing;
 mod fonts;
 mod hands;
 mod held;

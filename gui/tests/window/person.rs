@@ -272,6 +272,20 @@ impl Person {
         self.feed(&[Event::Window(window::Event::RedrawRequested(Instant::now()))]).0
     }
 
+    /// Whether the widgets want another frame after that of this time.
+    pub(crate) fn wants_a_frame_after(&mut self, now: Instant) -> bool {
+        let event = Event::Window(window::Event::RedrawRequested(now));
+        self.ui(|ui, renderer, pointer| {
+            let (state, _) = ui.update(&[event], pointer, renderer, &mut desk::Null, &mut Vec::new());
+            match state {
+                user_interface::State::Updated { redraw_request, .. } => {
+                    redraw_request != window::RedrawRequest::Wait
+                }
+                user_interface::State::Outdated => true,
+            }
+        })
+    }
+
     fn feed(&mut self, events: &[Event]) -> (Vec<Message>, Vec<Status>) {
         self.ui(|ui, renderer, pointer| {
             let mut messages = Vec::new();

@@ -14,6 +14,7 @@ use crate::{
     widget::{
         Element, Look, divider,
         elide::elided,
+        flash::flashing,
         list::List,
         passage::{self, prose},
         secondary,
@@ -39,6 +40,9 @@ use iced::{
     Center, Fill,
     widget::{Column, column, container, hover, markdown::Content, row, rule, space as gap, text},
 };
+
+/// A question that has waited for longer has been shown before, in milliseconds.
+const NEW: u64 = 2000;
 
 impl Conversation {
     pub(super) fn timeline<'a>(
@@ -118,7 +122,7 @@ impl Conversation {
                     let takes_digit = self.composer.has_caret() && self.composer.draft().is_empty();
                     let reply = Reply::Below { picked, takes_digit };
                     let card = cards.card(item.task_id, &item.pending, look, guard, reply);
-                    card.map(Message::Card)
+                    flashing(card.map(Message::Card), self.is_request(&item.pending, look))
                 }
                 None => gap().into(),
             },
@@ -145,6 +149,13 @@ impl Conversation {
                 |task| self.below_changes(id, self.indicator(task, look), look),
             ),
         }
+    }
+
+    /// Whether the agent has just asked for input, which it cannot go on without.
+    fn is_request(&self, pending: &Pending, look: Look) -> bool {
+        let Pending::Question(question) = pending else { return false };
+        let call = question.call_id.and_then(|id| self.view.call(id));
+        call.is_some_and(|call| call.tool == "request_input") && look.now.since(question.at) < NEW
     }
 
     pub(super) fn phase_name(&self, seq: Seq) -> &'static str {
