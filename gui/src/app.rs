@@ -397,6 +397,8 @@ impl App {
             Message::Ticked => self.look_at_config(),
             Message::CaretMoved(is_drawn) => self.caret_moved(is_drawn),
             Message::Settled => {
+                // It may come before its time: then it is set again.
+                self.due = None;
                 if self.guard.in_hand(self.now).is_some() {
                     tracing::debug!("the selected card takes keys");
                 }

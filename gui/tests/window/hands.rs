@@ -103,6 +103,16 @@ fn a_key_scrolls_a_hidden_card_into_view_before_it_approves() {
     assert_eq!(person.asked(), [ALLOWED]);
 }
 
+/// The timer and the wall clock are two clocks: when the timer fires, the other may be a moment behind.
+#[test]
+fn a_timer_that_fires_early_is_set_again() {
+    let mut person = before_approval();
+    person.tell(Message::CaretMoved(true));
+    person.tell(Message::CaretMoved(false));
+    person.wait(599);
+    assert!(person.app.update(Message::Settled).units() > 0, "nothing would say that the card takes keys");
+}
+
 #[test]
 fn a_second_key_in_the_inbox_does_not_decide_the_next_card() {
     let mut first = preset::approval();
