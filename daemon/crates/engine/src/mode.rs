@@ -51,7 +51,7 @@ impl Answer {
 
 /// The rules of a mode. All functions are pure.
 pub(crate) trait Rules {
-    /// What comes next. Called only when nothing runs and the task does not wait.
+    /// The task's next action. Called only while no call of a model or a tool runs and the task waits for nobody.
     fn next(&self, task: &Task) -> Action;
 
     /// The shape of a request; the same for all attempts.
@@ -82,6 +82,11 @@ pub(crate) trait Rules {
         BTreeMap::new()
     }
 
+    /// The most steps of a task, if neither the request nor the configuration says.
+    fn default_steps(&self) -> u32 {
+        50
+    }
+
     /// Questions are asked before the other calls of a reply run, not after them.
     fn asks_first(&self) -> bool {
         false
@@ -93,7 +98,7 @@ pub(crate) trait Rules {
     }
 }
 
-/// Asks the task's mode what comes next.
+/// The next action, by the rules of the task's mode.
 pub(crate) fn next(task: &Task) -> Action {
     rules(task.mode).next(task)
 }
@@ -111,11 +116,8 @@ pub(crate) fn rules(mode: Mode) -> &'static dyn Rules {
 
 /// The most steps of a task in this mode, if neither the request nor the configuration says.
 #[must_use]
-pub const fn default_steps(mode: Mode) -> u32 {
-    match mode {
-        Mode::Roa => 10,
-        Mode::Chat | Mode::Agent | Mode::Plan | Mode::Auto => 50,
-    }
+pub fn default_steps(mode: Mode) -> u32 {
+    rules(mode).default_steps()
 }
 
 /// The tools are declared to the provider in this mode. Otherwise the system prompt describes them.

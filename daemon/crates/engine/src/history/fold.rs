@@ -133,7 +133,9 @@ impl History {
                     && calls.iter().all(Call::is_finished)
                 {
                     task.last = Last::Results { complete: accepted_summary(calls) };
-                    task.pass.results = calls.iter().filter_map(result_line).collect();
+                    if task.pass.phase.is_some() {
+                        task.pass.results = calls.iter().filter_map(result_line).collect();
+                    }
                     append_results(task);
                     task.stage = Stage::Idle;
                     task.idle_since = at;
@@ -279,7 +281,9 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     usage.model_calls = usage.model_calls.max(1);
     task.usage.add(&usage);
     task.was_reached = true;
-    read_control(&mut task.pass, r);
+    if let Some(phase) = r.phase {
+        read_control(&mut task.pass, phase, r);
+    }
     let call = |block: &CallBlock, is_read| Call {
         block: block.clone(),
         assessed: None,
@@ -309,15 +313,14 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     Arc::new(r.reply.clone())
 }
 
-/// Takes over what a phase's reply has decided. A reply of the phase without a block decides nothing.
-fn read_control(pass: &mut Pass, r: &record::ReplyRecord) {
+/// Keeps what a phase's reply has decided. An observation without a block replaces the one of the step before.
+fn read_control(pass: &mut Pass, phase: Phase, r: &record::ReplyRecord) {
     pass.shown = r.shown();
-    match (&r.control, r.phase) {
-        (Some(ControlBlock::Reason(block)), _) => pass.reason = block.clone(),
-        (Some(ControlBlock::Observe(block)), _) => pass.observe = block.clone(),
-        (None, Some(Phase::Reason)) => pass.reason = ReasonBlock::default(),
-        (None, Some(Phase::Observe)) => pass.observe = ObserveBlock::default(),
-        (None, _) => {}
+    match &r.control {
+        Some(ControlBlock::Reason(block)) => pass.reason = block.clone(),
+        Some(ControlBlock::Observe(block)) => pass.observe = block.clone(),
+        None if phase == Phase::Observe => pass.observe = ObserveBlock::default(),
+        None => {}
     }
 }
 

@@ -46,6 +46,10 @@ impl Rules for Roa {
         answer(task)
     }
 
+    fn default_steps(&self) -> u32 {
+        10
+    }
+
     fn control_tools(&self) -> &'static [&'static str] {
         &[REQUEST_INPUT, SEND_UPDATE]
     }
