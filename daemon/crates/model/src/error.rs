@@ -28,6 +28,12 @@ impl ModelError {
         Self { kind, message: message.into(), retry_after_ms: None, retryable, sent }
     }
 
+    /// Whether the provider rejected the request as invalid with one of these phrases, in lower case.
+    pub(crate) fn refuses(&self, phrases: &[&str]) -> bool {
+        let message = self.message.to_lowercase();
+        self.kind == ModelErrorKind::BadRequest && phrases.iter().any(|phrase| message.contains(phrase))
+    }
+
     /// The error was found before anything was sent.
     pub(crate) const fn unsent(mut self) -> Self {
         self.sent = false;

@@ -11,7 +11,7 @@ use crate::{
     sse::Events,
     wire::{Place, Server, Wire},
 };
-use abide_protocol::{record::ModelErrorKind, shape::OutputSchema, transcript::Reply};
+use abide_protocol::{shape::OutputSchema, transcript::Reply};
 use futures_util::future::BoxFuture;
 use reqwest::{
     Response,
@@ -84,10 +84,7 @@ async fn post(
 
 /// Whether the provider names the field, by its name or by those that providers use in messages.
 fn is_about_schemas(error: &ModelError) -> bool {
-    const NAMES: [&str; 5] =
-        ["response_format", "response format", "json_schema", "json schema", "structured output"];
-    let message = error.message.to_lowercase();
-    error.kind == ModelErrorKind::BadRequest && NAMES.iter().any(|name| message.contains(name))
+    error.refuses(&["response_format", "response format", "json_schema", "json schema", "structured output"])
 }
 
 /// The reply assembled from the events.

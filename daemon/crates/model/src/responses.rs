@@ -13,10 +13,7 @@ use crate::{
     wire::{Place, Server, Wire},
     written::Written,
 };
-use abide_protocol::{
-    record::ModelErrorKind,
-    transcript::{Entry, Reply},
-};
+use abide_protocol::transcript::{Entry, Reply};
 use futures_util::future::BoxFuture;
 use reqwest::{
     Response,
@@ -60,7 +57,7 @@ impl Server for Responses {
 }
 
 impl Responses {
-    /// What the provider refuses, it refuses before any work: the same attempt goes on without it.
+    /// A provider refuses a part of a request before it works on it. So the same attempt is sent again without that part.
     async fn complete(
         &self,
         peer: &Peer<'_>,
@@ -98,20 +95,17 @@ async fn post(peer: &Peer<'_>, request: &ModelRequest, reasons: bool) -> Result<
 
 /// The model cannot give encrypted reasoning.
 fn is_about_reasoning(error: &ModelError) -> bool {
-    says(error, &["encrypted content is not supported", "reasoning.encrypted_content"])
+    error.refuses(&["encrypted content is not supported", "reasoning.encrypted_content"])
 }
 
 /// The provider does not take its own items back: it encrypted them for another account, or misses one.
 fn is_about_items(error: &ModelError) -> bool {
-    says(
-        error,
-        &["encrypted content", "encrypted_content", "required following item", "required 'reasoning' item"],
-    )
-}
-
-fn says(error: &ModelError, words: &[&str]) -> bool {
-    let message = error.message.to_lowercase();
-    error.kind == ModelErrorKind::BadRequest && words.iter().any(|words| message.contains(words))
+    error.refuses(&[
+        "encrypted content",
+        "encrypted_content",
+        "required following item",
+        "required 'reasoning' item",
+    ])
 }
 
 /// The request with earlier replies as to a model that did not give them.
