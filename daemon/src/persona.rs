@@ -31,7 +31,7 @@ const BUILT_IN: [(&str, &str); 3] = [
     ("reviewer", include_str!("persona/built_in/reviewer.md")),
 ];
 
-/// What a file or a table says about a persona.
+/// The settings of a persona in its file or in its table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PersonaConfig {
@@ -167,7 +167,7 @@ impl Personas<'_> {
         })
     }
 
-    /// What the persona's file says; a built-in one if there is no file.
+    /// The settings in the persona's file. Without a file: those of the built-in persona.
     fn file(&self, name: &str) -> Result<Option<PersonaConfig>, PersonaError> {
         let folder = self.home.personas_dir();
         let path = folder.join(format!("{name}.md"));

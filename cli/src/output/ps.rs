@@ -76,7 +76,7 @@ pub(crate) fn status(task: &AgentTask) -> (String, Style) {
     }
 }
 
-/// The inbox has what waits, paused or not.
+/// An open item stays in the inbox while its task is paused.
 fn paused(task: &AgentTask) -> (String, Style) {
     let why = match task.pause_reason {
         Some(PauseReason::User) if task.pending.is_empty() => "paused: by you",
