@@ -264,6 +264,25 @@ mod tests {
     }
 
     #[test]
+    fn code_is_shown_line_by_line() {
+        let mut python = fixture::approval();
+        python.tool = "python".into();
+        python.rule.tool = "python".into();
+        python.summary = "for n in range(3): … (2 lines)".into();
+        python.arguments = JsonText::parse(r#"{"code":"for n in range(3):\n    print(n)\n"}"#).unwrap();
+        assert_snapshot!(plain(&approval(&python)), @r#"
+        Approve python, high risk?
+          for n in range(3): … (2 lines)
+          code:
+            for n in range(3):
+                print(n)
+          in:      /home/me/app
+          sandbox: none: it can do all that you can
+          "always" would remember: python with exactly this, in /home/me/app
+        "#);
+    }
+
+    #[test]
     fn an_edit_shows_its_diff_instead_of_the_text() {
         let mut edit = fixture::approval();
         edit.arguments = JsonText::parse(r#"{"path":"a.txt","content":"x\ny\n"}"#).unwrap();

@@ -48,18 +48,12 @@ pub(crate) fn about(rule: &RememberedRule) -> String {
     rule.origin.as_ref().map_or_else(|| GONE.to_owned(), |origin| call(&origin.rule))
 }
 
-/// A shell call as its command; any other call with its arguments.
+/// A call whose one argument is a command or code as that text; any other call with its arguments.
 fn call(rule: &Rule) -> String {
-    let arguments = rule.arguments.as_str();
-    let command = serde_json::from_str::<serde_json::Value>(arguments).ok();
-    match command
-        .as_ref()
-        .filter(|a| a.as_object().is_some_and(|a| a.len() == 1))
-        .and_then(|a| a["command"].as_str())
-    {
-        Some(command) => format!("{} {command}", rule.tool),
-        None => format!("{} {arguments}", rule.tool),
-    }
+    let arguments = rule.arguments.value();
+    let fields = arguments.as_object().filter(|fields| fields.len() == 1);
+    let text = fields.and_then(|fields| fields.get("command").or_else(|| fields.get("code"))?.as_str());
+    format!("{} {}", rule.tool, text.unwrap_or(rule.arguments.as_str()))
 }
 
 #[cfg(test)]
@@ -99,6 +93,10 @@ mod tests {
              beef0071  reject    2 min  /home/me/app  shell {\"command\":\"x\",\"cwd\":\"y\"}\n\
              beef0071  reject                         (deleted with its conversation; it still applies)\n"
         );
+        let mut code = rule(true, r#"{"code":"import os\nprint(1)"}"#);
+        code.origin.as_mut().unwrap().rule.tool = "python".to_owned();
+        let shown = anstream::adapter::strip_str(&rules(&[code], fixture::START, None)).to_string();
+        assert!(shown.ends_with("/home/me/app  python import os print(1)\n"), "{shown}");
         let words = "beef0071 forgotten, the same call asks again: shell make\\x1b[2J\n";
         assert_eq!(forgotten(&all[0]), words);
     }

@@ -596,7 +596,7 @@ impl Hand {
     }
 }
 
-/// The tool and its risk; then what confirms it, or how long a long command is, which may not fit its card.
+/// The tool and its risk; then what confirms it, or how long a long command or code is, which may not fit its card.
 fn title(approval: &Approval, is_armed: bool) -> String {
     let risk = match approval.risk {
         Risk::Low => "",
@@ -612,11 +612,11 @@ fn title(approval: &Approval, is_armed: bool) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// How long a command is, if it is long.
+/// How long a command or code is, if it is long.
 fn length(approval: &Approval) -> Option<String> {
     let arguments = approval.arguments.value();
-    let command = arguments.get("command")?.as_str()?;
-    let (lines, characters) = (command.lines().count(), command.chars().count());
+    let text = arguments.get("command").or_else(|| arguments.get("code"))?.as_str()?;
+    let (lines, characters) = (text.lines().count(), text.chars().count());
     if lines > LONG.0 {
         Some(words::counted(lines as u64, "line"))
     } else {
@@ -658,7 +658,7 @@ pub fn meant<'a>(question: &'a Question, words: &'a str) -> &'a str {
     abide_client::choice(question, words).unwrap_or(words)
 }
 
-/// A command of more lines or characters is long.
+/// A command or code of more lines or characters is long.
 const LONG: (usize, usize) = (5, 400);
 
 /// If half of the window is lower, in logical pixels, a card has little room.

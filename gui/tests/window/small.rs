@@ -696,13 +696,35 @@ fn the_title_says_how_long_a_long_command_is() {
     assert!(person.finds_whole("Approve shell? · high risk · 1,980 characters"));
 }
 
+const CODE: &str = "def say():\n    print(0)\n    print(1)\n    print(2)\n    print(3)\n\nsay()\nsay()";
+
+/// A call of `python`, as the tool asks for it.
+fn code() -> Pending {
+    approval(|approval| {
+        approval.tool = "python".into();
+        approval.summary = "def say(): … (8 lines)".into();
+        approval.arguments = serde_json::json!({ "code": CODE, "timeout_secs": 9 }).into();
+    })
+}
+
+#[test]
+fn the_card_of_a_python_call_shows_its_code_line_by_line() {
+    let mut person = before(&code(), (1280.0, 800.0), false);
+    assert!(person.finds_whole("Approve python? · high risk · 8 lines"));
+    let whole = sees(&mut person, CODE).expect("all of the code");
+    assert!(whole.height > 8.0 * 12.0, "eight lines below one another: {whole:?}");
+    assert!(sees(&mut person, "timeout_secs").is_some());
+}
+
 /// Writes pictures of cards in windows of these sizes, for a person to look at.
 #[test]
 #[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
 fn gallery() {
     let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
     let questions = questions().into_iter().map(|(name, pending, _)| (name, pending));
-    for (name, pending) in approvals().into_iter().chain([("a write", write())]).chain(questions) {
+    for (name, pending) in
+        approvals().into_iter().chain([("a write", write()), ("code", code())]).chain(questions)
+    {
         for (width, height) in [(533_u16, 400_u16), (640, 420), (1280, 800)] {
             let mut person = before(&pending, (width.into(), height.into()), false);
             let mut display = Display::new(width.into(), height.into());
