@@ -94,6 +94,7 @@ impl Launcher {
     ) -> Result<Launch, LaunchError> {
         let catalog = self.settings.now().await;
         let config = catalog.config();
+        let request = LaunchRequest { environment: environment(request.environment), ..request };
         let template = match &request.template {
             Some(name) => config.templates.get(name).ok_or_else(|| no_template(name, &catalog))?,
             None => &TemplateConfig::default(),
@@ -131,7 +132,7 @@ impl Launcher {
         Ok(Launch {
             mode,
             model,
-            tools: self.tools_of(mode, tools.map(Vec::as_slice))?,
+            tools: self.tools_of(mode, tools.cloned(), &request.environment).await?,
             limits,
             restart: request.restart.or(config.task.restart).unwrap_or_default(),
             prompts: self.prompts_of(&catalog, mode).await?,
@@ -175,15 +176,29 @@ impl Launcher {
     }
 
     /// A chat has no tools. An agent has the named ones, or all, and always the control tools.
-    fn tools_of(&self, mode: Mode, named: Option<&[String]>) -> Result<Vec<ToolSpec>, LaunchError> {
+    async fn tools_of(
+        &self,
+        mode: Mode,
+        named: Option<Vec<String>>,
+        environment: &BTreeMap<String, String>,
+    ) -> Result<Vec<ToolSpec>, LaunchError> {
         if mode == Mode::Chat {
             return Ok(Vec::new());
         }
-        let mut specs = self.tools.specs();
+        let (tools, path) = (self.tools.clone(), environment.get("PATH").cloned());
+        let found = move || (tools.specs(path.as_deref()), abide_tools::missing(path.as_deref()));
+        let found = tokio::task::spawn_blocking(found).await;
+        let (mut specs, missing) = found.map_err(|_| LaunchError::ShuttingDown)?;
         if let Some(named) = named {
             if let Some(unknown) = named.iter().find(|name| specs.iter().all(|spec| spec.name != **name)) {
-                let known = specs.into_iter().map(|spec| spec.name).collect();
-                return Err(LaunchError::NoTool { name: unknown.clone(), known });
+                let name = unknown.clone();
+                if let Some((_, program)) = missing.into_iter().find(|(tool, _)| *tool == name) {
+                    return Err(LaunchError::NoProgram { tool: name, program });
+                }
+                return Err(LaunchError::NoTool {
+                    name,
+                    known: specs.into_iter().map(|spec| spec.name).collect(),
+                });
             }
             specs.retain(|spec| named.contains(&spec.name));
         }
@@ -221,7 +236,7 @@ impl Launch {
             system_prompt,
             tools,
             workspace: workspace.to_owned(),
-            environment: environment(request.environment),
+            environment: request.environment,
             limits,
             approvals: request.approvals,
             restart,

@@ -33,6 +33,7 @@ mod agent {
     mod loop_guard;
     mod personas;
     mod prompts;
+    mod python;
     mod several_calls;
     mod text_only;
     mod tools;
@@ -59,6 +60,7 @@ mod crash {
     mod crash_loop;
     mod graceful;
     mod model_streaming;
+    mod python_running;
     mod question_open;
     mod tool_running;
 }

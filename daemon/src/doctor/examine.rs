@@ -40,6 +40,7 @@ async fn look(home: &Home) -> Vec<Diagnosis> {
     let wants_notifications = config.as_ref().map_or(true, |config| config.notify.enabled);
     diagnoses.extend(models(home, config, &daemon).await);
     diagnoses.push(notifications(wants_notifications).await);
+    diagnoses.extend(programs());
     diagnoses.push(Diagnosis::noted(
         "sandbox",
         "none yet: a tool can do all that you can. Approvals show what will run; \"always\" and --yes skip them",
@@ -273,6 +274,15 @@ async fn models(home: &Home, config: Result<Config, ConfigError>, daemon: &Daemo
     };
     let variable = Arc::new(|name: &str| std::env::var(name).ok());
     super::models::diagnoses(&Catalog::new(config, kept, variable).list(&ListModelsParams::default()).await)
+}
+
+/// Tools whose program is not on this shell's `PATH`, which is that of the tasks started in it.
+fn programs() -> Vec<Diagnosis> {
+    let words = |(tool, program): (String, &str)| {
+        format!("there is no {program} on the PATH, so tasks have no tool `{tool}`; install it to offer it")
+    };
+    let missing = abide_tools::missing(std::env::var("PATH").ok().as_deref());
+    missing.into_iter().map(|missing| Diagnosis::noted("tools", words(missing))).collect()
 }
 
 async fn notifications(wanted: bool) -> Diagnosis {

@@ -18,6 +18,11 @@ pub enum LaunchError {
     LongPrompt { size: usize },
     #[error("there is no tool {name:?}; there are {}", known.join(", "))]
     NoTool { name: String, known: Vec<String> },
+    #[error(
+        "the tool {tool:?} needs the program {program:?}, and there is none on the PATH; install it, or start the task \
+         without that tool"
+    )]
+    NoProgram { tool: String, program: &'static str },
     #[error(transparent)]
     Prompt(#[from] PromptError),
     #[error("the workspace {path:?} is not an absolute path")]

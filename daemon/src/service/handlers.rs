@@ -74,7 +74,7 @@ pub(super) async fn handle(
         Request::CheckModel(params) => Reply::CheckModel(daemon::check_model(service, params).await),
         Request::ListPersonas(params) => Reply::ListPersonas(catalog::personas(service, params).await?),
         Request::ListTemplates(params) => Reply::ListTemplates(catalog::templates(service, params).await),
-        Request::ListTools(params) => Reply::ListTools(catalog::tools(service, params)),
+        Request::ListTools(params) => Reply::ListTools(catalog::tools(service, params).await?),
         Request::GetConfig(_) => Reply::GetConfig(config::get(service).await),
         Request::UpdateConfig(params) => Reply::UpdateConfig(config::update(service, params).await?),
     })

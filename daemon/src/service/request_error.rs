@@ -89,6 +89,7 @@ impl From<LaunchError> for RequestError {
             LaunchError::Persona(_)
             | LaunchError::NoTemplate { .. }
             | LaunchError::NoTool { .. }
+            | LaunchError::NoProgram { .. }
             | LaunchError::Prompt(_)
             | LaunchError::RelativeWorkspace { .. }
             | LaunchError::UnusableWorkspace { .. }

@@ -51,7 +51,7 @@ pub fn arguments(place: &Place, text: &str) {
         arguments: arguments.to_owned(),
         opaque: None,
     };
-    let mut allowed = tools.specs();
+    let mut allowed = tools.specs(Some("/usr/bin"));
     allowed.extend(abide_engine::control::specs(Mode::Agent));
     for approvals in [Approvals::Ask, Approvals::Allow] {
         let scope = Scope {

@@ -3,13 +3,15 @@
 mod fork_server;
 mod live;
 mod output;
+mod program;
 mod spool;
 mod start;
 
 pub(crate) use fork_server::ForkServer;
 pub(crate) use live::Live;
+pub(crate) use program::{find, shell};
 pub(crate) use spool::{SpoolFiles, kept, remove};
-pub(crate) use start::{Link, Start, Waiting, shell};
+pub(crate) use start::{Link, Start, Waiting};
 
 use crate::{
     helper::{CommandEnd, Report, STOP},

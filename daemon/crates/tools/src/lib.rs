@@ -35,6 +35,6 @@ mod workspace;
 pub use abide_protocol::record::EditState;
 pub use error::Error;
 pub use run::Prepared;
-pub use tools::{Finished, Inspection, Options, Run, Scope, Tools};
+pub use tools::{Finished, Inspection, Options, Run, Scope, Tools, missing};
 
 use sandbox::Sandbox;

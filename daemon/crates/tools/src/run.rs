@@ -1,13 +1,13 @@
 //! Runs an assessed call. Every failure is a result.
 
+mod command;
 mod look;
-mod shell;
 
 use crate::{
     Finished, Run,
     assess::parse,
     command::{ForkServer, Live, Waiting},
-    tool::{CallError, Change, Look, Proposal, Registry, Shell, Work},
+    tool::{CallError, Change, Command, Look, Proposal, Registry, Work},
     workspace::{Closed, PathError, Workspace},
 };
 use abide_protocol::{CallId, message::CallOutcome, record::Permission, transcript::ToolResult};
@@ -36,7 +36,7 @@ pub struct Prepared {
 }
 
 enum Ready {
-    Command(Shell, Box<Waiting>),
+    Command(Command, Box<Waiting>),
     Look(Look),
     Change(Change),
 }
@@ -50,7 +50,9 @@ impl Prepared {
         let began = Instant::now();
         let Self { runner, run, ready } = self;
         let (outcome, result) = match ready {
-            Ok(Ready::Command(shell, waiting)) => runner.shell(shell, run, *waiting, &cancel, output).await,
+            Ok(Ready::Command(command, waiting)) => {
+                runner.command(command, run, *waiting, &cancel, output).await
+            }
             Ok(_) if cancel.is_cancelled() => cancelled(),
             Ok(Ready::Look(look)) => runner.look(look, run, &cancel).await,
             Ok(Ready::Change(change)) => runner.change(change, run).await,
@@ -66,7 +68,7 @@ impl Prepared {
     /// Gives the call up: removes everything that was prepared.
     pub async fn discard(self) {
         if let Ok(Ready::Command(_, waiting)) = self.ready {
-            shell::discard(*waiting).await;
+            command::discard(*waiting).await;
         }
     }
 }
@@ -83,13 +85,13 @@ impl Runner {
         }
         let call = parse(&self.registry, &run.assessed.tool, &run.assessed.arguments)
             .map_err(|error| (CallOutcome::Refused, ToolResult::failure(error.to_string())))?;
-        let shell = match call.work() {
-            Work::Command(shell) => shell,
+        let command = match call.work() {
+            Work::Command(command) => command,
             Work::Look(look) => return Ok(Ready::Look(look)),
             Work::Change(change) => return Ok(Ready::Change(change)),
         };
-        match self.prepare_shell(&shell, run).await {
-            Ok(waiting) => Ok(Ready::Command(shell, Box::new(waiting))),
+        match self.prepare_command(&command, run).await {
+            Ok(waiting) => Ok(Ready::Command(command, Box::new(waiting))),
             Err(error) => Err((CallOutcome::Done, ToolResult::failure(error.to_string()))),
         }
     }

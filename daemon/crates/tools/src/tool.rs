@@ -1,17 +1,19 @@
 //! The tools: names, arguments, assessment and work of each. Each is a module, and a line in the [`Registry`].
 
+mod command;
 mod create_dir;
 mod error;
 mod list;
 mod patch;
+mod python;
 mod read;
 mod registry;
 mod shell;
 mod write;
 
+pub(crate) use command::{Command, Program, result as command_result};
 pub(crate) use error::CallError;
 pub(crate) use registry::Registry;
-pub(crate) use shell::{Shell, result as shell_result};
 
 use crate::{
     Sandbox,
@@ -32,6 +34,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Tool {
     /// As models get it.
     spec: ToolSpec,
+    /// The tool is offered where this program is on the `PATH`.
+    needs: Option<&'static str>,
     parse: Parse,
 }
 
@@ -40,7 +44,13 @@ type Parse = Box<dyn Fn(Value) -> Result<Box<dyn Call>, serde_json::Error> + Sen
 impl Tool {
     /// A tool whose arguments are parsed as a `C`.
     fn of<C: Call + DeserializeOwned + 'static>(spec: ToolSpec) -> Self {
-        Self { spec, parse: Box::new(|arguments| Ok(Box::new(serde_json::from_value::<C>(arguments)?))) }
+        let parse: Parse = Box::new(|arguments| Ok(Box::new(serde_json::from_value::<C>(arguments)?)));
+        Self { spec, needs: None, parse }
+    }
+
+    /// It is offered only where this program is on the `PATH`.
+    fn needing(self, program: &'static str) -> Self {
+        Self { needs: Some(program), ..self }
     }
 }
 
@@ -93,7 +103,7 @@ pub(crate) enum Work {
     Look(Look),
     Change(Change),
     /// It runs a command under a helper.
-    Command(Shell),
+    Command(Command),
 }
 
 /// Work that only reads. It is no longer waited for when the call is cancelled or takes too long; then its token is cancelled.

@@ -88,6 +88,13 @@ pub struct Inspection {
     pub edit: EditState,
 }
 
+/// The tools that cannot be used where commands get this `PATH`, each with the program that is not there. Blocking.
+#[must_use]
+pub fn missing(path: Option<&str>) -> Vec<(String, &'static str)> {
+    let registry = Registry::built_in();
+    registry.missing(path).map(|(tool, program)| (tool.to_owned(), program)).collect()
+}
+
 impl Tools {
     /// # Errors
     /// The spool folder cannot be used, or `options.helper` is empty.
@@ -110,10 +117,10 @@ impl Tools {
         Ok(Self { runner, schemas: Arc::default() })
     }
 
-    /// All tools, as models get them.
+    /// The tools that can be used where commands get this `PATH`, as models get them. Blocking.
     #[must_use]
-    pub fn specs(&self) -> Vec<ToolSpec> {
-        self.runner.registry.specs().cloned().collect()
+    pub fn specs(&self, path: Option<&str>) -> Vec<ToolSpec> {
+        self.runner.registry.specs(path).cloned().collect()
     }
 
     /// Assesses the calls of one reply, in order, before anything runs; each as if those before it had run. Blocking.

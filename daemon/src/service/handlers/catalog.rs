@@ -14,19 +14,21 @@ use abide_protocol::{
     },
     transcript::ToolSpec,
 };
+use abide_tools::Tools;
+use tokio::task::JoinError;
 
 pub(super) async fn personas(
     service: &Service,
     params: ListPersonasParams,
 ) -> Result<ListPersonasReply, RequestError> {
-    let (catalog, home, tools) = (service.settings.now().await, service.home.clone(), service.tools.specs());
+    let (catalog, home, tools) = (service.settings.now().await, service.home.clone(), service.tools.clone());
     let listed = tokio::task::spawn_blocking(move || {
+        let tools = here(&tools);
         let personas = Personas { config: catalog.config(), home: &home };
         let mut names = personas.names();
         names.retain(|name, _| params.name.as_ref().is_none_or(|wanted| wanted == name));
         names.into_iter().map(|(name, source)| persona(personas, name, source, &tools)).collect()
     });
-    let down = |_| Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down");
     Ok(ListPersonasReply { personas: listed.await.map_err(down)? })
 }
 
@@ -79,8 +81,21 @@ pub(super) async fn templates(service: &Service, params: ListTemplatesParams) ->
     ListTemplatesReply { templates: wanted.map(info).collect() }
 }
 
-pub(super) fn tools(service: &Service, params: ListToolsParams) -> ListToolsReply {
-    let mut tools = service.tools.specs();
+pub(super) async fn tools(
+    service: &Service,
+    params: ListToolsParams,
+) -> Result<ListToolsReply, RequestError> {
+    let tools = service.tools.clone();
+    let mut tools = tokio::task::spawn_blocking(move || here(&tools)).await.map_err(down)?;
     tools.extend(params.mode.into_iter().flat_map(control::specs));
-    ListToolsReply { tools }
+    Ok(ListToolsReply { tools })
+}
+
+/// The tools that can be used in the daemon's own environment; a task has that of its client.
+fn here(tools: &Tools) -> Vec<ToolSpec> {
+    tools.specs(std::env::var("PATH").ok().as_deref())
+}
+
+fn down(_: JoinError) -> Error {
+    Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down")
 }

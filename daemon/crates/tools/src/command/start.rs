@@ -10,7 +10,7 @@ use crate::{
 use abide_fail_point::{Point, pass};
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     os::fd::{AsFd as _, OwnedFd},
     time::Duration,
 };
@@ -130,12 +130,4 @@ impl Waiting {
         drop(connection);
         files.remove();
     }
-}
-
-/// The shell that runs commands.
-pub(crate) fn shell() -> &'static str {
-    ["/bin/bash", "/usr/bin/bash"]
-        .into_iter()
-        .find(|path| fs::exists(path).unwrap_or(false))
-        .unwrap_or("/bin/sh")
 }

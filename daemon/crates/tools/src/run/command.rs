@@ -3,7 +3,7 @@ use crate::{
     Run,
     command::{self, How, Link, SpoolFiles, Start, Waiting},
     environment,
-    tool::{self, CallError, Shell},
+    tool::{self, CallError, Command, Program},
 };
 use abide_protocol::{message::CallOutcome, transcript::ToolResult};
 use std::{
@@ -14,26 +14,26 @@ use tokio_util::sync::CancellationToken;
 
 impl Runner {
     /// Takes a helper, which waits. Nothing of the command begins.
-    pub(super) async fn prepare_shell(
+    pub(super) async fn prepare_command(
         self: &Arc<Self>,
-        shell: &Shell,
+        command: &Command,
         run: &Run,
     ) -> Result<Waiting, CallError> {
-        let (runner, shell, run) = (Arc::clone(self), shell.clone(), run.clone());
-        let waiting = tokio::task::spawn_blocking(move || runner.helper_for(shell, run));
+        let (runner, command, run) = (Arc::clone(self), command.clone(), run.clone());
+        let waiting = tokio::task::spawn_blocking(move || runner.helper_for(command, run));
         waiting.await.unwrap_or_else(|error| Err(CallError::Start(error.into())))
     }
 
     /// Runs a prepared command.
-    pub(super) async fn shell(
+    pub(super) async fn command(
         self: Arc<Self>,
-        shell: Shell,
+        command: Command,
         run: Run,
         waiting: Waiting,
         cancel: &CancellationToken,
         show: Show,
     ) -> (CallOutcome, ToolResult) {
-        let limit = shell.timeout().min(run.max_secs.map_or(Duration::MAX, Duration::from_secs));
+        let limit = command.timeout.min(run.max_secs.map_or(Duration::MAX, Duration::from_secs));
         let began = Instant::now();
         if cancel.is_cancelled() {
             discard(waiting).await;
@@ -44,7 +44,7 @@ impl Runner {
             // The helper may have been killed while it waited for the commit, which takes long on a full disk.
             Err(error) => {
                 tracing::warn!(%error, "a helper did not take its order; taking another one");
-                self.begin_with_another(&shell, &run, cancel).await
+                self.begin_with_another(&command, &run, cancel).await
             }
         };
         let link = match begun {
@@ -56,29 +56,36 @@ impl Runner {
             How::Cancelled => CallOutcome::Cancelled,
             _ => CallOutcome::Done,
         };
-        (outcome, tool::shell_result(&ended, began.elapsed(), limit))
+        (outcome, tool::command_result(&ended, began.elapsed(), limit))
     }
 
     async fn begin_with_another(
         self: &Arc<Self>,
-        shell: &Shell,
+        command: &Command,
         run: &Run,
         cancel: &CancellationToken,
     ) -> Result<Link, CallError> {
-        let waiting = self.prepare_shell(shell, run).await?;
+        let waiting = self.prepare_command(command, run).await?;
         waiting.begin(cancel).await.map_err(CallError::Start)
     }
 
     /// Blocking, within a runtime.
-    fn helper_for(&self, shell: Shell, run: Run) -> Result<Waiting, CallError> {
-        shell.check()?;
+    fn helper_for(&self, command: Command, run: Run) -> Result<Waiting, CallError> {
         let workspace = self.workspace(&run.workspace)?;
-        let spot = workspace.resolve(shell.working_dir.as_deref().unwrap_or("."))?;
+        let spot = workspace.resolve(command.working_dir.as_deref().unwrap_or("."))?;
         let directory = workspace.folder(&spot)?.into_std_file().into();
+        let environment = environment::allowed(run.environment);
+        let program = match command.program {
+            Program::At(path) => path.to_owned(),
+            Program::OnPath(name) => {
+                let path = environment.get("PATH").map(String::as_str);
+                command::find(name, path).ok_or(CallError::NoProgram(name))?
+            }
+        };
         let start = Start {
-            command: vec![command::shell().to_owned(), "-c".to_owned(), shell.command],
+            command: [vec![program], command.arguments].concat(),
             directory,
-            environment: environment::allowed(run.environment),
+            environment,
             call: run.call_id.to_string(),
             files: SpoolFiles::of(&self.spool_dir, run.call_id, run.attempt),
         };

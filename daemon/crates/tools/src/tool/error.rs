@@ -1,4 +1,4 @@
-use super::{patch::PatchError, shell::ShellError};
+use super::{command::TextError, patch::PatchError};
 use crate::{edit::EditError, text::one_line, workspace::PathError};
 use abide_protocol::transcript::ToolSpec;
 use std::io;
@@ -23,11 +23,13 @@ pub(crate) enum CallError {
     #[error(transparent)]
     Patch(#[from] PatchError),
     #[error(transparent)]
-    Shell(#[from] ShellError),
+    Text(#[from] TextError),
     #[error(transparent)]
     Edit(#[from] EditError),
     #[error("the edit was never assessed")]
     Unassessed,
+    #[error("there is no `{0}` on the PATH of this task; nothing ran")]
+    NoProgram(&'static str),
     #[error("the command could not be started: {0}")]
     Start(io::Error),
     #[error("the glob is not valid: {0}")]

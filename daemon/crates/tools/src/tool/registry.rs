@@ -1,4 +1,5 @@
-use super::{Call, CallError, Tool, create_dir, list, patch, read, shell, write};
+use super::{Call, CallError, Tool, create_dir, list, patch, python, read, shell, write};
+use crate::command::find;
 use abide_protocol::transcript::ToolSpec;
 use serde_json::Value;
 
@@ -12,6 +13,7 @@ impl Registry {
     pub(crate) fn built_in() -> Self {
         let tools = vec![
             shell::tool(),
+            python::tool(),
             read::tool(),
             write::tool(),
             patch::tool(),
@@ -23,8 +25,14 @@ impl Registry {
         Self { tools }
     }
 
-    pub(crate) fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
-        self.tools.iter().map(|tool| &tool.spec)
+    /// The tools that can be used where commands get this `PATH`.
+    pub(crate) fn specs(&self, path: Option<&str>) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.iter().filter(move |tool| tool.lacks(path).is_none()).map(|tool| &tool.spec)
+    }
+
+    /// The other tools, each with the program that it needs.
+    pub(crate) fn missing(&self, path: Option<&str>) -> impl Iterator<Item = (&str, &'static str)> {
+        self.tools.iter().filter_map(move |tool| Some((tool.spec.name.as_str(), tool.lacks(path)?)))
     }
 
     /// Parses a call of the tool with that name, when it is assessed and again when it runs.
@@ -38,9 +46,16 @@ impl Registry {
     }
 }
 
+impl Tool {
+    /// The program that it needs, if the `PATH` has none.
+    fn lacks(&self, path: Option<&str>) -> Option<&'static str> {
+        self.needs.filter(|program| find(program, path).is_none())
+    }
+}
+
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.specs().map(|spec| &spec.name)).finish()
+        f.debug_list().entries(self.tools.iter().map(|tool| &tool.spec.name)).finish()
     }
 }
 
@@ -92,7 +107,7 @@ mod tests {
     #[test]
     fn every_tool_has_calls_and_a_valid_schema() {
         let registry = Registry::built_in();
-        for spec in registry.specs() {
+        for spec in registry.tools.iter().map(|tool| &tool.spec) {
             let parsed = registry.parse(&spec.name, json!({}));
             assert!(!matches!(parsed, Err(CallError::NotHere(_))), "{}", spec.name);
             assert!(jsonschema::validator_for(&spec.parameters.value()).is_ok(), "{}", spec.name);
@@ -117,7 +132,7 @@ mod tests {
         let scope = Scope {
             workspace,
             path: None,
-            allowed: &tools.specs(),
+            allowed: &tools.specs(None),
             approvals: Approvals::Ask,
             remembered: &|_| None,
         };

@@ -17,7 +17,7 @@ fn permission(ground: &Ground, workspace: &str, tool: &str, arguments: &str) -> 
 #[test]
 fn invalid_calls_are_denied_with_helpful_words() {
     let ground = Ground::new();
-    let known = "shell, read, write, patch, list, create_dir, task_complete";
+    let known = "shell, python, read, write, patch, list, create_dir, task_complete";
     let table: &[(&str, &str, &str)] = &[
         ("rm", "{}", &format!("there is no tool `rm`; there are: {known}")),
         (
@@ -40,12 +40,24 @@ fn invalid_calls_are_denied_with_helpful_words() {
         ),
         ("shell", r#"{"command": "  "}"#, "the command is empty"),
         ("shell", r#"{"command": "a\u0000b"}"#, "the command holds a NUL character"),
+        ("python", r#"{"code": "\n "}"#, "the code is empty"),
+        (
+            "python",
+            r#"{"code": "1", "working_dir": "."}"#,
+            "the arguments do not fit: Additional properties are not allowed ('working_dir' was unexpected)",
+        ),
         ("task_complete", "{}", "the arguments do not fit: \"summary\" is a required property"),
     ];
     for (tool, arguments, words) in table {
         let expected = Permission::Denied((*words).to_owned());
         assert_eq!(permission(&ground, &ground.workspace(), tool, arguments), expected, "{tool} {arguments}");
     }
+    let long = format!(r#"{{"code": "{}"}}"#, "#".repeat(120_001));
+    let words = "the code has 120001 bytes, and 120000 is the limit; write it to a file and run that";
+    assert_eq!(
+        permission(&ground, &ground.workspace(), "python", &long),
+        Permission::Denied(words.to_owned())
+    );
     let deep = format!("{{\"command\": {}1{}}}", "[".repeat(10_000), "]".repeat(10_000));
     assert!(matches!(permission(&ground, &ground.workspace(), "shell", &deep), Permission::Denied(_)));
     assert!(matches!(
@@ -64,6 +76,8 @@ fn summaries_are_one_line() {
     for (tool, arguments, summary) in [
         ("shell", r#"{"command": "cargo test"}"#, "cargo test"),
         ("shell", r#"{"command": "ls\n\u001b[2Jrm", "working_dir": "."}"#, "ls\\n\\u{1b}[2Jrm"),
+        ("python", r#"{"code": "print(1)\n"}"#, "print(1)"),
+        ("python", r#"{"code": "\nimport os\n\nprint(1)\n"}"#, "import os … (3 lines)"),
         ("read", r#"{"path": "f"}"#, "read f"),
         ("read", r#"{"path": "f", "offset": 3, "limit": 2}"#, "read f, lines 3 to 4"),
         ("write", r#"{"path": "notes.md", "content": "a\nb\n"}"#, "write notes.md (2 lines)"),
@@ -98,6 +112,7 @@ fn classes_and_tiers() {
         ("shell", r#"{"command": "make"}"#, Unsafe, Risk::High, Permission::Ask),
         ("shell", r#"{"command": "mkdir d"}"#, Unsafe, Risk::Medium, Permission::Ask),
         ("shell", r#"{"command": "echo one"}"#, Unsafe, Risk::Low, Permission::Ask),
+        ("python", r#"{"code": "1"}"#, Unsafe, Risk::High, Permission::Ask),
         ("read", r#"{"path": "f"}"#, Pure, Risk::Low, Permission::Tier),
         ("list", "", Pure, Risk::Low, Permission::Tier),
         ("write", r#"{"path": "f", "content": ""}"#, Verifiable, Risk::Medium, Permission::Ask),

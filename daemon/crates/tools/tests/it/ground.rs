@@ -84,7 +84,7 @@ impl Ground {
         blocks: &[CallBlock],
         remembered: &dyn Fn(&Rule) -> Option<bool>,
     ) -> Vec<CallAssessed> {
-        let mut allowed = self.tools.specs();
+        let mut allowed = self.tools.specs(Some("/usr/bin:/bin"));
         allowed.push(control());
         let path = Some("/usr/bin:/bin");
         let scope = Scope { workspace, path, allowed: &allowed, approvals: self.approvals, remembered };

@@ -9,5 +9,6 @@ mod ground;
 mod inspect;
 mod paths;
 mod prepare;
+mod python;
 mod shell;
 mod tree;

@@ -36,7 +36,7 @@ fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
     let scope = Scope {
         workspace: &workspace,
         path: None,
-        allowed: &tools.specs(),
+        allowed: &tools.specs(None),
         approvals: Approvals::Allow,
         remembered: &|_| None,
     };

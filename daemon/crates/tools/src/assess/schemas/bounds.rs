@@ -367,7 +367,7 @@ mod tests {
             assert_eq!(checked(&schema), Ok(()), "{schema}");
             assert!(jsonschema::validator_for(&schema).is_ok(), "{schema}");
         }
-        for spec in crate::tool::Registry::built_in().specs() {
+        for spec in crate::tool::Registry::built_in().specs(None) {
             assert_eq!(check(spec.parameters.as_str(), &spec.parameters.value()), Ok(()), "{}", spec.name);
         }
     }

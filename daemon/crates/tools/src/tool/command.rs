@@ -1,0 +1,126 @@
+//! What the tools that run a program have in common: their limits and their results.
+
+use super::counted;
+use crate::{
+    command::{Ended, How},
+    text::RESULT_CHARS,
+};
+use abide_protocol::transcript::ToolResult;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// The longest command line or code: it is one argument of a program, and Linux allows 128 KiB. In bytes.
+const MAX_TEXT: usize = 120_000;
+
+/// How many of a result's characters stderr gets if stdout needs the rest.
+const STDERR_CHARS: usize = RESULT_CHARS / 3;
+
+/// A command to run under a helper.
+#[derive(Debug, Clone)]
+pub(crate) struct Command {
+    pub(crate) program: Program,
+    pub(crate) arguments: Vec<String>,
+    /// A folder in the workspace to run it in; the workspace itself if absent.
+    pub(crate) working_dir: Option<String>,
+    pub(crate) timeout: Duration,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Program {
+    /// An absolute path.
+    At(&'static str),
+    /// A name on the `PATH` of the task.
+    OnPath(&'static str),
+}
+
+/// Why a text cannot be run. `what` is `command` or `code`.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TextError {
+    #[error("the {what} is empty")]
+    Empty { what: &'static str },
+    #[error("the {what} holds a NUL character")]
+    Nul { what: &'static str },
+    #[error("the {what} has {size} bytes, and {MAX_TEXT} is the limit; write it to a file and run that")]
+    TooLong { what: &'static str, size: usize },
+}
+
+/// Whether this text can be an argument of a program, and does something.
+pub(super) fn check(what: &'static str, text: &str) -> Result<(), TextError> {
+    if text.trim().is_empty() {
+        Err(TextError::Empty { what })
+    } else if text.contains('\0') {
+        Err(TextError::Nul { what })
+    } else if text.len() > MAX_TEXT {
+        Err(TextError::TooLong { what, size: text.len() })
+    } else {
+        Ok(())
+    }
+}
+
+/// The schema of the argument `timeout_secs`.
+pub(super) fn timeout_schema() -> Value {
+    json!({"type": "integer", "minimum": 1, "maximum": 3600, "default": 60,
+        "description": "After this many seconds it is ended."})
+}
+
+/// The time that the argument `timeout_secs` gives.
+pub(super) fn timeout(secs: Option<u64>) -> Duration {
+    Duration::from_secs(secs.unwrap_or(60).clamp(1, 3600))
+}
+
+/// The result of a command, the time it took and the time it had.
+pub(crate) fn result(ended: &Ended, took: Duration, limit: Duration) -> ToolResult {
+    let (ok, message, exit_code) = match &ended.how {
+        How::Exited(0) => (true, "exit code 0".to_owned(), Some(0)),
+        How::Exited(code) => (false, format!("exit code {code}"), Some(*code)),
+        // The exit code that shells give.
+        How::Killed(signal) => {
+            (false, format!("killed by signal {signal}{}", name(*signal)), Some(128 + signal))
+        }
+        How::TimedOut => {
+            let words = format!(
+                "timed out after {} s and was ended; what it did until then is done",
+                limit.as_secs()
+            );
+            (false, words, None)
+        }
+        How::Cancelled => {
+            (false, "ended because the task was stopped; what it did until then is done".to_owned(), None)
+        }
+        How::NotStarted(why) => (false, format!("the command could not be started: {why}"), None),
+        How::HelperLost => {
+            let words = "the process that watched over the command was killed, so the command was ended; \
+                         how far it came is unknown";
+            (false, words.to_owned(), None)
+        }
+    };
+    let stderr = ended.stderr.text(STDERR_CHARS.max(RESULT_CHARS.saturating_sub(ended.stdout.seen())));
+    let stdout = ended.stdout.text(RESULT_CHARS.saturating_sub(ended.stderr.seen().min(STDERR_CHARS)));
+    let data = json!({
+        "stdout": stdout,
+        "stderr": stderr,
+        "exit_code": exit_code,
+        "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+    });
+    let mut diagnostics = Vec::new();
+    if ended.left_behind > 0 {
+        let processes = counted(ended.left_behind, "process", "processes");
+        diagnostics.push(format!("{processes} it had left running ended with it"));
+    }
+    if ended.survivors > 0 {
+        diagnostics
+            .push(format!("{} of its processes could not be ended (not ours to signal?)", ended.survivors));
+    }
+    ToolResult { ok, data: Some(data.into()), message, diagnostics }
+}
+
+const fn name(signal: i32) -> &'static str {
+    match signal {
+        6 => " (SIGABRT)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        15 => " (SIGTERM)",
+        _ => "",
+    }
+}

@@ -1,0 +1,55 @@
+use super::{
+    Call, CallError, Outlook, Site, Tool, Work, command,
+    command::{Command, Program},
+    counted,
+};
+use abide_protocol::transcript::EffectClass;
+use serde::Deserialize;
+use serde_json::json;
+
+const PROGRAM: &str = "python3";
+
+#[derive(Debug, Deserialize)]
+struct Python {
+    code: String,
+    timeout_secs: Option<u64>,
+}
+
+pub(super) fn tool() -> Tool {
+    let description = "Runs Python code (python3) in the workspace and waits for it. The result is what it prints and its \
+                       exit code. Its input is empty and there is no terminal. When it ends, everything it started is \
+                       ended too. Long output is cut in the middle.";
+    let properties = json!({
+        "code": {"type": "string", "minLength": 1, "description": "The code, as a file would hold it."},
+        "timeout_secs": command::timeout_schema(),
+    });
+    let spec = super::spec("python", EffectClass::Unsafe, description, &properties, &["code"]);
+    Tool::of::<Python>(spec).needing(PROGRAM)
+}
+
+impl Call for Python {
+    /// Several lines would be hard to read as one: the first one stands for them.
+    fn summary(&self) -> String {
+        let mut lines = self.code.trim().lines();
+        let first = lines.next().unwrap_or_default();
+        match lines.count() {
+            0 => first.to_owned(),
+            more => format!("{} … ({})", first.trim_end(), counted(more + 1, "line", "lines")),
+        }
+    }
+
+    /// Its risk is that of its spec: what code does cannot be seen before it runs.
+    fn assess(&self, _: &mut Site<'_>, _: &mut Outlook) -> Result<(), CallError> {
+        Ok(command::check("code", &self.code)?)
+    }
+
+    fn work(self: Box<Self>) -> Work {
+        Work::Command(Command {
+            program: Program::OnPath(PROGRAM),
+            // Unbuffered, so that output is shown as it comes, and what was printed is kept when the code is ended.
+            arguments: vec!["-u".to_owned(), "-c".to_owned(), self.code],
+            working_dir: None,
+            timeout: command::timeout(self.timeout_secs),
+        })
+    }
+}
