@@ -2,8 +2,10 @@
 
 use crate::hello::MAX_FRAME;
 
-/// The longest prompt: `message` of `startTask`, in bytes.
+/// The longest prompt, in bytes: `message` of `startTask`, together with its `messages`.
 pub const MAX_PROMPT: usize = 1024 * 1024;
+/// The most `messages` of `startTask`.
+pub const MAX_IMPORTED: usize = 1000;
 /// The longest answer to a question, and the longest note to a decision, in bytes.
 pub const MAX_RESPONSE: usize = 256 * 1024;
 /// The longest `clientMessageId`, in bytes.

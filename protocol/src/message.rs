@@ -36,7 +36,14 @@ impl Message {
         "question_asked",
         "question_answered",
         "agent_message",
+        "imported",
     ];
+
+    /// Whether it is unread until somebody has seen it: it is neither a person's own nor imported by one.
+    #[must_use]
+    pub fn is_news(&self) -> bool {
+        self.role != Role::User && self.kind != MessageKind::Imported
+    }
 }
 
 /// Who speaks.
@@ -65,6 +72,8 @@ pub enum MessageKind {
     Answer,
     /// From the system: stop, pause, limits, restart.
     Notice,
+    /// Of an earlier conversation that the task was started with. The role `system` says a system message there, or a call's result.
+    Imported,
 }
 
 /// A tool call as a timeline shows it.

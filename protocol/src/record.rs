@@ -89,6 +89,8 @@ pub enum RecordBody {
     AgentMessage(AgentMessage),
     /// A task of mode `auto` has found out its mode.
     ModeChosen(ModeChosen),
+    /// A message of an earlier conversation that the task was started with.
+    Imported(Imported),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -612,6 +614,82 @@ pub struct ModeChosen {
     pub mode: Mode,
 }
 
+/// A message of an earlier conversation, in the order that a provider requires: the results of a reply's calls follow it at once, one for
+/// each call, in call order, and no reply follows another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum Imported {
+    User(ImportedText),
+    Assistant(ImportedReply),
+    System(ImportedText),
+    Result(ImportedResult),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedText {
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedReply {
+    pub text: String,
+    /// `providerId` is the id that the request gave the call.
+    pub calls: Vec<CallBlock>,
+}
+
+/// The result of a call in an imported reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedResult {
+    pub call_id: CallId,
+    pub provider_id: String,
+    pub tool: String,
+    pub text: String,
+}
+
+impl Imported {
+    /// The text that people see.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self {
+            Self::User(said) | Self::System(said) => said.text.clone(),
+            Self::Assistant(reply) => reply.shown(),
+            Self::Result(result) => result.shown(),
+        }
+    }
+
+    const fn role(&self) -> Role {
+        match self {
+            Self::User(_) => Role::User,
+            Self::Assistant(_) => Role::Agent,
+            Self::System(_) | Self::Result(_) => Role::System,
+        }
+    }
+}
+
+impl ImportedReply {
+    /// Its text and its calls in words.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let calls = self.calls.iter().map(|call| format!("[Called {} with {}]", call.tool, call.arguments));
+        let parts: Vec<String> =
+            [self.text.clone()].into_iter().filter(|text| !text.trim().is_empty()).chain(calls).collect();
+        parts.join("\n\n")
+    }
+}
+
+impl ImportedResult {
+    /// In words that name its tool.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        format!("Result of {}:\n{}", self.tool, self.text)
+    }
+}
+
 impl RecordBody {
     /// The names of all kinds on the wire and in the store, in the order of the variants.
     pub const KINDS: &[&str] = <Self as VariantNames>::VARIANTS;
@@ -628,6 +706,7 @@ impl Record {
             RecordBody::Update(u) => (Role::Agent, K::Update, u.text.clone()),
             RecordBody::Reply(r) => (Role::Agent, K::Text, r.shown()),
             RecordBody::AgentMessage(m) => (Role::Agent, K::Text, m.text.clone()),
+            RecordBody::Imported(m) => (m.role(), K::Imported, m.shown()),
             RecordBody::PartialReply(p) => (Role::Agent, K::Partial, p.text.clone()),
             RecordBody::QuestionAsked(q) => (Role::Agent, K::Question, q.text.clone()),
             RecordBody::QuestionAnswered(a) => {

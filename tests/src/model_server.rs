@@ -63,7 +63,7 @@ impl ModelServer {
         format!("http://{}", self.address)
     }
 
-    /// Sets the script of conversations whose first user message contains `[k:KEY]`.
+    /// Sets the script of conversations whose first marker in a user's message is `[k:KEY]`.
     pub fn script(&self, key: &str, script: impl Into<Script>) {
         self.exchange.set_script(key, script.into());
     }

@@ -29,6 +29,7 @@ mod agent {
     mod agents_md;
     mod approvals;
     mod ask_user;
+    mod imported;
     mod limits;
     mod loop_guard;
     mod personas;

@@ -2,10 +2,10 @@ use super::word::word;
 use crate::{complete::Kind, output::call::Extent};
 use abide_client::protocol::task::{Mode, Status};
 use clap::{
-    Args,
+    Args, ValueHint,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.iter().map(|mode| mode.name())).try_map(|name| name.parse::<Mode>())
@@ -116,6 +116,9 @@ pub(crate) struct RunArgs {
     /// Put the prompt into this template of the configuration
     #[arg(long, short = 't', value_name = "NAME", value_parser = word, add = Kind::Template.completer())]
     pub(crate) template: Option<String>,
+    /// Continue the conversation in this file, a JSON list of messages as `startTask` takes them
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) messages: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]

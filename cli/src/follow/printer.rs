@@ -191,7 +191,7 @@ impl Printer {
                 let here = m.question_id.is_some_and(|id| settled.contains(&PendingId::Question(id)));
                 if here { Ok(()) } else { screen.prose(&message::aside(m)) }
             }
-            (Role::User, _) if !self.with_prompts => Ok(()),
+            (Role::User, _) | (_, MessageKind::Imported) if !self.with_prompts => Ok(()),
             (Role::System, _) => {
                 m.text.clone_into(&mut self.last_notice);
                 screen.prose(&message::aside(m))

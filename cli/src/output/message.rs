@@ -79,6 +79,9 @@ pub(crate) fn conversation(
 fn message(message: &Message, look: &Look) -> String {
     let (who, style) = match (message.role, message.kind) {
         (Role::User, MessageKind::Answer) => ("you (answer)", GOOD),
+        (Role::User, MessageKind::Imported) => ("you (imported)", FAINT),
+        (Role::Agent, MessageKind::Imported) => ("agent (imported)", FAINT),
+        (Role::System, MessageKind::Imported) => ("system (imported)", FAINT),
         (Role::User, _) => ("you", GOOD),
         (Role::Agent, MessageKind::Question) => ("agent asks", NEEDS_YOU),
         (Role::Agent, MessageKind::Update) => ("agent (update)", BUSY),
@@ -111,12 +114,24 @@ pub(crate) fn aside(message: &Message) -> String {
     let words = text::block(&message.text);
     let (mark, style) = match (message.role, message.kind) {
         (Role::User, MessageKind::Answer) => ("you:", GOOD),
+        (_, MessageKind::Imported) => return imported(message),
         (Role::User, _) => (">", STRONG),
         (Role::Agent, MessageKind::Question) => ("?", NEEDS_YOU),
         (Role::Agent, _) => ("»", PLAIN),
         (Role::System, _) => ("abide:", FAINT),
     };
     format!("{} {}", paint(style, mark), words.trim_end())
+}
+
+/// A message of an earlier conversation: who speaks is said, since it is not of this task.
+fn imported(message: &Message) -> String {
+    let who = match message.role {
+        Role::User => "you",
+        Role::Agent => "agent",
+        Role::System => "system",
+    };
+    let words = text::block(&message.text);
+    format!("{} {}", paint(FAINT, &format!("{who} (imported):")), words.trim_end())
 }
 
 #[cfg(test)]

@@ -98,7 +98,8 @@ mod tests {
         let conversation_id = ConversationId(Uuid::from_u128(1));
         let id = |n| TaskId(Uuid::from_u128(n));
         let start = |n| {
-            let start = Start { task: id(n), conversation: Some(facts()), head: head("") };
+            let start =
+                Start { task: id(n), conversation: Some(facts()), head: head(""), imported: Vec::new() };
             Input::Start(Box::new(start))
         };
         let fork = |parent, n| {

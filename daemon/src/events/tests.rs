@@ -223,7 +223,7 @@ async fn an_update_never_overtakes_an_older_reply() {
 #[tokio::test]
 async fn updates_of_tasks_are_of_root_tasks() {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
-    let root = Start { task: TASK, conversation: Some(facts()), head: head("") };
+    let root = Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new() };
     handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
     let fork = Fork { parent: TASK, task: TaskId(Uuid::from_u128(9)), head: head("") };
     handle(&mut history, Input::Fork(Box::new(fork)), &mut mint).unwrap();

@@ -3,7 +3,7 @@
 use abide_protocol::{
     JsonText,
     inbox::Preview,
-    record::{Record, RecordBody},
+    record::{Imported, Record, RecordBody},
     transcript::{Block, ToolSpec},
 };
 
@@ -41,6 +41,7 @@ pub(super) fn weight(record: &Record) -> usize {
             }
             RecordBody::PhaseBegan(began) => of_text(began.text.as_ref()),
             RecordBody::AgentMessage(message) => message.text.len(),
+            RecordBody::Imported(imported) => of_imported(imported),
             RecordBody::CallAssessed(call) => {
                 call.arguments.len() + call.summary.len() + of_preview(call.preview.as_deref())
             }
@@ -81,6 +82,16 @@ pub(super) fn weight(record: &Record) -> usize {
             | RecordBody::Restarted(_)
             | RecordBody::ModeChosen(_) => 0,
         }
+}
+
+fn of_imported(imported: &Imported) -> usize {
+    match imported {
+        Imported::User(said) | Imported::System(said) => said.text.len(),
+        Imported::Assistant(reply) => {
+            reply.text.len() + reply.calls.iter().map(|call| call.arguments.len()).sum::<usize>()
+        }
+        Imported::Result(result) => result.text.len(),
+    }
 }
 
 fn of_text(text: Option<&String>) -> usize {

@@ -1,7 +1,7 @@
 //! Turns errors into error replies.
 
 use crate::{launch::LaunchError, session::CommandError};
-use abide_engine::Refusal;
+use abide_engine::{ImportError, Refusal};
 use abide_protocol::{Error, ErrorKind};
 use abide_store::{AppendError, ReadError, WriteError};
 
@@ -79,6 +79,12 @@ impl From<CommandError> for RequestError {
             tracing::error!("{error}");
         }
         Self(Error::new(kind, error.to_string()))
+    }
+}
+
+impl From<ImportError> for RequestError {
+    fn from(error: ImportError) -> Self {
+        Self(Error::new(ErrorKind::InvalidParams, format!("the messages cannot be imported: {error}")))
     }
 }
 

@@ -85,7 +85,8 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
 /// A conversation with a paused task.
 async fn paused_task(store: &Store) {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
-    let start = Box::new(Start { task: TASK, conversation: Some(facts()), head: head("") });
+    let start =
+        Box::new(Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new() });
     let mut records = abide_engine::accept(&history, Input::Start(start), &mut mint).unwrap();
     records.iter().for_each(|record| history.fold(record));
     records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());

@@ -6,6 +6,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
+use strum::{IntoStaticStr, VariantNames};
 
 /// All but `message` may be absent.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,84 @@ pub struct StartTaskParams {
     pub template: Option<String>,
     /// `Task` asks for the mode `agent`, unless `mode` is there. Other values are ignored.
     pub message_mode: Option<String>,
+    /// An earlier conversation, oldest first, that the task continues with `message`. It comes after what this conversation has already.
+    pub messages: Vec<ImportMessage>,
+}
+
+/// A message of an earlier conversation: a text, of the assistant with calls, or the result of a call.
+///
+/// The results of an assistant's message follow it before any other message, one for each of its calls, in any order. The assistant's
+/// messages in a row become one. `system` is sent to the model as a note: what it says is no rule.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportMessage {
+    /// `user` for a result.
+    pub role: ImportRole,
+    #[serde(default)]
+    pub text: String,
+    /// Only with the role `assistant`.
+    #[serde(default)]
+    pub tool_calls: Vec<ImportCall>,
+    /// The `id` of the call whose result this is.
+    #[serde(default)]
+    pub call_id: Option<String>,
+    /// A text, or any other JSON. Only with `callId`, and then without `text`.
+    #[serde(default)]
+    pub result: Option<JsonText>,
+}
+
+/// A tool call in a message of an earlier conversation. It is not carried out again.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportCall {
+    /// Unlike the ids of the message's other calls.
+    pub id: String,
+    pub tool: String,
+    /// An object, or its text; absent: an empty object.
+    #[serde(default = "JsonText::empty")]
+    pub arguments: JsonText,
+}
+
+/// Who speaks in a message of an earlier conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum ImportRole {
+    User,
+    Assistant,
+    System,
+}
+
+impl ImportMessage {
+    /// The size of its texts in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let calls = self.tool_calls.iter().map(|c| c.id.len() + c.tool.len() + c.arguments.as_str().len());
+        let result = self.result.as_ref().map_or(0, |result| result.as_str().len());
+        self.text.len() + calls.sum::<usize>() + self.call_id.as_ref().map_or(0, String::len) + result
+    }
+}
+
+impl fmt::Debug for ImportMessage {
+    /// Without the texts: this may reach a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ImportMessage({}, {} bytes)", self.role.name(), self.bytes())
+    }
+}
+
+impl fmt::Debug for ImportCall {
+    /// As above.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ImportCall({:?})", self.tool)
+    }
+}
+
+impl ImportRole {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.into_str()
+    }
 }
 
 impl fmt::Debug for StartTaskParams {

@@ -1,20 +1,35 @@
 //! Checks requests as the strictest provider would.
 
-use super::view::{Item, ItemKind, Part, Sent, View};
+use super::{
+    script::Turn,
+    view::{Item, ItemKind, Part, Sent, View},
+};
 use serde_json::Value;
 
 /// What is wrong with a request, compared with earlier replies and requests.
 ///
-/// `sent` has every attempt of every reply so far, by the reply's number; `before` is the last accepted request.
-pub(super) fn check(view: &View, sent: &[Vec<Sent>], before: Option<&View>) -> Result<(), String> {
+/// `imported` are the replies with which it must begin; `sent` has every attempt of every reply after them so far, by the reply's
+/// number; `before` is the last accepted request.
+pub(super) fn check(
+    view: &View,
+    imported: &[Turn],
+    sent: &[Vec<Sent>],
+    before: Option<&View>,
+) -> Result<(), String> {
     order(&view.items)?;
     if let Some(before) = before {
         prefix(view, before)?;
     }
-    let replies = view
+    let mut replies = view
         .items
         .iter()
         .filter_map(|i| if let ItemKind::Reply(parts) = &i.kind { Some(parts) } else { None });
+    for (number, turn) in imported.iter().enumerate() {
+        let parts = replies.next().ok_or_else(|| format!("imported reply {number} is missing"))?;
+        if !is_imported(parts, turn) {
+            return Err(format!("imported reply {number} is not this one: {parts:?}; it is {turn:?}"));
+        }
+    }
     for (number, parts) in replies.enumerate() {
         let attempts = sent.get(number).map_or(&[][..], Vec::as_slice);
         if !attempts.iter().any(|attempt| is_same(parts, attempt)) {
@@ -114,6 +129,25 @@ fn is_beginning(parts: &[Part], sent: &Sent) -> bool {
         [Part::Text(text)] => !text.is_empty() && sent.text().starts_with(text.as_str()),
         _ => false,
     }
+}
+
+/// Its text and its calls come as they are; the calls have ids of their own.
+fn is_imported(parts: &[Part], turn: &Turn) -> bool {
+    let text = |part: &Part| if let Part::Text(text) = part { text.clone() } else { String::new() };
+    let call = |part: &Part| match part {
+        Part::Call { tool, arguments, .. } => {
+            Some((tool.clone(), serde_json::from_str::<Value>(arguments).ok()))
+        }
+        _ => None,
+    };
+    let has_opaque = parts.iter().any(|part| matches!(part, Part::Opaque(_) | Part::Whole { .. }));
+    let calls: Vec<_> = turn
+        .calls()
+        .map(|(tool, arguments)| (tool.to_owned(), serde_json::from_str(arguments).ok()))
+        .collect();
+    !has_opaque
+        && parts.iter().map(text).collect::<String>() == turn.said()
+        && parts.iter().filter_map(call).collect::<Vec<_>>() == calls
 }
 
 fn is_same_part(part: &Part, sent: &Part) -> bool {

@@ -35,6 +35,8 @@ struct Talk {
     /// How often each reply was requested, by its number.
     attempts: BTreeMap<usize, usize>,
     last_good: Option<Good>,
+    /// Replies of another conversation, with which the requests begin.
+    imported: Vec<Turn>,
 }
 
 /// An accepted request, and its index in `seen`.
@@ -105,6 +107,11 @@ impl Exchange {
         state.talks.entry(key.to_owned()).or_default().sent = given;
     }
 
+    /// The conversation's requests begin with these replies.
+    pub(super) fn import(&self, key: &str, replies: Vec<Turn>) {
+        self.lock().talks.entry(key.to_owned()).or_default().imported = replies;
+    }
+
     /// The reply was sent completely.
     pub(super) fn sent_whole(&self, ticket: &Ticket) {
         let mut state = self.lock();
@@ -139,18 +146,19 @@ impl State {
         parts: impl FnOnce(&Turn, &str) -> Vec<Part>,
     ) -> Result<Admitted, String> {
         let key = view.as_ref().ok().and_then(View::key).unwrap_or_default();
-        let number = view.as_ref().map_or(0, View::turn);
+        let turn = view.as_ref().map_or(0, View::turn);
         let script = self.scripts.get(&key).or_else(|| self.scripts.get("")).cloned();
         let talk = self.talks.entry(key.clone()).or_default();
+        let number = turn.saturating_sub(talk.imported.len());
         let place = self.seen.len();
         let checked = view.and_then(|view| {
             let before = talk.last_good.as_ref().map(|good| {
                 // A request may be sent while the records it was made from are being committed. If the daemon died in that
                 // moment, they are lost: the same reply is requested again, and the entries after the earlier one may differ.
-                let holds = good.view.turn() < number || self.seen[good.seen].outcome == Outcome::Failed;
+                let holds = good.view.turn() < turn || self.seen[good.seen].outcome == Outcome::Failed;
                 if holds { good.view.clone() } else { good.view.settled() }
             });
-            check(&view, &talk.sent, before.as_ref())?;
+            check(&view, &talk.imported, &talk.sent, before.as_ref())?;
             let script = script.ok_or_else(|| format!("there is no script for the conversation {key:?}"))?;
             let turn =
                 script.turn(number).ok_or_else(|| format!("the script of {key:?} has no reply {number}"))?;

@@ -69,6 +69,10 @@ pub(super) fn read(body: &str) -> Result<View, String> {
             continue;
         }
         let kind = item(message).map_err(|e| format!("message {at}: {e}"))?;
+        let is_reply = |kind: &ItemKind| matches!(kind, ItemKind::Reply(_));
+        if is_reply(&kind) && view.items.last().is_some_and(|last| is_reply(&last.kind)) {
+            return Err(format!("message {at} is the assistant's, as the one before it"));
+        }
         view.items.push(Item { raw: raw.get().to_owned(), kind });
     }
     Ok(view)

@@ -212,6 +212,22 @@ impl Turn {
         self
     }
 
+    /// All its text.
+    pub(super) fn said(&self) -> String {
+        self.pieces
+            .iter()
+            .filter_map(|piece| if let Piece::Text(text) = piece { Some(text.as_str()) } else { None })
+            .collect()
+    }
+
+    /// The tool and the arguments of each call.
+    pub(super) fn calls(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Call { tool, arguments } => Some((tool.as_str(), arguments.as_str())),
+            _ => None,
+        })
+    }
+
     fn with(mut self, piece: Piece) -> Self {
         self.pieces.push(piece);
         self

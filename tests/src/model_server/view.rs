@@ -57,15 +57,14 @@ impl View {
         Self { head: self.head.clone(), items }
     }
 
-    /// The marker `[k:KEY]` of the first user message.
+    /// The first marker `[k:KEY]` in the user's messages.
     pub(super) fn key(&self) -> Option<String> {
-        let text = self.items.iter().find_map(|i| match &i.kind {
-            ItemKind::User(text) => Some(text),
-            _ => None,
-        })?;
-        let (_, rest) = text.split_once("[k:")?;
-        let (key, _) = rest.split_once(']')?;
-        Some(key.to_owned())
+        self.items.iter().find_map(|item| {
+            let ItemKind::User(text) = &item.kind else { return None };
+            let (_, rest) = text.split_once("[k:")?;
+            let (key, _) = rest.split_once(']')?;
+            Some(key.to_owned())
+        })
     }
 }
 

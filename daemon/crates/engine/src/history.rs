@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod fold;
+mod imported;
 mod transcript;
 
 pub use checkpoint::{Checkpoint, Tail, UnreadableCheckpoint};

@@ -6,8 +6,8 @@ use abide_protocol::{
     inbox::Decision,
     message::CallOutcome,
     record::{
-        By, CallAssessed, ConversationCreated, ConversationUpdated, EditState, Interruption, ModelErrorKind,
-        TaskStarted, Trace,
+        By, CallAssessed, ConversationCreated, ConversationUpdated, EditState, Imported, Interruption,
+        ModelErrorKind, TaskStarted, Trace,
     },
     task::EndReason,
     transcript::{Reply, ToolResult},
@@ -91,6 +91,8 @@ pub struct Start {
     /// For a conversation that does not exist yet.
     pub conversation: Option<ConversationCreated>,
     pub head: TaskStarted,
+    /// What comes in its transcript before its prompt.
+    pub imported: Vec<Imported>,
 }
 
 /// A new sub-task of a live task.

@@ -22,7 +22,7 @@ use crate::{
 use abide_protocol::{
     TaskId, Timestamp,
     inbox::{Pending, PendingId, QuestionKind},
-    message::{Message, Role},
+    message::Message,
     record::{ClientMessage, Record, RecordBody},
     task::AgentTask,
 };
@@ -35,7 +35,7 @@ pub(crate) struct Changes {
     read_up_to: i64,
     /// Sub-tasks; their messages are not the conversation's.
     children: Vec<TaskId>,
-    /// New messages that are not the person's.
+    /// New messages that are news.
     unread: u64,
     /// The time at which the conversation was last changed, if it was.
     touched: Option<Timestamp>,
@@ -113,7 +113,8 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::ResultsDelivered(_)
         | RecordBody::PhaseBegan(_)
         | RecordBody::AgentMessage(_)
-        | RecordBody::ModeChosen(_) => {}
+        | RecordBody::ModeChosen(_)
+        | RecordBody::Imported(_) => {}
     }
     if let Some(said) = record.message()
         && !record.task_id.is_some_and(|task| changes.children.contains(&task))
@@ -124,7 +125,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
 }
 
 fn message(message: &Message, changes: &mut Changes) {
-    if message.role != Role::User && seq_to_sql(message.seq) > changes.read_up_to {
+    if message.is_news() && seq_to_sql(message.seq) > changes.read_up_to {
         changes.unread += 1;
     }
     changes.touch(message.at);

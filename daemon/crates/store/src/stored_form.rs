@@ -86,6 +86,7 @@ kinds!(RecordBody {
     PhaseBegan "phase_began" 1,
     AgentMessage "agent_message" 1,
     ModeChosen "mode_chosen" 1,
+    Imported "imported" 1,
 });
 
 kinds!(HiddenBody {

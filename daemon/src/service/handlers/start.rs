@@ -7,12 +7,12 @@ use crate::{
     service::{Caller, Service},
     session::CommandError,
 };
-use abide_engine::{Command, Refusal, Start};
+use abide_engine::{Command, Refusal, Start, import};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
-    limits::{MAX_CLIENT_MESSAGE_ID, MAX_PROMPT},
-    method::task::{StartTaskParams, StartTaskReply},
+    limits::{MAX_CLIENT_MESSAGE_ID, MAX_IMPORTED, MAX_PROMPT},
+    method::task::{ImportMessage, StartTaskParams, StartTaskReply},
     record::{ClientMessage, ConversationCreated},
 };
 use abide_store::AppendError;
@@ -25,6 +25,7 @@ pub(super) async fn start(
     params: StartTaskParams,
 ) -> Result<StartTaskReply, RequestError> {
     check(service, &params)?;
+    let imported = import(&params.messages, &mut clock::mint())?;
     let client_message =
         params.client_message_id.clone().map(|id| ClientMessage { id, digest: digest(&params) });
     if let Some(known) = already_started(service, client_message.as_ref()).await? {
@@ -67,7 +68,7 @@ pub(super) async fn start(
         model: params.model,
         persona,
     });
-    let start = Box::new(Start { task: task_id, conversation, head });
+    let start = Box::new(Start { task: task_id, conversation, head, imported });
     match service.sessions.command(conversation_id, Command::Start(start)).await {
         Ok(_) => Ok(StartTaskReply { task_id, conversation_id }),
         // The same request was sent twice at once, and the other one came first.
@@ -97,6 +98,7 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
         );
         return Err(Error::new(ErrorKind::TooLarge, words));
     }
+    check_imported(params)?;
     if params.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_CLIENT_MESSAGE_ID) {
         return invalid(format!("a clientMessageId has 1 to {MAX_CLIENT_MESSAGE_ID} bytes"));
     }
@@ -104,6 +106,23 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
         return Err(Error::new(ErrorKind::ShuttingDown, "the daemon is shutting down"));
     }
     Ok(())
+}
+
+/// Checks the size of an earlier conversation.
+fn check_imported(params: &StartTaskParams) -> Result<(), Error> {
+    let (count, bytes) =
+        (params.messages.len(), params.messages.iter().map(ImportMessage::bytes).sum::<usize>());
+    let words = if count > MAX_IMPORTED {
+        format!("{count} messages are over the limit of {MAX_IMPORTED}; leave out the oldest")
+    } else if bytes > 0 && params.message.len() + bytes > MAX_PROMPT {
+        format!(
+            "the message and the imported messages have {} bytes together, over the limit of {MAX_PROMPT}; leave out the oldest",
+            params.message.len() + bytes
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::TooLarge, words))
 }
 
 /// The task that this client message id has started.

@@ -66,7 +66,7 @@ mod tests {
         let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
         let mut records = Vec::new();
         for task in [1, 2].map(|n| TaskId(Uuid::from_u128(n))) {
-            let start = Start { task, conversation: Some(facts()), head: head("") };
+            let start = Start { task, conversation: Some(facts()), head: head(""), imported: Vec::new() };
             records.extend(handle(&mut history, Input::Start(Box::new(start)), &mut mint).unwrap());
             records.extend(handle(&mut history, Input::Pause { task }, &mut mint).unwrap());
             if task.0.as_u128() == 1 {

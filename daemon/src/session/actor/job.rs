@@ -116,7 +116,12 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let store = open(folder.path(), 0);
         let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
-        let root = Start { task: TASK, conversation: Some(facts()), head: head("of the root") };
+        let root = Start {
+            task: TASK,
+            conversation: Some(facts()),
+            head: head("of the root"),
+            imported: Vec::new(),
+        };
         handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
         let child = TaskId(Uuid::from_u128(3));
         let fork = Fork { parent: TASK, task: child, head: head("of the child") };

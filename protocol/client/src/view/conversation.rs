@@ -8,7 +8,7 @@ use crate::Update;
 use abide_protocol::{
     CallId, ConversationId, RecordId, Seq, TaskId,
     conversation::Conversation,
-    message::{CallView, Message, MessageKind, Role},
+    message::{CallView, Message, MessageKind},
     method::conversation::ListMessagesReply,
     notification::{DaemonUpdate, DeltaItem, Notification, Snapshot},
     task::{AgentTask, CallState},
@@ -151,7 +151,7 @@ impl ConversationView {
     #[must_use]
     pub fn unread(&self) -> usize {
         let after = (std::ops::Bound::Excluded(self.read_to), std::ops::Bound::Unbounded);
-        let is_unread = |entry: &&Entry| matches!(entry, Entry::Message(m) if m.role != Role::User);
+        let is_unread = |entry: &&Entry| matches!(entry, Entry::Message(m) if m.is_news());
         self.timeline.range(after).map(|(_, entry)| entry).filter(is_unread).count()
     }
 

@@ -15,7 +15,10 @@ use abide_protocol::{
         rule::{ForgetRuleParams, ListRulesParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
-        task::{GetTaskParams, ListTasksParams, StartTaskParams, TaskParams},
+        task::{
+            GetTaskParams, ImportCall, ImportMessage, ImportRole, ListTasksParams, StartTaskParams,
+            TaskParams,
+        },
     },
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
@@ -54,6 +57,26 @@ fn tasks() -> Vec<Request> {
                 .into(),
             template: text("review"),
             message_mode: text("Task"),
+            messages: vec![
+                ImportMessage {
+                    role: ImportRole::Assistant,
+                    text: "I look.".to_owned(),
+                    tool_calls: vec![ImportCall {
+                        id: "theirs-1".to_owned(),
+                        tool: "read".to_owned(),
+                        arguments: json(r#"{"path":"a"}"#),
+                    }],
+                    call_id: None,
+                    result: None,
+                },
+                ImportMessage {
+                    role: ImportRole::User,
+                    text: String::new(),
+                    tool_calls: Vec::new(),
+                    call_id: text("theirs-1"),
+                    result: Some(json(r#"{"lines":[1, 2]}"#)),
+                },
+            ],
         }),
         Request::StopTask(task()),
         Request::PauseTask(task()),

@@ -1,5 +1,8 @@
 use super::{check, prefix};
-use crate::model_server::view::{Item, ItemKind, Part, Sent, View};
+use crate::model_server::{
+    script::Turn,
+    view::{Item, ItemKind, Part, Sent, View},
+};
 
 fn user(text: &str) -> Item {
     Item { raw: format!("user {text}"), kind: ItemKind::User(text.to_owned()) }
@@ -35,7 +38,7 @@ fn answered(results: &[&str]) -> Result<(), String> {
     let parts = [call("a", "{}"), call("b", "{}")];
     let mut items = vec![user("hello"), reply(&parts)];
     items.extend(results.iter().map(|id| result(id)));
-    check(&view(items), &[vec![whole(&parts)]], None)
+    check(&view(items), &[], &[vec![whole(&parts)]], None)
 }
 
 #[test]
@@ -50,17 +53,17 @@ fn every_call_has_exactly_one_result_in_call_order() {
 fn a_person_speaks_first_and_the_model_not_last() {
     let said = [Part::Text("hello".to_owned())];
     let sent = [vec![whole(&said)]];
-    assert!(check(&view(vec![reply(&said), user("hi")]), &sent, None).is_err());
-    assert!(check(&view(vec![user("hi"), reply(&said)]), &sent, None).is_err());
-    assert!(check(&view(vec![user("hi"), reply(&said), user("and?")]), &sent, None).is_ok());
-    assert!(check(&view(vec![user("hi"), result("a")]), &sent, None).is_err());
+    assert!(check(&view(vec![reply(&said), user("hi")]), &[], &sent, None).is_err());
+    assert!(check(&view(vec![user("hi"), reply(&said)]), &[], &sent, None).is_err());
+    assert!(check(&view(vec![user("hi"), reply(&said), user("and?")]), &[], &sent, None).is_ok());
+    assert!(check(&view(vec![user("hi"), result("a")]), &[], &sent, None).is_err());
 }
 
 #[test]
 fn a_reply_comes_back_as_it_was_given() {
     let given = [Part::Opaque("secret".to_owned()), call("a", r#"{"x":1}"#)];
     let comes_back = |parts: &[Part], sent: Sent| {
-        check(&view(vec![user("hi"), reply(parts), result("a")]), &[vec![sent]], None)
+        check(&view(vec![user("hi"), reply(parts), result("a")]), &[], &[vec![sent]], None)
     };
     assert_eq!(comes_back(&given, whole(&given)), Ok(()));
     assert!(
@@ -81,8 +84,12 @@ fn a_reply_comes_back_as_it_was_given() {
 #[test]
 fn arguments_that_are_no_json_come_back_as_an_empty_object() {
     let given = [call("a", "{nonsense")];
-    let ok =
-        check(&view(vec![user("hi"), reply(&[call("a", "{}")]), result("a")]), &[vec![whole(&given)]], None);
+    let ok = check(
+        &view(vec![user("hi"), reply(&[call("a", "{}")]), result("a")]),
+        &[],
+        &[vec![whole(&given)]],
+        None,
+    );
     assert_eq!(ok, Ok(()));
 }
 
@@ -91,8 +98,8 @@ fn what_was_shown_of_a_stopped_reply_may_stay() {
     let given = [Part::Text("hello world".to_owned()), call("a", "{}")];
     let sent = || vec![vec![Sent { is_complete: false, ..whole(&given) }]];
     let shown = |text: &str| view(vec![user("hi"), reply(&[Part::Text(text.to_owned())]), user("go on")]);
-    assert_eq!(check(&shown("hello w"), &sent(), None), Ok(()));
-    assert!(check(&shown("world"), &sent(), None).is_err());
+    assert_eq!(check(&shown("hello w"), &[], &sent(), None), Ok(()));
+    assert!(check(&shown("world"), &[], &sent(), None).is_err());
 }
 
 #[test]
@@ -122,4 +129,23 @@ fn only_what_a_reply_has_confirmed_is_settled() {
     assert!(prefix(&again, &asked).is_err());
     assert!(prefix(&again, &asked.settled()).is_ok());
     assert!(prefix(&view(vec![user("hi!")]), &view(vec![user("hi")]).settled()).is_err());
+}
+
+#[test]
+fn imported_replies_come_first_and_their_calls_have_new_ids() {
+    let theirs = [Turn::say("Hm.").raw_call("shell", "{}")];
+    let imported = reply(&[Part::Text("Hm.".to_owned()), call("new", "{ }")]);
+    let sent = [whole(&[Part::Text("own".to_owned())])];
+    let items = |first: Item| {
+        vec![user("hi"), first, result("new"), reply(&[Part::Text("own".to_owned())]), user("and?")]
+    };
+    assert_eq!(check(&view(items(imported)), &theirs, &[sent.to_vec()], None), Ok(()));
+    for wrong in [
+        reply(&[Part::Text("Ha.".to_owned()), call("new", "{}")]),
+        reply(&[Part::Text("Hm.".to_owned()), call("new", r#"{"a":1}"#)]),
+        reply(&[Part::Text("Hm.".to_owned()), call("new", "{}"), Part::Opaque("x".to_owned())]),
+    ] {
+        assert!(check(&view(items(wrong.clone())), &theirs, &[sent.to_vec()], None).is_err(), "{wrong:?}");
+    }
+    assert!(check(&view(vec![user("hi")]), &theirs, &[], None).is_err(), "it is missing");
 }

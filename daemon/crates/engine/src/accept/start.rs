@@ -7,7 +7,7 @@ use crate::{
 };
 use abide_protocol::{
     TaskId,
-    record::{NewRecord, RecordBody, TaskStarted, UserMessage},
+    record::{Imported, NewRecord, RecordBody, TaskStarted, UserMessage},
 };
 
 /// Starts a root task; refused while another one runs.
@@ -20,20 +20,21 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
         let facts = start.conversation.ok_or(Refusal::NoConversation)?;
         records.push(super::conversation(mint, RecordBody::ConversationCreated(facts)));
     }
-    records.append(&mut begin(start.task, start.head, mint));
+    records.append(&mut begin(start.task, start.head, start.imported, mint));
     Ok(records)
 }
 
 /// Starts a sub-task of a live task.
 pub(super) fn fork(parent: &Task, fork: Fork, mint: &mut Mint) -> Vec<NewRecord> {
     let depth = parent.head.depth.saturating_add(1);
-    begin(fork.task, TaskStarted { parent_id: Some(parent.id), depth, ..fork.head }, mint)
+    begin(fork.task, TaskStarted { parent_id: Some(parent.id), depth, ..fork.head }, Vec::new(), mint)
 }
 
-fn begin(task: TaskId, head: TaskStarted, mint: &mut Mint) -> Vec<NewRecord> {
+fn begin(task: TaskId, head: TaskStarted, imported: Vec<Imported>, mint: &mut Mint) -> Vec<NewRecord> {
     let text = head.original_prompt.clone();
     let mut draft = Draft::new(task, mint);
     draft.push(RecordBody::TaskStarted(Box::new(head)));
+    imported.into_iter().for_each(|message| draft.push(RecordBody::Imported(message)));
     draft.push(RecordBody::UserMessage(UserMessage { text }));
     draft.records
 }

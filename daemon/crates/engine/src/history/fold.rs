@@ -2,6 +2,7 @@
 
 use super::{
     Conversation, First, History,
+    imported::append_imported,
     transcript::{append, append_deferred, append_results, elide},
 };
 use crate::{
@@ -106,6 +107,7 @@ impl History {
         }
         match body {
             RecordBody::UserMessage(m) => append(task, Entry::User(m.text.clone())),
+            RecordBody::Imported(imported) => append_imported(task, imported),
             RecordBody::PhaseBegan(began) => begin_phase(task, at, began),
             RecordBody::ResultsDelivered(d) => append(task, Entry::Note(d.text.clone())),
             RecordBody::Nudge(n) => {
@@ -272,6 +274,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::ResultsDelivered(_)
         | RecordBody::PhaseBegan(_)
         | RecordBody::AgentMessage(_)
+        | RecordBody::Imported(_)
         | RecordBody::ModelTraced(_) => {}
     }
 }

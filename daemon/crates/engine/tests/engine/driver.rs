@@ -28,7 +28,7 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
     let task = TaskId(Uuid::from_u128(1));
     let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
     driver.on(Event::Loaded { history: Box::default(), tail: Tail::default() }, &mut mint);
-    let start = Start { task, conversation: Some(facts()), head: head() };
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
     let command = |command, reply| Event::Message(Message::Command { command, reply });
     driver.on(command(Command::Start(Box::new(start)), 1), &mut mint);
     assert_eq!(driver.wants(), Wants::Disk);

@@ -146,6 +146,7 @@ fn coverage_goals() -> BTreeSet<String> {
         "a phase without a model call",
         "calls read in a text",
         "an answer as a message",
+        "an imported message",
         "auto: Agent",
         "auto: Chat",
         "Reason",

@@ -76,8 +76,12 @@ impl World {
 
     pub(crate) fn start(&mut self, head: TaskStarted) -> Result<Vec<NewRecord>, Refusal> {
         let task = TaskId(self.mint().uuid());
-        let appended =
-            self.attempt(Input::Start(Box::new(Start { task, conversation: Some(facts()), head })))?;
+        let appended = self.attempt(Input::Start(Box::new(Start {
+            task,
+            conversation: Some(facts()),
+            head,
+            imported: Vec::new(),
+        })))?;
         self.id = task;
         Ok(appended)
     }

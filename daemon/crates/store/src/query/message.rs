@@ -13,7 +13,7 @@ use crate::{
 use abide_protocol::{
     CallId, ConversationId, Seq, TaskId, Timestamp,
     event::Event,
-    message::{CallView, Message, Role},
+    message::{CallView, Message},
     method::conversation::ListMessagesReply,
     record::{Record, RecordBody},
 };
@@ -224,7 +224,7 @@ pub(crate) fn messages_of_others(
         format!("SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND seq > ?2 AND kind IN ('{kinds}')");
     let (mut children, mut others) = (Children::default(), 0);
     for record in records(connection, &sql, params![id.0, seq_to_sql(after)])? {
-        let is_others = record.message().is_some_and(|message| message.role != Role::User);
+        let is_others = record.message().is_some_and(|message| message.is_news());
         if is_others && !children.is_of_child(connection, &record)? {
             others += 1;
         }

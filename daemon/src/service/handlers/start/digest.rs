@@ -5,7 +5,7 @@
 
 use abide_protocol::{
     ConversationId, JsonText,
-    method::task::StartTaskParams,
+    method::task::{ImportMessage, StartTaskParams},
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
 };
 use serde::Serialize;
@@ -36,6 +36,8 @@ struct Payload<'a> {
     template: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message_mode: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    messages: &'a [ImportMessage],
 }
 
 #[derive(Serialize)]
@@ -83,6 +85,7 @@ impl<'a> From<&'a StartTaskParams> for Payload<'a> {
             environment: Environment {},
             template: params.template.as_deref(),
             message_mode: params.message_mode.as_deref(),
+            messages: &params.messages,
         }
     }
 }
@@ -131,6 +134,7 @@ mod tests {
         StartTaskParams {
             template: Some("house".to_owned()),
             message_mode: Some("Task".to_owned()),
+            messages: vec![serde_json::from_str(r#"{"role":"user","text":"Hello."}"#).unwrap()],
             ..full()
         }
     }

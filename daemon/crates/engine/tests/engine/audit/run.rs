@@ -6,7 +6,7 @@ use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
-    record::{ModelRequested, NewRecord, RecordBody, TaskStarted},
+    record::{Imported, ModelRequested, NewRecord, RecordBody, TaskStarted},
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{EffectClass, Entry},
 };
@@ -25,6 +25,8 @@ pub(super) struct Run {
     /// The number of replies in its transcript, those to earlier roots included.
     replies: usize,
     phases: Phases,
+    /// It has begun a model call.
+    has_asked: bool,
     /// The running attempt of a model call.
     request: Option<(RecordId, u32)>,
     /// A failed attempt, and when the next one may start.
@@ -108,7 +110,10 @@ impl Run {
 
     pub(super) fn record(&mut self, record: &NewRecord) {
         match &record.body {
-            RecordBody::ModelRequested(r) => self.requested(r, record.at),
+            RecordBody::ModelRequested(r) => {
+                self.has_asked = true;
+                self.requested(r, record.at);
+            }
             RecordBody::ModelFailed(f) => {
                 assert_eq!(self.request.take(), Some((f.item, f.attempt)), "the failed attempt was running");
                 self.failed = f.retry_at.map(|at| (f.attempt, at));
@@ -127,6 +132,10 @@ impl Run {
             RecordBody::PhaseBegan(began) => {
                 self.nothing_holds_it();
                 self.phases.began(began);
+            }
+            RecordBody::Imported(imported) => {
+                assert!(!self.has_asked, "an earlier conversation comes before the first request");
+                self.replies += usize::from(matches!(imported, Imported::Assistant(_)));
             }
             RecordBody::ModeChosen(chosen) => self.phases.chosen(chosen.mode),
             RecordBody::CallAssessed(p) => self.call(p.call_id).assess(p),

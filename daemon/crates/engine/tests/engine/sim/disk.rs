@@ -240,6 +240,7 @@ impl Life {
             RecordBody::PhaseBegan(_) => self.cover("a phase without a model call"),
             RecordBody::Reply(reply) if !reply.calls.is_empty() => self.cover("calls read in a text"),
             RecordBody::AgentMessage(_) => self.cover("an answer as a message"),
+            RecordBody::Imported(_) => self.cover("an imported message"),
             RecordBody::ModeChosen(chosen) => self.cover(&format!("auto: {:?}", chosen.mode)),
             RecordBody::TaskEnded(end) => {
                 if let Some(mode @ (Mode::Roa | Mode::Plan)) = mode {

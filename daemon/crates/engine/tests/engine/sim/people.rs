@@ -7,13 +7,15 @@ use super::{
     life::{Event, Life},
 };
 use crate::world::{facts, head, prompts, tool};
-use abide_engine::{Command, Fork, Refusal, Start, Task, driver};
+use abide_engine::{Command, Fork, Refusal, Start, Task, driver, import};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::{Decision, QuestionKind},
-    record::{ClientMessage, TaskStarted},
+    method::task::ImportMessage,
+    record::{ClientMessage, Imported, TaskStarted},
     task::{Limits, Mode, RestartPolicy},
 };
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
@@ -243,6 +245,22 @@ impl Life {
         TaskStarted { mode, limits, restart, tools, prompts: prompts(mode), ..head() }
     }
 
+    /// An earlier conversation that a task is started with, or none.
+    fn imported(&mut self) -> Vec<Imported> {
+        let mut messages = Vec::new();
+        let replies = if self.one_in(4) { 2 } else { 0 };
+        for turn in 0..replies {
+            let calls = self.roll(3);
+            let ids: Vec<String> = (0..calls).map(|call| format!("{turn}-{call}")).collect();
+            let asked: Vec<_> = ids.iter().map(|id| json!({ "id": id, "tool": "tool" })).collect();
+            messages.push(json!({ "role": "assistant", "text": "I look.", "toolCalls": asked }));
+            // In another order than the calls.
+            messages.extend(ids.iter().rev().map(|id| json!({ "role": "user", "callId": id, "result": id })));
+        }
+        let messages: Vec<ImportMessage> = serde_json::from_value(messages.into()).expect("messages");
+        import(&messages, &mut self.mint()).expect("nothing is wrong with them")
+    }
+
     fn send_request(&mut self, request: Request) {
         self.people.last += 1;
         self.people.requests.insert(self.people.last, request);
@@ -258,7 +276,8 @@ impl Life {
                     return self.reply(number, Ok(()));
                 }
                 let head = TaskStarted { client_message: Some(message), ..self.head() };
-                Command::Start(Box::new(Start { task, conversation: Some(facts()), head }))
+                let imported = self.imported();
+                Command::Start(Box::new(Start { task, conversation: Some(facts()), head, imported }))
             }
             Request::Stop(task) => Command::Stop { task },
             Request::Answer(task, question, response) => {
