@@ -93,6 +93,8 @@ pub struct TaskConfig {
     pub question_timeout_secs: Option<u64>,
     /// What to do with interrupted tasks at the next start.
     pub restart: Option<RestartPolicy>,
+    /// From this many tokens of context on, old outputs and steps are left out.
+    pub compact_at_tokens: Option<u64>,
     pub roa: RoaConfig,
 }
 
@@ -103,7 +105,16 @@ pub struct RoaConfig {
     pub max_steps: Option<u32>,
 }
 
+/// [`TaskConfig::compact_at_tokens`], if the configuration does not say.
+const COMPACT_AT_TOKENS: u64 = 60_000;
+
 impl TaskConfig {
+    /// From this many tokens of context on, a task leaves out old outputs and steps.
+    #[must_use]
+    pub fn compact_at_tokens(&self) -> u64 {
+        self.compact_at_tokens.unwrap_or(COMPACT_AT_TOKENS)
+    }
+
     /// The limits of a task that requests none.
     #[must_use]
     pub fn limits(&self, mode: Mode) -> Limits {

@@ -72,6 +72,7 @@ pub struct Launch {
     tools: Vec<ToolSpec>,
     limits: Limits,
     restart: RestartPolicy,
+    compact_at_tokens: u64,
     /// The templates of the mode's phases, by phase.
     prompts: BTreeMap<String, String>,
     request: LaunchRequest,
@@ -135,6 +136,7 @@ impl Launcher {
             tools: self.tools_of(mode, tools.cloned(), &request.environment).await?,
             limits,
             restart: request.restart.or(config.task.restart).unwrap_or_default(),
+            compact_at_tokens: config.task.compact_at_tokens(),
             prompts: self.prompts_of(&catalog, mode).await?,
             persona,
             request: LaunchRequest { prompt, ..request },
@@ -219,7 +221,7 @@ impl Launch {
     /// # Errors
     /// The daemon is shutting down.
     pub async fn into_head(self, workspace: &str) -> Result<TaskStarted, LaunchError> {
-        let Self { mode, model, persona, tools, limits, restart, prompts, request } = self;
+        let Self { mode, model, persona, tools, limits, restart, compact_at_tokens, prompts, request } = self;
         let persona_prompt = persona.as_ref().map(|persona| persona.prompt.as_str());
         let mut system_prompt = prompt::system(mode, persona_prompt, workspace, &tools);
         let mut instructions = Instructions::default();
@@ -248,6 +250,7 @@ impl Launch {
             prompts,
             persona: persona.map(|persona| persona.name),
             instructions: instructions.files,
+            compact_at_tokens,
         })
     }
 }

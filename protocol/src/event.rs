@@ -3,6 +3,7 @@
 use crate::{
     Seq, TaskId, Timestamp,
     inbox::Rule,
+    measure::counted,
     record::{Interruption, ModelErrorKind, Record, RecordBody, Restarted, Trace},
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
@@ -34,8 +35,7 @@ pub enum EventKind {
     /// The pause for this reason is over.
     Resumed(PauseReason),
     LimitsRaised(Limits),
-    /// How many of the oldest tool outputs are no longer sent to the model.
-    Compacted(u64),
+    Compacted(CompactedEvent),
     RuleRemembered(RuleEvent),
     /// The daemon found the task unfinished when it started.
     Restarted,
@@ -47,6 +47,27 @@ pub enum EventKind {
     PhaseBegan(PhaseEvent),
     /// The task has found out its mode.
     ModeChosen(Mode),
+}
+
+/// How much of the oldest context is no longer sent to the model whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactedEvent {
+    /// Outputs of tools, each replaced by a short note.
+    pub outputs: u64,
+    /// Steps, each replaced by a line about it.
+    pub steps: u64,
+}
+
+impl CompactedEvent {
+    /// The event in words for a person.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let outputs = (self.outputs > 0).then(|| counted(self.outputs, "old tool output") + " left out");
+        let steps = (self.steps > 0).then(|| counted(self.steps, "old step") + " shortened");
+        let what: Vec<String> = [outputs, steps].into_iter().flatten().collect();
+        format!("the context grew long: {} from here on", what.join(", "))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,7 +194,10 @@ impl EventKind {
             RecordBody::Paused(paused) => Self::Paused(paused.reason),
             RecordBody::Resumed(resumed) => Self::Resumed(resumed.was),
             RecordBody::LimitsRaised(raised) => Self::LimitsRaised(raised.limits),
-            RecordBody::Compacted(compacted) => Self::Compacted(compacted.elided.len() as u64),
+            RecordBody::Compacted(compacted) => Self::Compacted(CompactedEvent {
+                outputs: compacted.elided.len() as u64,
+                steps: compacted.steps.len() as u64,
+            }),
             RecordBody::RuleRemembered(remembered) => {
                 Self::RuleRemembered(RuleEvent { rule: remembered.rule.clone(), allow: remembered.allow })
             }

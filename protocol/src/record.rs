@@ -71,7 +71,7 @@ pub enum RecordBody {
     Paused(Paused),
     Resumed(Resumed),
     LimitsRaised(LimitsRaised),
-    /// The oldest tool outputs are no longer sent to the model.
+    /// The oldest tool outputs or steps are no longer sent to the model whole, so that its context has room.
     Compacted(Compacted),
     /// This task's work was interrupted: nothing of it is under way any more.
     Restarted(Restarted),
@@ -162,6 +162,10 @@ pub struct TaskStarted {
     /// The repository's notes for agents; their texts are in the system prompt. (Older records have none.)
     #[serde(default)]
     pub instructions: Vec<InstructionFile>,
+    /// From this many tokens of context on, old outputs and steps are left out before a new step. 0, and in older records: only when
+    /// a request was too long for the model.
+    #[serde(default)]
+    pub compact_at_tokens: u64,
 }
 
 /// An `AGENTS.md` that a task's model has been given.
@@ -547,11 +551,22 @@ pub struct LimitsRaised {
     pub limits: Limits,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compacted {
     /// Calls whose results are replaced by a short note.
     pub elided: Vec<CallId>,
+    /// Whole steps that are replaced by a line about each, the oldest first. (Older records have none.)
+    #[serde(default)]
+    pub steps: Vec<CompactedStep>,
+}
+
+/// What is left of a step in the transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactedStep {
+    pub step: u32,
+    pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -312,9 +312,9 @@ impl Transcript {
         self.extend([entry]);
     }
 
-    /// Changes existing entries.
-    pub fn rewrite(&mut self, change: impl FnOnce(&mut [Entry])) {
-        change(Arc::make_mut(&mut self.entries).as_mut_slice());
+    /// Changes, replaces or removes existing entries.
+    pub fn rewrite(&mut self, change: impl FnOnce(&mut Vec<Entry>)) {
+        change(Arc::make_mut(&mut self.entries));
         self.edition += 1;
     }
 }
@@ -351,4 +351,12 @@ pub struct ResultEntry {
     pub text: String,
     /// The output was left out to fit the model's context, and `text` says so.
     pub elided: bool,
+}
+
+impl ResultEntry {
+    /// The result with a text that names its tool, where no call beside it does.
+    #[must_use]
+    pub fn named(self) -> Self {
+        Self { text: format!("Result of {}:\n{}", self.tool, self.text), ..self }
+    }
 }

@@ -31,6 +31,7 @@ mod agent {
     mod ask_user;
     mod imported;
     mod limits;
+    mod long_context;
     mod loop_guard;
     mod personas;
     mod prompts;

@@ -232,10 +232,7 @@ impl Printer {
             EventKind::ModelFailed(_) => Ok(()),
             EventKind::Resumed(_) => screen.prose(&paint(FAINT, "goes on")),
             EventKind::Restarted => screen.prose(&paint(FAINT, "the daemon was restarted; the task goes on")),
-            EventKind::Compacted(outputs) => screen.prose(&paint(
-                FAINT,
-                &format!("the context is full: {outputs} old tool outputs are left out from here on"),
-            )),
+            EventKind::Compacted(compacted) => screen.prose(&paint(FAINT, &compacted.words())),
             EventKind::RuleRemembered(RuleEvent { rule, allow }) => {
                 let verb = if *allow { "allowed" } else { "refused" };
                 let words = format!("remembered: {} is {verb} with {}", rule.tool, rule.arguments.as_str());

@@ -82,12 +82,7 @@ fn happened(event: &Event) -> Option<String> {
         EventKind::Paused(reason) => format!("paused: {}", reason.name().replace('_', " ")),
         EventKind::Resumed(_) => "goes on".to_owned(),
         EventKind::LimitsRaised(limits) => format!("limits raised: {} steps", limits.max_steps),
-        EventKind::Compacted(outputs) => {
-            format!(
-                "the context is full: {} left out from here on",
-                measure::counted(*outputs, "old tool output")
-            )
-        }
+        EventKind::Compacted(compacted) => compacted.words(),
         EventKind::RuleRemembered(remembered) => {
             let verb = if remembered.allow { "allowed" } else { "refused" };
             format!("remembered: {} is {verb}", text::one_line(&remembered.rule.tool))

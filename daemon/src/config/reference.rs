@@ -162,6 +162,14 @@ const TABLES: &[Table] = &[
                 example: "\"ask\"",
                 meaning: "What a starting daemon does with a task that was at work when the last daemon ended.",
             },
+            Key {
+                name: "compact_at_tokens",
+                kind: "whole number of tokens",
+                default: "60000",
+                example: "150000",
+                meaning: "From this much context on, the model is no longer sent old outputs of tools whole, then old steps; the last \
+                    three steps stay. With 0, only when a request was too long for the model. Nothing is removed from the records.",
+            },
         ],
     },
     Table {

@@ -35,6 +35,7 @@ max_tokens = 1000
 max_cost_micros = 2000
 question_timeout_secs = 60
 restart = "pause"
+compact_at_tokens = 8000
 [task.roa]
 max_steps = 4
 [notify]
@@ -76,6 +77,7 @@ limits.max_steps = 3
     assert_eq!(config.task.limits(Mode::Chat), limits);
     assert_eq!(config.task.limits(Mode::Roa), Limits { max_steps: 4, ..limits });
     assert_eq!(config.task.restart, Some(RestartPolicy::Pause));
+    assert_eq!(config.task.compact_at_tokens(), 8000);
     assert!(!config.notify.enabled);
     let price = Price { input: 3_000_000, output: 150_000, cache_read: Some(300_000), cache_write: None };
     assert_eq!(config.prices["local/smollm2"], price);

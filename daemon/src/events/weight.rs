@@ -64,7 +64,10 @@ pub(super) fn weight(record: &Record) -> usize {
                 question.text.len() + question.choices.iter().map(String::len).sum::<usize>()
             }
             RecordBody::QuestionAnswered(answered) => of_text(answered.response.as_ref()),
-            RecordBody::Compacted(compacted) => size_of_val(compacted.elided.as_slice()),
+            RecordBody::Compacted(compacted) => {
+                size_of_val(compacted.elided.as_slice())
+                    + compacted.steps.iter().map(|step| step.text.len()).sum::<usize>()
+            }
             RecordBody::TaskEnded(ended) => of_text(ended.summary.as_ref()) + of_text(ended.error.as_ref()),
             RecordBody::ModelTraced(traced) => {
                 traced.traces.iter().map(|trace| trace.what.len() + trace.raw.len()).sum()

@@ -79,6 +79,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         prompts: std::collections::BTreeMap::new(),
         persona: None,
         instructions: Vec::new(),
+        compact_at_tokens: 0,
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn read(body: &str) -> Result<View, String> {
     }
     let messages: Vec<Message<'_>> = serde_json::from_str(messages.get())
         .map_err(|e| format!("`messages` is no list of messages: {e}"))?;
-    let mut view = View::default();
+    let mut view = View::of_tools(fields.get("tools").map(|tools| &**tools));
     for (name, value) in &fields {
         view.head.push_str(&format!("{name}: {}\n", without_cache_control(value.get())));
     }

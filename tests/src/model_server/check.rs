@@ -17,6 +17,14 @@ pub(super) fn check(
     before: Option<&View>,
 ) -> Result<(), String> {
     order(&view.items)?;
+    let is_of_tools = |item: &Item| match &item.kind {
+        ItemKind::Result { .. } => true,
+        ItemKind::Reply(parts) => parts.iter().any(|part| matches!(part, Part::Call { .. })),
+        ItemKind::User(_) => false,
+    };
+    if !view.has_tools && view.items.iter().any(is_of_tools) {
+        return Err("there are calls or results, and no tool is declared".to_owned());
+    }
     if let Some(before) = before {
         prefix(view, before)?;
     }
@@ -86,6 +94,7 @@ fn prefix(view: &View, before: &View) -> Result<(), String> {
         match view.items.get(at) {
             Some(new) if new.raw == old.raw => {}
             Some(new) if at + 1 == before.items.len() && has_grown(new, old) => {}
+            Some(new) if is_elided(new, old) => {}
             Some(new) => {
                 let (was, is) = difference(&old.raw, &new.raw);
                 return Err(format!("item {at} changed: was …{was}…, is …{is}…"));
@@ -104,6 +113,12 @@ fn has_grown(new: &Item, old: &Item) -> bool {
     is_text(new)
         && is_text(old)
         && new.raw.strip_prefix(open).is_some_and(|more| more.starts_with(blank_line))
+}
+
+/// An output was left out, because the context grew long: the provider reads the request anew from there on.
+fn is_elided(new: &Item, old: &Item) -> bool {
+    let are_results = matches!((&new.kind, &old.kind), (ItemKind::Result { id }, ItemKind::Result { id: was }) if id == was);
+    are_results && new.raw.contains("[This output was left out to fit the model's context.]")
 }
 
 /// The texts from the place where they differ.

@@ -154,9 +154,10 @@ impl State {
         let checked = view.and_then(|view| {
             let before = talk.last_good.as_ref().map(|good| {
                 // A request may be sent while the records it was made from are being committed. If the daemon died in that
-                // moment, they are lost: the same reply is requested again, and the entries after the earlier one may differ.
+                // moment, they are lost, the newest reply perhaps among them: the same reply is requested again, or that one,
+                // and the entries after the reply before may differ.
                 let holds = good.view.turn() < turn || self.seen[good.seen].outcome == Outcome::Failed;
-                if holds { good.view.clone() } else { good.view.settled() }
+                if holds { good.view.clone() } else { good.view.confirmed_by(turn) }
             });
             check(&view, &talk.imported, &talk.sent, before.as_ref())?;
             let script = script.ok_or_else(|| format!("there is no script for the conversation {key:?}"))?;

@@ -44,7 +44,7 @@ pub(super) fn read(body: &str) -> Result<View, String> {
         }
         None => {}
     }
-    let mut view = View::default();
+    let mut view = View::of_tools(fields.get("tools").map(|tools| &**tools));
     for (name, value) in fields.iter().filter(|(name, _)| !SHAPE.contains(&name.as_str())) {
         view.head.push_str(&format!("{name}: {value}\n"));
     }

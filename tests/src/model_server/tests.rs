@@ -37,7 +37,12 @@ async fn ask_raw(server: &ModelServer, path: &str, body: &str) -> (u16, String) 
 }
 
 async fn openai(server: &ModelServer, messages: &[Value]) -> (u16, String) {
-    ask(server, "/v1/chat/completions", &json!({ "model": "m", "stream": true, "messages": messages })).await
+    ask(server, "/v1/chat/completions", &chat(messages)).await
+}
+
+fn chat(messages: &[Value]) -> Value {
+    let shell = json!({ "type": "function", "function": { "name": "shell" } });
+    json!({ "model": "m", "stream": true, "tools": [shell], "messages": messages })
 }
 
 async fn anthropic(server: &ModelServer, messages: &[Value]) -> (u16, String) {
@@ -47,7 +52,7 @@ async fn anthropic(server: &ModelServer, messages: &[Value]) -> (u16, String) {
 
 async fn responses(server: &ModelServer, input: &str) -> (u16, String) {
     let body = format!(
-        r#"{{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"prompt_cache_key":"k","input":[{input}]}}"#
+        r#"{{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"prompt_cache_key":"k","tools":[{{"type":"function","name":"shell","parameters":{{}},"strict":false}}],"input":[{input}]}}"#
     );
     ask_raw(server, "/v1/responses", &body).await
 }
@@ -235,8 +240,7 @@ async fn a_gate_holds_the_stream_and_a_client_that_leaves_is_noticed() {
     let server = ModelServer::start().await;
     let gate = Gate::new("the middle");
     server.script("talk", [Turn::say("before").gate(&gate).text("after")]);
-    let body = json!({ "model": "m", "stream": true, "messages": [user(USER)] });
-    let mut socket = send(&server, "/v1/chat/completions", &body.to_string()).await;
+    let mut socket = send(&server, "/v1/chat/completions", &chat(&[user(USER)]).to_string()).await;
     gate.reached().await;
     let mut bytes = vec![0; 64 * 1024];
     let mut seen = String::new();

@@ -1,12 +1,15 @@
 //! A request in a form common to all APIs, for the checks.
 
 use super::script::Piece;
+use serde_json::value::RawValue;
 
 /// The content of a request.
 #[derive(Debug, Clone, Default)]
 pub(super) struct View {
     /// System prompt, tools and parameters, verbatim.
     pub(super) head: String,
+    /// At least one tool is declared.
+    pub(super) has_tools: bool,
     pub(super) items: Vec<Item>,
 }
 
@@ -45,16 +48,27 @@ pub(super) enum Part {
 }
 
 impl View {
+    /// An empty view of a request with this list of tools.
+    pub(super) fn of_tools(tools: Option<&RawValue>) -> Self {
+        let listed = tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
+        Self { has_tools: listed.is_some_and(|listed| !listed.is_empty()), ..Self::default() }
+    }
+
     /// How many replies the request contains: the number of the one it requests.
     pub(super) fn turn(&self) -> usize {
         self.items.iter().filter(|i| matches!(i.kind, ItemKind::Reply(_))).count()
     }
 
-    /// The request up to its last reply. The following entries may still change.
-    pub(super) fn settled(&self) -> Self {
-        let replied = self.items.iter().rposition(|i| matches!(i.kind, ItemKind::Reply(_)));
-        let items = replied.map_or_else(|| self.items.clone(), |at| self.items[..=at].to_vec());
-        Self { head: self.head.clone(), items }
+    /// The part of the request that these many replies have confirmed: all up to the last of them, or what comes before the first
+    /// reply. The following entries may still change.
+    pub(super) fn confirmed_by(&self, replies: usize) -> Self {
+        let mut places = self.items.iter().enumerate().filter(|(_, i)| matches!(i.kind, ItemKind::Reply(_)));
+        let end = match replies.checked_sub(1) {
+            Some(before) => places.nth(before).map(|(at, _)| at + 1),
+            None => places.next().map(|(at, _)| at),
+        };
+        let items = self.items[..end.unwrap_or(self.items.len())].to_vec();
+        Self { head: self.head.clone(), has_tools: self.has_tools, items }
     }
 
     /// The first marker `[k:KEY]` in the user's messages.

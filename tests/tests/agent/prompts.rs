@@ -45,7 +45,11 @@ async fn a_task_keeps_the_prompts_that_it_started_with_over_a_crash() {
     world.crash_and_restart().await;
     gate.open();
     let ended = world.wait_end(task).await;
-    assert_eq!((ended.end_reason, ended.summary.as_deref()), (Some(EndReason::Completed), Some("Done.")));
+    assert_eq!(
+        (ended.end_reason, ended.summary.as_deref()),
+        (Some(EndReason::Completed), Some("Done.")),
+        "{ended:?}"
+    );
     let last = world.model.last_request("mine").expect("a request").text();
     let noted = "Mine: [k:mine] Do what the script says. {unknown} {";
     assert!(last.contains(noted) && last.contains("My step 1: Tool shell: exit code 0"), "{last}");

@@ -2,6 +2,7 @@
 
 use crate::{
     accept::{Draft, End, accept, is_over_time, wake_up, with_relatives},
+    compaction,
     history::History,
     incomplete,
     input::{Input, Refusal, Shown},
@@ -120,6 +121,9 @@ fn think(task: &Task, phase: Option<Phase>, begins_step: bool, mint: &mut Mint) 
     }
     if begins_step && step_begins_at(task).is_some_and(|at| mint.at() < at) {
         return Vec::new();
+    }
+    if begins_step && let Some(compacted) = compaction::before_step(task) {
+        return one(task, RecordBody::Compacted(compacted), mint);
     }
     let step = task.step + u32::from(begins_step);
     let mut records = Vec::new();

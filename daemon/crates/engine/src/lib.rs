@@ -13,6 +13,7 @@ mod accept;
 mod advance;
 mod clock;
 mod command;
+mod compaction;
 pub mod control;
 pub mod driver;
 mod effects;

@@ -92,6 +92,11 @@ pub(crate) trait Rules {
         false
     }
 
+    /// A context that is too long is made shorter by old steps first, not by old outputs.
+    fn shortens_steps_first(&self) -> bool {
+        false
+    }
+
     /// The tools are declared to the provider. Otherwise the system prompt describes them.
     fn declares_tools(&self) -> bool {
         true

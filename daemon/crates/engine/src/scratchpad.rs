@@ -47,7 +47,7 @@ pub(crate) fn result_line(tool: &str, result: &str) -> String {
 }
 
 /// The text on one line: white space and control characters become single spaces, and it is cut at [`LINE`] characters.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::new();
     let is_space = |c: char| c.is_whitespace() || c.is_control();
     for (n, word) in text.split(is_space).filter(|word| !word.is_empty()).enumerate() {

@@ -43,6 +43,10 @@ pub struct Task {
     pub(crate) transcript: Transcript,
     /// The number of entries, at the start of the transcript, that are from earlier root tasks.
     pub(crate) inherited: usize,
+    /// Where its steps begin in the transcript, those that are not shortened.
+    pub(crate) steps: Vec<Step>,
+    /// How much of the transcript the provider has counted.
+    pub(crate) counted: Counted,
     /// Entries that came while a reply or results were due. They are appended to the transcript after those.
     pub(crate) deferred: Vec<Entry>,
     /// Consecutive replies with text and no call.
@@ -154,6 +158,25 @@ pub(crate) struct Pass {
     pub(crate) results: Vec<String>,
 }
 
+/// A step in the transcript. It ends where the next one begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) number: u32,
+    /// The place of its first entry.
+    pub(crate) start: usize,
+    /// What the agent said last in it, on one line; empty if nothing.
+    pub(crate) report: String,
+}
+
+/// What the provider counted for the newest reply: its request and the reply itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// 0: it does not count, or the transcript was compacted since.
+    pub(crate) tokens: u64,
+    /// The entries up to that reply.
+    pub(crate) entries: usize,
+}
+
 /// The newest call, and how many consecutive calls were identical to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Repeats {
@@ -192,6 +215,8 @@ impl Task {
             held: None,
             inherited: transcript.entries().len(),
             transcript,
+            steps: Vec::new(),
+            counted: Counted::default(),
             deferred: Vec::new(),
             text_streak: 0,
             cut_streak: 0,

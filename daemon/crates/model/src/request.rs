@@ -1,13 +1,13 @@
 //! A request to a model, and the events of its reply.
 
-use crate::written::Written;
+use crate::{replay, written::Written};
 use abide_protocol::{
     ConversationId,
     record::Trace,
     shape::RequestShape,
-    transcript::{ToolSpec, Transcript},
+    transcript::{Block, Entry, Reply, ToolSpec, Transcript},
 };
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 /// One request to a model.
 #[derive(Debug, Clone)]
@@ -26,6 +26,35 @@ pub struct ModelRequest {
     pub max_output_tokens: Option<u32>,
     /// Written after the transcript, so that no request shares it with another.
     pub shape: RequestShape,
+}
+
+impl ModelRequest {
+    /// The transcript's entries as they are sent. Without tools there may be no calls: many servers refuse a request that has calls or
+    /// results and declares no tool. Then the calls are left out, and their results are texts that name the tool.
+    pub(crate) fn entries(&self) -> Cow<'_, [Entry]> {
+        let entries = self.transcript.entries();
+        let calls = |entry: &Entry| match entry {
+            Entry::Reply(reply) => reply.calls().next().is_some(),
+            Entry::Result(_) => true,
+            Entry::User(_) | Entry::Note(_) | Entry::Partial(_) | Entry::Results(_) => false,
+        };
+        if !self.tools.is_empty() || !entries.iter().any(calls) {
+            return Cow::Borrowed(entries);
+        }
+        entries.iter().map(without_calls).collect()
+    }
+}
+
+fn without_calls(entry: &Entry) -> Entry {
+    match entry {
+        Entry::Reply(reply) if reply.calls().next().is_some() => {
+            let said =
+                reply.blocks.iter().filter(|block| !matches!(block, Block::Call(_))).cloned().collect();
+            Entry::Reply(Arc::new(Reply { blocks: replay::plain(said), ..Reply::clone(reply) }))
+        }
+        Entry::Result(result) => Entry::Results(vec![result.clone().named()]),
+        other => other.clone(),
+    }
 }
 
 /// Live output. It is void until the reply is complete.

@@ -332,12 +332,7 @@ pub(super) fn happened(event: &Event) -> String {
         // It has a row of its own.
         EventKind::ModelFailed(_) => failed(event, 1),
         EventKind::LimitsRaised(limits) => format!("limits raised: {} steps", limits.max_steps),
-        EventKind::Compacted(outputs) => {
-            format!(
-                "the context is full: {} left out from here on",
-                words::counted(*outputs, "old tool output")
-            )
-        }
+        EventKind::Compacted(compacted) => compacted.words(),
         EventKind::RuleRemembered(RuleEvent { rule, allow }) => {
             let verb = if *allow { "allowed" } else { "refused" };
             format!("remembered: {} is {verb} with exactly these arguments", visible_line(&rule.tool))

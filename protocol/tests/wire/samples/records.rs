@@ -4,12 +4,12 @@ use abide_protocol::{
     message::CallOutcome,
     record::{
         AgentMessage, ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
-        ControlBlock, ConversationArchived, ConversationCreated, ConversationDeleted, ConversationUpdated,
-        EditHashes, Imported, ImportedReply, InstructionFile, Interruption, LimitsRaised, ModeChosen,
-        ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge, PartialReply,
-        Paused, Permission, PhaseBegan, QuestionAnswered, ReasonBlock, RecordBody as Body, ReplyRecord,
-        Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered, TaskEnded, TaskStarted, Update,
-        UserMessage, Via,
+        CompactedStep, ControlBlock, ConversationArchived, ConversationCreated, ConversationDeleted,
+        ConversationUpdated, EditHashes, Imported, ImportedReply, InstructionFile, Interruption,
+        LimitsRaised, ModeChosen, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice,
+        NoticeKind, Nudge, PartialReply, Paused, Permission, PhaseBegan, QuestionAnswered, ReasonBlock,
+        RecordBody as Body, ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered,
+        TaskEnded, TaskStarted, Update, UserMessage, Via,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
@@ -79,6 +79,7 @@ fn task_started() -> TaskStarted {
             bytes: 12,
             sha256: "ab".repeat(32),
         }],
+        compact_at_tokens: 60_000,
     }
 }
 
@@ -184,7 +185,13 @@ fn model() -> Vec<(&'static str, Body)> {
         ),
         ("partial_reply", Body::PartialReply(PartialReply { text: "I ru".to_owned() })),
         ("model_traced", Body::ModelTraced(traced)),
-        ("compacted", Body::Compacted(Compacted { elided: vec![id(0x40), id(0x41)] })),
+        (
+            "compacted",
+            Body::Compacted(Compacted {
+                elided: vec![id(0x40), id(0x41)],
+                steps: vec![CompactedStep { step: 2, text: "Step 2: three files are read.".to_owned() }],
+            }),
+        ),
     ]
 }
 

@@ -3,8 +3,8 @@ use abide_protocol::{
     JsonText, RecordId, Seq,
     conversation::{Conversation, LatestTask},
     event::{
-        EndedEvent, Event, EventKind, ModelFailedEvent, ModelTracedEvent, PhaseEvent, RuleEvent,
-        StartedEvent, StepEvent,
+        CompactedEvent, EndedEvent, Event, EventKind, ModelFailedEvent, ModelTracedEvent, PhaseEvent,
+        RuleEvent, StartedEvent, StepEvent,
     },
     inbox::{Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
@@ -198,7 +198,7 @@ pub(crate) fn events() -> Vec<Event> {
         EventKind::Paused(PauseReason::CrashLoop),
         EventKind::Resumed(PauseReason::Budget),
         EventKind::LimitsRaised(limits()),
-        EventKind::Compacted(4),
+        EventKind::Compacted(CompactedEvent { outputs: 4, steps: 2 }),
         EventKind::RuleRemembered(RuleEvent { rule: rule(), allow: true }),
         EventKind::Restarted,
         EventKind::TaskEnded(EndedEvent {

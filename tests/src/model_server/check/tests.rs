@@ -30,7 +30,7 @@ fn whole(parts: &[Part]) -> Sent {
 }
 
 fn view(items: Vec<Item>) -> View {
-    View { head: "head".to_owned(), items }
+    View { head: "head".to_owned(), has_tools: true, items }
 }
 
 /// Two calls, with results in this order.
@@ -47,6 +47,14 @@ fn every_call_has_exactly_one_result_in_call_order() {
     for wrong in [&["a"][..], &[], &["b", "a"], &["a", "b", "b"], &["a", "a", "b"], &["a", "c"]] {
         assert!(answered(wrong).is_err(), "{wrong:?}");
     }
+}
+
+#[test]
+fn calls_need_a_declared_tool() {
+    let given = [call("a", "{}")];
+    let whole_view = view(vec![user("hi"), reply(&given), result("a")]);
+    assert_eq!(check(&whole_view, &[], &[vec![whole(&given)]], None), Ok(()));
+    assert!(check(&View { has_tools: false, ..whole_view }, &[], &[vec![whole(&given)]], None).is_err());
 }
 
 #[test]
@@ -122,13 +130,16 @@ fn the_prefix_stays_byte_identical() {
 }
 
 #[test]
-fn only_what_a_reply_has_confirmed_is_settled() {
+fn only_what_replies_have_confirmed_stays() {
     let parts = [call("a", "{}")];
     let asked = view(vec![user("hi"), reply(&parts), result("a")]);
     let again = view(vec![user("hi"), reply(&parts), Item { raw: "another".to_owned(), ..result("a") }]);
     assert!(prefix(&again, &asked).is_err());
-    assert!(prefix(&again, &asked.settled()).is_ok());
-    assert!(prefix(&view(vec![user("hi!")]), &view(vec![user("hi")]).settled()).is_err());
+    assert!(prefix(&again, &asked.confirmed_by(1)).is_ok());
+    assert!(prefix(&view(vec![user("hi!")]), &view(vec![user("hi")]).confirmed_by(0)).is_err());
+    // The daemon died before the reply was committed.
+    assert!(prefix(&view(vec![user("hi")]), &asked.confirmed_by(0)).is_ok());
+    assert!(prefix(&view(vec![user("hi!")]), &asked.confirmed_by(0)).is_err());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 use super::{Draft, End, RetryPolicy};
 use crate::{
+    compaction,
     input::{ModelFailure, Refusal, Replied, Shown, Traces},
     mint::Mint,
     reading::Reading,
@@ -9,11 +10,9 @@ use abide_protocol::{
     CallId, QuestionId, RecordId,
     inbox::{Question, QuestionKind},
     record::{
-        Compacted, ModeChosen, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody,
-        ReplyRecord,
+        ModeChosen, ModelErrorKind, ModelFailed, ModelTraced, NewRecord, NoticeKind, RecordBody, ReplyRecord,
     },
     task::EndReason,
-    transcript::Entry,
 };
 
 /// At this number of identical calls in a row a person is asked.
@@ -84,9 +83,9 @@ pub(super) fn failed(
     let mut draft = Draft::of(task, mint);
     keep_traces(&mut draft, item, attempt, traces);
     let policy = RetryPolicy::after(failure.kind, task.was_reached);
-    let elidable =
-        if failure.kind == ModelErrorKind::ContextOverflow { oldest_results(task) } else { Vec::new() };
-    let retry_at = if !elidable.is_empty() {
+    let overflows = failure.kind == ModelErrorKind::ContextOverflow;
+    let compacted = overflows.then(|| compaction::after_overflow(task)).flatten();
+    let retry_at = if compacted.is_some() {
         Some(at)
     } else if failure.retryable && attempt < policy.attempts {
         Some(at.plus(policy.delay(attempt, failure.retry_after_ms, draft.mint.random())))
@@ -101,8 +100,8 @@ pub(super) fn failed(
         retry_at,
         sent: failure.sent,
     }));
-    if !elidable.is_empty() {
-        draft.push(RecordBody::Compacted(Compacted { elided: elidable }));
+    if let Some(compacted) = compacted {
+        draft.push(RecordBody::Compacted(compacted));
     }
     if retry_at.is_none() {
         draft.keep_shown(task, &mut Shown::from([(item, failure.shown)]));
@@ -117,17 +116,4 @@ fn attempt(task: &Task, item: RecordId) -> Result<u32, Refusal> {
         Stage::Thinking { item: current, attempt, .. } if current == item => Ok(attempt),
         _ => Err(Refusal::Stale),
     }
-}
-
-/// The older half of the results that are not elided yet.
-fn oldest_results(task: &Task) -> Vec<CallId> {
-    let whole: Vec<CallId> = task
-        .entries()
-        .iter()
-        .flat_map(Entry::results)
-        .filter(|result| !result.elided)
-        .map(|result| result.call_id)
-        .collect();
-    let half = whole.len().div_ceil(2);
-    whole.into_iter().take(half).collect()
 }

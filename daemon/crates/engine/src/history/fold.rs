@@ -3,12 +3,12 @@
 use super::{
     Conversation, First, History,
     imported::append_imported,
-    transcript::{append, append_deferred, append_results, elide},
+    transcript::{append, append_deferred, append_results, compact},
 };
 use crate::{
     scratchpad,
     status::works,
-    task::{Call, CallStage, Last, Pass, Repeats, Stage, Task},
+    task::{Call, CallStage, Counted, Last, Pass, Repeats, Stage, Step, Task},
 };
 use abide_protocol::{
     CallId, TaskId, Timestamp,
@@ -120,6 +120,8 @@ impl History {
             RecordBody::Reply(r) => {
                 let reply = reply(task, at, r);
                 task.transcript.push(Entry::Reply(reply));
+                let (tokens, entries) = (r.reply.usage.tokens(), task.entries().len());
+                task.counted = if tokens > 0 { Counted { tokens, entries } } else { Counted::default() };
                 if task.calls().is_empty() {
                     append_deferred(task);
                 }
@@ -128,7 +130,7 @@ impl History {
                 model_failed(task, at, f);
                 append_deferred(task);
             }
-            RecordBody::Compacted(c) => elide(&mut task.transcript, &c.elided),
+            RecordBody::Compacted(c) => compact(task, c),
             RecordBody::CallFinished(f) => {
                 finish_call(task, f);
                 if let Stage::Calling(calls) = &task.stage
@@ -146,6 +148,7 @@ impl History {
             RecordBody::TaskEnded(_) => {
                 append_results(task);
                 apply_to_state(task, at, body);
+                task.steps = Vec::new();
                 if task.head.parent_id.is_some() {
                     task.transcript = Transcript::default();
                 }
@@ -191,7 +194,7 @@ pub(crate) const fn changes_hold(body: &RecordBody) -> bool {
 fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
     match body {
         RecordBody::ModelRequested(r) => {
-            task.step = r.step;
+            begin_step(task, r.step);
             task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase };
         }
         RecordBody::CallAssessed(p) => {
@@ -253,6 +256,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             task.paused = None;
             task.held = None;
         }
+        RecordBody::Update(update) => report(task, &update.text),
         RecordBody::ModeChosen(chosen) => task.mode = chosen.mode,
         RecordBody::Notice(n) => task.budget_alerted |= n.about == NoticeKind::BudgetNear,
         // Applied to the conversation or the transcript, or changing no state.
@@ -263,7 +267,6 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::TaskStarted(_)
         | RecordBody::UserMessage(_)
         | RecordBody::Nudge(_)
-        | RecordBody::Update(_)
         | RecordBody::Reply(_)
         | RecordBody::PartialReply(_)
         | RecordBody::RuleRemembered(_)
@@ -284,6 +287,12 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
     usage.model_calls = usage.model_calls.max(1);
     task.usage.add(&usage);
     task.was_reached = true;
+    match &r.control {
+        Some(ControlBlock::Observe(block)) if !block.observation.trim().is_empty() => {
+            report(task, &block.observation);
+        }
+        _ => report(task, &r.shown()),
+    }
     if let Some(phase) = r.phase {
         read_control(&mut task.pass, phase, r);
     }
@@ -327,9 +336,26 @@ fn read_control(pass: &mut Pass, phase: Phase, r: &record::ReplyRecord) {
     }
 }
 
+/// Begins this step, if it is a new one.
+fn begin_step(task: &mut Task, number: u32) -> bool {
+    let is_new = number > task.step;
+    if is_new {
+        task.step = number;
+        task.steps.push(Step { number, start: task.entries().len(), report: String::new() });
+    }
+    is_new
+}
+
+/// Keeps the agent's words as what its step comes to, unless they are blank.
+fn report(task: &mut Task, words: &str) {
+    let words = scratchpad::one_line(words);
+    if let Some(step) = task.steps.last_mut().filter(|_| !words.is_empty()) {
+        step.report = words;
+    }
+}
+
 fn begin_phase(task: &mut Task, at: Timestamp, began: &record::PhaseBegan) {
-    if began.step > task.step {
-        task.step = began.step;
+    if begin_step(task, began.step) {
         task.pass.reason = ReasonBlock::default();
         task.pass.results.clear();
     }

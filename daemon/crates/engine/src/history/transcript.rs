@@ -1,10 +1,15 @@
 //! A task's transcript, which is sent to its model: entries are appended, and results are elided when it grows too long.
 
-use crate::task::{Call, CallStage, Stage, Task};
+use crate::{
+    compaction::is_said_by_a_person,
+    task::{Call, CallStage, Counted, Stage, Task},
+};
 use abide_protocol::{
     CallId,
+    record::{Compacted, CompactedStep},
     transcript::{Entry, ResultEntry, Transcript},
 };
+use std::iter;
 
 /// Replaces the text of an elided result.
 const ELIDED: &str = "[This output was left out to fit the model's context.]";
@@ -30,7 +35,7 @@ pub(super) fn append_results(task: &mut Task) {
         let (read, native): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|call| call.is_read);
         task.transcript.extend(native.into_iter().map(|call| Entry::Result(result(call))));
         if !read.is_empty() {
-            task.transcript.push(Entry::Results(read.into_iter().map(named_result).collect()));
+            task.transcript.push(Entry::Results(read.into_iter().map(|call| result(call).named()).collect()));
         }
     }
     append_deferred(task);
@@ -52,14 +57,39 @@ fn result(call: &Call) -> ResultEntry {
     }
 }
 
-/// A result whose text names its tool: no call beside it does.
-fn named_result(call: &Call) -> ResultEntry {
-    let result = result(call);
-    ResultEntry { text: format!("Result of {}:\n{}", result.tool, result.text), ..result }
+/// Leaves out what the record names.
+pub(super) fn compact(task: &mut Task, compacted: &Compacted) {
+    elide(&mut task.transcript, &compacted.elided);
+    if !compacted.steps.is_empty() {
+        shorten(task, &compacted.steps);
+    }
+    task.counted = Counted::default();
+}
+
+/// Replaces whole steps by a line about each. The newest step stays: it has no end yet.
+fn shorten(task: &mut Task, shortened: &[CompactedStep]) {
+    let steps = &mut task.steps;
+    task.transcript.rewrite(|entries| {
+        for CompactedStep { step, text } in shortened {
+            let Some(place) = steps.iter().position(|known| known.number == *step) else { continue };
+            let (Some(start), Some(end)) =
+                (steps.get(place).map(|step| step.start), steps.get(place + 1).map(|next| next.start))
+            else {
+                continue;
+            };
+            let Some(whole) = entries.get(start..end) else { continue };
+            let said = whole.iter().filter(|entry| is_said_by_a_person(entry)).cloned();
+            let left: Vec<Entry> = iter::once(Entry::Note(text.clone())).chain(said).collect();
+            let moved = |place: usize| place - (end - start) + left.len();
+            steps.remove(place);
+            steps.iter_mut().skip(place).for_each(|later| later.start = moved(later.start));
+            entries.splice(start..end, left);
+        }
+    });
 }
 
 /// Replaces the text of these calls' results with [`ELIDED`].
-pub(super) fn elide(transcript: &mut Transcript, calls: &[CallId]) {
+fn elide(transcript: &mut Transcript, calls: &[CallId]) {
     transcript.rewrite(|entries| {
         for result in entries.iter_mut().flat_map(Entry::results_mut) {
             if calls.contains(&result.call_id) {

@@ -54,6 +54,11 @@ impl Rules for Roa {
         &[REQUEST_INPUT, SEND_UPDATE]
     }
 
+    fn shortens_steps_first(&self) -> bool {
+        // Each step ends with an observation, which says what came of it.
+        true
+    }
+
     fn templates(&self) -> BTreeMap<Phase, &'static str> {
         BTreeMap::from([
             (Phase::Reason, include_str!("../prompt/agent_reason_prompt.md")),

@@ -13,6 +13,7 @@ mod audit;
 mod calls;
 mod checkpoint;
 mod command;
+mod compaction;
 mod control;
 mod crash;
 mod driver;

@@ -216,7 +216,7 @@ fn a_failure_that_is_not_retryable_ends_the_task() {
 }
 
 #[test]
-fn a_context_overflow_elides_the_oldest_results_until_none_is_left() {
+fn a_context_overflow_elides_the_oldest_results_then_shortens_old_steps() {
     let mut w = World::started();
     for round in 0..3 {
         let call = w.reply("", &[read(&round.to_string())])[0];
@@ -238,7 +238,11 @@ fn a_context_overflow_elides_the_oldest_results_until_none_is_left() {
     w.restart();
     assert_eq!(whole(&w), [false; 3], "they stay elided");
     w.fail(ModelErrorKind::ContextOverflow, false, None);
-    assert_eq!(w.end(), Some(EndReason::Error));
+    assert!(w.is_thinking(), "asked again at once");
+    // The three newest steps stay whole: the second, the third, and the one that has just begun.
+    assert_eq!(w.transcript(), ["user", "note", "reply", "read:ok", "reply", "read:ok"]);
+    w.fail(ModelErrorKind::ContextOverflow, false, None);
+    assert_eq!(w.end(), Some(EndReason::Error), "nothing is left that could be left out");
 }
 
 /// A tool's output may equal the text of an elided result; it is elided like any other.

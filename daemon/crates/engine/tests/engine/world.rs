@@ -426,5 +426,6 @@ pub(crate) fn head() -> TaskStarted {
         prompts: BTreeMap::new(),
         persona: None,
         instructions: Vec::new(),
+        compact_at_tokens: 0,
     }
 }

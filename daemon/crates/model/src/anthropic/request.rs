@@ -56,9 +56,9 @@ struct Tail {}
 
 /// The request as JSON.
 pub(super) fn body(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
-    let entries = request.transcript.entries();
+    let entries = request.entries();
     let head = || head(model, request);
-    Written::body(model, request, head, |from| messages(model, entries, from), &Tail {})
+    Written::body(model, request, head, |from| messages(model, &entries, from), &Tail {})
 }
 
 fn head(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {

@@ -102,10 +102,10 @@ pub(super) fn body(
     by_openai: bool,
     schema: Option<&OutputSchema>,
 ) -> serde_json::Result<Vec<u8>> {
-    let entries = request.transcript.entries();
+    let entries = request.entries();
     let head = || head(model, request, by_openai);
     let tail = Tail { tool_choice: shape::tool_choice(request), response_format: schema.map(Into::into) };
-    Written::body(model, request, head, |from| messages(model, entries, from), &tail)
+    Written::body(model, request, head, |from| messages(model, &entries, from), &tail)
 }
 
 fn head(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {

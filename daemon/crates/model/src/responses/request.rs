@@ -87,7 +87,7 @@ impl<'a> From<&'a OutputSchema> for TextConfig<'a> {
 
 /// The request as JSON. `reasons`: the model may have reasoning, which is wanted in encrypted form.
 pub(super) fn body(model: &str, request: &ModelRequest, reasons: bool) -> serde_json::Result<Vec<u8>> {
-    let entries = request.transcript.entries();
+    let entries = request.entries();
     let head = || {
         let head = Head {
             model,
@@ -105,7 +105,7 @@ pub(super) fn body(model: &str, request: &ModelRequest, reasons: bool) -> serde_
         tool_choice: shape::tool_choice(request),
         text: request.shape.output_schema.as_deref().map(Into::into),
     };
-    Written::body(model, request, head, |from| items(model, entries, from), &tail)
+    Written::body(model, request, head, |from| items(model, &entries, from), &tail)
 }
 
 /// The items of the entries from this index on. No later entry changes one.

@@ -1,5 +1,5 @@
 use crate::{
-    ask::{ask, ask_once, config, data_event, models, request, stream},
+    ask::{ask, ask_once, config, data_event, models, request, request_with_tool, stream},
     server::{Answer, Server, Step},
 };
 use abide_model::{Api, ModelEvent};
@@ -84,8 +84,8 @@ async fn thinking_goes_back_verbatim_to_the_same_model_only() {
     let user = Entry::User("go".to_owned());
     let reply = Arc::new(ask(&models, request(vec![user.clone()])).await.reply());
     let entries = vec![user, Entry::Reply(reply), crate::ask::result(0, "toolu_1", true, "content")];
-    ask(&models, request(entries.clone())).await.reply();
-    let mut other = request(entries);
+    ask(&models, request_with_tool(entries.clone())).await.reply();
+    let mut other = request_with_tool(entries);
     other.model = "p/other".to_owned();
     ask(&models, other).await.reply();
 

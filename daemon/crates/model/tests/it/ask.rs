@@ -48,6 +48,11 @@ pub(crate) fn request(entries: Vec<Entry>) -> ModelRequest {
     }
 }
 
+/// A request that declares a tool, so that it may have calls.
+pub(crate) fn request_with_tool(entries: Vec<Entry>) -> ModelRequest {
+    ModelRequest { tools: Arc::new([tool("read")]), ..request(entries) }
+}
+
 pub(crate) fn hello() -> ModelRequest {
     request(vec![Entry::User("hello".to_owned())])
 }

@@ -136,3 +136,20 @@ async fn the_end_of_the_last_request_stays_marked() {
     assert_eq!(marked(&sent(Api::ANTHROPIC, after(Api::ANTHROPIC, 1)).await.json()), [0, 2]);
     assert_eq!(marked(&sent(Api::ANTHROPIC, after(Api::ANTHROPIC, 2)).await.json()), [2, 4]);
 }
+
+/// Many servers refuse calls and results in a request that declares no tool: a question after an agent's work, for example.
+#[tokio::test]
+async fn without_tools_no_call_is_sent() {
+    for api in [Api::OPENAI_CHAT, Api::OPENAI_RESPONSES, Api::ANTHROPIC] {
+        let seen = sent(api, ModelRequest { tools: Arc::new([]), ..after(api, 3) }).await;
+        let body = seen.text();
+        for of_tools in ["tool_use", "tool_result", "tool_calls", "\"tool\"", "tool_call_id", "function_call"]
+        {
+            assert!(!body.contains(of_tools), "{of_tools} in {body}");
+        }
+        for step in 1..=3 {
+            assert!(body.contains(&format!("step {step}")), "the reply's text stays: {body}");
+        }
+        assert_eq!(body.matches(r"Result of read:\nok").count(), 3, "the results stay as texts: {body}");
+    }
+}

@@ -1,5 +1,7 @@
 use crate::{
-    ask::{ask, ask_once, bytes, config, data_event, hello, models, request, result, stream},
+    ask::{
+        ask, ask_once, bytes, config, data_event, hello, models, request, request_with_tool, result, stream,
+    },
     server::{Answer, Server, Step},
 };
 use abide_model::{Api, ModelEvent};
@@ -157,8 +159,8 @@ async fn items_go_back_verbatim_to_the_same_model_only() {
     let user = Entry::User("go".to_owned());
     let reply = Arc::new(ask(&models, request(vec![user.clone()])).await.reply());
     let entries = vec![user, Entry::Reply(reply), result(0, "call_1", true, "content")];
-    ask(&models, request(entries.clone())).await.reply();
-    let mut other = request(entries);
+    ask(&models, request_with_tool(entries.clone())).await.reply();
+    let mut other = request_with_tool(entries);
     other.model = "p/other".to_owned();
     ask(&models, other).await.reply();
 
@@ -298,7 +300,7 @@ async fn some_reasoning_does_not_go_back() {
         let models = models(config(API, server.url()));
         let reply = Arc::new(ask(&models, hello()).await.reply());
         let entries = vec![Entry::User("a".to_owned()), Entry::Reply(reply), Entry::Note("z".to_owned())];
-        ask(&models, request(entries)).await.reply();
+        ask(&models, request_with_tool(entries)).await.reply();
         let text = server.seen()[1].text().to_owned();
         let from = text.find(r#""text":"a"}]}"#).unwrap() + r#""text":"a"}]}"#.len();
         let to = text.rfind(r#",{"type":"message","role":"user""#).unwrap();
@@ -347,7 +349,7 @@ async fn a_call_goes_back_in_a_form_that_every_server_accepts() {
     }
     entries.push(Entry::Reply(Arc::new(reply)));
     entries.extend(results);
-    ask(&models, request(entries)).await.reply();
+    ask(&models, request_with_tool(entries)).await.reply();
     let item = |id: &str, name: &str| {
         format!(
             r#"{{"id":"fc","call_id":"{id}","type":"function_call","name":"{name}","arguments":"{{}}","z":1.0}}"#
@@ -446,12 +448,16 @@ async fn reasoning_that_the_provider_cannot_read_any_more_is_left_out() {
     let user = Entry::User("go".to_owned());
     let reply = Arc::new(ask(&models, request(vec![user.clone()])).await.reply());
     let entries = vec![user, Entry::Reply(reply), result(0, "call_1", true, "content")];
-    assert_eq!(ask(&models, request(entries.clone())).await.reply().text(), "I look.");
+    assert_eq!(ask(&models, request_with_tool(entries.clone())).await.reply().text(), "I look.");
     let seen = server.seen();
     assert!(seen[1].text().contains(REASONING) && !seen[2].text().contains("gAAA"), "{}", seen[2].text());
     for kept in ["I look.", r#"{"type":"function_call","call_id":"call_1""#, r#""output":"content""#] {
         assert!(seen[2].text().contains(kept), "{kept}: {}", seen[2].text());
     }
-    assert_eq!(ask(&models, request(entries)).await.error().kind, Kind::BadRequest, "once for each attempt");
+    assert_eq!(
+        ask(&models, request_with_tool(entries)).await.error().kind,
+        Kind::BadRequest,
+        "once for each attempt"
+    );
     assert_eq!(server.seen().len(), 5);
 }

@@ -132,6 +132,7 @@ fn head() -> TaskStarted {
         prompts: std::collections::BTreeMap::new(),
         persona: None,
         instructions: Vec::new(),
+        compact_at_tokens: 0,
     }
 }
 

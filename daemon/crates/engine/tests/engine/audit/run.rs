@@ -10,7 +10,7 @@ use abide_protocol::{
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{EffectClass, Entry},
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The most pure calls that run in parallel.
 const SIDE_BY_SIDE: usize = 8;
@@ -24,6 +24,8 @@ pub(super) struct Run {
     gates: HashMap<QuestionId, QuestionKind>,
     /// The number of replies in its transcript, those to earlier roots included.
     replies: usize,
+    /// Of those, the replies to its own steps.
+    step_replies: BTreeMap<u32, usize>,
     phases: Phases,
     /// It has begun a model call.
     has_asked: bool,
@@ -128,6 +130,7 @@ impl Run {
                 self.phases.replied(r);
                 self.calls = r.calls().map(Seen::new).collect();
                 self.replies += 1;
+                *self.step_replies.entry(r.step).or_default() += 1;
             }
             RecordBody::PhaseBegan(began) => {
                 self.nothing_holds_it();
@@ -136,6 +139,14 @@ impl Run {
             RecordBody::Imported(imported) => {
                 assert!(!self.has_asked, "an earlier conversation comes before the first request");
                 self.replies += usize::from(matches!(imported, Imported::Assistant(_)));
+            }
+            RecordBody::Compacted(compacted) => {
+                for shortened in &compacted.steps {
+                    let newer = self.step_replies.range(shortened.step + 1..).count();
+                    assert!(newer >= 2, "the newest steps stay whole");
+                    let replies = self.step_replies.remove(&shortened.step);
+                    self.replies -= replies.expect("a step is shortened once");
+                }
             }
             RecordBody::ModeChosen(chosen) => self.phases.chosen(chosen.mode),
             RecordBody::CallAssessed(p) => self.call(p.call_id).assess(p),

@@ -8,7 +8,7 @@ use super::{
 use abide_engine::{Checkpoint, History, Projection, Tail, project};
 use abide_protocol::{
     RecordId, TaskId,
-    record::{ClientMessage, NewRecord, RecordBody},
+    record::{ClientMessage, ModelErrorKind, NewRecord, RecordBody},
     task::Mode,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,6 +224,7 @@ impl Life {
                 self.audit.append(&records, &self.disk.published, whole);
                 self.check_starts(&records);
                 records.iter().for_each(|record| self.cover_record(record));
+                self.cover_compactions(&records);
             }
             Err(e) => self.cover(&format!("{e:?}")),
         }
@@ -248,6 +249,23 @@ impl Life {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn cover_compactions(&mut self, records: &[NewRecord]) {
+        let is_overflow = |body: &RecordBody| matches!(body, RecordBody::ModelFailed(f) if f.kind == ModelErrorKind::ContextOverflow);
+        for record in records {
+            let RecordBody::Compacted(compacted) = &record.body else { continue };
+            let overflow =
+                records.iter().any(|other| other.task_id == record.task_id && is_overflow(&other.body));
+            let when = if overflow { "after an overflow" } else { "before a step" };
+            let mode = record.task_id.and_then(|id| self.disk.published.task(id)).map(|task| task.mode);
+            match mode {
+                Some(mode) if !compacted.steps.is_empty() => {
+                    self.cover(&format!("steps shortened {when}: {mode:?}"));
+                }
+                _ => self.cover(&format!("outputs left out {when}")),
+            }
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Nature {
     /// No faults: every task must end.
     pub(super) calm: bool,
     pub(super) strict_limits: bool,
+    /// From this many tokens of context on, tasks leave out what is old; 0: only after an overflow.
+    pub(super) compact_at_tokens: u64,
     /// The longest duration of a model call or tool call, in ms.
     pub(super) pace: u64,
 }
@@ -48,6 +50,7 @@ impl Nature {
             stubborn: one_of(&[0, 0, 0, 1]) == 1,
             calm: false,
             strict_limits: one_of(&[0, 0, 1]) == 1,
+            compact_at_tokens: one_of(&[0, 30, 60]),
             pace: one_of(&[30, 300, 3000]),
         }
     }
@@ -67,6 +70,7 @@ impl Nature {
             stubborn: false,
             calm: true,
             strict_limits: false,
+            compact_at_tokens: 0,
             pace: 300,
         }
     }

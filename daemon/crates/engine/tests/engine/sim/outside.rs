@@ -408,6 +408,31 @@ impl Life {
     }
 }
 
+/// The entry is the one that was sent before, with its outputs or without.
+fn is_kept(was: &Entry, is: &Entry) -> bool {
+    let elided = was.results().len() == is.results().len()
+        && !is.results().is_empty()
+        && was.results().iter().zip(is.results()).all(|(was, is)| {
+            was == is
+                || was.call_id == is.call_id
+                    && was.provider_id == is.provider_id
+                    && was.ok == is.ok
+                    && is.text == ELIDED
+        });
+    was == is || elided
+}
+
+/// What is left of a step in a transcript.
+fn is_step_line(entry: &Entry) -> bool {
+    let Entry::Note(text) = entry else { return false };
+    let number = text.strip_prefix("Step ").and_then(|rest| rest.split_once(": "));
+    number.is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+}
+
+const fn said(entry: &Entry) -> bool {
+    matches!(entry, Entry::User(_))
+}
+
 impl Outside {
     /// Whether the job may still act or show output.
     pub(super) fn is_alive(&self, job: u64) -> bool {
@@ -424,7 +449,7 @@ impl Outside {
         *self = Self { last: self.last, ..Self::default() };
     }
 
-    /// Checks that each request extends the one before; only outputs may be elided.
+    /// Checks that each request extends the one before; only outputs may be elided, and old steps be replaced by lines.
     fn check_extends_previous(&self, task: &Task, entries: &[Entry]) {
         let own = transcript_of(task);
         if own.is_some() {
@@ -432,23 +457,30 @@ impl Outside {
             assert_eq!(entries.first(), Some(&prompt), "a sub-task's transcript begins with its own prompt");
         }
         let Some((before_task, before)) = self.sent.get(&own) else { return };
-        assert!(entries.len() >= before.len(), "a request is shorter than the one before");
+        let same = before.iter().zip(entries).take_while(|(was, is)| is_kept(was, is)).count();
+        let (before, entries) = (&before[same..], &entries[same..]);
+        let lines = entries.iter().take_while(|entry| is_step_line(entry) || said(entry)).count();
+        let (lines, rest) = entries.split_at(if before.is_empty() { 0 } else { lines });
+        let extends = |whole: &[Entry]| {
+            rest.len() >= whole.len() && whole.iter().zip(rest).all(|(was, is)| is_kept(was, is))
+        };
+        let shortened = (0..=before.len()).find(|steps| extends(&before[*steps..]));
+        let shortened =
+            shortened.unwrap_or_else(|| panic!("sent entries changed: {before:?} became {entries:?}"));
+        let words =
+            |entries: &[Entry]| entries.iter().filter(|entry| said(entry)).cloned().collect::<Vec<_>>();
+        assert_eq!(words(&before[..shortened]), words(lines), "a person's words are never left out");
+        assert_eq!(
+            shortened > 0,
+            lines.iter().any(is_step_line),
+            "old steps are replaced by lines about them"
+        );
+        let whole = rest.iter().filter(|entry| matches!(entry, Entry::Reply(_))).count();
+        assert!(shortened == 0 || whole >= 2, "the newest steps stay whole");
         assert!(
-            *before_task == task.id || entries.len() > before.len(),
+            *before_task == task.id || rest.len() > before.len() - shortened,
             "a root task adds its prompt to the transcript"
         );
-        for (was, is) in before.iter().zip(entries) {
-            let elided = was.results().len() == is.results().len()
-                && !is.results().is_empty()
-                && was.results().iter().zip(is.results()).all(|(was, is)| {
-                    was == is
-                        || was.call_id == is.call_id
-                            && was.provider_id == is.provider_id
-                            && was.ok == is.ok
-                            && is.text == ELIDED
-                });
-            assert!(was == is || elided, "a sent entry changed: {was:?} became {is:?}");
-        }
     }
 
     /// Checks that a result agrees with what the tool did.
@@ -493,9 +525,23 @@ impl Outside {
                 answered.insert(result.call_id);
             }
         }
-        // A sub-task's transcript is dropped at its end, so its results are looked up in the records.
+        // A sub-task's transcript is dropped at its end, and shortened steps have no results in it: those are looked up in the records.
+        let is_shortened = |task: TaskId| {
+            disk.records.iter().any(|record| {
+                record.task_id == Some(task)
+                    && matches!(&record.body, RecordBody::Compacted(compacted) if !compacted.steps.is_empty())
+            })
+        };
+        let left_out: BTreeSet<TaskId> = disk
+            .records
+            .iter()
+            .filter_map(|record| record.task_id)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .filter(|task| disk.is_sub_task(*task) || is_shortened(*task))
+            .collect();
         answered.extend(disk.records.iter().filter_map(|record| match &record.body {
-            RecordBody::CallFinished(f) if record.task_id.is_some_and(|id| disk.is_sub_task(id)) => {
+            RecordBody::CallFinished(f) if record.task_id.is_some_and(|id| left_out.contains(&id)) => {
                 Some(f.call_id)
             }
             _ => None,

@@ -242,7 +242,8 @@ impl Life {
         use RestartPolicy as R;
         let restart = self.pick(&[R::Resume, R::Resume, R::Resume, R::Ask, R::Pause]);
         let tools = if self.one_in(3) { Vec::new() } else { vec![tool()] };
-        TaskStarted { mode, limits, restart, tools, prompts: prompts(mode), ..head() }
+        let compact_at_tokens = self.nature.compact_at_tokens;
+        TaskStarted { mode, limits, restart, tools, prompts: prompts(mode), compact_at_tokens, ..head() }
     }
 
     /// An earlier conversation that a task is started with, or none.

@@ -1,0 +1,122 @@
+//! What is left out of a transcript that has grown too long. (After an overflow: see `retries`.)
+
+use crate::{
+    plan::{Plan, read, update},
+    world::{World, prompts, tool},
+};
+use abide_engine::Input;
+use abide_protocol::{
+    record::{Compacted, RecordBody},
+    task::Mode,
+    transcript::Entry,
+};
+
+/// Above the limit of [`started`].
+const MANY: u64 = 1_000;
+
+fn started(mode: Mode) -> World {
+    let mut world = World::started_with(|head| {
+        (head.mode, head.prompts, head.tools) = (mode, prompts(mode), vec![tool()]);
+        head.compact_at_tokens = MANY;
+    });
+    world.tokens = MANY;
+    world
+}
+
+/// A step of an agent: a reply with these calls, of which each `read` has a long output.
+fn step(w: &mut World, text: &str, calls: &[Plan]) {
+    for call in w.reply(text, calls) {
+        let Some((_, attempt)) = w.running().into_iter().find(|(running, _)| *running == call) else {
+            continue;
+        };
+        let mut finished = w.finished(call, attempt, true);
+        if let Input::CallFinished { result, .. } = &mut finished {
+            result.message = "a long output ".repeat(20);
+        }
+        w.input(finished);
+    }
+}
+
+fn compactions(w: &World) -> Vec<&Compacted> {
+    w.records
+        .iter()
+        .filter_map(|r| if let RecordBody::Compacted(compacted) = &r.body { Some(compacted) } else { None })
+        .collect()
+}
+
+/// The texts of the transcript's notes.
+fn notes(w: &World) -> Vec<&str> {
+    let notes = w.task().entries().iter();
+    notes.filter_map(|entry| if let Entry::Note(text) = entry { Some(text.as_str()) } else { None }).collect()
+}
+
+#[test]
+fn an_agent_leaves_out_old_outputs_first_then_shortens_old_steps() {
+    let mut w = started(Mode::Agent);
+    for round in 1..=3 {
+        step(&mut w, &format!("I read {round}."), &[read(&round.to_string())]);
+        assert!(compactions(&w).is_empty(), "the three newest steps stay whole");
+    }
+    step(&mut w, "", &[read("4"), update("Four files are read.")]);
+    let of_outputs = compactions(&w);
+    assert_eq!((of_outputs.len(), of_outputs[0].elided.len(), of_outputs[0].steps.len()), (1, 1, 0));
+    // What is left of the first step is short: shortening it would not free enough.
+    w.tokens = 0;
+    step(&mut w, "", &[read("5")]);
+    assert_eq!(compactions(&w).len(), 1, "below the limit nothing is left out");
+    w.tokens = MANY;
+    for round in 6.. {
+        step(&mut w, "", &[read(&round.to_string())]);
+        if compactions(&w).iter().any(|compacted| !compacted.steps.is_empty()) {
+            break;
+        }
+        assert!(round < 30, "old steps are shortened at last");
+    }
+    let lines = notes(&w);
+    assert_eq!(lines[..2], ["Step 1: I read 1.", "Step 2: I read 2."]);
+    assert_eq!(lines[3..5], ["Step 4: Four files are read.", "Step 5: called read."]);
+    let replies = w.transcript().iter().filter(|entry| *entry == "reply").count();
+    assert_eq!(replies, 3, "the newest steps are whole");
+    assert_eq!(w.transcript()[0], "user");
+    w.restart();
+}
+
+#[test]
+fn roa_shortens_old_steps_to_their_observations() {
+    let mut w = started(Mode::Roa);
+    for round in 1..=4 {
+        w.reply(r#"{"plan": "Read on.", "finish": false}"#, &[]);
+        step(&mut w, "", &[read(&round.to_string())]);
+        w.reply(&format!(r#"{{"observation": "File {round} is fine.", "should_continue": true}}"#), &[]);
+    }
+    let compacted = compactions(&w);
+    assert_eq!((compacted.len(), compacted[0].elided.len(), compacted[0].steps.len()), (1, 0, 1));
+    let whole = ["note", "reply", "note", "reply", "read:ok", "note", "reply"];
+    let expected: Vec<&str> = ["user", "note"].into_iter().chain(whole.repeat(3)).chain(["note"]).collect();
+    assert_eq!(w.transcript(), expected);
+    assert_eq!(notes(&w)[0], "Step 1: File 1 is fine.");
+    w.restart();
+}
+
+#[test]
+fn without_a_limit_nothing_is_left_out() {
+    let mut w = World::started();
+    w.tokens = u64::from(u32::MAX);
+    for round in 0..9 {
+        step(&mut w, "", &[read(&round.to_string())]);
+    }
+    assert!(compactions(&w).is_empty());
+}
+
+/// What the next request adds to the newest count is estimated from its text.
+#[test]
+fn outputs_since_the_newest_reply_count() {
+    let mut w = World::started_with(|head| head.compact_at_tokens = 300);
+    for round in 0..4 {
+        step(&mut w, "", &[read(&round.to_string())]);
+    }
+    // Four outputs of 280 bytes each.
+    assert!(compactions(&w).is_empty(), "280 tokens");
+    step(&mut w, "", &[read("4")]);
+    assert_eq!(compactions(&w).len(), 1, "350 tokens");
+}
