@@ -7,6 +7,7 @@ use abide_protocol::{
     notification::{DeltaItem, DeltaKind},
     transcript::ToolResult,
 };
+use abide_tools::NoSubTasks;
 use tokio_util::sync::CancellationToken;
 
 /// Prepares a call while the record of its start is being committed, and runs it after the commit.
@@ -30,7 +31,8 @@ pub(super) async fn run(
     pass(Point::ToolStart);
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Call(call), attempt);
     let output = coalescer.clone();
-    let work = prepared.run(cancel.clone(), Box::new(move |text| output.push(DeltaKind::Output, text)));
+    let show = Box::new(move |text: &str| output.push(DeltaKind::Output, text));
+    let work = prepared.run(cancel.clone(), show, &NoSubTasks);
     let finished = coalescer.drive(gate, work).await?;
     pass(Point::ToolFinished);
     if cancel.is_cancelled() {

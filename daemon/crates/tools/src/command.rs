@@ -1,11 +1,13 @@
 //! A command under its helper, on the daemon's side: starts it, reads its output, ends it in time.
 
 mod fork_server;
+mod line;
 mod live;
 mod output;
 mod program;
 mod spool;
 mod start;
+mod time_limit;
 
 pub(crate) use fork_server::ForkServer;
 pub(crate) use live::Live;
@@ -16,15 +18,18 @@ pub(crate) use start::{Link, Start, Waiting};
 use crate::{
     helper::{CommandEnd, Report, STOP},
     process::{self, Identity},
+    sub_tasks::SubTasks,
     text::Capture,
 };
+use line::Line;
 use output::Output;
 use spool::Spool;
 use std::time::Duration;
+use time_limit::TimeLimit;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines, Take},
     net::unix::OwnedReadHalf,
-    time::{Instant, sleep_until, timeout},
+    time::timeout,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -46,6 +51,10 @@ pub(crate) struct Ended {
     pub(crate) left_behind: usize,
     /// Processes that could not be killed.
     pub(crate) survivors: usize,
+    /// The handles of the sub-tasks that it has started.
+    pub(crate) forked: Vec<String>,
+    /// Why its line was closed, if that was its fault.
+    pub(crate) line_fault: Option<&'static str>,
 }
 
 pub(crate) enum How {
@@ -66,40 +75,52 @@ enum Stop {
     Cancelled,
 }
 
-/// Reads a command's output and report until no process of it runs any more.
+/// Reads a command's output and report, and serves its line, until no process of it runs any more. While it waits for a sub-task
+/// its time stands still.
 pub(crate) async fn follow(
     link: Link,
-    deadline: Duration,
+    limit: Duration,
     cancel: &CancellationToken,
+    sub_tasks: &dyn SubTasks,
     mut show: Box<dyn FnMut(&str) + Send>,
 ) -> Ended {
-    let Link { stdout, stderr, connection, mut spool, call, identity, live } = link;
+    let Link { stdout, stderr, line, connection, mut spool, call, identity, live } = link;
     let (read, mut write) = connection.into_split();
     let mut reports = BufReader::new(read.take(MAX_REPORT)).lines();
     let mut stdout = Output::new(Some(stdout));
     let mut stderr = Output::new(Some(stderr));
-    let mut until = Instant::now() + deadline;
+    let mut line = Line::new(line, sub_tasks);
+    let mut time = TimeLimit::of(limit);
     let mut stop = None;
     let report = loop {
-        tokio::select! {
-            Some(piece) = stdout.next() => keep(&piece, &mut show, &mut spool),
-            Some(piece) = stderr.next() => keep(&piece, &mut show, &mut spool),
+        let end = tokio::select! {
+            Some(piece) = stdout.next() => {
+                keep(&piece, &mut show, &mut spool);
+                None
+            }
+            Some(piece) = stderr.next() => {
+                keep(&piece, &mut show, &mut spool);
+                None
+            }
             report = read_report(&mut reports) => break report,
-            () = cancel.cancelled(), if stop.is_none() => {
-                stop = Some(Stop::Cancelled);
-                until = Instant::now() + PATIENCE;
-                let _ = write.write_all(&[STOP]).await;
+            () = line.next() => {
+                time.stand_still(line.is_waiting());
+                None
             }
-            () = sleep_until(until) => {
-                if stop.is_some() {
-                    break None;
-                }
-                stop = Some(Stop::TimedOut);
-                until = Instant::now() + PATIENCE;
-                let _ = write.write_all(&[STOP]).await;
-            }
+            () = cancel.cancelled(), if stop.is_none() => Some(Stop::Cancelled),
+            () = time.over() => match stop {
+                None => Some(Stop::TimedOut),
+                Some(_) => break None,
+            },
+        };
+        if end.is_some() {
+            stop = end;
+            line.close();
+            time = TimeLimit::of(PATIENCE);
+            let _ = write.write_all(&[STOP]).await;
         }
     };
+    line.close();
     let lost = report.is_none();
     let report = match report {
         Some(report) => report,
@@ -131,7 +152,15 @@ pub(crate) async fn follow(
         (None, false, CommandEnd::NotStarted(why)) => How::NotStarted(why),
     };
     let (stdout, stderr) = (stdout.captured, stderr.captured);
-    Ended { how, stdout, stderr, left_behind: report.ended, survivors: report.survivors }
+    Ended {
+        how,
+        stdout,
+        stderr,
+        left_behind: report.ended,
+        survivors: report.survivors,
+        forked: line.handles(),
+        line_fault: line.fault(),
+    }
 }
 
 fn keep(piece: &str, show: &mut Box<dyn FnMut(&str) + Send>, spool: &mut Spool) {

@@ -8,6 +8,7 @@
 //!   whole or not at all.
 //! * Processes: each command runs under a [`helper`] that holds a connection to the daemon. When that closes, or the call is
 //!   stopped, or the command ends, everything that it started is killed.
+//! * Sub-tasks: Python code has a line to the daemon, on which it asks for them. The daemon carries that out ([`SubTasks`]).
 //! * Nothing here panics or fails as a whole: a call that may not run is denied, an error is a result, both in words for a model.
 //!
 //! Absent on purpose: the database, the wall clock, any knowledge of tasks. There is no sandbox yet; `Sandbox` is its place.
@@ -27,6 +28,7 @@ mod inspect;
 mod process;
 mod run;
 mod sandbox;
+mod sub_tasks;
 mod text;
 mod tool;
 mod tools;
@@ -35,6 +37,7 @@ mod workspace;
 pub use abide_protocol::record::EditState;
 pub use error::Error;
 pub use run::Prepared;
+pub use sub_tasks::{Answer, NoSubTasks, SubTasks};
 pub use tools::{Finished, Inspection, Options, Run, Scope, Tools, missing};
 
 use sandbox::Sandbox;

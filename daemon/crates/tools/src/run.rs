@@ -4,7 +4,7 @@ mod command;
 mod look;
 
 use crate::{
-    Finished, Run,
+    Finished, Run, SubTasks,
     assess::parse,
     command::{ForkServer, Live, Waiting},
     tool::{CallError, Change, Command, Look, Proposal, Registry, Work},
@@ -45,13 +45,13 @@ impl Prepared {
     /// Runs the call to its end. Every failure is a result.
     ///
     /// `output` gets what a command prints, as it comes. Of a cancelled command all processes are killed before this returns; if
-    /// the future is dropped, the helper kills them.
-    pub async fn run(self, cancel: CancellationToken, output: Show) -> Finished {
+    /// the future is dropped, the helper kills them. Code starts sub-tasks with `sub_tasks`.
+    pub async fn run(self, cancel: CancellationToken, output: Show, sub_tasks: &dyn SubTasks) -> Finished {
         let began = Instant::now();
         let Self { runner, run, ready } = self;
         let (outcome, result) = match ready {
             Ok(Ready::Command(command, waiting)) => {
-                runner.command(command, run, *waiting, &cancel, output).await
+                runner.command(command, run, *waiting, &cancel, output, sub_tasks).await
             }
             Ok(_) if cancel.is_cancelled() => cancelled(),
             Ok(Ready::Look(look)) => runner.look(look, run, &cancel).await,

@@ -11,7 +11,10 @@ use abide_fail_point::{Point, pass};
 use std::{
     collections::BTreeMap,
     io,
-    os::fd::{AsFd as _, OwnedFd},
+    os::{
+        fd::{AsFd as _, OwnedFd},
+        unix::net,
+    },
     time::Duration,
 };
 use tokio::{
@@ -31,6 +34,8 @@ pub(crate) struct Start {
     /// The working directory, open.
     pub(crate) directory: OwnedFd,
     pub(crate) environment: BTreeMap<String, String>,
+    /// Its stdin is a line to the daemon; otherwise it is empty.
+    pub(crate) has_line: bool,
     /// The call's id.
     pub(crate) call: String,
     pub(crate) files: SpoolFiles,
@@ -43,6 +48,8 @@ pub(crate) struct Waiting {
     fittings: Fittings,
     stdout: Receiver,
     stderr: Receiver,
+    /// The daemon's end of the line.
+    line: Option<UnixStream>,
     connection: UnixStream,
     files: SpoolFiles,
     call: String,
@@ -55,6 +62,8 @@ pub(crate) struct Waiting {
 pub(crate) struct Link {
     pub(super) stdout: Receiver,
     pub(super) stderr: Receiver,
+    /// The daemon's end of the command's stdin, if that is a line.
+    pub(super) line: Option<UnixStream>,
     /// Closing it ends the command.
     pub(super) connection: UnixStream,
     pub(super) spool: Spool,
@@ -71,6 +80,7 @@ impl Start {
     pub(crate) fn prepare(self, server: &ForkServer, live: &Live) -> io::Result<Waiting> {
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
+        let (line, stdin) = if self.has_line { Some(line()?) } else { None }.unzip();
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
         let message = Order { command: self.command, environment }.message()?;
@@ -86,9 +96,10 @@ impl Start {
         connection.set_nonblocking(true)?;
         let waiting = Waiting {
             message,
-            fittings: Fittings { directory: self.directory, stdout: out.into(), stderr: err.into() },
+            fittings: Fittings { directory: self.directory, stdin, stdout: out.into(), stderr: err.into() },
             stdout,
             stderr,
+            line,
             connection: UnixStream::from_std(connection)?,
             files: self.files,
             call: self.call,
@@ -112,9 +123,9 @@ impl Waiting {
     pub(crate) async fn begin(mut self, cancel: &CancellationToken) -> io::Result<Link> {
         timeout(HANDOVER, self.hand_over()).await??;
         pass(Point::CommandOrdered);
-        let Self { stdout, stderr, connection, files, call, identity, live, .. } = self;
+        let Self { stdout, stderr, line, connection, files, call, identity, live, .. } = self;
         let spool = Spool::new(&files, cancel.clone());
-        Ok(Link { stdout, stderr, connection, spool, call, identity, live })
+        Ok(Link { stdout, stderr, line, connection, spool, call, identity, live })
     }
 
     async fn hand_over(&mut self) -> io::Result<()> {
@@ -130,4 +141,11 @@ impl Waiting {
         drop(connection);
         files.remove();
     }
+}
+
+/// The two ends of a line: the daemon's, and a command's stdin.
+fn line() -> io::Result<(UnixStream, OwnedFd)> {
+    let (ours, theirs) = net::UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    Ok((UnixStream::from_std(ours)?, theirs.into()))
 }

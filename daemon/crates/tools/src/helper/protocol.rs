@@ -25,7 +25,7 @@ use std::{
 const MAX_ORDER: usize = 4 << 20;
 
 /// The most descriptors in a message.
-const DESCRIPTORS: usize = 3;
+const DESCRIPTORS: usize = 4;
 
 /// From the daemon, at any time after the order: end the command. Its processes get time to clean up.
 pub(crate) const STOP: u8 = b's';
@@ -47,10 +47,12 @@ pub(super) struct Program {
     arguments: usize,
 }
 
-/// The descriptors sent with an order: the command's directory and its output pipes.
+/// The descriptors sent with an order: the command's directory, its output pipes, and its stdin.
 #[derive(Debug)]
 pub(crate) struct Fittings {
     pub(crate) directory: OwnedFd,
+    /// If absent, its stdin is the helper's: empty.
+    pub(crate) stdin: Option<OwnedFd>,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
 }
@@ -91,7 +93,8 @@ pub(crate) fn forked_helper(mut server: &UnixStream) -> io::Result<i32> {
 
 /// The server's side: the connection for the requested helper; `None` when the daemon has closed its end.
 pub(super) fn asked_for_helper(daemon: &UnixStream) -> io::Result<Option<UnixStream>> {
-    let Some([connection]) = receive(daemon, &mut [0])? else { return Ok(None) };
+    let Some(received) = receive(daemon, &mut [0])? else { return Ok(None) };
+    let [connection] = <[OwnedFd; 1]>::try_from(received).map_err(|_| wrong_message())?;
     Ok(Some(connection.into()))
 }
 
@@ -127,8 +130,10 @@ impl Fittings {
     /// Sends the descriptors with the first bytes of an order; returns how many bytes were sent. The caller sends the rest: a
     /// helper that does not get the whole order runs nothing.
     pub(crate) fn send(&self, helper: BorrowedFd<'_>, message: &[u8]) -> io::Result<usize> {
-        let Self { directory, stdout, stderr } = self;
-        send(helper, message, &[directory.as_fd(), stdout.as_fd(), stderr.as_fd()])
+        let Self { directory, stdin, stdout, stderr } = self;
+        let descriptors: Vec<_> =
+            [directory, stdout, stderr].into_iter().chain(stdin).map(OwnedFd::as_fd).collect();
+        send(helper, message, &descriptors)
     }
 }
 
@@ -140,16 +145,23 @@ impl Program {
     /// The helper's side: receives an order; `None` when the daemon has closed its end.
     pub(super) fn receive(mut daemon: &UnixStream) -> io::Result<Option<(Self, Fittings)>> {
         let mut numbers = [0; 8];
-        let Some([directory, stdout, stderr]) = receive(daemon, &mut numbers)? else { return Ok(None) };
+        let Some(received) = receive(daemon, &mut numbers)? else { return Ok(None) };
+        let mut received = received.into_iter();
+        let (Some(directory), Some(stdout), Some(stderr)) =
+            (received.next(), received.next(), received.next())
+        else {
+            return Err(wrong_message());
+        };
+        let stdin = received.next();
         let [a, b, c, d, arguments @ ..] = numbers;
         let length = u32::from_ne_bytes([a, b, c, d]) as usize;
         if length > MAX_ORDER {
-            return Err(io::Error::from(io::ErrorKind::InvalidData));
+            return Err(wrong_message());
         }
         let mut strings = vec![0; length];
         daemon.read_exact(&mut strings)?;
         let arguments = u32::from_ne_bytes(arguments) as usize;
-        Ok(Some((Self { strings, arguments }, Fittings { directory, stdout, stderr })))
+        Ok(Some((Self { strings, arguments }, Fittings { directory, stdin, stdout, stderr })))
     }
 
     /// Arguments (the program first) and environment, as `execve` takes them.
@@ -184,7 +196,7 @@ fn send(to: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io:
 }
 
 /// Fills `bytes` and takes the descriptors that come with them; `None` at the end.
-fn receive<const COUNT: usize>(from: &UnixStream, bytes: &mut [u8]) -> io::Result<Option<[OwnedFd; COUNT]>> {
+fn receive(from: &UnixStream, bytes: &mut [u8]) -> io::Result<Option<Vec<OwnedFd>>> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::WAITALL;
@@ -195,14 +207,15 @@ fn receive<const COUNT: usize>(from: &UnixStream, bytes: &mut [u8]) -> io::Resul
         Ok(_) | Err(Errno::CONNRESET) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let mut descriptors = Vec::with_capacity(COUNT);
+    let mut descriptors = Vec::with_capacity(DESCRIPTORS);
     for message in beside.drain() {
         if let RecvAncillaryMessage::ScmRights(more) = message {
             descriptors.extend(more);
         }
     }
-    match <[OwnedFd; COUNT]>::try_from(descriptors) {
-        Ok(descriptors) if received.bytes == wanted => Ok(Some(descriptors)),
-        _ => Err(io::Error::from(io::ErrorKind::InvalidData)),
-    }
+    if received.bytes == wanted { Ok(Some(descriptors)) } else { Err(wrong_message()) }
+}
+
+fn wrong_message() -> io::Error {
+    io::Error::from(io::ErrorKind::InvalidData)
 }

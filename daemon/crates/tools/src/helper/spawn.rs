@@ -7,7 +7,7 @@ use super::{
 };
 use rustix::{
     process::{Pid, WaitOptions, fchdir, getpid, waitpid},
-    stdio::{dup2_stderr, dup2_stdout},
+    stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
 };
 use std::{
     ffi::{c_char, c_int, c_void},
@@ -29,7 +29,7 @@ struct Child<'a> {
     failed: AtomicI32,
 }
 
-/// Starts the command in its directory, with its output pipes.
+/// Starts the command in its directory, with its output pipes and its stdin.
 pub(super) fn spawn(program: &Program, fittings: &Fittings) -> io::Result<Pid> {
     let [arguments, environment] = program.lists();
     let [first, _, ..] = arguments[..] else { return Err(io::ErrorKind::InvalidInput.into()) };
@@ -77,8 +77,11 @@ extern "C" fn become_command(child: *mut c_void) -> c_int {
     #[expect(unsafe_code, reason = "see where it is called")]
     // SAFETY: it is what `spawn` passes, which stands still meanwhile. It is only read, but for the atomic.
     let child = unsafe { &*child.cast::<Child<'_>>() };
-    let Fittings { directory, stdout, stderr } = child.fittings;
-    let prepared = dup2_stdout(stdout)
+    let Fittings { directory, stdin, stdout, stderr } = child.fittings;
+    let prepared = stdin
+        .as_ref()
+        .map_or(Ok(()), dup2_stdin)
+        .and_then(|()| dup2_stdout(stdout))
         .and_then(|()| dup2_stderr(stderr))
         .and_then(|()| fchdir(directory))
         .and_then(|()| stage::prepare(child.helper));

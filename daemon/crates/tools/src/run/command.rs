@@ -1,6 +1,6 @@
 use super::{Runner, Show, cancelled};
 use crate::{
-    Run,
+    Run, SubTasks,
     command::{self, How, Link, SpoolFiles, Start, Waiting},
     environment,
     tool::{self, CallError, Command, Program},
@@ -32,6 +32,7 @@ impl Runner {
         waiting: Waiting,
         cancel: &CancellationToken,
         show: Show,
+        sub_tasks: &dyn SubTasks,
     ) -> (CallOutcome, ToolResult) {
         let limit = command.timeout.min(run.max_secs.map_or(Duration::MAX, Duration::from_secs));
         let began = Instant::now();
@@ -51,7 +52,7 @@ impl Runner {
             Ok(link) => link,
             Err(error) => return (CallOutcome::Done, ToolResult::failure(error.to_string())),
         };
-        let ended = command::follow(link, limit, cancel, show).await;
+        let ended = command::follow(link, limit, cancel, sub_tasks, show).await;
         let outcome = match ended.how {
             How::Cancelled => CallOutcome::Cancelled,
             _ => CallOutcome::Done,
@@ -86,6 +87,7 @@ impl Runner {
             command: [vec![program], command.arguments].concat(),
             directory,
             environment,
+            has_line: command.has_line,
             call: run.call_id.to_string(),
             files: SpoolFiles::of(&self.spool_dir, run.call_id, run.attempt),
         };

@@ -23,6 +23,8 @@ pub(crate) struct Command {
     /// A folder in the workspace to run it in; the workspace itself if absent.
     pub(crate) working_dir: Option<String>,
     pub(crate) timeout: Duration,
+    /// Its stdin is a line on which it can start sub-tasks; otherwise it is empty.
+    pub(crate) has_line: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -96,13 +98,19 @@ pub(crate) fn result(ended: &Ended, took: Duration, limit: Duration) -> ToolResu
     };
     let stderr = ended.stderr.text(STDERR_CHARS.max(RESULT_CHARS.saturating_sub(ended.stdout.seen())));
     let stdout = ended.stdout.text(RESULT_CHARS.saturating_sub(ended.stderr.seen().min(STDERR_CHARS)));
-    let data = json!({
+    let mut data = json!({
         "stdout": stdout,
         "stderr": stderr,
         "exit_code": exit_code,
         "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
     });
+    if !ended.forked.is_empty() {
+        data["forked"] = json!(ended.forked);
+    }
     let mut diagnostics = Vec::new();
+    if let Some(fault) = ended.line_fault {
+        diagnostics.push(format!("its line to Abide was closed, because {fault}"));
+    }
     if ended.left_behind > 0 {
         let processes = counted(ended.left_behind, "process", "processes");
         diagnostics.push(format!("{processes} it had left running ended with it"));

@@ -9,6 +9,9 @@ use serde_json::json;
 
 const PROGRAM: &str = "python3";
 
+/// Runs before the code, which is its argument, and then runs it.
+const PRELUDE: &str = include_str!("python/prelude.py");
+
 #[derive(Debug, Deserialize)]
 struct Python {
     code: String,
@@ -47,9 +50,10 @@ impl Call for Python {
         Work::Command(Command {
             program: Program::OnPath(PROGRAM),
             // Unbuffered, so that output is shown as it comes, and what was printed is kept when the code is ended.
-            arguments: vec!["-u".to_owned(), "-c".to_owned(), self.code],
+            arguments: vec!["-u".to_owned(), "-c".to_owned(), PRELUDE.to_owned(), self.code],
             working_dir: None,
             timeout: command::timeout(self.timeout_secs),
+            has_line: true,
         })
     }
 }

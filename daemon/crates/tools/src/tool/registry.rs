@@ -65,7 +65,7 @@ mod tests {
 
     use super::Registry;
     use crate::{
-        Options, Run, Scope, Tools,
+        NoSubTasks, Options, Run, Scope, Tools,
         tool::{Call, CallError, Outlook, Site, Tool, Work, spec},
     };
     use abide_protocol::{
@@ -154,7 +154,8 @@ mod tests {
             environment: Default::default(),
             max_secs: None,
         };
-        let finished = tools.prepare(run).await.run(CancellationToken::new(), Box::new(|_| ())).await;
+        let finished =
+            tools.prepare(run).await.run(CancellationToken::new(), Box::new(|_| ()), &NoSubTasks).await;
         assert_eq!((finished.outcome, finished.result.message.as_str()), (CallOutcome::Done, "hello"));
     }
 }

@@ -51,6 +51,7 @@ impl Call for Shell {
             arguments: vec!["-c".to_owned(), self.command],
             working_dir: self.working_dir,
             timeout: command::timeout(self.timeout_secs),
+            has_line: false,
         })
     }
 }

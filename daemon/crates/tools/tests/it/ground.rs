@@ -7,7 +7,7 @@ use abide_protocol::{
     task::Approvals,
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
-use abide_tools::{Finished, Options, Run, Scope, Tools};
+use abide_tools::{Finished, NoSubTasks, Options, Run, Scope, SubTasks, Tools};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -117,7 +117,7 @@ impl Ground {
 
     pub(crate) async fn finish(&self, assessed: CallAssessed) -> Finished {
         let prepared = self.tools.prepare(self.run(assessed)).await;
-        prepared.run(CancellationToken::new(), Box::new(|_| ())).await
+        prepared.run(CancellationToken::new(), Box::new(|_| ()), &NoSubTasks).await
     }
 
     /// Starts a command that keeps running.
@@ -128,12 +128,16 @@ impl Ground {
     }
 
     pub(crate) fn start_run(&self, run: Run) -> Running {
+        self.start_with(run, Arc::new(NoSubTasks))
+    }
+
+    pub(crate) fn start_with(&self, run: Run, sub_tasks: Arc<dyn SubTasks>) -> Running {
         let (tools, cancel, output) =
             (self.tools.clone(), CancellationToken::new(), Arc::<Mutex<String>>::default());
         let (stop, printed) = (cancel.clone(), Arc::clone(&output));
         let show = Box::new(move |piece: &str| printed.lock().unwrap().push_str(piece));
         #[expect(clippy::disallowed_methods, reason = "the test holds the handle")]
-        let handle = tokio::spawn(async move { tools.prepare(run).await.run(stop, show).await });
+        let handle = tokio::spawn(async move { tools.prepare(run).await.run(stop, show, &*sub_tasks).await });
         Running { cancel, output, handle }
     }
 }

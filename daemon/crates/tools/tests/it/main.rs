@@ -11,4 +11,5 @@ mod paths;
 mod prepare;
 mod python;
 mod shell;
+mod sub_tasks;
 mod tree;

@@ -2,6 +2,7 @@
 
 use crate::ground::{Ground, wait_until};
 use abide_protocol::message::CallOutcome;
+use abide_tools::NoSubTasks;
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +32,7 @@ async fn a_prepared_command_begins_when_it_is_run() {
     // The next command has a helper of its own and does not start this one.
     assert!(ground.call("shell", json!({ "command": "true" })).await.result.ok);
     assert!(!ground.path("begun").exists());
-    let finished = prepared.run(CancellationToken::new(), Box::new(|_| ())).await;
+    let finished = prepared.run(CancellationToken::new(), Box::new(|_| ()), &NoSubTasks).await;
     assert!(finished.result.ok, "{}", finished.result.message);
     assert!(ground.path("begun").exists());
     assert_eq!(crate::ground::data(&finished)["stdout"], format!("{helper}\n"));
@@ -51,7 +52,7 @@ async fn a_discarded_call_leaves_nothing() {
     let prepared = ground.tools.prepare(ground.run(assessed)).await;
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let finished = prepared.run(cancel, Box::new(|_| ())).await;
+    let finished = prepared.run(cancel, Box::new(|_| ()), &NoSubTasks).await;
     assert_eq!(finished.outcome, CallOutcome::Cancelled);
     assert_eq!(notes(&ground), Vec::<Value>::new());
     assert!(!ground.path("begun").exists());
@@ -68,7 +69,7 @@ async fn a_helper_that_dies_before_its_order_is_replaced() {
     let killed = std::process::Command::new("kill").args(["-KILL", &first.to_string()]).status();
     assert!(killed.unwrap().success());
     wait_until("it to be dead", || !runs(first)).await;
-    let finished = prepared.run(CancellationToken::new(), Box::new(|_| ())).await;
+    let finished = prepared.run(CancellationToken::new(), Box::new(|_| ()), &NoSubTasks).await;
     assert!(finished.result.ok, "{}", finished.result.message);
     assert_eq!(ground.text("begun"), "x\n", "it ran once");
     assert_ne!(helper(&ground), first, "who it is, is noted");

@@ -77,13 +77,6 @@ async fn a_flood_of_output_is_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn code_gets_three_descriptors() {
-    let code = "import os\nprint(sorted(os.listdir('/proc/self/fd'), key=int)[:-1])";
-    let finished = Ground::new().call("python", json!({ "code": code })).await;
-    assert_eq!(data(&finished)["stdout"], "['0', '1', '2']\n", "{}", finished.result.message);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn the_tool_is_offered_only_where_the_program_is() {
     let ground = Ground::new();
     let empty = ground.path("");

@@ -2,6 +2,7 @@
 
 use crate::ground::{Ground, PROCESS, call_id, processes, token, wait_until};
 use abide_protocol::{CallId, message::CallOutcome};
+use abide_tools::NoSubTasks;
 use std::process::{Child, ExitStatus, Stdio};
 
 /// Ways to start processes that escape (`@` is how long they sleep), and how many each starts.
@@ -107,7 +108,7 @@ async fn dropping_the_call_ends_it() {
         serde_json::json!({ "command": format!("setsid sleep {token} & sleep {token}") }),
     );
     let cancel = tokio_util::sync::CancellationToken::new();
-    let run = ground.tools.prepare(ground.run(assessed)).await.run(cancel, Box::new(|_| ()));
+    let run = ground.tools.prepare(ground.run(assessed)).await.run(cancel, Box::new(|_| ()), &NoSubTasks);
     tokio::select! {
         _ = run => panic!("it does not end by itself"),
         () = wait_until("both run", || processes(&token).len() == 2) => {}

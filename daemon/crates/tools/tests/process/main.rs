@@ -5,7 +5,7 @@ use abide_protocol::{
     task::Approvals,
     transcript::{CallBlock, ToolResult},
 };
-use abide_tools::{Options, Run, Scope, Tools};
+use abide_tools::{NoSubTasks, Options, Run, Scope, Tools};
 use std::{env, fs, path::Path, process::ExitCode};
 use tokio_util::sync::CancellationToken;
 
@@ -57,7 +57,8 @@ fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
         max_secs: None,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().ok()?;
-    let call = async { tools.prepare(run).await.run(CancellationToken::new(), Box::new(|_| ())).await };
+    let call =
+        async { tools.prepare(run).await.run(CancellationToken::new(), Box::new(|_| ()), &NoSubTasks).await };
     let finished = runtime.block_on(call);
     fs::write(home.join("finished.json"), report(finished.outcome, &finished.result)).ok()
 }
