@@ -58,6 +58,7 @@ pub struct LaunchRequest {
     pub restart: Option<RestartPolicy>,
     pub metadata: Option<JsonText>,
     pub client_message: Option<ClientMessage>,
+    pub external_id: Option<String>,
     /// The client's environment; if empty, the daemon's. Tools get the allow-listed part of it.
     pub environment: BTreeMap<String, String>,
     /// Who starts the task.
@@ -251,6 +252,7 @@ impl Launch {
             persona: persona.map(|persona| persona.name),
             instructions: instructions.files,
             compact_at_tokens,
+            external_id: request.external_id,
         })
     }
 }

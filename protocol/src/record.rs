@@ -166,6 +166,9 @@ pub struct TaskStarted {
     /// a request was too long for the model.
     #[serde(default)]
     pub compact_at_tokens: u64,
+    /// The id that its client gave it besides its own. (Older records have none.)
+    #[serde(default)]
+    pub external_id: Option<String>,
 }
 
 /// An `AGENTS.md` that a task's model has been given.

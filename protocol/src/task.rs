@@ -341,6 +341,9 @@ pub struct AgentTask {
     /// How long it has worked; absent: an older task.
     #[serde(default)]
     pub work: Option<Work>,
+    /// The id that its client gave it beside `id`.
+    #[serde(default)]
+    pub external_id: Option<String>,
 }
 
 /// How long a task has worked. Waiting for a person, pauses and time without a daemon do not count.

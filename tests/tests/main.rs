@@ -24,6 +24,7 @@ mod lifecycle {
     mod run;
     mod second_task;
     mod socat;
+    mod task_id;
 }
 mod agent {
     mod agents_md;

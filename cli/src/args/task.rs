@@ -116,6 +116,9 @@ pub(crate) struct RunArgs {
     /// Put the prompt into this template of the configuration
     #[arg(long, short = 't', value_name = "NAME", value_parser = word, add = Kind::Template.completer())]
     pub(crate) template: Option<String>,
+    /// Name the task: this id names it from then on, and no other task can have it
+    #[arg(long, value_name = "NAME", value_parser = word)]
+    pub(crate) id: Option<String>,
     /// Continue the conversation in this file, a JSON list of messages as `startTask` takes them
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) messages: Option<PathBuf>,

@@ -21,7 +21,7 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
     }
     let conversation = request::conversation(&mut daemon, &args.agent).await?;
     let params = request::params(&args.agent, prompt, conversation, None)?;
-    let params = StartTaskParams { template: args.template, messages, ..params };
+    let params = StartTaskParams { template: args.template, task_id: args.id, messages, ..params };
     let started = request::start(&mut daemon, params).await?;
     if args.detach {
         if json {

@@ -39,6 +39,7 @@ pub(crate) fn task() -> AgentTask {
         incomplete: None,
         retry: None,
         work: None,
+        external_id: None,
     }
 }
 

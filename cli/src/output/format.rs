@@ -5,13 +5,14 @@ use abide_client::protocol::task::AgentTask;
 use serde_json::Value;
 
 /// A task's fields, as the wire names them.
-const FIELDS: [&str; 25] = [
+const FIELDS: [&str; 26] = [
     "activeCalls",
     "children",
     "conversationId",
     "endReason",
     "endedAt",
     "errorMessage",
+    "externalId",
     "id",
     "incomplete",
     "limits",

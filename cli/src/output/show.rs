@@ -70,6 +70,9 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
     if let Some(retry) = retry::whole(task, now) {
         rows.insert(1, [cell(FAINT, "next try"), cell(PLAIN, &retry)]);
     }
+    if let Some(id) = &task.external_id {
+        rows.push([cell(FAINT, "named"), cell(PLAIN, id)]);
+    }
     if let Some(parent) = task.parent_id {
         rows.push([cell(FAINT, "parent"), cell(PLAIN, &parent.short())]);
     }

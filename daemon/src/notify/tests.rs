@@ -87,6 +87,7 @@ fn task(parent: Option<TaskId>, pending: Vec<Pending>) -> AgentTask {
         incomplete: None,
         retry: None,
         work: None,
+        external_id: None,
     }
 }
 

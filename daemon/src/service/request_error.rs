@@ -69,6 +69,9 @@ impl From<CommandError> for RequestError {
             },
             CommandError::Overloaded => ErrorKind::Overloaded,
             CommandError::Store(AppendError::ConversationGone(_)) => ErrorKind::NotFound,
+            CommandError::Store(AppendError::DuplicateTaskId(task)) => {
+                return Self(Error::new(ErrorKind::Conflict, error.to_string()).about(task));
+            }
             CommandError::Store(AppendError::DuplicateClientMessage { .. }) => ErrorKind::Conflict,
             CommandError::Store(AppendError::Closed) | CommandError::ShuttingDown => ErrorKind::ShuttingDown,
             CommandError::Store(AppendError::Invalid { .. }) => ErrorKind::Internal,

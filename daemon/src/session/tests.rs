@@ -80,6 +80,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         persona: None,
         instructions: Vec::new(),
         compact_at_tokens: 0,
+        external_id: None,
     }
 }
 

@@ -140,6 +140,7 @@ pub(crate) fn task(status: Status) -> AgentTask {
         incomplete: None,
         retry: None,
         work: None,
+        external_id: None,
     }
 }
 

@@ -40,6 +40,9 @@ pub struct StartTaskParams {
     pub message_mode: Option<String>,
     /// An earlier conversation, oldest first, that the task continues with `message`. It comes after what this conversation has already.
     pub messages: Vec<ImportMessage>,
+    /// An unused `UUIDv7` becomes the task's id. Another text (no control characters) becomes its external id, by which requests may
+    /// name it. A used one is a conflict, unless `clientMessageId` says that the request is a repeated one.
+    pub task_id: Option<String>,
 }
 
 /// A message of an earlier conversation: a text, of the assistant with calls, or the result of a call.
@@ -138,7 +141,7 @@ pub struct StartTaskReply {
     pub conversation_id: ConversationId,
 }
 
-/// Names a task by its id or any unique prefix or suffix of it.
+/// Names a task by its id, any unique prefix or suffix of it, or its external id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskParams {

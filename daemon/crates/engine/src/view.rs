@@ -55,6 +55,7 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         incomplete: task.incomplete().filter(|_| end.is_some_and(|end| end.reason == EndReason::Completed)),
         retry: retry(task),
         work: Some(task.clock.work()),
+        external_id: task.head.external_id.clone(),
     }
 }
 

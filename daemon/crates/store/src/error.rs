@@ -86,6 +86,9 @@ pub enum AppendError {
     /// A request with this client message id has already started a task.
     #[error("the client message id was already used, for task {}", .0.task_id)]
     DuplicateClientMessage(ClientMessageUse),
+    /// Another task has its id or its external id: this one.
+    #[error("the task's id was already used, for task {0}")]
+    DuplicateTaskId(TaskId),
     #[error("conversation {0} does not exist (any more)")]
     ConversationGone(ConversationId),
     #[error("the database is closed")]

@@ -86,6 +86,8 @@ pub(crate) enum Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WorkError {
     Duplicate(ClientMessageUse),
+    /// Another request has used its id.
+    TaskIdUsed(TaskId),
     Gone(ConversationId),
     Invalid(String),
     Full,
@@ -124,6 +126,7 @@ impl From<WorkError> for AppendError {
     fn from(error: WorkError) -> Self {
         match error {
             WorkError::Duplicate(first) => Self::DuplicateClientMessage(first),
+            WorkError::TaskIdUsed(task) => Self::DuplicateTaskId(task),
             WorkError::Gone(id) => Self::ConversationGone(id),
             WorkError::Invalid(reason) => Self::Invalid { reason },
             // Cannot happen: an append waits for room.
@@ -140,6 +143,9 @@ impl From<WorkError> for WriteError {
             WorkError::Duplicate(first) => Self::Invalid {
                 reason: format!("the client message id was already used, for task {}", first.task_id),
             },
+            WorkError::TaskIdUsed(task) => {
+                Self::Invalid { reason: format!("the id of task {task} was already used") }
+            }
             WorkError::Gone(id) => Self::ConversationGone(id),
             WorkError::Invalid(reason) => Self::Invalid { reason },
             WorkError::Full => Self::Full,

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0007_checkpoints.sql"),
     include_str!("../migrations/0008_hidden.sql"),
     include_str!("../migrations/0009_no_statistics.sql"),
+    include_str!("../migrations/0010_external_ids.sql"),
 ];
 
 /// The first schema in which a record may have a checksum.
@@ -99,6 +100,7 @@ mod tests {
         "d63693548cfd573d07a620fe23b41208bc2800fcc926c14db5d7825f4c13a299",
         "d02defccfde304547c10091b02d362d76e12df7322c209445c38126fb08d6f37",
         "85efb47897cbc694bd8fa31b087666b789f9fb6029c6d440dc74ef41bbf9631e",
+        "c41115b62562960a3fc86c51461f72cfc9792690cf0930fdfeff3c75b91534d8",
     ];
 
     #[test]

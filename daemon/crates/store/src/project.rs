@@ -17,7 +17,7 @@ pub(crate) use task::task;
 use crate::{
     column::seq_to_sql,
     ledger::{Fault, WorkError},
-    query::client_message,
+    query::{client_message, external_task},
 };
 use abide_protocol::{
     TaskId, Timestamp,
@@ -75,6 +75,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
             if let Some(message) = &body.client_message {
                 client_message_used(connection, record, message)?;
             }
+            id_used(connection, record, body.external_id.as_deref())?;
         }
         RecordBody::TaskEnded(_) => changes.touch(record.at),
         RecordBody::CallAssessed(body) => call::assessed(connection, record, body)?,
@@ -140,6 +141,22 @@ fn client_message_used(connection: &Connection, record: &Record, used: &ClientMe
             "INSERT INTO client_messages (id, digest, task, conversation) VALUES (?1, ?2, ?3, ?4)",
         )?
         .execute(params![used.id, used.digest, task_of(record)?.0, record.conversation_id.0])?;
+    Ok(())
+}
+
+/// Refuses a task whose id or external id another one has.
+fn id_used(connection: &Connection, record: &Record, external: Option<&str>) -> Result<(), Fault> {
+    let task = task_of(record)?;
+    if connection.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1")?.exists([task.0])? {
+        return Err(WorkError::TaskIdUsed(task).into());
+    }
+    let Some(id) = external else { return Ok(()) };
+    if let Some(first) = external_task(connection, id)? {
+        return Err(WorkError::TaskIdUsed(first).into());
+    }
+    connection
+        .prepare_cached("INSERT INTO external_ids (id, task, conversation) VALUES (?1, ?2, ?3)")?
+        .execute(params![id, task.0, record.conversation_id.0])?;
     Ok(())
 }
 

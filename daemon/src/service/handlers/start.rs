@@ -1,4 +1,5 @@
 mod digest;
+mod task_id;
 
 use super::{RequestError, existing};
 use crate::{
@@ -17,6 +18,7 @@ use abide_protocol::{
 };
 use abide_store::AppendError;
 use digest::{digest, is_same};
+use task_id::Chosen;
 
 /// Starts a task; a repeated request returns the task that it has already started.
 pub(super) async fn start(
@@ -31,10 +33,19 @@ pub(super) async fn start(
     if let Some(known) = already_started(service, client_message.as_ref()).await? {
         return Ok(known);
     }
+    let chosen = params.task_id.as_deref().map(Chosen::parse).transpose()?;
+    if let Some(chosen) = &chosen
+        && let Some(task) = chosen.holder(&service.store).await?
+    {
+        // A repeated request may have come in between.
+        let known = already_started(service, client_message.as_ref()).await?;
+        return known.ok_or_else(|| task_id::used(task).into());
+    }
     let existing = match params.conversation_id {
         Some(id) => Some(existing_in_workspace(service, id, params.workspace.as_deref()).await?),
         None => None,
     };
+    let task_id = chosen.as_ref().and_then(Chosen::own).unwrap_or_else(|| TaskId(clock::mint().uuid()));
     let request = LaunchRequest {
         prompt: params.message.clone(),
         mode: params.mode,
@@ -48,6 +59,7 @@ pub(super) async fn start(
         restart: params.restart,
         metadata: params.metadata,
         client_message: client_message.clone(),
+        external_id: chosen.and_then(Chosen::external),
         environment: params.environment,
         by: caller.by(),
     };
@@ -58,7 +70,6 @@ pub(super) async fn start(
         Some(conversation) => conversation.workspace.clone(),
         None => service.launcher.workspace(conversation_id, params.workspace.as_deref()).await?,
     };
-    let task_id = TaskId(clock::mint().uuid());
     let persona = launch.persona().map(str::to_owned);
     let head = launch.into_head(&workspace).await?;
     let conversation = existing.is_none().then(|| ConversationCreated {
@@ -77,6 +88,11 @@ pub(super) async fn start(
             let known = already_started(service, client_message.as_ref()).await?;
             let vanished = "the first request of this clientMessageId has vanished";
             Ok(known.ok_or_else(|| Error::new(ErrorKind::Internal, vanished))?)
+        }
+        // Another request took the id at the same time.
+        Err(CommandError::Store(AppendError::DuplicateTaskId(task))) => {
+            service.launcher.remove_scratch(conversation_id).await;
+            Err(task_id::used(task).into())
         }
         // The same, in an existing conversation: the running task may be this request's.
         Err(e @ CommandError::Refused(Refusal::TaskRunning(_))) => {

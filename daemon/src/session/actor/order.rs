@@ -92,7 +92,7 @@ impl Actor {
             };
             match &error {
                 AppendError::Failed { reason } => sessions.store_failed(reason),
-                AppendError::DuplicateClientMessage(_) => {}
+                AppendError::DuplicateClientMessage(_) | AppendError::DuplicateTaskId(_) => {}
                 other => tracing::warn!("an append failed: {other}"),
             }
             let contradicts = matches!(error, AppendError::Invalid { .. });

@@ -114,6 +114,7 @@ pub(crate) fn task(status: Status, steps: u32) -> AgentTask {
         incomplete: None,
         retry: None,
         work: None,
+        external_id: None,
     }
 }
 

@@ -80,6 +80,7 @@ fn task_started() -> TaskStarted {
             sha256: "ab".repeat(32),
         }],
         compact_at_tokens: 60_000,
+        external_id: text("agent-123"),
     }
 }
 

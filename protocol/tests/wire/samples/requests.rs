@@ -57,6 +57,7 @@ fn tasks() -> Vec<Request> {
                 .into(),
             template: text("review"),
             message_mode: text("Task"),
+            task_id: text("agent-123"),
             messages: vec![
                 ImportMessage {
                     role: ImportRole::Assistant,

@@ -161,6 +161,7 @@ pub(crate) fn task() -> AgentTask {
             next_at: at(24),
         }),
         work: Some(Work { ms: 1500, since: Some(at(25)) }),
+        external_id: text("agent-123"),
     }
 }
 

@@ -427,5 +427,6 @@ pub(crate) fn head() -> TaskStarted {
         persona: None,
         instructions: Vec::new(),
         compact_at_tokens: 0,
+        external_id: None,
     }
 }

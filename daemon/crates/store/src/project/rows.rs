@@ -10,6 +10,7 @@ const TABLES: &[&str] = &[
     "SELECT x.* FROM task_texts x JOIN tasks t ON t.id = x.task WHERE t.conversation = ?1 ORDER BY x.task",
     "SELECT * FROM inbox WHERE conversation = ?1 ORDER BY id",
     "SELECT * FROM client_messages WHERE conversation = ?1 ORDER BY id",
+    "SELECT * FROM external_ids WHERE conversation = ?1 ORDER BY id",
 ];
 
 /// All projections of a conversation, for comparison.

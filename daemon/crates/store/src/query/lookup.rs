@@ -2,7 +2,7 @@
 
 use crate::{Store, error::ReadError};
 use abide_protocol::{ApprovalId, ConversationId, MAX_CANDIDATES, QuestionId, TaskId, inbox::PendingId};
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use uuid::Uuid;
 
 /// The result of looking for a prefix or suffix.
@@ -79,14 +79,37 @@ fn pending(row: &Row<'_>) -> rusqlite::Result<PendingRef> {
     })
 }
 
+/// The task with this external id.
+pub(crate) fn external_task(connection: &Connection, id: &str) -> rusqlite::Result<Option<TaskId>> {
+    let mut statement = connection.prepare_cached("SELECT task FROM external_ids WHERE id = ?1")?;
+    statement.query_row([id], |row| row.get(0).map(TaskId)).optional()
+}
+
 impl Store {
-    /// The task whose id begins or ends with this, with or without hyphens, in any case.
+    /// The task with this external id, or whose id begins or ends with this, with or without hyphens, in any case. Only a whole id
+    /// comes before an external one: more of an external id cannot be typed.
     pub async fn find_task(&self, typed: &str) -> Result<Lookup<TaskId>, ReadError> {
-        let Some(digits) = digits(typed) else { return Ok(Lookup::None) };
+        let (typed, digits) = (typed.trim().to_owned(), digits(typed));
         self.read(move |connection| {
-            Ok(find(connection, "id FROM tasks WHERE", &digits, |row| row.get(0).map(TaskId))?)
+            let of =
+                |digits: &str| find(connection, "id FROM tasks WHERE", digits, |row| row.get(0).map(TaskId));
+            let (whole, part) =
+                digits.into_iter().partition::<Vec<_>, _>(|digits| Uuid::parse_str(digits).is_ok());
+            if let Some(Lookup::One(task)) = whole.first().map(|digits| of(digits)).transpose()? {
+                return Ok(Lookup::One(task));
+            }
+            if let Some(task) = external_task(connection, &typed)? {
+                return Ok(Lookup::One(task));
+            }
+            Ok(part.first().map(|digits| of(digits)).transpose()?.unwrap_or(Lookup::None))
         })
         .await
+    }
+
+    /// The task with this external id.
+    pub async fn external_task(&self, id: &str) -> Result<Option<TaskId>, ReadError> {
+        let id = id.to_owned();
+        self.read(move |connection| Ok(external_task(connection, &id)?)).await
     }
 
     /// The conversation whose id begins or ends with this.

@@ -124,6 +124,23 @@ async fn a_client_message_starts_one_task() {
 }
 
 #[tokio::test]
+async fn a_tasks_id_and_external_id_are_used_once() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let other = begin(&store, 2, 2).await;
+    let named = |n, task, external| record(n, Some(task), task_named(external));
+    let tasks = vec![projection(task(id, 3, Status::Running, Vec::new()))];
+    store.append(Append { tasks, ..append(id, vec![named(3, 3, Some("agent-123"))]) }).await.unwrap();
+    for (conversation, task, external) in [(other, 3, None), (id, 3, None), (other, 4, Some("agent-123"))] {
+        let refused = store.append(append(conversation, vec![named(4, task, external)])).await;
+        assert_eq!(refused, Err(AppendError::DuplicateTaskId(task_id(3))), "{task} {external:?}");
+    }
+    assert_eq!(store.external_task("agent-123").await.unwrap(), Some(task_id(3)));
+    assert_eq!(store.external_task("agent-12").await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn a_closed_store_refuses_with_closed() {
     let home = Home::new();
     let store = home.open();

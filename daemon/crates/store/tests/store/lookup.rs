@@ -43,6 +43,29 @@ async fn any_unique_prefix_or_suffix_is_enough() {
 }
 
 #[tokio::test]
+async fn an_external_id_comes_before_a_part_of_an_id_and_after_a_whole_one() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    start(&store, id, 4, Status::Completed).await;
+    let (short, whole) = (task_id(4).short(), task_id(4).to_string());
+    for (n, external) in [(5, short.as_str()), (6, whole.as_str()), (7, "ein Auftrag")] {
+        let records = vec![record(n, Some(n), task_named(Some(external)))];
+        let tasks = vec![projection(task(id, n, Status::Completed, Vec::new()))];
+        store.append(Append { tasks, ..append(id, records) }).await.unwrap();
+    }
+    for (typed, found) in [
+        (short.as_str(), Lookup::One(task_id(5))),
+        (whole.as_str(), Lookup::One(task_id(4))),
+        (" ein Auftrag ", Lookup::One(task_id(7))),
+        ("ein Auftr", Lookup::None),
+        (&short[1..], Lookup::One(task_id(4))),
+    ] {
+        assert_eq!(store.find_task(typed).await.unwrap(), found, "{typed}");
+    }
+}
+
+#[tokio::test]
 async fn open_items_come_before_closed_ones() {
     let home = Home::new();
     let store = home.open();

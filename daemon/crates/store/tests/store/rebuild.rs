@@ -13,9 +13,17 @@ use std::path::Path;
 fn projections(path: &Path) -> Vec<String> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let mut rows = Vec::new();
-    for table in
-        ["conversations", "calls", "tasks", "task_texts", "inbox", "rules", "client_messages", "read_marks"]
-    {
+    for table in [
+        "conversations",
+        "calls",
+        "tasks",
+        "task_texts",
+        "inbox",
+        "rules",
+        "client_messages",
+        "external_ids",
+        "read_marks",
+    ] {
         let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
         let columns = statement.column_count();
         let values = statement
@@ -77,6 +85,12 @@ async fn a_rebuild_gives_the_same_projections() {
     let home = Home::new();
     let store = home.open();
     let id = story(&store).await;
+    let named = task(id, 3, Status::Completed, vec![]);
+    let append_named = Append {
+        tasks: vec![projection(named.clone())],
+        ..append(id, vec![record(80, Some(3), task_named(Some("agent-123")))])
+    };
+    store.append(append_named).await.unwrap();
     // The last record that was read is a message of the agent.
     store.mark_read(id, Seq(13)).await.unwrap();
     let inbox = store.inbox(None).await.unwrap();
@@ -85,7 +99,10 @@ async fn a_rebuild_gives_the_same_projections() {
 
     assert_eq!(store.recorded_conversations().await.unwrap(), [id]);
     home.told();
-    assert_eq!(store.replace_projections(id, vec![projection(whole.clone())]).await, Ok(false));
+    assert_eq!(
+        store.replace_projections(id, vec![projection(whole.clone()), projection(named.clone())]).await,
+        Ok(false)
+    );
     assert_eq!(store.replace_rules().await, Ok(false));
     assert_eq!(projections(&home.path()), before);
     assert_eq!(home.told(), []);
@@ -93,7 +110,10 @@ async fn a_rebuild_gives_the_same_projections() {
 
     let change = "UPDATE conversations SET title = 'changed'; DELETE FROM calls; UPDATE rules SET allow = 0;";
     Connection::open(home.path()).unwrap().execute_batch(change).unwrap();
-    assert_eq!(store.replace_projections(id, vec![projection(whole.clone())]).await, Ok(true));
+    assert_eq!(
+        store.replace_projections(id, vec![projection(whole.clone()), projection(named.clone())]).await,
+        Ok(true)
+    );
     assert_eq!(store.replace_rules().await, Ok(true));
     assert_eq!(projections(&home.path()), before);
 

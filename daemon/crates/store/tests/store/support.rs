@@ -112,6 +112,12 @@ pub(crate) fn started_beneath(parent: u64) -> RecordBody {
     RecordBody::TaskStarted(Box::new(TaskStarted { parent_id: Some(task_id(parent)), depth: 1, ..head() }))
 }
 
+/// A task's first record with this external id.
+pub(crate) fn task_named(external_id: Option<&str>) -> RecordBody {
+    let external_id = external_id.map(str::to_owned);
+    RecordBody::TaskStarted(Box::new(TaskStarted { external_id, ..head() }))
+}
+
 fn head() -> TaskStarted {
     TaskStarted {
         parent_id: None,
@@ -133,6 +139,7 @@ fn head() -> TaskStarted {
         persona: None,
         instructions: Vec::new(),
         compact_at_tokens: 0,
+        external_id: None,
     }
 }
 
@@ -271,6 +278,7 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
         incomplete: None,
         retry: None,
         work: None,
+        external_id: None,
     }
 }
 

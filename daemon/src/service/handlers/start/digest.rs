@@ -38,6 +38,8 @@ struct Payload<'a> {
     message_mode: Option<&'a str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     messages: &'a [ImportMessage],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +88,7 @@ impl<'a> From<&'a StartTaskParams> for Payload<'a> {
             template: params.template.as_deref(),
             message_mode: params.message_mode.as_deref(),
             messages: &params.messages,
+            task_id: params.task_id.as_deref(),
         }
     }
 }
@@ -134,6 +137,7 @@ mod tests {
         StartTaskParams {
             template: Some("house".to_owned()),
             message_mode: Some("Task".to_owned()),
+            task_id: Some("agent-123".to_owned()),
             messages: vec![serde_json::from_str(r#"{"role":"user","text":"Hello."}"#).unwrap()],
             ..full()
         }

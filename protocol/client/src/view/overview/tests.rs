@@ -54,6 +54,7 @@ fn task(n: u128, status: Status) -> AgentTask {
         incomplete: None,
         retry: None,
         work: None,
+        external_id: None,
     }
 }
 
