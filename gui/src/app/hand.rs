@@ -74,10 +74,6 @@ impl App {
     pub(super) fn caret_moved(&mut self, is_drawn: bool) -> Task<Message> {
         tracing::debug!(is_drawn, "the caret moved");
         self.guard.caret(is_drawn, self.now);
-        if !is_drawn && matches!(self.over, Over::Palette(_)) {
-            // Escape leaves the field below first.
-            self.over = Over::Nothing;
-        }
         Task::none()
     }
 

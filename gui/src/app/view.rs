@@ -69,7 +69,10 @@ impl App {
         let over = match &self.over {
             Over::Nothing => None,
             Over::Help => Some(help::view()),
-            Over::Palette(palette) => Some(palette.view().map(Message::Palette)),
+            Over::Palette(palette) => {
+                // One Escape closes it, also while its field has the keyboard.
+                Some(escape(palette.view().map(Message::Palette), Some(Message::OverClosed)))
+            }
             Over::Closing => Some(self.closing()),
         };
         let veil = over.map(|over| {

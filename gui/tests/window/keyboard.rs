@@ -137,6 +137,17 @@ fn no_letter_decides_while_a_focus_ring_is_drawn() {
 }
 
 #[test]
+fn a_row_of_the_palette_can_be_clicked() {
+    let mut person = nothing();
+    let (key, modifiers) = with_shift("P");
+    person.press(key, modifiers);
+    person.writes("setti");
+    person.clicks("settings");
+    assert_eq!(person.app.page(), Page::Settings);
+    assert!(person.finds("What to do").is_none(), "it is closed");
+}
+
+#[test]
 fn the_palette_runs_an_action_and_decides_nothing() {
     let open = |person: &mut Person| {
         let (key, modifiers) = with_shift("P");
