@@ -13,6 +13,7 @@ mod window;
 
 use crate::{
     appearance, attention,
+    catalog::Catalog,
     clock::Clock,
     daemon::{Daemon, Failure},
     effect::{Effect, field},
@@ -37,7 +38,7 @@ use abide_client::{
     protocol::{
         ConversationId, Timestamp,
         inbox::PendingId,
-        method::daemon::{ConfigStatus, ListModelsReply},
+        method::daemon::ConfigStatus,
         task::{AgentTask, CallState, Status},
     },
     view::{Connection, OverviewChange, OverviewView},
@@ -72,7 +73,7 @@ pub struct App {
     /// When the daemon was last connected.
     heard: Timestamp,
     overview: OverviewView,
-    models: Option<ListModelsReply>,
+    catalog: Catalog,
     config: ConfigStatus,
     sidebar: sidebar::Screen,
     cards: Cards,
@@ -206,7 +207,7 @@ impl App {
             now: clock(),
             heard: clock(),
             overview: OverviewView::default(),
-            models: None,
+            catalog: Catalog::default(),
             config: ConfigStatus::default(),
             sidebar: sidebar::Screen::with_pinned(settings.pinned.clone()),
             fresh,
@@ -466,7 +467,7 @@ impl App {
             for change in changes {
                 match change {
                     OverviewChange::Reset => {
-                        if self.page == Page::Fresh && self.models.is_none() {
+                        if self.page == Page::Fresh && self.catalog.models.is_none() {
                             // The input accepted no text until now.
                             tasks.push(self.perform_one(Effect::Focus(field::COMPOSER)));
                         }
@@ -518,6 +519,7 @@ impl App {
     fn answered(&mut self, request: &Request, result: Result<Answer, Failure>) -> Task<Message> {
         match result {
             Ok(Answer::Models(models)) => self.know_models(models),
+            Ok(Answer::Presets(presets)) => self.know_presets(*presets),
             Ok(Answer::Found(found)) if matches!(request, Request::Search(_)) => {
                 let effects = self.sidebar.searched(Some(&found));
                 return self.perform(effects);
@@ -552,7 +554,7 @@ impl App {
             }
             Err(failure) => {
                 let is_courtesy = match request {
-                    Request::Focus(_) | Request::MarkRead(..) | Request::Models => true,
+                    Request::Focus(_) | Request::MarkRead(..) | Request::Models | Request::Presets => true,
                     Request::Config => self.page != Page::Settings,
                     _ => false,
                 };

@@ -31,6 +31,8 @@ pub enum Effect {
     FindFolders(String),
     /// Opens the desktop's dialog for a file or a folder.
     Choose(Choice),
+    /// Opens the palette with personas, templates and tools.
+    ChooseSetup,
     /// Opens a file of the workspace in the person's editor.
     EditFile(PathBuf),
     /// The draft has changed.
@@ -65,6 +67,7 @@ pub struct Afresh {
     /// As typed by a person; empty for a scratch folder.
     pub workspace: String,
     pub mode: Option<Mode>,
+    pub persona: Option<String>,
 }
 
 /// A movement of the timeline.

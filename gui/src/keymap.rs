@@ -64,6 +64,8 @@ pub enum Command {
     Mode,
     Model,
     Limit,
+    /// Persona, template and tools of the next task.
+    Setup,
     Attach,
     /// Starts a new task that goes on where the last one ended.
     Again,
@@ -185,6 +187,7 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             does(Command::Mode, "Ctrl M", "the next mode: auto, chat, agent, roa, plan"),
             does(Command::Model, "Ctrl Shift M", "choose the model"),
             does(Command::Limit, "Ctrl Shift L", "its limit of steps"),
+            does(Command::Setup, "Ctrl Shift S", "its persona, template and tools"),
             does(Command::Folder, "Ctrl Shift F", "its folder; Tab completes"),
             does(Command::Attach, "Ctrl Shift A", "attach a file"),
             does(Command::Demo, "Ctrl Shift D", "play the demo, on a new page"),
@@ -296,6 +299,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character("p" | "P") => Command::PauseOrResume,
         Key::Character("l" | "L") if shift => Command::Limit,
         Key::Character("l" | "L") => Command::FocusInput,
+        Key::Character("s" | "S") if shift => Command::Setup,
         Key::Character("m" | "M") if shift => Command::Model,
         Key::Character("m" | "M") => Command::Mode,
         Key::Character("b" | "B") => Command::List,

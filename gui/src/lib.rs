@@ -6,6 +6,7 @@
 //! * [`local_state`]: what this window stores itself: drafts, scale, theme
 //! * [`guard`]: whether an action that cannot be undone may happen now
 //! * [`output`]: a program's output as a terminal would show it in the end
+//! * [`catalog`]: what a task can be started with
 //! * [`rendered`]: the text of Markdown without its marks
 //! * [`desktop`]: opens a text in the person's editor
 //! * [`picker`]: the desktop's dialog for files
@@ -22,6 +23,7 @@ pub mod ansi;
 pub mod app;
 pub mod appearance;
 pub mod attention;
+pub mod catalog;
 pub mod clock;
 pub mod daemon;
 pub mod desktop;

@@ -1,13 +1,18 @@
 //! Requests to the daemon and their replies as data, so that tests can compare what a click sends.
 
-use crate::daemon::{Daemon, Failure};
+use crate::{
+    catalog::Presets,
+    daemon::{Daemon, Failure},
+};
 use abide_client::protocol::{
     ApprovalId, ConversationId, QuestionId, Seq, TaskId,
     inbox::Decision,
     method::{
         ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
-        ListMessages, ListModels, ListRules, ListTasks, MarkRead, PauseTask, ResumeTask, Search, SetKey,
-        StartTask, StopTask, UpdateConfig, UpdateConversation, UserResponse,
+        ListMessages, ListModels, ListPersonas, ListRules, ListTasks, ListTemplates, ListTools, MarkRead,
+        PauseTask, ResumeTask, Search, SetKey, StartTask, StopTask, UpdateConfig, UpdateConversation,
+        UserResponse,
+        catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
         conversation::{
             ArchiveConversationParams, ConversationParams, FocusParams, ListMessagesParams,
@@ -53,6 +58,8 @@ pub enum Request {
     MarkRead(ConversationId, Seq),
     Focus(Option<ConversationId>),
     Models,
+    /// Personas, templates and tools.
+    Presets,
     Search(String),
     /// Searches one conversation for this text.
     Find(ConversationId, String),
@@ -93,6 +100,7 @@ pub enum Answer {
     Page(ConversationId, ListMessagesReply),
     Tasks(ConversationId, Vec<AgentTask>),
     Models(ListModelsReply),
+    Presets(Box<Presets>),
     Found(SearchReply),
     Config(ConfigReply),
     Rules(ListRulesReply),
@@ -211,6 +219,16 @@ impl Daemon {
             }
             Request::Check(model) => {
                 Ok(Answer::Checked(self.call::<CheckModel>(CheckModelParams { model }).await?))
+            }
+            Request::Presets => {
+                let personas = self.clone().call::<ListPersonas>(ListPersonasParams::default()).await?;
+                let templates = self.clone().call::<ListTemplates>(ListTemplatesParams::default()).await?;
+                let tools = self.call::<ListTools>(ListToolsParams::default()).await?;
+                Ok(Answer::Presets(Box::new(Presets {
+                    personas: personas.personas,
+                    templates: templates.templates,
+                    tools: tools.tools,
+                })))
             }
             Request::Models => {
                 Ok(Answer::Models(self.call::<ListModels>(ListModelsParams::default()).await?))

@@ -7,11 +7,11 @@ use crate::{
     keymap::Command,
     screen::{
         composer::{self, Stance},
-        conversation, fresh, pending, settings,
+        conversation, fresh, palette, pending, settings,
     },
     theme::SCALES,
 };
-use abide_client::protocol::{ConversationId, task::Mode};
+use abide_client::protocol::ConversationId;
 use iced::{
     Task,
     widget::text_editor::{Action, Edit},
@@ -24,6 +24,9 @@ impl App {
             over => {
                 match (command, over) {
                     (Command::Confirm, Over::Closing) => return self.handle(Message::CloseConfirmed),
+                    (Command::Confirm, Over::Palette(_)) => {
+                        return self.handle(Message::Palette(palette::Message::Submitted));
+                    }
                     (Command::CardUp, Over::Palette(palette)) => palette.step(-1),
                     (Command::CardDown, Over::Palette(palette)) => palette.step(1),
                     (Command::Escape | Command::Help | Command::Palette, _) => {
@@ -139,7 +142,7 @@ impl App {
     fn on_page(&mut self, command: Command) -> Task<Message> {
         let effects = match self.page {
             Page::Conversation => {
-                let meant = self.open.as_ref().and_then(|open| open.command(command, self.default_mode()));
+                let meant = self.open.as_ref().and_then(|open| open.command(command, &self.catalog));
                 return match meant {
                     Some(meant) => self.handle(Message::Thread(meant)),
                     None if command == Command::Escape => self.arm_stop(),
@@ -148,7 +151,7 @@ impl App {
             }
             Page::Inbox | Page::Settings => None,
             Page::Fresh => {
-                let meant = self.fresh.command(command, self.default_mode());
+                let meant = self.fresh.command(command, &self.catalog);
                 meant.map(|message| self.fresh.update(message))
             }
         };
@@ -162,12 +165,7 @@ impl App {
         let is_begun = self.cards.begun(&self.guard).is_some() || self.sidebar.takes_escape();
         let is_taken = is_covered || is_armed || is_begun || self.notice.is_some() || self.guard.has_caret();
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation && !is_taken);
-        open.is_some_and(|open| open.command(Command::Escape, self.default_mode()).is_none())
-    }
-
-    /// The mode of a task that names none.
-    pub(super) fn default_mode(&self) -> Mode {
-        self.models.as_ref().map(|models| models.mode).unwrap_or_default()
+        open.is_some_and(|open| open.command(Command::Escape, &self.catalog).is_none())
     }
 
     /// The first of the two keys that stop the task.

@@ -15,9 +15,9 @@ use iced::Task;
 use std::path::PathBuf;
 
 impl App {
-    /// Requests the models and the configuration.
+    /// Requests what tasks can be started with, and the configuration.
     pub(super) fn ask_what_is_configured(&self) -> Task<Message> {
-        Task::batch([self.ask(Request::Models), self.ask(Request::Config)])
+        Task::batch([Request::Models, Request::Presets, Request::Config].map(|request| self.ask(request)))
     }
 
     /// While it is refused, whether it has been mended.

@@ -55,6 +55,7 @@ impl App {
                 Task::batch([shown, self.perform(effects)])
             }
             Effect::Choose(choice) => Self::choose_file(choice),
+            Effect::ChooseSetup => self.choose_setup(),
             Effect::EditFile(file) => Self::edit_file(file),
             Effect::New => self.leave(),
             Effect::Afresh(afresh) => {

@@ -2,10 +2,11 @@
 
 use super::{App, Message, Over, Page};
 use crate::{
+    catalog::Presets,
     effect::{Effect, field},
     request::Request,
     screen::{
-        composer::{self, Composer, Stance},
+        composer::{self, Change, ModelChoice, Stance},
         conversation, fresh,
         palette::{self, Offer, Palette, Pick},
     },
@@ -21,16 +22,40 @@ use iced::{
 impl App {
     /// Opens the palette with all actions.
     pub(super) fn open_palette(&mut self) -> Task<Message> {
-        self.offer(Offer::Commands(self.default_mode()))
+        self.offer(Offer::Commands(self.catalog.default_mode()))
     }
 
     /// Opens the palette with the models for the next task, if this page can start one.
     pub(super) fn choose_model(&mut self) -> Task<Message> {
         if self.can_start() {
-            let offered = self.offer(Offer::Models(Composer::offered(self.models.as_ref())));
+            let offered = self.offer(Offer::Models(self.models()));
             Task::batch([offered, self.ask(Request::Models)])
         } else {
             Task::none()
+        }
+    }
+
+    /// Opens the palette with personas, templates and tools for the next task.
+    pub(super) fn choose_setup(&mut self) -> Task<Message> {
+        let offered = self.offer(Offer::Setup(self.setups()));
+        Task::batch([offered, self.ask(Request::Presets)])
+    }
+
+    fn models(&self) -> Vec<ModelChoice> {
+        match &self.open {
+            Some(open) if self.page == Page::Conversation => {
+                open.composer.models(open.persona(), &self.catalog)
+            }
+            _ => self.fresh.composer.models(None, &self.catalog),
+        }
+    }
+
+    fn setups(&self) -> Vec<composer::Offered> {
+        match &self.open {
+            Some(open) if self.page == Page::Conversation => {
+                open.composer.offered(open.persona(), &self.catalog.presets)
+            }
+            _ => self.fresh.composer.offered(None, &self.catalog.presets),
         }
     }
 
@@ -50,22 +75,55 @@ impl App {
 
     /// The daemon has listed the models.
     pub(super) fn know_models(&mut self, models: ListModelsReply) {
+        self.catalog.models = Some(models);
+        self.renew_palette();
+    }
+
+    /// The daemon has listed personas, templates and tools.
+    pub(super) fn know_presets(&mut self, presets: Presets) {
+        self.catalog.presets = presets;
+        self.renew_palette();
+    }
+
+    /// Offers in the open palette what there is now.
+    fn renew_palette(&mut self) {
+        let (models, setups) = (self.models(), self.setups());
         if let Over::Palette(palette) = &mut self.over {
-            palette.renew(Composer::offered(Some(&models)));
+            palette.renew(models, setups);
         }
-        self.models = Some(models);
+    }
+
+    /// Chooses a persona, a template or tools. Of tools more are likely to be chosen, so the palette stays.
+    fn set_up(&mut self, change: Change) -> Task<Message> {
+        let stays = matches!(change, Change::Tools(_));
+        let composer = match &mut self.open {
+            Some(open) if self.page == Page::Conversation => &mut open.composer,
+            _ => &mut self.fresh.composer,
+        };
+        let kept = composer.choose(change, &self.catalog.presets);
+        let kept = self.perform_one(kept);
+        if stays {
+            self.renew_palette();
+            // A click has taken the keyboard from the field.
+            return Task::batch([kept, self.perform_one(Effect::Focus(field::PALETTE))]);
+        }
+        self.over = Over::Nothing;
+        Task::batch([kept, self.perform_one(Effect::Focus(field::COMPOSER))])
     }
 
     pub(super) fn in_palette(&mut self, message: palette::Message) -> Task<Message> {
         let Over::Palette(palette) = &mut self.over else { return Task::none() };
         let Some(pick) = palette.update(message) else { return Task::none() };
+        if let Pick::Setup(change) = pick {
+            return self.set_up(change);
+        }
         self.over = Over::Nothing;
         match pick {
             Pick::Command(command) => self.command(command),
             Pick::Card => self.go_to_what_waits(),
             Pick::Model(model) => self.choose(composer::Message::ModelPicked(model)),
             Pick::Mode(mode) if self.can_start() => self.choose(composer::Message::ModePicked(mode)),
-            Pick::Mode(_) => Task::none(),
+            Pick::Mode(_) | Pick::Setup(_) => Task::none(),
         }
     }
 

@@ -26,19 +26,18 @@ impl App {
             (Page::Conversation, Some(open)) => {
                 let known = self.overview.conversation(open.id());
                 let escape = self.escape_stops();
-                let models = self.models.as_ref();
-                open.view(models, known, &self.cards, &self.guard, escape, look).map(Message::Thread)
+                open.view(&self.catalog, known, &self.cards, &self.guard, escape, look).map(Message::Thread)
             }
             (Page::Inbox, _) => {
                 inbox::view(&self.cards, &self.overview, &self.guard, look).map(Message::Inbox)
             }
             (Page::Settings, _) => {
-                let page = self.preferences.view(self.models.as_ref(), &self.settings, look);
+                let page = self.preferences.view(self.catalog.models.as_ref(), &self.settings, look);
                 page.map(Message::Settings)
             }
             (Page::Fresh | Page::Conversation, _) => {
                 let conversations = self.overview.conversations();
-                self.fresh.view(self.models.as_ref(), &conversations, look).map(Message::Fresh)
+                self.fresh.view(&self.catalog, &conversations, look).map(Message::Fresh)
             }
         };
         let right = column![

@@ -2,12 +2,15 @@
 
 pub mod attached;
 mod mode;
+mod setup;
 mod view;
 
 pub use mode::ModeChoice;
+pub use setup::{Change, Offered, Setup};
 pub use view::{ANSWER, STOP, STOPS};
 
 use crate::{
+    catalog::{Catalog, Presets},
     effect::{Afresh, Effect, field},
     guard::Deed,
     picker::Choice,
@@ -19,7 +22,7 @@ use crate::{
 use abide_client::protocol::{
     ConversationId, TaskId,
     inbox::Question,
-    method::{daemon::ListModelsReply, task::StartTaskParams},
+    method::task::StartTaskParams,
     task::{AgentTask, LimitsRequest, Mode},
 };
 use attached::{Attached, MAX_FILES};
@@ -34,6 +37,7 @@ pub struct Composer {
     undo: Undo,
     mode: Option<Mode>,
     model: Option<ModelChoice>,
+    setup: Setup,
     max_steps: String,
     workspace: String,
     /// Files that go with the next prompt.
@@ -54,6 +58,8 @@ pub struct Choices {
     pub mode: Option<Mode>,
     /// `None`: the default model.
     pub model: Option<String>,
+    #[serde(flatten)]
+    pub setup: Setup,
 }
 
 #[derive(Debug)]
@@ -82,6 +88,8 @@ pub enum Message {
     ChoosePressed(Choice),
     AttachedRemoved(usize),
     ChoicesToggled,
+    /// Opens the palette with personas, templates and tools.
+    SetupPressed,
     /// Undo or redo of the text.
     WrittenBefore {
         is_back: bool,
@@ -161,8 +169,8 @@ impl Composer {
     /// A composer with these choices.
     #[must_use]
     pub fn set_up(self, choices: &Choices) -> Self {
-        let Choices { workspace, mode, model } = choices.clone();
-        Self { workspace, mode, model: model.map(ModelChoice::Named), ..self }
+        let Choices { workspace, mode, model, setup } = choices.clone();
+        Self { workspace, mode, setup, model: model.map(ModelChoice::Named), ..self }
     }
 
     /// The choices that the person made by name.
@@ -172,7 +180,7 @@ impl Composer {
             Some(ModelChoice::Named(model)) => Some(model.clone()),
             Some(ModelChoice::Default(_)) | None => None,
         };
-        Choices { workspace: self.workspace.clone(), mode: self.mode, model }
+        Choices { workspace: self.workspace.clone(), mode: self.mode, model, setup: self.setup.clone() }
     }
 
     #[must_use]
@@ -242,6 +250,7 @@ impl Composer {
                 self.shows_choices = !self.shows_choices;
                 Vec::new()
             }
+            (Message::SetupPressed, _) => vec![Effect::ChooseSetup],
             (Message::Submitted, stance) => self.submit(stance, known),
             (Message::StopPressed, Stance::Working(task) | Stance::Approval(task) | Stance::Paused(task)) => {
                 vec![Effect::Ask(Request::Stop(task.id))]
@@ -295,23 +304,59 @@ impl Composer {
         self.content.perform(text_editor::Action::Move(text_editor::Motion::DocumentEnd));
     }
 
-    /// The models to choose from, the default first.
+    /// The models to choose from, the default first, for a conversation with this persona.
     #[must_use]
-    pub fn offered(models: Option<&ListModelsReply>) -> Vec<ModelChoice> {
-        let default = ModelChoice::Default(models.map(|models| models.default.model.clone()));
+    pub fn models(&self, persona: Option<&str>, catalog: &Catalog) -> Vec<ModelChoice> {
+        let models = catalog.models.as_ref();
+        let of_persona = self.setup.defaults(persona, &catalog.presets).model();
+        let default = of_persona.or_else(|| models.map(|models| &*models.default.model));
+        let default = ModelChoice::Default(default.map(str::to_owned));
         let known = models.into_iter().flat_map(|m| &m.providers).flat_map(|provider| &provider.models);
         std::iter::once(default).chain(known.cloned().map(ModelChoice::Named)).collect()
     }
 
-    /// The mode of the next task: the chosen one, the conversation's, else the default.
-    fn mode_of_next(&self, known: Option<Mode>, default: Mode) -> Mode {
-        self.mode.or(known).unwrap_or(default)
+    /// The personas, templates and tools to choose from, for a conversation with this persona.
+    #[must_use]
+    pub fn offered(&self, persona: Option<&str>, presets: &Presets) -> Vec<Offered> {
+        self.setup.offered(persona, presets)
     }
 
-    /// The message that switches to the next mode, for a conversation with this one.
+    /// Chooses a persona, a template or tools. The newest choice counts: what a persona or a template sets replaces an earlier choice.
+    pub fn choose(&mut self, change: Change, presets: &Presets) -> Effect {
+        let is_of_tools = matches!(change, Change::Tools(_));
+        self.setup.change(change);
+        if !is_of_tools {
+            let set = self.setup.defaults(None, presets);
+            self.mode = self.mode.filter(|_| set.mode(None).is_none());
+            self.model = self.model.take().filter(|_| set.model().is_none());
+            if set.max_steps().is_some() {
+                self.max_steps.clear();
+            }
+            if set.tools().is_some() {
+                self.setup.tools = None;
+            }
+        }
+        Effect::Draft
+    }
+
+    /// The mode of the next task in a conversation with this persona and mode.
+    fn mode_of_next(&self, (persona, mode): (Option<&str>, Option<Mode>), catalog: &Catalog) -> Mode {
+        let set = self.setup.defaults(persona, &catalog.presets).mode(mode);
+        self.mode.or(set).unwrap_or_else(|| catalog.default_mode())
+    }
+
+    /// The message that switches to the next mode, for a conversation with this persona and mode.
     #[must_use]
-    pub fn next_mode(&self, known: Option<Mode>, default: Mode) -> Message {
-        Message::ModePicked(ModeChoice(self.mode_of_next(known, default)).next())
+    pub fn next_mode(&self, known: (Option<&str>, Option<Mode>), catalog: &Catalog) -> Message {
+        Message::ModePicked(ModeChoice(self.mode_of_next(known, catalog)).next())
+    }
+
+    /// The persona that sets the model of the next task, and that model; `None` if the person chose one.
+    #[must_use]
+    pub fn model_of_persona<'a>(&'a self, presets: &'a Presets) -> Option<(&'a str, &'a str)> {
+        let set = self.setup.defaults(None, presets);
+        let is_named = matches!(self.model, Some(ModelChoice::Named(_)));
+        set.model_from().zip(set.model()).filter(|_| !is_named)
     }
 
     fn submit(&mut self, stance: Stance<'_>, conversation: Option<ConversationId>) -> Vec<Effect> {
@@ -339,9 +384,10 @@ impl Composer {
         }
     }
 
-    /// Starts a new task of this conversation with this text.
+    /// Starts a new task of this conversation with this text, which goes into no template.
     pub fn say(&mut self, words: &str, conversation: ConversationId) -> Effect {
-        Effect::Ask(Request::Start(Box::new(self.task(words.to_owned(), Vec::new(), Some(conversation)))))
+        let params = self.task(words.to_owned(), Vec::new(), Some(conversation));
+        Effect::Ask(Request::Start(Box::new(StartTaskParams { template: None, ..params })))
     }
 
     /// Prepares a new conversation. The text that was here comes back by Ctrl Z.
@@ -350,6 +396,8 @@ impl Composer {
         self.show(&afresh.prompt);
         self.workspace = afresh.workspace;
         self.mode = afresh.mode;
+        // The prompt is what the template made of an earlier one.
+        self.setup = Setup { persona: afresh.persona, ..Setup::default() };
     }
 
     /// A task for the text. Sent twice because the reply was lost, it starts only once.
@@ -374,6 +422,9 @@ impl Composer {
             mode: self.mode,
             model: self.model(conversation_id.is_some()),
             workspace,
+            persona: self.setup.persona.clone(),
+            template: self.setup.template.clone(),
+            tools: self.setup.tools.clone(),
             limits: LimitsRequest { max_steps: self.max_steps.parse().ok(), ..LimitsRequest::default() },
             client_message_id: Some(id),
             environment: environment(),
@@ -427,7 +478,8 @@ impl Composer {
 /// The conversation's state, for the composer.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
-    pub models: Option<&'a ListModelsReply>,
+    pub catalog: &'a Catalog,
+    pub persona: Option<&'a str>,
     pub model: Option<&'a str>,
     pub mode: Option<Mode>,
     /// It is new, so its folder can be chosen.

@@ -3,6 +3,7 @@
 pub mod folders;
 
 use crate::{
+    catalog::Catalog,
     effect::{Effect, field},
     font,
     keymap::Command,
@@ -16,11 +17,7 @@ use crate::{
     words,
 };
 use abide_client::{
-    protocol::{
-        conversation::Conversation,
-        method::{daemon::ListModelsReply, task::StartTaskParams},
-        task::Mode,
-    },
+    protocol::{conversation::Conversation, method::task::StartTaskParams, task::Mode},
     text::visible_line,
 };
 use iced::{
@@ -99,15 +96,16 @@ impl Screen {
         }
     }
 
-    /// The message for a command; `None` if it does nothing here. `default_mode` is that of a task that names none.
+    /// The message for a command; `None` if it does nothing here.
     #[must_use]
-    pub fn command(&self, command: Command, default_mode: Mode) -> Option<Message> {
+    pub fn command(&self, command: Command, catalog: &Catalog) -> Option<Message> {
         Some(match command {
             Command::Demo => Message::DemoPressed,
-            Command::Mode => Message::Composer(self.composer.next_mode(None, default_mode)),
+            Command::Mode => Message::Composer(self.composer.next_mode((None, None), catalog)),
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Folder => Message::Wanted(field::FOLDER),
             Command::Limit => Message::Wanted(field::STEPS),
+            Command::Setup => Message::Composer(composer::Message::SetupPressed),
             Command::Attach => Message::Composer(composer::Message::ChoosePressed(Choice::File)),
             _ => return None,
         })
@@ -128,12 +126,13 @@ impl Screen {
     #[must_use]
     pub fn view<'a>(
         &'a self,
-        models: Option<&'a ListModelsReply>,
+        catalog: &'a Catalog,
         conversations: &[&Conversation],
         look: Look,
     ) -> Element<'a, Message> {
         let about = About {
-            models,
+            catalog,
+            persona: None,
             model: None,
             mode: None,
             is_new: true,
@@ -153,7 +152,7 @@ impl Screen {
             )
             .style(style::muted),
             gap().height(space::XS),
-            provider(models, self.composer.chosen().model, self.shows_problems),
+            self.provider(catalog),
         ];
         let words = Column::new().extend(heading).push(words.spacing(space::S));
         let words = words.spacing(space::S).max_width(space::COLUMN);
@@ -186,59 +185,57 @@ impl Screen {
         let row = Row::new().push(secondary("Work in")).extend(words).spacing(space::XS).align_y(Center);
         container(row.wrap().vertical_spacing(space::XS)).padding([space::S, space::M]).into()
     }
-}
 
-/// Whether a model is available, and what to do if not.
-fn provider<'a>(
-    models: Option<&'a ListModelsReply>,
-    chosen: Option<String>,
-    shows_problems: bool,
-) -> Element<'a, Message> {
-    let demo = || {
-        let name = key("Ctrl ⇧ D");
-        action("Play the demo", Some(name)).style(style::secondary).on_press(Message::DemoPressed)
-    };
-    match models {
-        None => secondary("Asking the daemon which models there are…").into(),
-        Some(models) if models.default.model == DEMO_MODEL => container(
-            column![
-                prose("No model is configured yet.").font(font::MEDIUM),
-                secondary("Store a key for the daemon:"),
-                code("abide key set anthropic"),
-                secondary("or start a model on this computer (Ollama, llama-server): the daemon finds it."),
-                secondary(
-                    "Until then the built-in demo shows what there is: it is a script, and needs no network."
-                ),
-                row![demo()],
-            ]
-            .spacing(space::S),
-        )
-        .padding(space::L)
-        .width(Fill)
-        .style(style::card)
-        .into(),
-        Some(models) => {
-            let problems = models.providers.iter().filter_map(|p| {
-                let problem = p.problem.as_ref()?;
-                // Most problems begin with the provider's name.
-                let is_named = problem.starts_with(&format!("{}:", p.name));
-                Some(if is_named { problem.clone() } else { format!("{}: {problem}", p.name) })
-            });
-            let problems: Vec<String> = problems.collect();
-            let model = match chosen {
-                Some(model) => format!("Model: {model}"),
-                None => format!("Model: {} ({})", models.default.model, models.default.why),
-            };
-            let model = secondary(model);
-            let mut model = Row::new().push(model).spacing(space::XS).align_y(Center);
-            if !problems.is_empty() {
-                let words =
-                    format!("{} unavailable {}", problems.len(), if shows_problems { "−" } else { "+" });
-                model = model.push(word(words, Message::ProblemsToggled));
+    /// Whether a model is available, and what to do if not.
+    fn provider<'a>(&self, catalog: &'a Catalog) -> Element<'a, Message> {
+        let shows_problems = self.shows_problems;
+        let demo = || {
+            let name = key("Ctrl ⇧ D");
+            action("Play the demo", Some(name)).style(style::secondary).on_press(Message::DemoPressed)
+        };
+        match &catalog.models {
+            None => secondary("Asking the daemon which models there are…").into(),
+            Some(models) if models.default.model == DEMO_MODEL => container(
+                column![
+                    prose("No model is configured yet.").font(font::MEDIUM),
+                    secondary("Store a key for the daemon:"),
+                    code("abide key set anthropic"),
+                    secondary("or start a model on this computer (Ollama, llama-server): the daemon finds it."),
+                    secondary(
+                        "Until then the built-in demo shows what there is: it is a script, and needs no network."
+                    ),
+                    row![demo()],
+                ]
+                .spacing(space::S),
+            )
+            .padding(space::L)
+            .width(Fill)
+            .style(style::card)
+            .into(),
+            Some(models) => {
+                let problems = models.providers.iter().filter_map(|p| {
+                    let problem = p.problem.as_ref()?;
+                    // Most problems begin with the provider's name.
+                    let is_named = problem.starts_with(&format!("{}:", p.name));
+                    Some(if is_named { problem.clone() } else { format!("{}: {problem}", p.name) })
+                });
+                let problems: Vec<String> = problems.collect();
+                let model = match (self.composer.chosen().model, self.composer.model_of_persona(&catalog.presets)) {
+                    (Some(model), _) => format!("Model: {model}"),
+                    (None, Some((persona, model))) => format!("Model: {model} (of the persona {persona})"),
+                    (None, None) => format!("Model: {} ({})", models.default.model, models.default.why),
+                };
+                let model = secondary(model);
+                let mut model = Row::new().push(model).spacing(space::XS).align_y(Center);
+                if !problems.is_empty() {
+                    let words =
+                        format!("{} unavailable {}", problems.len(), if shows_problems { "−" } else { "+" });
+                    model = model.push(word(words, Message::ProblemsToggled));
+                }
+                let problems =
+                    problems.into_iter().filter(|_| shows_problems).map(|words| secondary(words).into());
+                column![model.wrap(), Column::with_children(problems), row![demo()],].spacing(space::S).into()
             }
-            let problems =
-                problems.into_iter().filter(|_| shows_problems).map(|words| secondary(words).into());
-            column![model.wrap(), Column::with_children(problems), row![demo()],].spacing(space::S).into()
         }
     }
 }

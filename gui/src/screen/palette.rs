@@ -1,21 +1,24 @@
-//! The palette: every action with its key, found by a few letters; and the models to choose from.
+//! The palette: every action with its key, found by a few letters; and models, personas, templates and tools to choose from.
 
 use crate::{
     effect::field,
     font,
     keymap::{self, Command, Entry},
-    screen::composer::{ModeChoice, ModelChoice},
+    screen::composer::{Change, ModeChoice, ModelChoice, Offered},
     theme::{size, space, style},
-    widget::{Element, field::field, key, press::press, prose, secondary},
+    widget::{Element, elide::elided, field::field, key, press::press, prose, secondary},
 };
 use abide_client::protocol::task::Mode;
 use iced::{
     Center, Fill,
-    widget::{Column, column, container, row, scrollable},
+    mouse::ScrollDelta,
+    widget::{Column, column, container, mouse_area, row, scrollable},
 };
 
 /// The most rows drawn; the picked one is among them.
 const ROWS: usize = 10;
+/// The height of a row, in logical pixels.
+const ROW: f32 = 33.0;
 
 /// What it offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub enum Offer {
     /// The actions, and the modes of the next task; this one is the default.
     Commands(Mode),
     Models(Vec<ModelChoice>),
+    /// Personas, templates and tools.
+    Setup(Vec<Offered>),
 }
 
 /// See the module.
@@ -32,6 +37,8 @@ pub struct Palette {
     query: String,
     /// The row that Enter submits.
     at: usize,
+    /// The first row that is drawn.
+    first: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -40,6 +47,8 @@ pub enum Message {
     /// The picked row was submitted by Enter, or a row was clicked.
     Submitted,
     Pressed(Pick),
+    /// The wheel was turned, by so many rows.
+    Scrolled(isize),
 }
 
 /// The result of submitting a row.
@@ -50,6 +59,7 @@ pub enum Pick {
     Card,
     Model(ModelChoice),
     Mode(ModeChoice),
+    Setup(Change),
 }
 
 /// A row.
@@ -57,19 +67,24 @@ struct Item {
     group: &'static str,
     what: String,
     keys: &'static str,
+    /// Whether it is chosen now.
+    is_so: bool,
     pick: Pick,
 }
 
 impl Palette {
     #[must_use]
     pub const fn of(offer: Offer) -> Self {
-        Self { offer, query: String::new(), at: 0 }
+        Self { offer, query: String::new(), at: 0, first: 0 }
     }
 
-    /// Replaces the models, if models are offered; the picked row stays picked.
-    pub fn renew(&mut self, models: Vec<ModelChoice>) {
-        let Offer::Models(known) = &mut self.offer else { return };
-        *known = models;
+    /// Replaces what is offered, if it is models or a setup; the picked row stays picked.
+    pub fn renew(&mut self, models: Vec<ModelChoice>, setups: Vec<Offered>) {
+        match &mut self.offer {
+            Offer::Commands(_) => return,
+            Offer::Models(known) => *known = models,
+            Offer::Setup(known) => *known = setups,
+        }
         self.step(0);
     }
 
@@ -77,11 +92,15 @@ impl Palette {
     pub fn update(&mut self, message: Message) -> Option<Pick> {
         match message {
             Message::QueryChanged(query) => {
-                (self.query, self.at) = (query, 0);
+                (self.query, self.at, self.first) = (query, 0, 0);
                 None
             }
             Message::Submitted => self.found().into_iter().nth(self.at).map(|item| item.pick),
             Message::Pressed(pick) => Some(pick),
+            Message::Scrolled(by) => {
+                self.scroll(by);
+                None
+            }
         }
     }
 
@@ -89,6 +108,14 @@ impl Palette {
     pub fn step(&mut self, by: isize) {
         let last = self.found().len().saturating_sub(1);
         self.at = self.at.saturating_add_signed(by).min(last);
+        self.first = self.first.clamp((self.at + 1).saturating_sub(ROWS), self.at);
+    }
+
+    /// Draws other rows; the picked one is among them.
+    fn scroll(&mut self, by: isize) {
+        let most = self.found().len().saturating_sub(ROWS);
+        self.first = self.first.saturating_add_signed(by).min(most);
+        self.at = self.at.clamp(self.first, self.first + ROWS - 1);
     }
 
     /// Rows that contain all words of the query. Rows in which each word begins a word come first.
@@ -111,16 +138,28 @@ impl Palette {
                     group: "Mode",
                     what: format!("{}{}", mode.line(), if mode.0 == *default { " (default)" } else { "" }),
                     keys: "",
+                    is_so: false,
                     pick: Pick::Mode(mode),
                 });
                 entries.filter_map(|(group, entry)| item(group, entry)).chain(modes).collect()
             }
+            Offer::Setup(offered) => offered
+                .iter()
+                .map(|offered| Item {
+                    group: offered.group,
+                    what: offered.what.clone(),
+                    keys: "",
+                    is_so: offered.is_so,
+                    pick: Pick::Setup(offered.change.clone()),
+                })
+                .collect(),
             Offer::Models(models) => models
                 .iter()
                 .map(|model| Item {
                     group: "Model",
                     what: model.to_string(),
                     keys: "",
+                    is_so: false,
                     pick: Pick::Model(model.clone()),
                 })
                 .collect(),
@@ -132,21 +171,21 @@ impl Palette {
         let hint = match self.offer {
             Offer::Commands(_) => "What to do",
             Offer::Models(_) => "Which model the next task has",
+            Offer::Setup(_) => "Which persona, template and tools the next task has",
         };
         let input = field(hint, (size::PROSE, [9.0, 12.0]), &self.query, Message::QueryChanged, |input| {
             input.id(field::PALETTE).on_submit(Message::Submitted)
         });
         let found = self.found();
         let is_empty = found.is_empty();
-        let first = (self.at + 1).saturating_sub(ROWS);
-        let rows = found.into_iter().enumerate().skip(first).take(ROWS).map(|(at, item)| {
-            let label = row![
-                secondary(item.group).width(space::KEYS),
-                prose(item.what).font(font::MEDIUM).width(Fill),
-            ]
-            .extend((!item.keys.is_empty()).then(|| key(item.keys).into()))
-            .spacing(space::S)
-            .align_y(Center);
+        let rows = found.into_iter().enumerate().skip(self.first).take(ROWS).map(|(at, item)| {
+            let state = (!item.keys.is_empty()).then(|| key(item.keys).into());
+            let state = state.or_else(|| item.is_so.then(|| prose("✓").style(style::accent).into()));
+            let label =
+                row![secondary(item.group).width(space::KEYS), elided(item.what, size::PROSE, font::MEDIUM),]
+                    .extend(state)
+                    .spacing(space::S)
+                    .align_y(Center);
             press(label)
                 .padding([6.0, 10.0])
                 .width(Fill)
@@ -158,10 +197,25 @@ impl Palette {
         if is_empty {
             list = list.push(container(secondary("Nothing is called that.")).padding([6.0, 10.0]));
         }
-        let content =
-            column![input, scrollable(list).style(style::bars),].spacing(space::S).padding(space::M);
+        // In a low window not even the drawn rows have room: then they scroll before others are drawn.
+        let list = mouse_area(scrollable(list).style(style::bars));
+        let list = list.on_scroll(|delta| Message::Scrolled(rows_of(delta)));
+        let content = column![input, list].spacing(space::S).padding(space::M);
         container(content).max_width(space::DIALOG).style(style::dialog).into()
     }
+}
+
+/// By how many rows the list moves, down if positive.
+fn rows_of(delta: ScrollDelta) -> isize {
+    let rows = match delta {
+        ScrollDelta::Lines { y, .. } => y,
+        ScrollDelta::Pixels { y, .. } => y / ROW,
+    };
+    // A touchpad moves by less than a row.
+    let by = rows.abs().ceil().min(100.0);
+    #[expect(clippy::cast_possible_truncation, reason = "a small whole number")]
+    let by = by as isize;
+    if rows > 0.0 { -by } else { by }
 }
 
 fn begins_a_word(said: &str, word: &str) -> bool {
@@ -176,7 +230,7 @@ fn item(group: &'static str, entry: &'static Entry) -> Option<Item> {
     } else {
         (entry.what.to_owned(), Pick::Command(command))
     };
-    Some(Item { group, what, keys: entry.keys, pick })
+    Some(Item { group, what, keys: entry.keys, is_so: false, pick })
 }
 
 #[cfg(test)]
@@ -209,7 +263,7 @@ mod tests {
             Pick::Command(command) => !command.decides() && *command != Command::Confirm,
             Pick::Card => true,
             Pick::Mode(_) => true,
-            Pick::Model(_) => false,
+            Pick::Model(_) | Pick::Setup(_) => false,
         }));
     }
 

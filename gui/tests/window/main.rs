@@ -36,6 +36,7 @@ mod screens;
 mod searching;
 mod selecting;
 mod settings;
+mod setup;
 mod small;
 mod steps;
 mod streaming;

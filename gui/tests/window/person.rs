@@ -135,6 +135,7 @@ impl Person {
             matches!(
                 request,
                 Request::Models
+                    | Request::Presets
                     | Request::Config
                     | Request::Rules(_)
                     | Request::Focus(_)

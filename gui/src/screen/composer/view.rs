@@ -18,7 +18,7 @@ use crate::{
 };
 use abide_client::protocol::task::Mode;
 use iced::{
-    Bottom, Center, Fill, Shrink, Theme,
+    Bottom, Center, Fill, Shrink, Theme, Top,
     keyboard::{Key, key::Named},
     widget::{
         Column, Container, Row, Text, container, pick_list, row, stack, text_editor,
@@ -72,16 +72,20 @@ impl Composer {
             let sign = if shows_choices { "−" } else { "+" };
             let more = can_choose.then(|| word(sign, Message::ChoicesToggled).into());
             let foot = if shows_choices || about.is_new && is_low {
-                Some(self.choices(stance, about))
+                Some(self.choices(stance, about, is_row))
             } else {
                 self.kept(stance).filter(|_| !look.is_least).map(Element::from)
             };
             (row![editor].extend(more).push(buttons), foot)
         } else {
-            let foot = row![container(self.choices(stance, about)).width(Fill), buttons];
-            (row![editor], Some(foot.spacing(space::S).align_y(Center).into()))
+            let foot = row![container(self.choices(stance, about, is_row)).width(Fill), buttons];
+            let more = matches!(stance, Stance::Ready).then(|| {
+                // On the line of the text.
+                container(self.setup_button(about)).padding(iced::padding::top(space::XS)).into()
+            });
+            (row![editor].extend(more), Some(foot.spacing(space::S).align_y(Center).into()))
         };
-        let head = head.spacing(space::S).align_y(Bottom);
+        let head = head.spacing(space::S).align_y(if is_row { Bottom } else { Top });
         let card: fn(&Theme) -> container::Style =
             if is_waiting { style::composer_waiting } else { style::composer };
         let files = self.attached.iter().enumerate().map(|(at, file)| chip(at, file));
@@ -132,20 +136,21 @@ impl Composer {
         is_kept.then(|| secondary("Kept as a draft; it can be sent when the task has ended."))
     }
 
-    fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>) -> Element<'a, Message> {
+    fn choices<'a>(&'a self, stance: Stance<'_>, about: &About<'a>, is_row: bool) -> Element<'a, Message> {
         if !matches!(stance, Stance::Ready) {
             return self.kept(stance).unwrap_or_else(|| secondary("")).into();
         }
-        let mode = self.mode_of_next(about.mode, about.models.map(|models| models.mode).unwrap_or_default());
+        let mode = self.mode_of_next((about.persona, about.mode), about.catalog);
         let modes: Vec<ModeChoice> = Mode::ALL.iter().copied().map(ModeChoice).collect();
         let chosen =
             self.model.clone().or_else(|| about.model.map(|model| ModelChoice::Named(model.to_owned())));
-        let mut models = Self::offered(about.models);
+        let mut models = self.models(about.persona, about.catalog);
         let model = chosen.or_else(|| models.first().cloned());
         // A picker is as wide as its longest entry. The conversation's model may be gone from the list.
         models.extend(model.clone().filter(|model| !models.contains(model)));
-        // The configuration's value; empty until it is known.
-        let most = match about.models.map(|models| models.max_steps(mode)) {
+        // The value without a choice; empty until it is known.
+        let set = self.setup.defaults(about.persona, &about.catalog.presets).max_steps();
+        let most = match set.or_else(|| about.catalog.models.as_ref().map(|models| models.max_steps(mode))) {
             None => String::new(),
             Some(0) => "∞".to_owned(),
             Some(most) => most.to_string(),
@@ -173,8 +178,19 @@ impl Composer {
         let last = choices.pop();
         let last = Row::new().extend(last).push(word("Attach…", Message::ChoosePressed(Choice::File)));
         choices.push(last.spacing(space::S).align_y(Center).into());
+        if is_row {
+            choices.push(self.setup_button(about));
+        }
         let choices = Row::with_children(choices).spacing(space::S).align_y(Center);
         choices.wrap().vertical_spacing(space::XS).into()
+    }
+
+    /// Names what is chosen of persona, template and tools. In the corner of the field it takes no room from the choices of most tasks.
+    fn setup_button<'a>(&self, about: &About<'_>) -> Element<'a, Message> {
+        let mode = self.mode_of_next((about.persona, about.mode), about.catalog);
+        let words =
+            self.setup.summary(mode).map_or_else(|| "More…".to_owned(), |chosen| format!("{chosen}…"));
+        word(words, Message::SetupPressed).into()
     }
 
     fn buttons<'a>(&self, stance: Stance<'_>, about: &About<'_>, look: Look) -> Element<'a, Message> {

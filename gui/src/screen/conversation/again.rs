@@ -94,6 +94,7 @@ impl Conversation {
             prompt: message.text.clone(),
             workspace: workspace.map(|path| words::path(path, words::home())).unwrap_or_default(),
             mode: task.or(known.and_then(|known| known.mode)),
+            persona: known.and_then(|known| known.persona.clone()),
         }
     }
 }

@@ -2,18 +2,24 @@
 
 use super::{Conversation, Menu, Message};
 use crate::{
+    catalog::Catalog,
     effect::{Scroll, field},
     keymap::Command,
     picker::Choice,
     screen::composer::{self, Stance},
     theme::size,
 };
-use abide_client::protocol::task::Mode;
 
 impl Conversation {
-    /// The message for a command; `None` if it does nothing here. `default_mode` is that of a task that names none.
+    /// The conversation's persona.
     #[must_use]
-    pub fn command(&self, command: Command, default_mode: Mode) -> Option<Message> {
+    pub fn persona(&self) -> Option<&str> {
+        self.view.conversation().and_then(|known| known.persona.as_deref())
+    }
+
+    /// The message for a command; `None` if it does nothing here.
+    #[must_use]
+    pub fn command(&self, command: Command, catalog: &Catalog) -> Option<Message> {
         Some(match command {
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
             Command::Escape if self.find.is_some() => Message::FindClosed,
@@ -46,8 +52,12 @@ impl Conversation {
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Limit => Message::Wanted(field::STEPS),
             Command::Mode if self.stance() == Stance::Ready => {
-                let known = self.view.conversation().and_then(|known| known.mode);
-                Message::Composer(self.composer.next_mode(known, default_mode))
+                let known = self.view.conversation();
+                let mode = known.and_then(|known| known.mode);
+                Message::Composer(self.composer.next_mode((self.persona(), mode), catalog))
+            }
+            Command::Setup if self.stance() == Stance::Ready => {
+                Message::Composer(composer::Message::SetupPressed)
             }
             _ => return None,
         })

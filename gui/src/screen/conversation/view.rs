@@ -2,6 +2,7 @@
 
 use super::{Conversation, Menu, Message};
 use crate::{
+    catalog::Catalog,
     guard::{Armed, Deed, Guard},
     screen::{
         composer::{About, Stance},
@@ -10,7 +11,7 @@ use crate::{
     theme::{space, style},
     widget::{Element, Look, action, centred::centred, nothing},
 };
-use abide_client::protocol::{conversation::Conversation as Known, method::daemon::ListModelsReply};
+use abide_client::protocol::conversation::Conversation as Known;
 use iced::{
     Fill,
     widget::{column, container},
@@ -21,7 +22,7 @@ impl Conversation {
     #[must_use]
     pub fn view<'a>(
         &'a self,
-        models: Option<&'a ListModelsReply>,
+        catalog: &'a Catalog,
         known: Option<&'a Known>,
         cards: &'a Cards,
         guard: &Guard,
@@ -30,7 +31,8 @@ impl Conversation {
     ) -> Element<'a, Message> {
         let known = known.or_else(|| self.view.conversation());
         let about = About {
-            models,
+            catalog,
+            persona: known.and_then(|c| c.persona.as_deref()),
             model: known.and_then(|c| c.model.as_deref()),
             mode: known.and_then(|c| c.mode),
             is_new: false,

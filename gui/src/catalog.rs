@@ -1,0 +1,45 @@
+//! What a task can be started with, as the daemon lists it.
+
+use abide_client::protocol::{
+    method::{
+        catalog::{PersonaInfo, TemplateInfo},
+        daemon::ListModelsReply,
+    },
+    task::Mode,
+    transcript::ToolSpec,
+};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Catalog {
+    /// `None` until the daemon has listed them.
+    pub models: Option<ListModelsReply>,
+    pub presets: Presets,
+}
+
+/// What few tasks name: personas, templates, tools. Empty until the daemon has listed them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Presets {
+    pub personas: Vec<PersonaInfo>,
+    pub templates: Vec<TemplateInfo>,
+    pub tools: Vec<ToolSpec>,
+}
+
+impl Catalog {
+    /// The mode of a task for which nothing names one.
+    #[must_use]
+    pub fn default_mode(&self) -> Mode {
+        self.models.as_ref().map(|models| models.mode).unwrap_or_default()
+    }
+}
+
+impl Presets {
+    #[must_use]
+    pub fn persona(&self, name: &str) -> Option<&PersonaInfo> {
+        self.personas.iter().find(|persona| persona.name == name)
+    }
+
+    #[must_use]
+    pub fn template(&self, name: &str) -> Option<&TemplateInfo> {
+        self.templates.iter().find(|template| template.name == name)
+    }
+}
