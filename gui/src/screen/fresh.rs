@@ -46,7 +46,8 @@ pub struct Screen {
 #[derive(Debug, Clone)]
 pub enum Message {
     Composer(composer::Message),
-    DemoPressed,
+    /// Plays the demo in this mode.
+    DemoPressed(Mode),
     ProblemsToggled,
     /// Moves the keyboard to this field.
     Wanted(&'static str),
@@ -85,9 +86,9 @@ impl Screen {
                 Some(folder) => self.work_in(format!("{folder}/")),
                 None => Vec::new(),
             },
-            Message::DemoPressed => vec![Effect::Ask(Request::Start(Box::new(StartTaskParams {
+            Message::DemoPressed(mode) => vec![Effect::Ask(Request::Start(Box::new(StartTaskParams {
                 message: DEMO_PROMPT.to_owned(),
-                mode: Some(Mode::Agent),
+                mode: Some(mode),
                 model: Some(DEMO_MODEL.to_owned()),
                 client_message_id: Some(abide_client::request_id()),
                 environment: composer::environment(),
@@ -100,7 +101,7 @@ impl Screen {
     #[must_use]
     pub fn command(&self, command: Command, catalog: &Catalog) -> Option<Message> {
         Some(match command {
-            Command::Demo => Message::DemoPressed,
+            Command::Demo => Message::DemoPressed(Mode::Agent),
             Command::Mode => Message::Composer(self.composer.next_mode((None, None), catalog)),
             Command::FocusInput => Message::Wanted(field::COMPOSER),
             Command::Folder => Message::Wanted(field::FOLDER),
@@ -191,7 +192,12 @@ impl Screen {
         let shows_problems = self.shows_problems;
         let demo = || {
             let name = key("Ctrl ⇧ D");
-            action("Play the demo", Some(name)).style(style::secondary).on_press(Message::DemoPressed)
+            let play = action("Play the demo", Some(name)).style(style::secondary);
+            let play = play.on_press(Message::DemoPressed(Mode::Agent));
+            // The script plays these too.
+            let others = [("in mode ROA", Mode::Roa), ("in mode Plan", Mode::Plan)];
+            let others = others.map(|(words, mode)| word(words, Message::DemoPressed(mode)).into());
+            row![play].extend(others).spacing(space::S).align_y(Center).wrap().vertical_spacing(space::XS)
         };
         match &catalog.models {
             None => secondary("Asking the daemon which models there are…").into(),
@@ -204,7 +210,7 @@ impl Screen {
                     secondary(
                         "Until then the built-in demo shows what there is: it is a script, and needs no network."
                     ),
-                    row![demo()],
+                    demo(),
                 ]
                 .spacing(space::S),
             )
@@ -234,7 +240,7 @@ impl Screen {
                 }
                 let problems =
                     problems.into_iter().filter(|_| shows_problems).map(|words| secondary(words).into());
-                column![model.wrap(), Column::with_children(problems), row![demo()],].spacing(space::S).into()
+                column![model.wrap(), Column::with_children(problems), demo()].spacing(space::S).into()
             }
         }
     }

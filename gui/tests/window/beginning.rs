@@ -247,3 +247,21 @@ fn gallery() {
         }
     }
 }
+
+#[test]
+fn the_demo_is_played_in_each_mode_that_its_script_has() {
+    let demo = DefaultModel { model: "demo/demo".to_owned(), why: "no other model".to_owned() };
+    for default in [demo, models().default] {
+        for (words, mode) in
+            [("Play the demo", Mode::Agent), ("in mode ROA", Mode::Roa), ("in mode Plan", Mode::Plan)]
+        {
+            let mut person = Person::before(preset::empty());
+            let listed = ListModelsReply { default: default.clone(), ..models() };
+            person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));
+            person.clicks(words);
+            let asked = person.asked();
+            let [Request::Start(task)] = &asked[..] else { panic!("{words}: {asked:?}") };
+            assert_eq!((task.mode, task.model.as_deref()), (Some(mode), Some("demo/demo")));
+        }
+    }
+}
