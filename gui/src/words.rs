@@ -191,6 +191,12 @@ pub fn shortened(path: &str, max: usize) -> String {
     format!("…{}", rest.find('/').map_or(&*rest, |at| &rest[at..]))
 }
 
+/// The size of a file.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    if bytes < 1024 { counted(bytes, "byte") } else { format!("{} KiB", bytes.div_ceil(1024)) }
+}
+
 /// A path with `~` for the home folder.
 #[must_use]
 pub fn path(path: &str, home: Option<&str>) -> String {

@@ -4,7 +4,7 @@ use crate::{
     Seq, TaskId, Timestamp,
     inbox::Rule,
     measure::counted,
-    record::{Interruption, ModelErrorKind, Record, RecordBody, Restarted, Trace},
+    record::{InstructionFile, Interruption, ModelErrorKind, Record, RecordBody, Restarted, Trace},
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,11 @@ pub struct StartedEvent {
     pub mode: Mode,
     /// `provider/model`.
     pub model: String,
+    #[serde(default)]
+    pub persona: Option<String>,
+    /// The repository's notes for agents that the model has been given.
+    #[serde(default)]
+    pub instructions: Vec<InstructionFile>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,6 +182,8 @@ impl EventKind {
                 parent_id: started.parent_id,
                 mode: started.mode,
                 model: started.model.clone(),
+                persona: started.persona.clone(),
+                instructions: started.instructions.clone(),
             }),
             // A later attempt belongs to the same step, and a phase is an event of its own.
             RecordBody::ModelRequested(requested) if requested.attempt == 1 && requested.phase.is_none() => {

@@ -10,9 +10,10 @@ use abide_client::{
     Update,
     protocol::{
         Seq,
-        event::{EndedEvent, Event, EventKind, PhaseEvent},
+        event::{EndedEvent, Event, EventKind, PhaseEvent, StartedEvent},
         message::{CallView, Message as Said, Role},
         notification::Snapshot,
+        record::InstructionFile,
         task::{EndReason, Mode, Phase, Status},
     },
 };
@@ -229,6 +230,47 @@ fn gallery() {
                 display.present(&mut person);
                 display.save(&folder.join(format!("{name}-{theme}-{width}x{height}.png")));
             }
+        }
+    }
+}
+
+#[test]
+fn a_task_names_its_persona_and_the_notes_of_the_repository_below_its_prompt() {
+    let started = |persona: Option<&str>, notes: &[(&str, u64)]| {
+        let file = |(path, bytes): &(&str, u64)| InstructionFile {
+            path: (*path).to_owned(),
+            bytes: *bytes,
+            sha256: String::new(),
+        };
+        EventKind::TaskStarted(StartedEvent {
+            parent_id: None,
+            mode: Mode::Roa,
+            model: "local/smollm2".to_owned(),
+            persona: persona.map(str::to_owned),
+            instructions: notes.iter().map(file).collect(),
+        })
+    };
+    for (kind, words) in [
+        (
+            started(None, &[("AGENTS.md", 1025), ("web/AGENTS.md", 40)]),
+            Some("AGENTS.md (2 KiB) · web/AGENTS.md (40 bytes)"),
+        ),
+        (started(Some("reviewer"), &[("AGENTS.md", 1)]), Some("persona reviewer · AGENTS.md (1 byte)")),
+        (started(None, &[("a\x1b[2K/AGENTS.md", 1)]), Some("a\\x1b[2K/AGENTS.md (1 byte)")),
+        (started(None, &[]), None),
+    ] {
+        let mut history = two_steps();
+        history.events.insert(0, event(0, kind));
+        let mut person = before(Status::Thinking, Some(Phase::Observe), history);
+        let prompt = person.finds("Mend login_test.").unwrap();
+        match words {
+            Some(words) => {
+                let place = person.finds(words).unwrap_or_else(|| panic!("{:?}", person.texts()));
+                let head = person.finds("reason").unwrap();
+                assert!(place.y > prompt.y && place.y < head.y, "{prompt:?} {place:?} {head:?}");
+                assert!(person.app.conversation().unwrap().as_text().contains(words));
+            }
+            None => assert!(person.texts().iter().all(|text| !text.contains("AGENTS.md"))),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::thought::is_thinking;
 use abide_client::{
     protocol::{
         CallId, QuestionId, Seq, TaskId,
-        event::{Event, EventKind, PhaseEvent},
+        event::{Event, EventKind, PhaseEvent, StartedEvent},
         inbox::{Pending, PendingId},
         message::{CallOutcome, CallView, MessageKind, Role},
         notification::DeltaItem,
@@ -73,6 +73,8 @@ pub(super) fn rows(
     let mut pauses = HashMap::new();
     let mut taken_back = HashSet::new();
     let mut heads = Heads::default();
+    // How a task began, below its prompt.
+    let mut began = None;
     for entry in view.timeline() {
         taken_back.extend(note_pause(&mut pauses, view, entry).into_iter().flatten());
         let row = match entry {
@@ -112,6 +114,10 @@ pub(super) fn rows(
                     let is_said = failed.retry_at.is_none() && before == 0;
                     (!is_said).then_some(Row::Failed { last: event.seq, times: before + 1 })
                 }
+                (EventKind::TaskStarted(started), _) if !is_plain(started) => {
+                    began = Some(Row::Entry(event.seq));
+                    None
+                }
                 // The notice, the message or the task itself shows it; traces of a stream are for `abide show --history`.
                 (
                     EventKind::TaskStarted(_)
@@ -134,6 +140,10 @@ pub(super) fn rows(
             rows.extend(heads.before(entry, thoughts).filter(|_| is_shown));
         }
         rows.extend(row);
+        if matches!(entry, Entry::Message(said) if said.role == Role::User && said.kind == MessageKind::Text)
+        {
+            rows.extend(began.take());
+        }
         if let (Some(task), false) = (entry.task_id(), rows.is_empty()) {
             last_of.insert(task, rows.len());
         }
@@ -160,6 +170,11 @@ pub(super) fn now<'a>(
 /// Whether a row belongs to [`now`].
 pub(super) const fn is_now(row: &Row) -> bool {
     matches!(row, Row::Live(..) | Row::Indicator(_))
+}
+
+/// Whether there is nothing to say about how the task began.
+const fn is_plain(started: &StartedEvent) -> bool {
+    started.persona.is_none() && started.instructions.is_empty()
 }
 
 fn is_call(view: &ConversationView, row: Row) -> bool {

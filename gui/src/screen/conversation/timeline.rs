@@ -27,7 +27,7 @@ use abide_client::{
     protocol::{
         Seq, TaskId,
         conversation::LatestTask,
-        event::{Event, EventKind, PhaseEvent, RuleEvent, StepEvent},
+        event::{Event, EventKind, PhaseEvent, RuleEvent, StartedEvent, StepEvent},
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
@@ -99,6 +99,10 @@ impl Conversation {
                 Some(Entry::Event(event)) => match event.kind {
                     EventKind::StepBegan(_) | EventKind::PhaseBegan(_) => {
                         passage::head(happened(event)).into()
+                    }
+                    EventKind::TaskStarted(_) => {
+                        let words = secondary(happened(event)).size(size::HEAD);
+                        container(words).align_right(Fill).padding(iced::padding::left(space::AGAIN)).into()
                     }
                     EventKind::Paused(reason) if self.is_held_since(event) => held::card(
                         Some(reason),
@@ -324,6 +328,15 @@ pub(super) fn failed(event: &Event, times: u32) -> String {
     format!("the model failed{times}: {}", visible_line(&reason))
 }
 
+/// The persona of a task, and the repository's notes that its model was given.
+fn began(started: &StartedEvent) -> String {
+    let persona = started.persona.as_deref().map(|name| format!("persona {}", visible_line(name)));
+    let notes = started.instructions.iter();
+    let notes = notes.map(|file| format!("{} ({})", visible_line(&file.path), words::bytes(file.bytes)));
+    let parts: Vec<String> = persona.into_iter().chain(notes).collect();
+    parts.join(" · ")
+}
+
 pub(super) fn happened(event: &Event) -> String {
     match &event.kind {
         EventKind::Paused(reason) => reason.words().to_owned(),
@@ -344,6 +357,7 @@ pub(super) fn happened(event: &Event) -> String {
             format!("STEP {step}")
         }
         EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
-        EventKind::TaskStarted(_) | EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
+        EventKind::TaskStarted(started) => began(started),
+        EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }
 }

@@ -8,7 +8,7 @@ use abide_protocol::{
     },
     inbox::{Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
     message::{CallOutcome, CallView, Message, MessageKind, Role},
-    record::{ModelErrorKind, Permission, Record, RecordBody, Trace},
+    record::{InstructionFile, ModelErrorKind, Permission, Record, RecordBody, Trace},
     task::{
         ActiveCall, AgentTask, CallState, EndReason, Incomplete, Limits, Mode, PauseReason, Phase, Retry,
         Status, Work,
@@ -187,6 +187,12 @@ pub(crate) fn events() -> Vec<Event> {
             parent_id: Some(id(0x22)),
             mode: Mode::Agent,
             model: "local/smollm2".to_owned(),
+            persona: Some("coder".to_owned()),
+            instructions: vec![InstructionFile {
+                path: "AGENTS.md".to_owned(),
+                bytes: 1200,
+                sha256: "0".repeat(64),
+            }],
         }),
         EventKind::StepBegan(StepEvent { step: 3 }),
         EventKind::PhaseBegan(PhaseEvent { step: 3, phase: Phase::Reason }),
