@@ -15,8 +15,8 @@ pub(crate) use self::{
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{
-        AgentArgs, ChatArgs, DemoArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs, ShowArgs, WaitArgs,
-        WatchArgs,
+        AgentArgs, ChatArgs, DemoArgs, FilesArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs, ShowArgs,
+        WaitArgs, WatchArgs,
     },
 };
 
@@ -107,6 +107,8 @@ pub(crate) enum Command {
     Ps(PsArgs),
     /// Show all about a task
     Show(ShowArgs),
+    /// List the files that a task was given and has written
+    Files(FilesArgs),
     /// Follow a task or a conversation
     Watch(WatchArgs),
     /// Wait until tasks have ended

@@ -9,6 +9,7 @@ mod conversations;
 mod daemon;
 mod demo;
 mod doctor;
+mod files;
 mod gui;
 mod inbox;
 mod key;
@@ -44,6 +45,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Chat(args) => Box::pin(chat::chat(args, json)).await,
         Command::Demo(args) => Box::pin(demo::demo(args.mode, json)).await,
         Command::Ps(args) => Box::pin(ps::ps(args, json)).await,
+        Command::Files(args) => files::files(args, json).await,
         Command::Show(args) => show::show(args, json).await,
         Command::Watch(args) => Box::pin(watch::watch(args, json)).await,
         Command::Wait(args) => Box::pin(wait::wait(args, json)).await,

@@ -6,6 +6,7 @@ pub(crate) mod call;
 pub(crate) mod catalog;
 pub(crate) mod config;
 pub(crate) mod conversation;
+pub(crate) mod files;
 pub(crate) mod fold;
 pub(crate) mod format;
 pub(crate) mod history;

@@ -88,6 +88,15 @@ fn current_folder() -> Result<String, CommandError> {
     })
 }
 
+/// The path from the root: the conversation may work in another folder than this shell.
+pub(crate) fn absolute(path: &Path) -> Result<String, CommandError> {
+    let absolute = std::path::absolute(path)?;
+    absolute
+        .into_os_string()
+        .into_string()
+        .map_err(|path| CommandError::usage(format!("the path of the file is not text: {}", path.display())))
+}
+
 /// This shell's environment. The daemon keeps only the variables on its allow-list.
 pub(crate) fn environment() -> BTreeMap<String, String> {
     std::env::vars_os()

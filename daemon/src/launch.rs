@@ -152,6 +152,16 @@ impl Launcher {
         Ok(read.await.map_err(|_| LaunchError::ShuttingDown)??)
     }
 
+    /// The files that the user names for a task in this workspace, relative to it.
+    ///
+    /// # Errors
+    /// One of them is not a file in the workspace, or closed to tools.
+    pub async fn named_files(&self, workspace: &str, paths: Vec<String>) -> Result<Vec<String>, LaunchError> {
+        let (tools, workspace) = (self.tools.clone(), workspace.to_owned());
+        let named = tokio::task::spawn_blocking(move || tools.named_files(&workspace, &paths));
+        Ok(named.await.map_err(|_| LaunchError::ShuttingDown)??)
+    }
+
     /// The templates of the mode's phases in force now.
     async fn prompts_of(
         &self,
@@ -217,11 +227,11 @@ impl Launch {
         self.persona.as_ref().map(|persona| persona.name.as_str())
     }
 
-    /// The task's first record. Reads the notes for agents of the workspace's repository.
+    /// The task's first record, with the files that the user named. Reads the notes for agents of the workspace's repository.
     ///
     /// # Errors
     /// The daemon is shutting down.
-    pub async fn into_head(self, workspace: &str) -> Result<TaskStarted, LaunchError> {
+    pub async fn into_head(self, workspace: &str, files: Vec<String>) -> Result<TaskStarted, LaunchError> {
         let Self { mode, model, persona, tools, limits, restart, compact_at_tokens, prompts, request } = self;
         let persona_prompt = persona.as_ref().map(|persona| persona.prompt.as_str());
         let mut system_prompt = prompt::system(mode, persona_prompt, workspace, &tools);
@@ -253,6 +263,7 @@ impl Launch {
             instructions: instructions.files,
             compact_at_tokens,
             external_id: request.external_id,
+            files,
         })
     }
 }

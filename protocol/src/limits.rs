@@ -12,6 +12,8 @@ pub const MAX_RESPONSE: usize = 256 * 1024;
 pub const MAX_CLIENT_MESSAGE_ID: usize = 200;
 /// The longest `taskId` of `startTask` that is no `UUIDv7`, in bytes.
 pub const MAX_EXTERNAL_ID: usize = 200;
+/// The most `files` of `startTask`.
+pub const MAX_FILES: usize = 200;
 /// How long a client may take to say hello, in ms.
 pub const HELLO_TIME_MS: u64 = 5_000;
 /// Requests of one connection under way at a time; one more is `overloaded`.

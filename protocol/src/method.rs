@@ -155,6 +155,8 @@ methods! {
     5 "listTasks" Read Ordinary ListTasks(task::ListTasksParams) -> task::ListTasksReply;
     /// A task with its prompt, scratchpad and calls.
     6 "getTask" Read Ordinary GetTask(task::GetTaskParams) -> task::GetTaskReply;
+    /// The files that the user named for a task and that its tools have written.
+    7 "listFiles" Read Ordinary ListFiles(task::TaskParams) -> task::ListFilesReply;
 
     /// Answers a question, or declines to.
     20 "userResponse" Act Urgent UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;

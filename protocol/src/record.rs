@@ -169,6 +169,9 @@ pub struct TaskStarted {
     /// The id that its client gave it besides its own. (Older records have none.)
     #[serde(default)]
     pub external_id: Option<String>,
+    /// Files that the user named, relative to the workspace. (Older records have none.)
+    #[serde(default)]
+    pub files: Vec<String>,
 }
 
 /// An `AGENTS.md` that a task's model has been given.

@@ -30,6 +30,7 @@ mod agent {
     mod agents_md;
     mod approvals;
     mod ask_user;
+    mod files;
     mod imported;
     mod limits;
     mod long_context;

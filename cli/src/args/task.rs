@@ -116,6 +116,9 @@ pub(crate) struct RunArgs {
     /// Put the prompt into this template of the configuration
     #[arg(long, short = 't', value_name = "NAME", value_parser = word, add = Kind::Template.completer())]
     pub(crate) template: Option<String>,
+    /// A file of the workspace that the prompt is about; repeat it for more
+    #[arg(long = "file", short = 'f', value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
     /// Name the task: this id names it from then on, and no other task can have it
     #[arg(long, value_name = "NAME", value_parser = word)]
     pub(crate) id: Option<String>,
@@ -209,6 +212,13 @@ pub(crate) struct ShowArgs {
     pub(crate) history: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FilesArgs {
+    /// The task's id, or any unique beginning or end of it
+    #[arg(value_parser = word, add = Kind::Task.completer())]
+    pub(crate) task: String,
 }
 
 #[derive(Debug, Args)]

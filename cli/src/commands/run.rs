@@ -15,13 +15,14 @@ use std::io::{self, IsTerminal as _, Read as _};
 pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError> {
     let prompt = prompt(&args.prompt)?;
     let messages = args.messages.as_deref().map(messages::read).transpose()?.unwrap_or_default();
+    let files = args.files.iter().map(|path| request::absolute(path)).collect::<Result<_, _>>()?;
     let mut daemon = Daemon::started().await?;
     if !json {
         daemon.warn().await?;
     }
     let conversation = request::conversation(&mut daemon, &args.agent).await?;
     let params = request::params(&args.agent, prompt, conversation, None)?;
-    let params = StartTaskParams { template: args.template, task_id: args.id, messages, ..params };
+    let params = StartTaskParams { template: args.template, task_id: args.id, files, messages, ..params };
     let started = request::start(&mut daemon, params).await?;
     if args.detach {
         if json {

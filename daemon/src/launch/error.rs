@@ -1,6 +1,7 @@
 use crate::{config::prompts::PromptError, persona::PersonaError};
 use abide_client::home::HomeError;
 use abide_protocol::limits::MAX_PROMPT;
+use abide_tools::UnusableFile;
 use std::io;
 
 /// Why a task cannot be started as requested.
@@ -25,6 +26,8 @@ pub enum LaunchError {
     NoProgram { tool: String, program: &'static str },
     #[error(transparent)]
     Prompt(#[from] PromptError),
+    #[error("a named file cannot be used: {0}")]
+    File(#[from] UnusableFile),
     #[error("the workspace {path:?} is not an absolute path")]
     RelativeWorkspace { path: String },
     #[error("the workspace {path:?} cannot be used: {source}")]

@@ -31,6 +31,7 @@ pub(super) async fn handle(
         Request::PauseTask(params) => Reply::PauseTask(task::pause(service, &params).await?),
         Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, caller, &params).await?),
         Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
+        Request::ListFiles(params) => Reply::ListFiles(task::files(service, &params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
         Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, caller, params).await?),
         Request::DecideApproval(params) => {

@@ -100,6 +100,7 @@ impl From<LaunchError> for RequestError {
             | LaunchError::NoTool { .. }
             | LaunchError::NoProgram { .. }
             | LaunchError::Prompt(_)
+            | LaunchError::File(_)
             | LaunchError::RelativeWorkspace { .. }
             | LaunchError::UnusableWorkspace { .. }
             | LaunchError::NoFolder { .. }

@@ -81,6 +81,7 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         instructions: Vec::new(),
         compact_at_tokens: 0,
         external_id: None,
+        files: Vec::new(),
     }
 }
 

@@ -1,5 +1,5 @@
 use crate::{
-    ConversationId, JsonText, TaskId,
+    CallId, ConversationId, JsonText, TaskId,
     event::Event,
     message::{CallView, Message},
     task::{AgentTask, Approvals, LimitsRequest, Mode, RestartPolicy},
@@ -43,6 +43,8 @@ pub struct StartTaskParams {
     /// An unused `UUIDv7` becomes the task's id. Another text (no control characters) becomes its external id, by which requests may
     /// name it. A used one is a conflict, unless `clientMessageId` says that the request is a repeated one.
     pub task_id: Option<String>,
+    /// Files of the workspace that the message is about, absolute or relative to it. Naming one permits nothing.
+    pub files: Vec<String>,
 }
 
 /// A message of an earlier conversation: a text, of the assistant with calls, or the result of a call.
@@ -162,6 +164,43 @@ impl From<TaskParams> for GetTaskParams {
     /// Without its history.
     fn from(named: TaskParams) -> Self {
         Self { task_id: named.task_id, history: false }
+    }
+}
+
+/// The newest last, each file once, at most 200.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListFilesReply {
+    pub files: Vec<TaskFile>,
+}
+
+/// A file that the user named, or that a tool of the task has written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskFile {
+    /// Relative to the workspace.
+    pub path: String,
+    pub change: FileChange,
+    /// The call that has written it last.
+    pub call_id: Option<CallId>,
+}
+
+/// What has happened to a file of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum FileChange {
+    /// The user named it, and no tool has written it.
+    Named,
+    Created,
+    Modified,
+}
+
+impl FileChange {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.into_str()
     }
 }
 

@@ -10,7 +10,13 @@ use abide_protocol::{
     event::{Event, EventKind},
     inbox::{Decision, Pending, PendingId, QuestionKind},
     message::{CallOutcome, Message, MessageKind, Role},
-    method::{Request, config::ModelChoice, daemon::CutWork, subscription::Scope, task::ImportRole},
+    method::{
+        Request,
+        config::ModelChoice,
+        daemon::CutWork,
+        subscription::Scope,
+        task::{FileChange, ImportRole},
+    },
     notification::{DeltaItem, DeltaKind, Notification},
     provider::KeyState,
     record::{Imported, ModelErrorKind, NoticeKind, Permission, RecordBody, Via},
@@ -115,7 +121,7 @@ macro_rules! list_enums {
 #[test]
 fn variants_keep_their_positions() {
     let enums = list_enums![
-        Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind Imported ImportRole Incomplete KeyState MessageKind
+        Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MessageKind
         Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
         Risk Role Scope Status StopReason Tier Via
     ];

@@ -67,6 +67,7 @@ fn all_optional_parameters_may_be_absent_together() {
         ("resumeTask", r#"{"taskId":"a"}"#),
         ("listTasks", "null"),
         ("getTask", r#"{"taskId":"a"}"#),
+        ("listFiles", r#"{"taskId":"a"}"#),
         ("userResponse", r#"{"taskId":"a","response":null}"#),
         ("decideApproval", r#"{"approvalId":"a","decision":"reject_once"}"#),
         ("inbox", "null"),

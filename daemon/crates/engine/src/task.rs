@@ -24,7 +24,7 @@ pub struct Task {
     pub mode: Mode,
     /// What the phases of its step have come to, in a mode with phases.
     pub(crate) pass: Pass,
-    /// The files that its tools have written.
+    /// The files that the user named and that its tools have written.
     pub files: Manifest,
     /// The last event that the mode decides about.
     pub last: Last,
@@ -204,7 +204,7 @@ impl Task {
             paused: None,
             mode: head.mode,
             pass: Pass::default(),
-            files: Manifest::default(),
+            files: Manifest::named(&head.files),
             last: Last::Start,
             step: 0,
             usage: Usage::default(),

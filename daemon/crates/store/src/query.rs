@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod conversation;
+mod file;
 mod history;
 mod inbox;
 mod lookup;

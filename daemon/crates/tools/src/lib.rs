@@ -25,6 +25,7 @@ pub mod environment;
 mod error;
 pub mod helper;
 mod inspect;
+mod named_files;
 mod process;
 mod run;
 mod sandbox;
@@ -36,6 +37,7 @@ mod workspace;
 
 pub use abide_protocol::record::EditState;
 pub use error::Error;
+pub use named_files::UnusableFile;
 pub use run::Prepared;
 pub use sub_tasks::{Answer, NoSubTasks, SubTasks};
 pub use tools::{Finished, Inspection, Options, Run, Scope, Tools, missing};

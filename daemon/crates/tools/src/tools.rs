@@ -40,7 +40,7 @@ pub struct Options {
 /// The tools of this machine. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Tools {
-    runner: Arc<Runner>,
+    pub(crate) runner: Arc<Runner>,
     schemas: Arc<Schemas>,
 }
 

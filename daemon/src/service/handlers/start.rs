@@ -12,7 +12,7 @@ use abide_engine::{Command, Refusal, Start, import};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     conversation::Conversation,
-    limits::{MAX_CLIENT_MESSAGE_ID, MAX_IMPORTED, MAX_PROMPT},
+    limits::{MAX_CLIENT_MESSAGE_ID, MAX_FILES, MAX_IMPORTED, MAX_PROMPT},
     method::task::{ImportMessage, StartTaskParams, StartTaskReply},
     record::{ClientMessage, ConversationCreated},
 };
@@ -65,14 +65,19 @@ pub(super) async fn start(
     };
     let launch = service.launcher.prepare(request, existing.as_ref()).await?;
     let conversation_id = existing.as_ref().map_or_else(new_conversation_id, |c| c.id);
+    let is_new = existing.is_none();
     // Last, because it may create a folder.
     let workspace = match &existing {
         Some(conversation) => conversation.workspace.clone(),
         None => service.launcher.workspace(conversation_id, params.workspace.as_deref()).await?,
     };
     let persona = launch.persona().map(str::to_owned);
-    let head = launch.into_head(&workspace).await?;
-    let conversation = existing.is_none().then(|| ConversationCreated {
+    let named = service.launcher.named_files(&workspace, params.files).await;
+    if named.is_err() && is_new {
+        service.launcher.remove_scratch(conversation_id).await;
+    }
+    let head = launch.into_head(&workspace, named?).await?;
+    let conversation = is_new.then(|| ConversationCreated {
         title: title(&params.message),
         workspace,
         mode: params.mode,
@@ -84,14 +89,18 @@ pub(super) async fn start(
         Ok(_) => Ok(StartTaskReply { task_id, conversation_id }),
         // The same request was sent twice at once, and the other one came first.
         Err(CommandError::Store(AppendError::DuplicateClientMessage { .. })) => {
-            service.launcher.remove_scratch(conversation_id).await;
+            if is_new {
+                service.launcher.remove_scratch(conversation_id).await;
+            }
             let known = already_started(service, client_message.as_ref()).await?;
             let vanished = "the first request of this clientMessageId has vanished";
             Ok(known.ok_or_else(|| Error::new(ErrorKind::Internal, vanished))?)
         }
         // Another request took the id at the same time.
         Err(CommandError::Store(AppendError::DuplicateTaskId(task))) => {
-            service.launcher.remove_scratch(conversation_id).await;
+            if is_new {
+                service.launcher.remove_scratch(conversation_id).await;
+            }
             Err(task_id::used(task).into())
         }
         // The same, in an existing conversation: the running task may be this request's.
@@ -115,6 +124,10 @@ fn check(service: &Service, params: &StartTaskParams) -> Result<(), Error> {
         return Err(Error::new(ErrorKind::TooLarge, words));
     }
     check_imported(params)?;
+    if params.files.len() > MAX_FILES {
+        let words = format!("{} files are over the limit of {MAX_FILES}", params.files.len());
+        return Err(Error::new(ErrorKind::TooLarge, words));
+    }
     if params.client_message_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_CLIENT_MESSAGE_ID) {
         return invalid(format!("a clientMessageId has 1 to {MAX_CLIENT_MESSAGE_ID} bytes"));
     }

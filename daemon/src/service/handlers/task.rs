@@ -4,11 +4,13 @@ use crate::{
     service::{Caller, Service},
     session::CommandError,
 };
-use abide_engine::{Command, Refusal, SCRATCHPAD_LINES, scratchpad};
+use abide_engine::{Command, Manifest, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     measure::ago,
-    method::task::{GetTaskParams, GetTaskReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply},
+    method::task::{
+        GetTaskParams, GetTaskReply, ListFilesReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply,
+    },
 };
 use abide_store::{TaskCalls, TaskQuery};
 
@@ -78,6 +80,12 @@ pub(super) async fn list(service: &Service, params: ListTasksParams) -> Result<L
     let query = TaskQuery { conversation, with_ended, cursor, limit: limit.unwrap_or(PAGE) };
     let (tasks, next_cursor) = service.store.tasks(query).await?;
     Ok(ListTasksReply { tasks, next_cursor })
+}
+
+pub(super) async fn files(service: &Service, params: &TaskParams) -> Result<ListFilesReply, RequestError> {
+    let (task, conversation) = locate(service, &params.task_id).await?;
+    let files = service.store.task_files(conversation, task).await?;
+    Ok(ListFilesReply { files: files.into_iter().collect::<Manifest>().into_files() })
 }
 
 pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<GetTaskReply, RequestError> {

@@ -81,6 +81,7 @@ fn task_started() -> TaskStarted {
         }],
         compact_at_tokens: 60_000,
         external_id: text("agent-123"),
+        files: vec!["notes.md".to_owned()],
     }
 }
 

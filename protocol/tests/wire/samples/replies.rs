@@ -18,7 +18,10 @@ use abide_protocol::{
         rule::{ForgetRuleReply, ListRulesReply, RememberedRule, RuleOrigin},
         search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         subscription::{SubscribeReply, UnsubscribeReply},
-        task::{GetTaskReply, ListTasksReply, StartTaskReply, TaskHistory, TaskReply},
+        task::{
+            FileChange, GetTaskReply, ListFilesReply, ListTasksReply, StartTaskReply, TaskFile, TaskHistory,
+            TaskReply,
+        },
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
     provider::{DefaultModel, KeyState, ProviderInfo},
@@ -39,6 +42,13 @@ fn tasks() -> Vec<Reply> {
         Reply::PauseTask(task()),
         Reply::ResumeTask(task()),
         Reply::ListTasks(ListTasksReply { tasks: vec![things::task().brief()], next_cursor: text("next") }),
+        Reply::ListFiles(ListFilesReply {
+            files: vec![TaskFile {
+                path: "src/a file.rs".to_owned(),
+                change: FileChange::Modified,
+                call_id: Some(id(0x42)),
+            }],
+        }),
         Reply::GetTask(GetTaskReply {
             task: things::task(),
             conversation_title: "Tidy up".to_owned(),

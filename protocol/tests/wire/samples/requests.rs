@@ -58,6 +58,7 @@ fn tasks() -> Vec<Request> {
             template: text("review"),
             message_mode: text("Task"),
             task_id: text("agent-123"),
+            files: vec!["notes.md".to_owned()],
             messages: vec![
                 ImportMessage {
                     role: ImportRole::Assistant,
@@ -88,6 +89,7 @@ fn tasks() -> Vec<Request> {
             cursor: text("next"),
             limit: Some(50),
         }),
+        Request::ListFiles(task()),
         Request::GetTask(GetTaskParams { task_id: "beef0021".to_owned(), history: true }),
     ]
 }

@@ -14,9 +14,10 @@ use abide_protocol::{
     CallId, TaskId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
+    method::task::{FileChange, TaskFile},
     record::{
-        self, ControlBlock, ConversationCreated, ConversationUpdated, Interruption, NewRecord, NoticeKind,
-        ObserveBlock, Permission, ReasonBlock, Record, RecordBody, TaskStarted,
+        self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, NewRecord,
+        NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, TaskStarted,
     },
     task::Phase,
     transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
@@ -106,7 +107,10 @@ impl History {
             task.clock.skip(at);
         }
         match body {
-            RecordBody::UserMessage(m) => append(task, Entry::User(m.text.clone())),
+            RecordBody::UserMessage(m) => {
+                append(task, Entry::User(m.text.clone()));
+                append_named_files(task);
+            }
             RecordBody::Imported(imported) => append_imported(task, imported),
             RecordBody::PhaseBegan(began) => begin_phase(task, at, began),
             RecordBody::ResultsDelivered(d) => append(task, Entry::Note(d.text.clone())),
@@ -164,6 +168,14 @@ impl History {
         if changes_hold(body) {
             self.hold(at);
         }
+    }
+}
+
+/// Tells the model which files the user named, if no phase's note does.
+fn append_named_files(task: &mut Task) {
+    if !task.head.files.is_empty() && task.head.prompts.is_empty() {
+        let note = format!("Files of the workspace that the user named: {}", task.files.list());
+        append(task, Entry::Note(note));
     }
 }
 
@@ -406,7 +418,14 @@ fn reset_started_calls(task: &mut Task) {
 fn finish_call(task: &mut Task, f: &record::CallFinished) {
     if let Some(call) = call_mut(task, f.call_id) {
         let edit = call.assessed.as_ref().and_then(|known| known.edit.as_ref()).filter(|_| f.result.ok);
-        let written = edit.map(|edit| edit.path.clone());
+        let change = |edit: &EditHashes| {
+            if edit.before.is_none() { FileChange::Created } else { FileChange::Modified }
+        };
+        let written = edit.map(|edit| TaskFile {
+            path: edit.path.clone(),
+            change: change(edit),
+            call_id: Some(f.call_id),
+        });
         let was = std::mem::replace(
             &mut call.stage,
             CallStage::Finished { outcome: f.outcome, result: f.result.clone() },
@@ -416,8 +435,8 @@ fn finish_call(task: &mut Task, f: &record::CallFinished) {
             CallStage::Asking(id) => drop(task.questions.remove(&id)),
             _ => {}
         }
-        if let Some(path) = written {
-            task.files.add(&path);
+        if let Some(file) = written {
+            task.files.add(file);
         }
     }
 }

@@ -428,5 +428,6 @@ pub(crate) fn head() -> TaskStarted {
         instructions: Vec::new(),
         compact_at_tokens: 0,
         external_id: None,
+        files: Vec::new(),
     }
 }

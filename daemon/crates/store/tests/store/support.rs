@@ -140,6 +140,7 @@ fn head() -> TaskStarted {
         instructions: Vec::new(),
         compact_at_tokens: 0,
         external_id: None,
+        files: Vec::new(),
     }
 }
 

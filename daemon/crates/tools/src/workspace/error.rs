@@ -49,7 +49,7 @@ pub(crate) enum PathError {
 
 impl PathError {
     /// The error for a failure at a path beneath the workspace.
-    pub(super) fn of(path: &Path, error: io::Error) -> Self {
+    pub(crate) fn of(path: &Path, error: io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing(path),

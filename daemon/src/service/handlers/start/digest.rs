@@ -40,6 +40,8 @@ struct Payload<'a> {
     messages: &'a [ImportMessage],
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    files: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -89,6 +91,7 @@ impl<'a> From<&'a StartTaskParams> for Payload<'a> {
             message_mode: params.message_mode.as_deref(),
             messages: &params.messages,
             task_id: params.task_id.as_deref(),
+            files: &params.files,
         }
     }
 }
@@ -138,6 +141,7 @@ mod tests {
             template: Some("house".to_owned()),
             message_mode: Some("Task".to_owned()),
             task_id: Some("agent-123".to_owned()),
+            files: vec!["a.txt".to_owned()],
             messages: vec![serde_json::from_str(r#"{"role":"user","text":"Hello."}"#).unwrap()],
             ..full()
         }
