@@ -91,6 +91,9 @@ pub struct TaskConfig {
     /// Micro-dollars.
     pub max_cost_micros: Option<u64>,
     pub question_timeout_secs: Option<u64>,
+    pub max_depth: Option<u32>,
+    pub max_children: Option<u32>,
+    pub max_tasks: Option<u32>,
     /// What to do with interrupted tasks at the next start.
     pub restart: Option<RestartPolicy>,
     /// From this many tokens of context on, old outputs and steps are left out.
@@ -127,6 +130,9 @@ impl TaskConfig {
             max_tokens: self.max_tokens.unwrap_or(usual.max_tokens),
             max_cost_micros: self.max_cost_micros.unwrap_or(usual.max_cost_micros),
             question_timeout_secs: self.question_timeout_secs.unwrap_or(usual.question_timeout_secs),
+            max_depth: self.max_depth.unwrap_or(usual.max_depth),
+            max_children: self.max_children.unwrap_or(usual.max_children),
+            max_tasks: self.max_tasks.unwrap_or(usual.max_tasks),
         }
     }
 }

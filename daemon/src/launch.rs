@@ -235,12 +235,18 @@ impl Launch {
         let Self { mode, model, persona, tools, limits, restart, compact_at_tokens, prompts, request } = self;
         let persona_prompt = persona.as_ref().map(|persona| persona.prompt.as_str());
         let mut system_prompt = prompt::system(mode, persona_prompt, workspace, &tools);
+        // A sub-task is an agent; so is this task, or it can start none.
+        let mut child_system_prompt = (!matches!(mode, Mode::Agent | Mode::Chat))
+            .then(|| prompt::system(Mode::Agent, persona_prompt, workspace, &[]));
         let mut instructions = Instructions::default();
         if mode != Mode::Chat {
             let folder = PathBuf::from(workspace);
             let read = tokio::task::spawn_blocking(move || Instructions::read(&folder));
             instructions = read.await.map_err(|_| LaunchError::ShuttingDown)?;
             system_prompt.push_str(&instructions.text);
+            if let Some(of_children) = &mut child_system_prompt {
+                of_children.push_str(&instructions.text);
+            }
         }
         Ok(TaskStarted {
             parent_id: None,
@@ -261,6 +267,9 @@ impl Launch {
             prompts,
             persona: persona.map(|persona| persona.name),
             instructions: instructions.files,
+            title: String::new(),
+            forked_by: None,
+            child_system_prompt,
             compact_at_tokens,
             external_id: request.external_id,
             files,

@@ -91,6 +91,8 @@ pub enum RecordBody {
     ModeChosen(ModeChosen),
     /// A message of an earlier conversation that the task was started with.
     Imported(Imported),
+    Joining(Joining),
+    Intervened(Intervened),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,6 +164,15 @@ pub struct TaskStarted {
     /// The repository's notes for agents; their texts are in the system prompt. (Older records have none.)
     #[serde(default)]
     pub instructions: Vec<InstructionFile>,
+    /// What a sub-task is about, in a few words. (Older records, and roots, have none.)
+    #[serde(default)]
+    pub title: String,
+    /// The call that has started this sub-task.
+    #[serde(default)]
+    pub forked_by: Option<ForkedBy>,
+    /// The system prompt of its sub-tasks; absent: its own, since it is an agent as they are.
+    #[serde(default)]
+    pub child_system_prompt: Option<String>,
     /// From this many tokens of context on, old outputs and steps are left out before a new step. 0, and in older records: only when
     /// a request was too long for the model.
     #[serde(default)]
@@ -172,6 +183,15 @@ pub struct TaskStarted {
     /// Files that the user named, relative to the workspace. (Older records have none.)
     #[serde(default)]
     pub files: Vec<String>,
+}
+
+/// The call of a parent that has started a sub-task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkedBy {
+    pub call_id: CallId,
+    /// Counts the sub-tasks of this call from 0.
+    pub index: u32,
 }
 
 /// An `AGENTS.md` that a task's model has been given.
@@ -246,6 +266,62 @@ pub enum NoticeKind {
 #[serde(rename_all = "camelCase")]
 pub struct Nudge {
     pub text: String,
+    /// It says which sub-tasks are still at work, as the task wanted to end. (Older records do not say: none did.)
+    #[serde(default)]
+    pub names_children: bool,
+}
+
+impl Nudge {
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), names_children: false }
+    }
+}
+
+/// A call waits for sub-tasks. It ends with their results, in the append in which the last of them ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Joining {
+    pub call_id: CallId,
+    pub tasks: Vec<TaskId>,
+}
+
+/// A person or another task changes the course of this task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Intervened {
+    pub by: Intervener,
+    pub kind: InterventionKind,
+    /// The words of the intervention.
+    pub comment: String,
+    /// What takes the place of the task's prompt; only of `modify`.
+    pub content: Option<String>,
+    /// The reply that is withdrawn, if one was under way.
+    pub withdraws: Option<RecordId>,
+}
+
+/// Who intervenes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum Intervener {
+    Person(By),
+    /// The task's parent, or one of its sub-tasks.
+    Task(TaskId),
+}
+
+/// How an intervention changes the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum InterventionKind {
+    /// A remark. The task goes on as it was.
+    Comment,
+    /// The task's instructions are replaced.
+    Modify,
+    Delete,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -263,6 +263,29 @@ pub struct Limits {
     pub max_cost_micros: u64,
     /// Seconds until an unanswered question cancels the task.
     pub question_timeout_secs: u64,
+    /// The deepest sub-task: that of a root has depth 1. (Older records do not say.)
+    #[serde(default = "Limits::usual_depth")]
+    pub max_depth: u32,
+    /// Live sub-tasks of one task, without theirs.
+    #[serde(default = "Limits::usual_children")]
+    pub max_children: u32,
+    /// Tasks of a tree, the root and ended ones included.
+    #[serde(default = "Limits::usual_tasks")]
+    pub max_tasks: u32,
+}
+
+impl Limits {
+    const fn usual_depth() -> u32 {
+        3
+    }
+
+    const fn usual_children() -> u32 {
+        8
+    }
+
+    const fn usual_tasks() -> u32 {
+        64
+    }
 }
 
 impl Default for Limits {
@@ -274,6 +297,9 @@ impl Default for Limits {
             max_tokens: 0,
             max_cost_micros: 0,
             question_timeout_secs: 0,
+            max_depth: Self::usual_depth(),
+            max_children: Self::usual_children(),
+            max_tasks: Self::usual_tasks(),
         }
     }
 }
@@ -288,6 +314,9 @@ pub struct LimitsRequest {
     pub max_tokens: Option<u64>,
     pub max_cost_micros: Option<u64>,
     pub question_timeout_secs: Option<u64>,
+    pub max_depth: Option<u32>,
+    pub max_children: Option<u32>,
+    pub max_tasks: Option<u32>,
 }
 
 impl LimitsRequest {
@@ -300,6 +329,9 @@ impl LimitsRequest {
             max_tokens: self.max_tokens.unwrap_or(defaults.max_tokens),
             max_cost_micros: self.max_cost_micros.unwrap_or(defaults.max_cost_micros),
             question_timeout_secs: self.question_timeout_secs.unwrap_or(defaults.question_timeout_secs),
+            max_depth: self.max_depth.unwrap_or(defaults.max_depth),
+            max_children: self.max_children.unwrap_or(defaults.max_children),
+            max_tasks: self.max_tasks.unwrap_or(defaults.max_tasks),
         }
     }
 }
@@ -344,6 +376,27 @@ pub struct AgentTask {
     /// The id that its client gave it beside `id`.
     #[serde(default)]
     pub external_id: Option<String>,
+    /// What a sub-task is about; empty for a root task, which its conversation's title names.
+    #[serde(default)]
+    pub title: String,
+    /// Tasks above this one; 0: it is a root.
+    #[serde(default)]
+    pub depth: u32,
+    /// Absent: it has started no sub-task.
+    #[serde(default)]
+    pub tree: Option<Box<Tree>>,
+}
+
+/// The sub-tasks of a task, at any depth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tree {
+    pub live: u32,
+    pub ended: u32,
+    /// Those of the live ones that wait for a person.
+    pub waiting: u32,
+    /// Of all of them together.
+    pub usage: Usage,
 }
 
 /// How long a task has worked. Waiting for a person, pauses and time without a daemon do not count.
@@ -427,4 +480,6 @@ pub enum CallState {
     WaitingUser,
     Running,
     Finished,
+    /// It waits for sub-tasks.
+    WaitingChildren,
 }

@@ -47,6 +47,9 @@ mod modes {
     mod plan;
     mod roa;
 }
+mod tree {
+    mod fork;
+}
 mod model {
     mod fatal;
     mod misbehaves;

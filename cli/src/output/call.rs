@@ -75,7 +75,13 @@ fn mark(call: &CallView) -> (&'static str, Style) {
         (CallState::Finished, Some(CallOutcome::Rejected | CallOutcome::Cancelled)) => ("–", FAINT),
         (CallState::Finished, _) => ("✗", BAD),
         (CallState::Running, _) => ("›", BUSY),
-        (CallState::Queued | CallState::WaitingApproval | CallState::WaitingUser, _) => ("·", PLAIN),
+        (
+            CallState::Queued
+            | CallState::WaitingApproval
+            | CallState::WaitingUser
+            | CallState::WaitingChildren,
+            _,
+        ) => ("·", PLAIN),
     }
 }
 
@@ -84,6 +90,7 @@ fn said(call: &CallView) -> String {
         (CallState::Queued, _) => "waits for its turn",
         (CallState::WaitingApproval, _) => "waits for your approval",
         (CallState::WaitingUser, _) => "waits for your answer",
+        (CallState::WaitingChildren, _) => "waits for sub-tasks",
         (CallState::Running, _) => "runs",
         (CallState::Finished, Some(CallOutcome::Rejected)) => "rejected",
         (CallState::Finished, Some(CallOutcome::Cancelled)) => "cancelled",

@@ -40,6 +40,9 @@ pub(crate) fn task() -> AgentTask {
         retry: None,
         work: None,
         external_id: None,
+        title: String::new(),
+        depth: 0,
+        tree: None,
     }
 }
 

@@ -5,10 +5,11 @@ use abide_client::protocol::task::AgentTask;
 use serde_json::Value;
 
 /// A task's fields, as the wire names them.
-const FIELDS: [&str; 26] = [
+const FIELDS: [&str; 29] = [
     "activeCalls",
     "children",
     "conversationId",
+    "depth",
     "endReason",
     "endedAt",
     "errorMessage",
@@ -30,6 +31,8 @@ const FIELDS: [&str; 26] = [
     "status",
     "stepCount",
     "summary",
+    "title",
+    "tree",
     "usage",
     "work",
 ];

@@ -29,6 +29,9 @@ pub struct TemplateLimits {
     pub max_tokens: Option<u64>,
     pub max_cost_micros: Option<u64>,
     pub question_timeout_secs: Option<u64>,
+    pub max_depth: Option<u32>,
+    pub max_children: Option<u32>,
+    pub max_tasks: Option<u32>,
 }
 
 impl From<TemplateLimits> for LimitsRequest {
@@ -40,6 +43,9 @@ impl From<TemplateLimits> for LimitsRequest {
             max_tokens: limits.max_tokens,
             max_cost_micros: limits.max_cost_micros,
             question_timeout_secs: limits.question_timeout_secs,
+            max_depth: limits.max_depth,
+            max_children: limits.max_children,
+            max_tasks: limits.max_tasks,
         }
     }
 }

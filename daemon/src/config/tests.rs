@@ -34,6 +34,9 @@ step_delay_ms = 5
 max_tokens = 1000
 max_cost_micros = 2000
 question_timeout_secs = 60
+max_depth = 2
+max_children = 4
+max_tasks = 20
 restart = "pause"
 compact_at_tokens = 8000
 [task.roa]
@@ -73,6 +76,9 @@ limits.max_steps = 3
         max_tokens: 1000,
         max_cost_micros: 2000,
         question_timeout_secs: 60,
+        max_depth: 2,
+        max_children: 4,
+        max_tasks: 20,
     };
     assert_eq!(config.task.limits(Mode::Chat), limits);
     assert_eq!(config.task.limits(Mode::Roa), Limits { max_steps: 4, ..limits });

@@ -74,7 +74,7 @@ fn tasks(id: ConversationId, records: &[Record]) -> Vec<TaskProjection> {
 
 fn task_projections(id: ConversationId, history: &History) -> impl Iterator<Item = TaskProjection> {
     history.tasks().iter().map(move |task| {
-        let Projection { task, wake_at, needs_daemon } = project(id, task);
+        let Projection { task, wake_at, needs_daemon } = project(id, history, task);
         TaskProjection { task, wake_at, needs_daemon }
     })
 }
@@ -121,7 +121,7 @@ mod tests {
         for (at, input) in (1..).zip(story) {
             let records = handle(&mut history, input, &mut Mint::new(Timestamp(at), 1)).unwrap();
             let stands = |task| {
-                let Projection { task, wake_at, needs_daemon } = project(conversation_id, task);
+                let Projection { task, wake_at, needs_daemon } = project(conversation_id, &history, task);
                 TaskProjection { task, wake_at, needs_daemon }
             };
             let tasks = history.tasks().iter().map(stands).collect();

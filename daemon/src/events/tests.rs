@@ -228,7 +228,7 @@ async fn updates_of_tasks_are_of_root_tasks() {
     let fork = Fork { parent: TASK, task: TaskId(Uuid::from_u128(9)), head: head("") };
     handle(&mut history, Input::Fork(Box::new(fork)), &mut mint).unwrap();
     let tasks: Vec<_> =
-        history.tasks().iter().map(|task| Arc::new(view(CONVERSATION, task).brief())).collect();
+        history.tasks().iter().map(|task| Arc::new(view(CONVERSATION, &history, task).brief())).collect();
     assert_eq!(tasks.len(), 2);
 
     let (hub, outbox) = (Hub::default(), Outbox::default());

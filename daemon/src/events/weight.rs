@@ -22,6 +22,8 @@ pub(super) fn weight(record: &Record) -> usize {
                 let tool = |tool: &ToolSpec| tool.description.len() + tool.parameters.as_str().len();
                 head.original_prompt.len()
                     + head.system_prompt.len()
+                    + of_text(head.child_system_prompt.as_ref())
+                    + head.title.len()
                     + head.tools.iter().map(tool).sum::<usize>()
                     + head.environment.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
                     + of_json(head.metadata.as_ref())
@@ -67,6 +69,10 @@ pub(super) fn weight(record: &Record) -> usize {
             RecordBody::Compacted(compacted) => {
                 size_of_val(compacted.elided.as_slice())
                     + compacted.steps.iter().map(|step| step.text.len()).sum::<usize>()
+            }
+            RecordBody::Joining(joining) => size_of_val(joining.tasks.as_slice()),
+            RecordBody::Intervened(intervened) => {
+                intervened.comment.len() + of_text(intervened.content.as_ref())
             }
             RecordBody::TaskEnded(ended) => of_text(ended.summary.as_ref()) + of_text(ended.error.as_ref()),
             RecordBody::ModelTraced(traced) => {
@@ -145,7 +151,7 @@ mod tests {
             expires_at: None,
         };
         for body in [
-            RecordBody::Nudge(Nudge { text: text() }),
+            RecordBody::Nudge(Nudge::new(text())),
             RecordBody::Notice(Notice { about: NoticeKind::Error, text: text() }),
             RecordBody::QuestionAsked(Question {
                 text: String::new(),

@@ -88,6 +88,9 @@ fn task(parent: Option<TaskId>, pending: Vec<Pending>) -> AgentTask {
         retry: None,
         work: None,
         external_id: None,
+        title: String::new(),
+        depth: 0,
+        tree: None,
     }
 }
 

@@ -82,6 +82,9 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
         compact_at_tokens: 0,
         external_id: None,
         files: Vec::new(),
+        title: String::new(),
+        forked_by: None,
+        child_system_prompt: None,
     }
 }
 
@@ -93,7 +96,7 @@ async fn paused_task(store: &Store) {
     let mut records = abide_engine::accept(&history, Input::Start(start), &mut mint).unwrap();
     records.iter().for_each(|record| history.fold(record));
     records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());
-    let task = view(CONVERSATION, history.root().unwrap());
+    let task = view(CONVERSATION, &history, history.root().unwrap());
     let tasks = vec![TaskProjection { task, wake_at: None, needs_daemon: false }];
     store.append(Append { conversation_id: CONVERSATION, records, tasks, urgent: false }).await.unwrap();
 }

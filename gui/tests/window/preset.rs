@@ -141,6 +141,9 @@ pub(crate) fn task(status: Status) -> AgentTask {
         retry: None,
         work: None,
         external_id: None,
+        title: String::new(),
+        depth: 0,
+        tree: None,
     }
 }
 

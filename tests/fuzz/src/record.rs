@@ -20,8 +20,10 @@ pub fn stored_record(text: &str) {
         let (kind, version, text) = stored(&body).expect("what was read can be stored");
         assert_eq!(read(kind, version, &text).expect("what was stored can be read"), body);
         history.fold(&NewRecord { id: RecordId(Default::default()), task_id: Some(task), at, body });
-        let _ =
-            (effects(&history), history.root().map(|task| view(ConversationId(Default::default()), task)));
+        let _ = (
+            effects(&history),
+            history.root().map(|task| view(ConversationId(Default::default()), &history, task)),
+        );
     }
     // A later daemon takes the history over, and a person stops its tasks.
     let mut mint = Mint::new(at.plus(1000), 1);

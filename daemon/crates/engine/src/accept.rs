@@ -138,7 +138,7 @@ fn resume(
         return Err(holder.map_or(Refusal::NotPaused, |holder| Refusal::Held(holder.id)));
     };
     if let Some(question) = task.questions.values().find(|q| answer::asked_by_pause(q, was)) {
-        return Ok(answer::go_on(task, question, by, mint));
+        return Ok(answer::go_on(history, task, question, by, mint));
     }
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::Resumed(Resumed { was }));

@@ -2,7 +2,7 @@
 
 use crate::{
     accept::{Draft, End, accept, is_over_time, wake_up, with_relatives},
-    compaction,
+    children, compaction,
     history::History,
     incomplete,
     input::{Input, Refusal, Shown},
@@ -41,7 +41,7 @@ pub fn handle(history: &mut History, input: Input, mint: &mut Mint) -> Result<Ve
 pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
     let mut all = Vec::new();
     loop {
-        let acts = |task| Some(next(task, mint)).filter(|records| !records.is_empty());
+        let acts = |task| Some(next(history, task, mint)).filter(|records| !records.is_empty());
         let Some(records) = history.live().find_map(acts) else { return all };
         let mut records = with_relatives(history, records, &mut Shown::new(), mint);
         for record in &records {
@@ -54,11 +54,11 @@ pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
 /// Whether the task is at work or would act by itself. A starting daemon loads such a task; any other waits for a person or a time. (A
 /// task at rest acts by itself only if its input was accepted while a daemon drained.)
 #[must_use]
-pub fn needs_daemon(task: &Task) -> bool {
-    is_at_work(task) || !next(task, &mut Mint::new(task.started_at, 0)).is_empty()
+pub fn needs_daemon(history: &History, task: &Task) -> bool {
+    is_at_work(task) || !next(history, task, &mut Mint::new(task.started_at, 0)).is_empty()
 }
 
-fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
+fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
     if task.waits() {
         return Vec::new();
     }
@@ -68,15 +68,20 @@ fn next(task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
             request(task, task.step, failed + 1, *phase, mint)
         }
         Stage::Backoff { .. } => Vec::new(),
-        Stage::Calling(calls) => schedule::next(task, calls, mint),
+        Stage::Calling(calls) => schedule::next(history, task, calls, mint),
         Stage::Idle => match mode::next(task) {
-            Action::Think { phase, begins_step } => think(task, phase, begins_step, mint),
+            Action::Think { phase, begins_step } => think(history, task, phase, begins_step, mint),
             Action::Skip(phase) => {
                 let skipped = PhaseBegan { step: task.step, phase, text: None, asks: false };
                 one(task, RecordBody::PhaseBegan(skipped), mint)
             }
-            Action::Nudge(text) => one(task, RecordBody::Nudge(Nudge { text: text.to_owned() }), mint),
+            Action::Nudge(text) => one(task, RecordBody::Nudge(Nudge::new(text)), mint),
             Action::Finish(answer) => {
+                let is_told = rules(task.mode).is_told_before_it_ends();
+                if let Some(words) = children::keep_from_ending(history, task).filter(|_| is_told) {
+                    let text = format!("Not over yet: {words}");
+                    return one(task, RecordBody::Nudge(Nudge { text, names_children: true }), mint);
+                }
                 let end = End { notice: incomplete::notice(task), ..End::of(EndReason::Completed) };
                 finish(task, answer, end, mint)
             }
@@ -102,7 +107,13 @@ fn finish(task: &Task, answer: Answer, end: End, mint: &mut Mint) -> Vec<NewReco
 }
 
 /// Requests the next model call, unless a limit is reached. Only a new step counts towards the step limit.
-fn think(task: &Task, phase: Option<Phase>, begins_step: bool, mint: &mut Mint) -> Vec<NewRecord> {
+fn think(
+    history: &History,
+    task: &Task,
+    phase: Option<Phase>,
+    begins_step: bool,
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
     if begins_step && task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
         let words = "I have reached the maximum number of steps. Stopping here.";
         let end = End::of(EndReason::StepLimit).noticed(NoticeKind::LimitReached, words);
@@ -111,13 +122,15 @@ fn think(task: &Task, phase: Option<Phase>, begins_step: bool, mint: &mut Mint) 
     if is_over_time(task, mint.at()) {
         return wake_up(task, &mut Shown::new(), mint);
     }
-    if let Some(words) = limits::exhausted(&task.limits, &task.usage) {
-        return ask_for_budget(task, &words, mint);
+    // The root's limits are those of the whole tree.
+    let (root, usage) = (history.root().unwrap_or(task), history.usage());
+    if let Some(words) = limits::exhausted(&root.limits, &usage) {
+        return ask_for_budget(root, &words, mint);
     }
-    if !task.budget_alerted
-        && let Some(text) = limits::nearly_exhausted(&task.limits, &task.usage)
+    if !root.budget_alerted
+        && let Some(text) = limits::nearly_exhausted(&root.limits, &usage)
     {
-        return one(task, RecordBody::Notice(Notice { about: NoticeKind::BudgetNear, text }), mint);
+        return one(root, RecordBody::Notice(Notice { about: NoticeKind::BudgetNear, text }), mint);
     }
     if begins_step && step_begins_at(task).is_some_and(|at| mint.at() < at) {
         return Vec::new();

@@ -19,9 +19,16 @@ pub const REQUEST_INPUT: &str = "request_input";
 /// Tells the user something.
 pub const SEND_UPDATE: &str = "send_update";
 
+/// Starts a sub-task.
+pub const FORK: &str = "fork";
+/// Waits for sub-tasks.
+pub const WAIT: &str = "wait";
+/// Tells a sub-task or the parent something.
+pub const TELL: &str = "tell";
+
 /// Whether a tool of this name is carried out by the engine.
 pub(crate) fn is_control(tool: &str) -> bool {
-    matches!(tool, TASK_COMPLETE | ASK_USER | REQUEST_INPUT | SEND_UPDATE)
+    matches!(tool, TASK_COMPLETE | ASK_USER | REQUEST_INPUT | SEND_UPDATE | FORK | WAIT | TELL)
 }
 
 /// The tools that a task's model may call. A question may be asked by either of its names, whichever was declared; declaring both
@@ -95,6 +102,42 @@ fn all() -> Vec<ToolSpec> {
                 "additionalProperties": false
             }),
         ),
+        spec(
+            FORK,
+            "Start a sub-task: another agent that works on a part by itself, at the same time. It knows nothing but your prompt and \
+             works in the same folder. Returns its handle. Worth it for parts that do not depend on each other.",
+            json!({
+                "type": "object",
+                "properties": {
+                    "prompt": { "type": "string", "minLength": 1, "description": "All that it needs to know, and what it should report." },
+                    "tools": { "type": "array", "items": { "type": "string" }, "description": "The tools it may use, if not all of yours." }
+                },
+                "required": ["prompt"],
+                "additionalProperties": false
+            }),
+        ),
+        spec(
+            WAIT,
+            "Wait until a sub-task has ended, and get its result. Without a handle: all of yours.",
+            json!({
+                "type": "object",
+                "properties": { "handle": { "type": "string", "description": "What `fork` returned." } },
+                "additionalProperties": false
+            }),
+        ),
+        spec(
+            TELL,
+            "Tell a sub-task of yours something, or the agent that started you. It reads it before its next step.",
+            json!({
+                "type": "object",
+                "properties": {
+                    "handle": { "type": "string", "description": "What `fork` returned, or `parent`." },
+                    "message": { "type": "string", "minLength": 1 }
+                },
+                "required": ["handle", "message"],
+                "additionalProperties": false
+            }),
+        ),
     ]
 }
 
@@ -115,6 +158,9 @@ pub(crate) enum Control {
     Complete { summary: String },
     Ask { question: String, choices: Vec<String> },
     Update { message: String },
+    Fork { prompt: String, tools: Option<Vec<String>> },
+    Wait { handle: Option<String> },
+    Tell { handle: String, message: String },
 }
 
 #[derive(Deserialize)]
@@ -134,6 +180,23 @@ struct Update {
     message: String,
 }
 
+#[derive(Deserialize)]
+struct Fork {
+    prompt: String,
+    tools: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Wait {
+    handle: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Tell {
+    handle: String,
+    message: String,
+}
+
 impl Control {
     /// `None` if it is not a control tool or its schema does not allow the arguments.
     pub(crate) fn parse(tool: &str, arguments: &str) -> Option<Self> {
@@ -147,6 +210,13 @@ impl Control {
             SEND_UPDATE => {
                 serde_json::from_str(arguments).ok().map(|Update { message }| Self::Update { message })
             }
+            FORK => serde_json::from_str(arguments)
+                .ok()
+                .map(|Fork { prompt, tools }| Self::Fork { prompt, tools }),
+            WAIT => serde_json::from_str(arguments).ok().map(|Wait { handle }| Self::Wait { handle }),
+            TELL => serde_json::from_str(arguments)
+                .ok()
+                .map(|Tell { handle, message }| Self::Tell { handle, message }),
             _ => None,
         }
     }

@@ -365,6 +365,6 @@ impl<H: Host> Driver<H> {
 
     fn applied(&self, task: Option<TaskId>) -> Applied {
         let named = task.and_then(|id| self.history.task(id)).or_else(|| self.history.root());
-        Applied { task: named.map(|task| Box::new(view(self.conversation, task))) }
+        Applied { task: named.map(|task| Box::new(view(self.conversation, &self.history, task))) }
     }
 }

@@ -62,7 +62,8 @@ pub fn wake_at(task: &Task) -> Option<Timestamp> {
     };
     let step = step_begins_at(task).filter(|_| !is_blocked);
     let limit = task.limits.max_duration_secs;
-    let time_up =
-        (limit > 0 && works(task)).then(|| task.clock.reaches(limit.saturating_mul(1000))).flatten();
+    let time_up = (limit > 0 && (works(task) || task.works_below))
+        .then(|| task.clock.reaches(limit.saturating_mul(1000)))
+        .flatten();
     [expiry, retry, step, time_up].into_iter().flatten().min()
 }

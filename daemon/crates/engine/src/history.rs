@@ -10,8 +10,10 @@ pub(crate) use fold::changes_hold;
 
 use crate::task::Task;
 use abide_protocol::{
-    ApprovalId, QuestionId, TaskId, Timestamp, inbox::Decision, record::ConversationCreated,
-    transcript::Transcript,
+    ApprovalId, QuestionId, TaskId, Timestamp,
+    inbox::Decision,
+    record::ConversationCreated,
+    transcript::{Transcript, Usage},
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, iter};
@@ -81,6 +83,14 @@ impl History {
     #[must_use]
     pub fn is_within(&self, task: TaskId, ancestor: TaskId) -> bool {
         task == ancestor || self.ancestors(task).any(|above| above.id == ancestor)
+    }
+
+    /// The usage of all tasks of the tree together.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        let mut all = Usage::default();
+        self.tasks.iter().for_each(|task| all.add(&task.usage));
+        all
     }
 
     /// The first response to a question, if it has one.

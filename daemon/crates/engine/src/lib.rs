@@ -11,6 +11,7 @@
 
 mod accept;
 mod advance;
+mod children;
 mod clock;
 mod command;
 mod compaction;

@@ -97,6 +97,11 @@ pub(crate) trait Rules {
         false
     }
 
+    /// What keeps the task from its end is a note to the model. Otherwise its `task_complete` is refused.
+    fn is_told_before_it_ends(&self) -> bool {
+        false
+    }
+
     /// The tools are declared to the provider. Otherwise the system prompt describes them.
     fn declares_tools(&self) -> bool {
         true

@@ -5,24 +5,28 @@
 
 use crate::{
     accept::Draft,
+    children,
     control::{self, Control},
+    history::History,
     mint::Mint,
     mode,
     task::{Call, CallStage, Task},
 };
 use abide_protocol::{
-    ApprovalId, JsonText, QuestionId, Timestamp,
+    ApprovalId, JsonText, QuestionId, TaskId, Timestamp,
     inbox::{Approval, Question, QuestionKind, Rule},
     message::CallOutcome,
-    record::{CallAssessed, CallStarted, NewRecord, Permission, RecordBody, Update},
+    record::{CallAssessed, CallStarted, ForkedBy, Joining, NewRecord, Permission, RecordBody, Update},
     transcript::{EffectClass, ToolResult},
 };
+
+use serde_json::json;
 
 /// The most `pure` calls of one reply that run at the same time.
 const MAX_PARALLEL: usize = 8;
 
 /// Records for the calls that may start; empty if all calls wait or run.
-pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecord> {
+pub(crate) fn next(history: &History, task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     for call in calls.iter().filter(|c| matches!(c.stage, CallStage::Queued)) {
         match &call.assessed {
@@ -36,7 +40,7 @@ pub(crate) fn next(task: &Task, calls: &[Call], mint: &mut Mint) -> Vec<NewRecor
         }
     }
     if draft.records.is_empty() {
-        begin(&mut draft, task, calls);
+        begin(&mut draft, history, task, calls);
     }
     draft.records
 }
@@ -77,7 +81,7 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAsse
     }
 }
 
-fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
+fn begin(draft: &mut Draft<'_>, history: &History, task: &Task, calls: &[Call]) {
     let (ordinary, last): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(|c| !is_deferred(c));
     let (complete, asks): (Vec<&Call>, Vec<&Call>) =
         last.into_iter().partition(|c| c.block.tool == control::TASK_COMPLETE);
@@ -88,7 +92,7 @@ fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
         draft.records.is_empty() && asks.iter().all(|c| c.is_finished())
     };
     let ordinary = |draft: &mut Draft<'_>| {
-        begin_ordinary(draft, &ordinary);
+        begin_ordinary(draft, history, task, &ordinary);
         draft.records.is_empty() && ordinary.iter().all(|c| c.is_finished())
     };
     let order: [&dyn Fn(&mut Draft<'_>) -> bool; 2] =
@@ -102,15 +106,22 @@ fn begin(draft: &mut Draft<'_>, task: &Task, calls: &[Call]) {
             refuse_arguments(draft, call);
             continue;
         }
-        let (outcome, result) = if failed {
-            let words =
-                "Not completed: a call beside this one failed or was rejected. Look at its result first.";
-            (CallOutcome::Refused, ToolResult::failure(words))
-        } else {
-            (CallOutcome::Done, ToolResult::success("The task is complete.", None))
+        let (outcome, result) = match not_complete(history, task, failed) {
+            Some(words) => (CallOutcome::Refused, ToolResult::failure(words)),
+            None => (CallOutcome::Done, ToolResult::success("The task is complete.", None)),
         };
         draft.finish_call(call, outcome, result);
     }
+}
+
+/// Why a `task_complete` is refused, if it is. `failed`: a call beside it failed.
+fn not_complete(history: &History, task: &Task, failed: bool) -> Option<String> {
+    if let Some(words) = children::keep_from_ending(history, task) {
+        return Some(format!("Not completed: {words}"));
+    }
+    failed.then(|| {
+        "Not completed: a call beside this one failed or was rejected. Look at its result first.".to_owned()
+    })
 }
 
 fn is_deferred(call: &Call) -> bool {
@@ -118,7 +129,7 @@ fn is_deferred(call: &Call) -> bool {
         && call.effect() == EffectClass::Control
 }
 
-fn begin_ordinary(draft: &mut Draft<'_>, calls: &[&Call]) {
+fn begin_ordinary(draft: &mut Draft<'_>, history: &History, task: &Task, calls: &[&Call]) {
     let mut running = calls.iter().filter(|c| matches!(c.stage, CallStage::Started { .. })).count();
     for call in calls {
         match &call.stage {
@@ -130,7 +141,7 @@ fn begin_ordinary(draft: &mut Draft<'_>, calls: &[&Call]) {
             }
             CallStage::Allowed if running == 0 => {
                 if call.effect() == EffectClass::Control {
-                    update(draft, call);
+                    control(draft, history, task, call);
                 } else {
                     start(draft, call);
                 }
@@ -146,13 +157,41 @@ fn start(draft: &mut Draft<'_>, call: &Call) {
     draft.push(RecordBody::CallStarted(CallStarted { call_id, attempt, sandbox: call.sandbox() }));
 }
 
-fn update(draft: &mut Draft<'_>, call: &Call) {
-    let Some(Control::Update { message: text }) = Control::parse(&call.block.tool, &call.block.arguments)
-    else {
-        return refuse_arguments(draft, call);
+/// Carries out a call of a control tool that neither asks nor ends the task.
+fn control(draft: &mut Draft<'_>, history: &History, task: &Task, call: &Call) {
+    let done = match Control::parse(&call.block.tool, &call.block.arguments) {
+        Some(Control::Update { message: text }) => {
+            draft.push(RecordBody::Update(Update { call_id: call.block.id, text }));
+            Ok("The user has been told.".to_owned())
+        }
+        Some(Control::Fork { prompt, tools }) => {
+            let by = ForkedBy { call_id: call.block.id, index: 0 };
+            let order = children::Order { prompt: &prompt, tools: tools.as_deref(), by: Some(by) };
+            children::head(history, task, &order).map(|head| {
+                let child = TaskId(draft.mint.uuid());
+                draft.records.append(&mut children::begin(child, head, draft.mint));
+                json!({ "handle": child.short() }).to_string()
+            })
+        }
+        Some(Control::Wait { handle }) => match children::awaited(history, task, handle.as_deref()) {
+            Ok(tasks) => match children::results(history, &tasks, &[]) {
+                Some(results) => Ok(results),
+                None => return draft.push(RecordBody::Joining(Joining { call_id: call.block.id, tasks })),
+            },
+            Err(words) => Err(words),
+        },
+        Some(Control::Tell { handle, message }) => {
+            children::tell(history, task, &handle, &message, draft.mint).map(|mut records| {
+                draft.records.append(&mut records);
+                "Told. It is read before the next step.".to_owned()
+            })
+        }
+        Some(Control::Complete { .. } | Control::Ask { .. }) | None => return refuse_arguments(draft, call),
     };
-    draft.push(RecordBody::Update(Update { call_id: call.block.id, text }));
-    draft.finish_call(call, CallOutcome::Done, ToolResult::success("The user has been told.", None));
+    match done {
+        Ok(words) => draft.finish_call(call, CallOutcome::Done, ToolResult::success(words, None)),
+        Err(words) => draft.finish_call(call, CallOutcome::Refused, ToolResult::failure(words)),
+    }
 }
 
 fn ask(draft: &mut Draft<'_>, task: &Task, call: &Call) {

@@ -3,7 +3,7 @@
 use crate::task::{CallStage, Stage, Task};
 use abide_protocol::task::Status;
 
-/// Where several hold: approval > question > tool > thinking. `Paused`, by the task's own pause or a held ancestor, shows once nothing
+/// Where several hold: approval > question > tool > sub-tasks > thinking. `Paused`, by the task's own pause or a held ancestor, shows once nothing
 /// runs.
 #[must_use]
 pub fn status(task: &Task) -> Status {
@@ -23,6 +23,9 @@ pub fn status(task: &Task) -> Status {
         Stage::Thinking { .. } | Stage::Backoff { .. } => Status::Thinking,
         Stage::Calling(calls) if calls.iter().any(|c| matches!(c.stage, CallStage::Started { .. })) => {
             Status::ToolExecuting
+        }
+        Stage::Calling(calls) if calls.iter().any(|c| matches!(c.stage, CallStage::Joining(_))) => {
+            Status::WaitingChildren
         }
         Stage::Calling(_) | Stage::Idle | Stage::Ended { .. } => Status::Running,
     }

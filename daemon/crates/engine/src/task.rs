@@ -43,6 +43,12 @@ pub struct Task {
     pub(crate) transcript: Transcript,
     /// The number of entries, at the start of the transcript, that are from earlier root tasks.
     pub(crate) inherited: usize,
+    /// Something works beneath it; kept for a root task, whose time limit counts that too.
+    pub(crate) works_below: bool,
+    /// A sub-task's result has been delivered and not been sent to the model yet.
+    pub(crate) has_unread_results: bool,
+    /// Its model has been told which sub-tasks are at work, as it wanted to end; it has started none since.
+    pub(crate) knows_live_children: bool,
     /// Where its steps begin in the transcript, those that are not shortened.
     pub(crate) steps: Vec<Step>,
     /// How much of the transcript the provider has counted.
@@ -122,6 +128,8 @@ pub enum CallStage {
     },
     /// It asks this question, and waits for the answer.
     Asking(QuestionId),
+    /// It waits until these sub-tasks have ended.
+    Joining(Vec<TaskId>),
     Finished {
         outcome: CallOutcome,
         result: ToolResult,
@@ -215,6 +223,9 @@ impl Task {
             held: None,
             inherited: transcript.entries().len(),
             transcript,
+            works_below: false,
+            has_unread_results: false,
+            knows_live_children: false,
             steps: Vec::new(),
             counted: Counted::default(),
             deferred: Vec::new(),

@@ -4,18 +4,19 @@ use crate::{
     accept::RetryPolicy,
     advance::needs_daemon,
     effects::wake_at,
+    history::History,
     status::status,
     task::{CallStage, Stage, Task},
 };
 use abide_protocol::{
     ConversationId, Timestamp,
     inbox::Pending,
-    task::{ActiveCall, AgentTask, CallState, EndReason, Retry},
+    task::{ActiveCall, AgentTask, CallState, EndReason, Retry, Status, Tree},
 };
 
 /// The whole task; [`AgentTask::brief`] is the short form for lists.
 #[must_use]
-pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
+pub fn view(conversation: ConversationId, history: &History, task: &Task) -> AgentTask {
     let (ended_at, end) = match &task.stage {
         Stage::Ended { at, end } => (Some(*at), Some(end)),
         _ => (None, None),
@@ -56,7 +57,30 @@ pub fn view(conversation: ConversationId, task: &Task) -> AgentTask {
         retry: retry(task),
         work: Some(task.clock.work()),
         external_id: task.head.external_id.clone(),
+        title: task.head.title.clone(),
+        depth: task.head.depth,
+        tree: tree(history, task),
     }
+}
+
+/// The sub-tasks of a task, at any depth.
+fn tree(history: &History, task: &Task) -> Option<Box<Tree>> {
+    if task.children.is_empty() {
+        return None;
+    }
+    let mut tree = Tree::default();
+    for below in
+        history.tasks().iter().filter(|other| other.id != task.id && history.is_within(other.id, task.id))
+    {
+        tree.usage.add(&below.usage);
+        if below.has_ended() {
+            tree.ended += 1;
+        } else {
+            tree.live += 1;
+            tree.waiting += u32::from(matches!(status(below), Status::WaitingApproval | Status::WaitingUser));
+        }
+    }
+    Some(Box::new(tree))
 }
 
 /// A task's state as the store keeps it beside the records.
@@ -71,8 +95,12 @@ pub struct Projection {
 
 /// The task's projection.
 #[must_use]
-pub fn project(conversation: ConversationId, task: &Task) -> Projection {
-    Projection { task: view(conversation, task), wake_at: wake_at(task), needs_daemon: needs_daemon(task) }
+pub fn project(conversation: ConversationId, history: &History, task: &Task) -> Projection {
+    Projection {
+        task: view(conversation, history, task),
+        wake_at: wake_at(task),
+        needs_daemon: needs_daemon(history, task),
+    }
 }
 
 /// The scheduled retry; a paused or held task has none.
@@ -95,6 +123,7 @@ fn active_calls(task: &Task) -> Vec<ActiveCall> {
                 CallStage::Queued | CallStage::Allowed => (CallState::Queued, None, 0),
                 CallStage::Approval(_) => (CallState::WaitingApproval, None, 0),
                 CallStage::Asking(_) => (CallState::WaitingUser, None, 0),
+                CallStage::Joining(_) => (CallState::WaitingChildren, None, 0),
                 CallStage::Started { attempt, at } => (CallState::Running, Some(at), attempt),
                 CallStage::Finished { .. } => return None,
             };

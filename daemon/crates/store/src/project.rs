@@ -92,6 +92,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
                 call::waits_for_user(connection, call)?;
             }
         }
+        RecordBody::Joining(body) => call::waits_for_children(connection, body.call_id)?,
         // Remembered decisions follow from the hidden conversation.
         RecordBody::RuleRemembered(_)
         | RecordBody::RuleForgotten(_)
@@ -115,6 +116,7 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::PhaseBegan(_)
         | RecordBody::AgentMessage(_)
         | RecordBody::ModeChosen(_)
+        | RecordBody::Intervened(_)
         | RecordBody::Imported(_) => {}
     }
     if let Some(said) = record.message()

@@ -87,6 +87,8 @@ kinds!(RecordBody {
     AgentMessage "agent_message" 1,
     ModeChosen "mode_chosen" 1,
     Imported "imported" 1,
+    Joining "joining" 1,
+    Intervened "intervened" 1,
 });
 
 kinds!(HiddenBody {

@@ -115,6 +115,9 @@ pub(crate) fn task(status: Status, steps: u32) -> AgentTask {
         retry: None,
         work: None,
         external_id: None,
+        title: String::new(),
+        depth: 0,
+        tree: None,
     }
 }
 

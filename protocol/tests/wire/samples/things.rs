@@ -11,7 +11,7 @@ use abide_protocol::{
     record::{InstructionFile, ModelErrorKind, Permission, Record, RecordBody, Trace},
     task::{
         ActiveCall, AgentTask, CallState, EndReason, Incomplete, Limits, Mode, PauseReason, Phase, Retry,
-        Status, Work,
+        Status, Tree, Work,
     },
     transcript::{Risk, ToolResult, Usage},
 };
@@ -40,6 +40,9 @@ pub(crate) fn limits() -> Limits {
         max_tokens: 14,
         max_cost_micros: 15,
         question_timeout_secs: 16,
+        max_depth: 17,
+        max_children: 18,
+        max_tasks: 19,
     }
 }
 
@@ -162,6 +165,9 @@ pub(crate) fn task() -> AgentTask {
         }),
         work: Some(Work { ms: 1500, since: Some(at(25)) }),
         external_id: text("agent-123"),
+        title: "Look at the tests".to_owned(),
+        depth: 1,
+        tree: Some(Box::new(Tree { live: 2, ended: 1, waiting: 1, usage: usage() })),
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn accept(
     Ok(match (question.kind, answer.response.as_deref()) {
         (QuestionKind::Agent, _) => agent(task, question, answer, mint),
         (QuestionKind::Interrupted, _) => interrupted(task, question, answer, mint),
-        (_, Some(GO_ON)) => go_on(task, question, answer.by, mint),
+        (_, Some(GO_ON)) => go_on(history, task, question, answer.by, mint),
         (_, Some(STOP) | None) => end(task, question, answer, mint),
         (QuestionKind::Loop, Some(words)) => advise(task, question, &answer, words, mint),
         (_, Some(_)) => return Err(Refusal::NotAChoice(question.choices.clone())),
@@ -69,11 +69,17 @@ fn agent(task: &Task, question: &Question, answer: Answer, mint: &mut Mint) -> V
 }
 
 /// Ends the pause that asked the question and raises the limits that were reached.
-pub(super) fn go_on(task: &Task, question: &Question, by: Option<By>, mint: &mut Mint) -> Vec<NewRecord> {
+pub(super) fn go_on(
+    history: &History,
+    task: &Task,
+    question: &Question,
+    by: Option<By>,
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     draft.answered(question.id, Answer { response: Some(GO_ON.to_owned()), by });
     if question.kind == QuestionKind::Budget {
-        let limits = limits::raised(&task.limits, &task.head.limits, &task.usage);
+        let limits = limits::raised(&task.limits, &task.head.limits, &history.usage());
         draft.push(RecordBody::LimitsRaised(LimitsRaised { limits }));
     }
     if let Some(was) = task.paused.filter(|was| asked_by_pause(question, *was)) {
@@ -116,7 +122,7 @@ fn interrupted(task: &Task, question: &Question, answer: Answer, mint: &mut Mint
          If that leaves anything open, look before you do it again."
     );
     draft.answered(question.id, answer);
-    draft.push(RecordBody::Nudge(Nudge { text }));
+    draft.push(RecordBody::Nudge(Nudge::new(text)));
     draft.records
 }
 

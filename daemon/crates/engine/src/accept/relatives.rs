@@ -2,11 +2,19 @@
 //! sub-task outlives its parent, and each result is delivered exactly once.
 
 use super::{Draft, End};
-use crate::{history::History, input::Shown, mint::Mint, task::Task};
+use crate::{
+    children,
+    history::History,
+    input::Shown,
+    mint::Mint,
+    task::{CallStage, Task},
+};
 use abide_protocol::{
     TaskId,
+    message::CallOutcome,
     record::{NewRecord, RecordBody, ResultsDelivered, TaskEnded},
     task::EndReason,
+    transcript::ToolResult,
 };
 
 /// Adds to these unfolded records the ends and deliveries that follow from the ends among them.
@@ -22,6 +30,7 @@ pub(crate) fn with_relatives(
     let mut ended: Vec<TaskId> =
         records.iter().filter_map(|record| Some(ending(history, record)?.0.id)).collect();
     let mut all = Vec::new();
+    let mut over: Vec<(TaskId, TaskEnded)> = Vec::new();
     for record in records {
         let Some((task, end)) = ending(history, &record) else {
             all.push(record);
@@ -35,7 +44,8 @@ pub(crate) fn with_relatives(
         }
         let parent = task.head.parent_id.and_then(|id| history.task(id));
         let parent = parent.filter(|parent| !parent.has_ended() && !ended.contains(&parent.id));
-        let delivered = parent.map(|parent| deliver(parent, task, end, mint)).unwrap_or_default();
+        over.push((task.id, end.clone()));
+        let delivered = parent.map(|parent| deliver(history, parent, task, &over, mint)).unwrap_or_default();
         all.push(record);
         all.extend(delivered);
     }
@@ -57,13 +67,28 @@ fn end_sub_task(task: &Task, shown: &mut Shown, mint: &mut Mint) -> Vec<NewRecor
     draft.records
 }
 
-fn deliver(parent: &Task, task: &Task, end: &TaskEnded, mint: &mut Mint) -> Vec<NewRecord> {
-    let mut text = format!("Sub-task {} has ended ({}).", task.id.short(), end.reason.words());
-    for result in [&end.summary, &end.error].into_iter().flatten() {
-        text.push('\n');
-        text.push_str(result);
-    }
+/// Delivers the result of the task that ended last to its parent. If a call of the parent waits for it, the result is in that call's,
+/// once all that it waits for have ended; otherwise it is a note.
+fn deliver(
+    history: &History,
+    parent: &Task,
+    task: &Task,
+    over: &[(TaskId, TaskEnded)],
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
+    let ending: Vec<(TaskId, &TaskEnded)> = over.iter().map(|(id, end)| (*id, end)).collect();
     let mut draft = Draft::of(parent, mint);
-    draft.push(RecordBody::ResultsDelivered(ResultsDelivered { tasks: vec![task.id], text }));
+    let joining = parent.calls().iter().find_map(|call| match &call.stage {
+        CallStage::Joining(tasks) if tasks.contains(&task.id) => Some((call, tasks)),
+        _ => None,
+    });
+    if let Some((call, tasks)) = joining {
+        if let Some(results) = children::results(history, tasks, &ending) {
+            draft.finish_call(call, CallOutcome::Done, ToolResult::success(results, None));
+        }
+    } else if let Some((_, end)) = ending.last() {
+        let text = children::note(task, end);
+        draft.push(RecordBody::ResultsDelivered(ResultsDelivered { tasks: vec![task.id], text }));
+    }
     draft.records
 }

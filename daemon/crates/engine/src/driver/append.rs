@@ -130,7 +130,7 @@ impl<H: Host> Driver<H> {
             changed.extend(more);
         }
         let tasks = changed.into_iter().filter_map(|id| self.history.task(id));
-        tasks.map(|task| project(self.conversation, task)).collect()
+        tasks.map(|task| project(self.conversation, &self.history, task)).collect()
     }
 
     pub(super) fn committed(&mut self, append: AppendId) {

@@ -6,6 +6,8 @@ use super::{
     transcript::{append, append_deferred, append_results, compact},
 };
 use crate::{
+    children,
+    control::Control,
     scratchpad,
     status::works,
     task::{Call, CallStage, Counted, Last, Pass, Repeats, Stage, Step, Task},
@@ -16,8 +18,8 @@ use abide_protocol::{
     message::CallOutcome,
     method::task::{FileChange, TaskFile},
     record::{
-        self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, NewRecord,
-        NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, TaskStarted,
+        self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, Intervener,
+        NewRecord, NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, TaskStarted,
     },
     task::Phase,
     transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
@@ -82,6 +84,7 @@ impl History {
         let is_new = self.task(id).is_none();
         if let Some(parent) = self.tasks.iter_mut().find(|task| is_new && task.id == parent) {
             parent.children.push(id);
+            parent.knows_live_children = false;
             self.tasks.push(Task::new(id, at, head, Transcript::default()));
             self.hold(at);
         }
@@ -101,7 +104,24 @@ impl History {
         }
     }
 
+    /// The root's clock also runs while a sub-task works.
+    fn note_work_below(&mut self, at: Timestamp) {
+        let Some((root, below)) = self.tasks.split_first_mut().filter(|(root, _)| !root.has_ended()) else {
+            return;
+        };
+        let works_below = below.iter().any(works);
+        if works_below != root.works_below {
+            root.works_below = works_below;
+            root.clock.record(at, works(root) || works_below);
+        }
+    }
+
     fn apply_to_task(&mut self, id: Option<TaskId>, at: Timestamp, body: &RecordBody) {
+        // Whoever refuses an end has named the sub-tasks at work.
+        let names_children = matches!(body, RecordBody::CallFinished(f) if f.outcome == CallOutcome::Refused)
+            && id
+                .and_then(|id| self.task(id))
+                .is_some_and(|task| children::live(self, task).next().is_some());
         let Some(task) = self.tasks.iter_mut().find(|task| Some(task.id) == id) else { return };
         if matches!(body, RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted) {
             task.clock.skip(at);
@@ -113,8 +133,13 @@ impl History {
             }
             RecordBody::Imported(imported) => append_imported(task, imported),
             RecordBody::PhaseBegan(began) => begin_phase(task, at, began),
-            RecordBody::ResultsDelivered(d) => append(task, Entry::Note(d.text.clone())),
+            RecordBody::ResultsDelivered(d) => {
+                append(task, Entry::Note(d.text.clone()));
+                task.has_unread_results = true;
+            }
+            RecordBody::Intervened(i) => append(task, Entry::Note(remark(i))),
             RecordBody::Nudge(n) => {
+                task.knows_live_children |= n.names_children;
                 append(task, Entry::Note(n.text.clone()));
                 if matches!(task.stage, Stage::Idle) {
                     task.last = Last::Nudged;
@@ -136,6 +161,7 @@ impl History {
             }
             RecordBody::Compacted(c) => compact(task, c),
             RecordBody::CallFinished(f) => {
+                task.knows_live_children |= names_children && wants_to_end(task, f.call_id);
                 finish_call(task, f);
                 if let Stage::Calling(calls) = &task.stage
                     && calls.iter().all(Call::is_finished)
@@ -159,7 +185,8 @@ impl History {
             }
             _ => apply_to_state(task, at, body),
         }
-        task.clock.record(at, works(task));
+        task.clock.record(at, works(task) || task.works_below);
+        self.note_work_below(at);
         if let RecordBody::Restarted(r) = body {
             self.restarts = r.without_progress;
         } else if is_progress(body) {
@@ -176,6 +203,14 @@ fn append_named_files(task: &mut Task) {
     if !task.head.files.is_empty() && task.head.prompts.is_empty() {
         let note = format!("Files of the workspace that the user named: {}", task.files.list());
         append(task, Entry::Note(note));
+    }
+}
+
+/// An intervention as the model reads it.
+fn remark(intervened: &record::Intervened) -> String {
+    match &intervened.by {
+        Intervener::Task(task) => format!("A message from task {}: {}", task.short(), intervened.comment),
+        Intervener::Person(_) => format!("The user says: {}", intervened.comment),
     }
 }
 
@@ -207,6 +242,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
     match body {
         RecordBody::ModelRequested(r) => {
             begin_step(task, r.step);
+            task.has_unread_results = false;
             task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase };
         }
         RecordBody::CallAssessed(p) => {
@@ -237,6 +273,11 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             if let Some(call) = call_mut(task, s.call_id) {
                 call.stage = CallStage::Started { attempt: s.attempt, at };
                 call.attempts = s.attempt;
+            }
+        }
+        RecordBody::Joining(joining) => {
+            if let Some(call) = call_mut(task, joining.call_id) {
+                call.stage = CallStage::Joining(joining.tasks.clone());
             }
         }
         RecordBody::QuestionAsked(q) => {
@@ -290,6 +331,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::PhaseBegan(_)
         | RecordBody::AgentMessage(_)
         | RecordBody::Imported(_)
+        | RecordBody::Intervened(_)
         | RecordBody::ModelTraced(_) => {}
     }
 }
@@ -413,6 +455,16 @@ fn reset_started_calls(task: &mut Task) {
     for call in calls.iter_mut().filter(|c| matches!(c.stage, CallStage::Started { .. })) {
         call.stage = CallStage::Allowed;
     }
+}
+
+/// Whether this call is a `task_complete` that may be carried out.
+fn wants_to_end(task: &Task, call: CallId) -> bool {
+    let is_allowed = |call: &Call| matches!(call.stage, CallStage::Allowed);
+    task.call(call).is_some_and(|call| {
+        is_allowed(call)
+            && Control::parse(&call.block.tool, &call.block.arguments)
+                .is_some_and(|parsed| matches!(parsed, Control::Complete { .. }))
+    })
 }
 
 fn finish_call(task: &mut Task, f: &record::CallFinished) {

@@ -2,7 +2,7 @@
 
 use super::{Action, Answer, Rules};
 use crate::{
-    control::{ASK_USER, SEND_UPDATE, TASK_COMPLETE},
+    control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
     task::{Last, Task},
 };
 use abide_protocol::transcript::StopReason;
@@ -18,7 +18,7 @@ const GO_ON: &str = "You replied without calling a tool. If everything is done, 
 const CUT: &str =
     "Your last reply was cut at the length limit; a tool call in it was dropped. Go on, in smaller pieces.";
 
-pub(super) const CONTROL_TOOLS: &[&str] = &[TASK_COMPLETE, ASK_USER, SEND_UPDATE];
+pub(super) const CONTROL_TOOLS: &[&str] = &[TASK_COMPLETE, ASK_USER, SEND_UPDATE, FORK, WAIT, TELL];
 
 pub(super) struct Agent;
 

@@ -4,7 +4,7 @@
 
 use super::{Action, Answer, Rules, agent};
 use crate::{
-    control::{ASK_USER, SEND_UPDATE, TASK_COMPLETE},
+    control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
     reading::{self, Reading},
     task::{Last, Task},
 };
@@ -53,7 +53,7 @@ impl Rules for Plan {
     }
 
     fn control_tools(&self) -> &'static [&'static str] {
-        &[TASK_COMPLETE, ASK_USER, SEND_UPDATE]
+        &[TASK_COMPLETE, ASK_USER, SEND_UPDATE, FORK, WAIT, TELL]
     }
 
     fn templates(&self) -> BTreeMap<Phase, &'static str> {
@@ -91,5 +91,6 @@ fn schema() -> OutputSchema {
 
 /// The tools that a plan may call. Questions and the end of the task have fields of their own.
 pub(crate) fn offered(tools: &[ToolSpec]) -> impl Iterator<Item = &ToolSpec> {
-    tools.iter().filter(|tool| tool.effect != EffectClass::Control || tool.name == SEND_UPDATE)
+    let of_fields = |tool: &&ToolSpec| matches!(tool.name.as_str(), TASK_COMPLETE | ASK_USER);
+    tools.iter().filter(move |tool| tool.effect != EffectClass::Control || !of_fields(tool))
 }

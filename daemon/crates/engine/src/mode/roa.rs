@@ -2,7 +2,7 @@
 
 use super::{Action, Answer, Rules};
 use crate::{
-    control::{REQUEST_INPUT, SEND_UPDATE},
+    control::{FORK, REQUEST_INPUT, SEND_UPDATE, TELL, WAIT},
     reading::{self, Reading},
     task::{Last, Task},
 };
@@ -24,7 +24,10 @@ impl Rules for Roa {
             Some(Phase::Reason) if task.pass.reason.finish || !has_tools(task) => Action::Skip(Phase::Act),
             Some(Phase::Reason) => think(Phase::Act),
             Some(Phase::Act) => think(Phase::Observe),
-            Some(Phase::Observe) if is_over(task) => Action::Finish(answer(task)),
+            // A note says what keeps the task from its end.
+            Some(Phase::Observe) if is_over(task) && task.last != Last::Nudged => {
+                Action::Finish(answer(task))
+            }
             Some(_) | None => Action::Think { phase: Some(Phase::Reason), begins_step: true },
         }
     }
@@ -51,7 +54,11 @@ impl Rules for Roa {
     }
 
     fn control_tools(&self) -> &'static [&'static str] {
-        &[REQUEST_INPUT, SEND_UPDATE]
+        &[REQUEST_INPUT, SEND_UPDATE, FORK, WAIT, TELL]
+    }
+
+    fn is_told_before_it_ends(&self) -> bool {
+        true
     }
 
     fn shortens_steps_first(&self) -> bool {

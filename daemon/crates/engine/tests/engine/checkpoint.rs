@@ -88,7 +88,7 @@ fn records() -> Vec<NewRecord> {
         (Some(first), RecordBody::CallFinished(finished)),
         (Some(first), answered(6, Some("yes"))),
         (Some(first), answered(7, None)),
-        (Some(first), RecordBody::Nudge(Nudge { text: "on".to_owned() })),
+        (Some(first), RecordBody::Nudge(Nudge::new("on".to_owned()))),
         (Some(first), RecordBody::PartialReply(PartialReply { text: "Well".to_owned() })),
         (Some(second), RecordBody::TaskStarted(Box::new(head()))),
         (Some(second), RecordBody::UserMessage(UserMessage { text: "again".to_owned() })),

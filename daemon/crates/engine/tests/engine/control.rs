@@ -56,16 +56,19 @@ fn one_name_of_the_question_tool_is_declared_and_both_can_be_called() {
         opaque: None,
     };
     let names = |tools: &[ToolSpec]| tools.iter().map(|spec| spec.name.clone()).collect::<Vec<_>>();
-    assert_eq!(names(&declared), ["task_complete", "ask_user", "send_update"]);
+    assert_eq!(names(&declared), ["task_complete", "ask_user", "send_update", "fork", "wait", "tell"]);
     for calls in [vec![], vec![call("ask_user")], vec![call("shell")]] {
         assert_eq!(names(&control::callable(&declared, &calls)), names(&declared));
     }
     let callable = control::callable(&declared, &[call("shell"), call("request_input")]);
-    assert_eq!(names(&callable), ["task_complete", "ask_user", "send_update", "request_input"]);
-    assert_eq!(callable[3].parameters, declared[1].parameters, "with the same parameters");
+    assert_eq!(
+        names(&callable),
+        ["task_complete", "ask_user", "send_update", "fork", "wait", "tell", "request_input"]
+    );
+    assert_eq!(callable[6].parameters, declared[1].parameters, "with the same parameters");
     let mut by_the_other = declared.clone();
     by_the_other[1].name = "request_input".to_owned();
-    assert_eq!(control::callable(&by_the_other, &[call("ask_user")])[3].name, "ask_user");
+    assert_eq!(control::callable(&by_the_other, &[call("ask_user")])[6].name, "ask_user");
     assert_eq!(
         names(&control::callable(&[], &[call("request_input")])),
         Vec::<String>::new(),

@@ -266,11 +266,12 @@ fn a_task_that_waits_for_a_person_is_not_interrupted() {
         for plan in [ask("Which?"), shell("c").asking()] {
             let mut w = World::started_with(|head| head.restart = restart);
             w.reply("", &[plan]);
-            let (before, pending) = (w.status(), abide_engine::view(conversation(), w.task()).pending);
+            let (before, pending) =
+                (w.status(), abide_engine::view(conversation(), &w.history, w.task()).pending);
             for _ in 0..5 {
                 w.restart();
             }
-            let after = abide_engine::view(conversation(), w.task());
+            let after = abide_engine::view(conversation(), &w.history, w.task());
             assert_eq!(
                 (w.status(), after.pending, after.pause_reason),
                 (before, pending, None),

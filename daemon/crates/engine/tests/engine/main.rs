@@ -12,6 +12,7 @@
 mod audit;
 mod calls;
 mod checkpoint;
+mod children;
 mod command;
 mod compaction;
 mod control;

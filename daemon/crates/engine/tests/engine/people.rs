@@ -54,7 +54,7 @@ fn a_stop_is_legal_from_every_live_status_and_leaves_no_call_without_result() {
         w.stop("");
         assert_eq!((w.status(), w.end()), (Status::Cancelled, Some(EndReason::Stopped)), "from {status:?}");
         assert_eq!(w.notice(), Some("Stopped by you."));
-        let view = view(ConversationId(uuid::Uuid::nil()), w.task());
+        let view = view(ConversationId(uuid::Uuid::nil()), &w.history, w.task());
         assert!(view.pending.is_empty() && view.active_calls.is_empty() && view.pause_reason.is_none());
         w.start(head()).expect("the conversation goes on");
         assert!(w.is_thinking());
@@ -100,17 +100,17 @@ fn text_shown_of_a_recorded_reply_is_not_recorded_again() {
 #[test]
 fn only_a_task_that_goes_on_by_itself_needs_the_daemon() {
     let mut w = World::started();
-    assert!(needs_daemon(w.task()), "a model call is under way");
+    assert!(needs_daemon(&w.history, w.task()), "a model call is under way");
     w.reply("", &[ask("Which?")]);
-    assert!(!needs_daemon(w.task()), "it waits for an answer");
+    assert!(!needs_daemon(&w.history, w.task()), "it waits for an answer");
     w.answer(w.question().id, Some("this")).unwrap();
-    assert!(needs_daemon(w.task()));
+    assert!(needs_daemon(&w.history, w.task()));
     w.fail(ModelErrorKind::Network, true, None);
-    assert!(needs_daemon(w.task()), "it tries again by itself");
+    assert!(needs_daemon(&w.history, w.task()), "it tries again by itself");
     w.pause();
-    assert!(!needs_daemon(w.task()), "it waits for a resume");
+    assert!(!needs_daemon(&w.history, w.task()), "it waits for a resume");
     w.stop("");
-    assert!(!needs_daemon(w.task()));
+    assert!(!needs_daemon(&w.history, w.task()));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn the_tombstone_resets_the_history() {
 fn the_view_shows_a_tasks_calls_and_pending_items() {
     let mut w = World::started();
     let calls = w.reply("", &[read("1"), shell("2").asking(), shell("3"), ask("?")]);
-    let view = view(ConversationId(uuid::Uuid::nil()), w.task());
+    let view = view(ConversationId(uuid::Uuid::nil()), &w.history, w.task());
     use abide_protocol::task::CallState as S;
     let states: Vec<_> = view.active_calls.iter().map(|c| (c.call_id, c.state, c.attempt)).collect();
     let expected = [

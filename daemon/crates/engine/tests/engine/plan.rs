@@ -47,6 +47,20 @@ pub(crate) fn update(message: &str) -> Plan {
     plan("send_update", format!(r#"{{"message":"{message}"}}"#), EffectClass::Control)
 }
 
+pub(crate) fn fork(prompt: &str) -> Plan {
+    plan("fork", format!(r#"{{"prompt":"{prompt}"}}"#), EffectClass::Control)
+}
+
+/// Waits for this sub-task, or for all.
+pub(crate) fn wait(handle: Option<&str>) -> Plan {
+    let arguments = handle.map_or_else(|| "{}".to_owned(), |handle| format!(r#"{{"handle":"{handle}"}}"#));
+    plan("wait", arguments, EffectClass::Control)
+}
+
+pub(crate) fn tell(handle: &str, message: &str) -> Plan {
+    plan("tell", format!(r#"{{"handle":"{handle}","message":"{message}"}}"#), EffectClass::Control)
+}
+
 impl Plan {
     /// A person has to approve it.
     pub(crate) fn asking(self) -> Self {
@@ -96,7 +110,9 @@ impl Plan {
 /// The assessment of a call that was read in a reply's text.
 pub(crate) fn read_call(call: &CallBlock) -> CallAssessed {
     let effect = match call.tool.as_str() {
-        "task_complete" | "ask_user" | "request_input" | "send_update" => EffectClass::Control,
+        "task_complete" | "ask_user" | "request_input" | "send_update" | "fork" | "wait" | "tell" => {
+            EffectClass::Control
+        }
         "read" => EffectClass::Pure,
         "write" => EffectClass::Verifiable,
         _ => EffectClass::Unsafe,

@@ -114,7 +114,7 @@ fn hash(life: &Life) -> u64 {
 fn coverage_goals() -> BTreeSet<String> {
     use EndReason as E;
     use QuestionKind as Q;
-    let statuses = Status::ALL.iter().filter(|s| **s != Status::WaitingChildren).map(|s| format!("{s:?}"));
+    let statuses = Status::ALL.iter().map(|s| format!("{s:?}"));
     let ends = [
         E::Completed,
         E::StepLimit,
@@ -135,7 +135,14 @@ fn coverage_goals() -> BTreeSet<String> {
         "a deletion",
         "a disk that broke",
         "a late outcome",
+        "a fork over a cap",
+        "a result of a wait",
         "a second answer refused",
+        "a sub-task of a call",
+        "a message to a parent",
+        "a message to a sub-task",
+        "an end refused because of sub-tasks",
+        "Roa: kept from its end by sub-tasks",
         "outputs left out before a step",
         "outputs left out after an overflow",
         "steps shortened before a step: Agent",

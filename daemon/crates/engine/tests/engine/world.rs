@@ -133,7 +133,7 @@ impl World {
 
     /// The task as clients see it.
     pub(crate) fn seen(&self) -> AgentTask {
-        view(ConversationId(Mint::new(DAWN, 0).uuid()), self.task())
+        view(ConversationId(Mint::new(DAWN, 0).uuid()), &self.history, self.task())
     }
 
     pub(crate) fn is_thinking(&self) -> bool {
@@ -415,6 +415,7 @@ pub(crate) fn head() -> TaskStarted {
             max_tokens: 0,
             max_cost_micros: 0,
             question_timeout_secs: 0,
+            ..Limits::default()
         },
         approvals: abide_protocol::task::Approvals::Ask,
         restart: RestartPolicy::Resume,
@@ -429,5 +430,8 @@ pub(crate) fn head() -> TaskStarted {
         compact_at_tokens: 0,
         external_id: None,
         files: Vec::new(),
+        title: String::new(),
+        forked_by: None,
+        child_system_prompt: None,
     }
 }

@@ -56,6 +56,10 @@ pub(super) fn waits_for_user(connection: &Connection, call: CallId) -> Result<()
     set_state(connection, call, CallState::WaitingUser)
 }
 
+pub(super) fn waits_for_children(connection: &Connection, call: CallId) -> Result<(), Fault> {
+    set_state(connection, call, CallState::WaitingChildren)
+}
+
 pub(super) fn decided(connection: &Connection, call: CallId) -> Result<(), Fault> {
     set_state(connection, call, CallState::Queued)
 }

@@ -196,7 +196,7 @@ async fn messages_are_paged_with_the_calls_and_events_among_them() {
         assessed(2, "{}"),
         RecordBody::Paused(Paused { reason: PauseReason::User }),
         notice("two"),
-        RecordBody::Nudge(Nudge { text: "not shown".to_owned() }),
+        RecordBody::Nudge(Nudge::new("not shown".to_owned())),
         reply("three", &[(3, "shell", "{}")]),
         assessed(3, "{}"),
         RecordBody::Restarted(Restarted { without_progress: 1, cause: Interruption::DaemonRestarted }),

@@ -141,6 +141,9 @@ fn head() -> TaskStarted {
         compact_at_tokens: 0,
         external_id: None,
         files: Vec::new(),
+        title: String::new(),
+        forked_by: None,
+        child_system_prompt: None,
     }
 }
 
@@ -280,6 +283,9 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
         retry: None,
         work: None,
         external_id: None,
+        title: String::new(),
+        depth: 0,
+        tree: None,
     }
 }
 

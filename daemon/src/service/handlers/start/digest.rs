@@ -53,6 +53,13 @@ struct Limits {
     max_tokens: Option<u64>,
     max_cost_micros: Option<u64>,
     question_timeout_secs: Option<u64>,
+    // Absent where not named, so that older requests keep their digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_depth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_children: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tasks: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -67,6 +74,9 @@ impl From<&LimitsRequest> for Limits {
             max_tokens: limits.max_tokens,
             max_cost_micros: limits.max_cost_micros,
             question_timeout_secs: limits.question_timeout_secs,
+            max_depth: limits.max_depth,
+            max_children: limits.max_children,
+            max_tasks: limits.max_tasks,
         }
     }
 }

@@ -55,6 +55,9 @@ fn task(n: u128, status: Status) -> AgentTask {
         retry: None,
         work: None,
         external_id: None,
+        title: String::new(),
+        depth: 0,
+        tree: None,
     }
 }
 

@@ -63,6 +63,14 @@ impl Run {
         self.append = Append::default();
     }
 
+    pub(super) const fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    pub(super) const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     pub(super) const fn replies(&self) -> usize {
         self.replies
     }
@@ -221,8 +229,6 @@ impl Run {
             None => {
                 self.phases.requested(r);
                 assert!(self.limits.max_steps == 0 || r.step <= self.limits.max_steps, "a step too many");
-                let spent = self.limits.max_tokens > 0 && self.tokens >= self.limits.max_tokens;
-                assert!(!spent, "a request without the tokens for it");
             }
         }
         self.request = Some((r.item, r.attempt));

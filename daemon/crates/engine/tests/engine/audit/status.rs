@@ -1,23 +1,25 @@
 //! The status changes that a single append may make.
 
 use abide_protocol::task::Status::{
-    self, Cancelled, Completed, Error, Paused, Running, Thinking, ToolExecuting, WaitingApproval, WaitingUser,
+    self, Cancelled, Completed, Error, Paused, Running, Thinking, ToolExecuting, WaitingApproval,
+    WaitingChildren, WaitingUser,
 };
 
 /// A stop is legal from every live status, and every task may be paused, end at a limit, or wait for an answer. Besides all changes
 /// from an end, these are illegal:
 ///
 /// * `Error` without a model call: while tools run or wait for approval, no model call can fail;
-/// * `WaitingApproval` while a tool runs: the approvals of a reply open together, before any of its calls starts;
-/// * `WaitingChildren`: no task waits for its children yet.
+/// * `WaitingApproval` while a tool runs or sub-tasks are awaited: the approvals of a reply open together, before any of its calls
+///   starts.
 #[rustfmt::skip]
-const LEGAL: [(Status, &[Status]); 6] = [
-    (Running, &[Thinking, ToolExecuting, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
-    (Thinking, &[Running, ToolExecuting, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
-    (ToolExecuting, &[Running, Thinking, WaitingUser, Paused, Completed, Cancelled]),
-    (WaitingUser, &[Running, Thinking, ToolExecuting, WaitingApproval, Paused, Completed, Cancelled, Error]),
-    (WaitingApproval, &[Running, Thinking, ToolExecuting, WaitingUser, Paused, Completed, Cancelled]),
-    (Paused, &[Running, Thinking, ToolExecuting, WaitingUser, WaitingApproval, Completed, Cancelled, Error]),
+const LEGAL: [(Status, &[Status]); 7] = [
+    (Running, &[Thinking, ToolExecuting, WaitingChildren, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
+    (Thinking, &[Running, ToolExecuting, WaitingChildren, WaitingUser, WaitingApproval, Paused, Completed, Cancelled, Error]),
+    (ToolExecuting, &[Running, Thinking, WaitingChildren, WaitingUser, Paused, Completed, Cancelled]),
+    (WaitingChildren, &[Running, Thinking, ToolExecuting, WaitingUser, Paused, Completed, Cancelled]),
+    (WaitingUser, &[Running, Thinking, ToolExecuting, WaitingChildren, WaitingApproval, Paused, Completed, Cancelled, Error]),
+    (WaitingApproval, &[Running, Thinking, ToolExecuting, WaitingChildren, WaitingUser, Paused, Completed, Cancelled]),
+    (Paused, &[Running, Thinking, ToolExecuting, WaitingChildren, WaitingUser, WaitingApproval, Completed, Cancelled, Error]),
 ];
 
 pub(crate) fn is_legal(from: Status, to: Status) -> bool {

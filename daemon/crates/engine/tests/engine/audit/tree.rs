@@ -5,7 +5,7 @@ use abide_engine::{History, Task};
 use abide_protocol::{
     TaskId,
     message::CallOutcome,
-    record::{Interruption, NewRecord, RecordBody, Restarted, TaskStarted},
+    record::{Interruption, Joining, NewRecord, RecordBody, Restarted, TaskStarted},
     task::PauseReason,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,8 @@ pub(super) struct Tree {
     depths: BTreeMap<TaskId, u32>,
     live: BTreeSet<TaskId>,
     runs: BTreeMap<TaskId, Run>,
+    /// The call of a task that waits for sub-tasks.
+    joins: BTreeMap<TaskId, Joining>,
     /// Daemon deaths in a row without progress.
     deaths: u32,
     append: Append,
@@ -34,6 +36,8 @@ struct Append {
     was_paused: bool,
     ended: Vec<TaskId>,
     delivered: Vec<TaskId>,
+    /// Ended tasks for which a call of their parent waits.
+    joined: Vec<TaskId>,
     restarted: BTreeSet<TaskId>,
     /// It has reached [`CRASH_LOOP`].
     tired: bool,
@@ -64,6 +68,38 @@ impl Tree {
             }
             RecordBody::ModelRequested(_) | RecordBody::CallStarted(_) => {
                 assert!(!self.is_held(task), "nothing starts beneath a paused task");
+                if matches!(&record.body, RecordBody::ModelRequested(r) if r.attempt == 1) {
+                    self.check_budget();
+                }
+            }
+            RecordBody::Joining(joining) => {
+                let mut children = joining.tasks.iter();
+                assert!(
+                    children.all(|child| self.parents.get(child) == Some(&task)),
+                    "a task waits for its own sub-tasks"
+                );
+                assert!(
+                    joining.tasks.iter().any(|child| self.live.contains(child)),
+                    "it waits for one at work"
+                );
+                self.joins.insert(task, joining.clone());
+            }
+            RecordBody::CallFinished(f)
+                if self.joins.get(&task).is_some_and(|join| join.call_id == f.call_id) =>
+            {
+                let join = self.joins.remove(&task).expect("it waits");
+                if f.outcome == CallOutcome::Done {
+                    self.deaths = 0;
+                    assert!(
+                        join.tasks.iter().all(|child| !self.live.contains(child)),
+                        "all that it waits for have ended"
+                    );
+                    let text = f.result.text();
+                    assert!(
+                        join.tasks.iter().all(|child| text.contains(&child.short())),
+                        "a result of each: {text}"
+                    );
+                }
             }
             RecordBody::Restarted(restarted) => self.restarted(task, record, restarted),
             RecordBody::Paused(p) => self.append.pauses |= p.reason == PauseReason::CrashLoop,
@@ -84,6 +120,13 @@ impl Tree {
             assert_eq!(depth, self.depths[&parent] + 1);
             self.parents.insert(task, parent);
             self.children.entry(parent).or_default().push(task);
+            if head.forked_by.is_some() {
+                let (limits, siblings) = (*self.runs[&parent].limits(), &self.children[&parent]);
+                let live = siblings.iter().filter(|child| self.live.contains(child)).count();
+                assert!(live < limits.max_children as usize, "too many sub-tasks at work");
+                assert!(depth <= limits.max_depth, "too deep");
+                assert!(self.runs.len() < limits.max_tasks as usize, "too many tasks");
+            }
         } else {
             assert!(self.live.is_empty(), "one root task at a time");
             assert_eq!(depth, 0);
@@ -95,10 +138,21 @@ impl Tree {
         self.runs.insert(task, Run::new(head.clone(), before));
     }
 
+    /// The root's limit is that of the whole tree.
+    fn check_budget(&self) {
+        let Some(root) = self.root.map(|root| &self.runs[&root]) else { return };
+        let (spent, limit) = (self.runs.values().map(Run::tokens).sum::<u64>(), root.limits().max_tokens);
+        assert!(limit == 0 || spent < limit, "a request without the tokens for it");
+    }
+
     fn end(&mut self, task: TaskId) {
         let beneath = self.live.iter().find(|other| self.ancestors(**other).any(|above| above == task));
         assert_eq!(beneath, None, "a task ends before all that is beneath it has ended");
         assert!(self.live.remove(&task), "a live task ends");
+        let join = self.parents.get(&task).and_then(|parent| self.joins.get(parent));
+        if join.is_some_and(|join| join.tasks.contains(&task)) {
+            self.append.joined.push(task);
+        }
         self.append.ended.push(task);
     }
 
@@ -121,8 +175,14 @@ impl Tree {
             let tells = self.parents.get(task).is_some_and(|parent| self.live.contains(parent));
             let told = append.delivered.iter().filter(|delivered| *delivered == task).count();
             // On a full disk, a person's stop of the parent may be in the same append.
-            assert!(told == 1 || (told == 0 && !tells), "the result of {task} is delivered {told} times");
+            let is_awaited = self.append.joined.contains(task);
+            assert!(
+                told == usize::from(!is_awaited) || (told == 0 && !tells),
+                "the result of {task} is delivered {told} times"
+            );
         }
+        let late = self.joins.values().find(|join| join.tasks.iter().all(|child| !self.live.contains(child)));
+        assert_eq!(late, None, "a call gets its results in the append of the last end");
         let early = append.delivered.iter().find(|task| !append.ended.contains(task));
         assert_eq!(early, None, "a result is delivered only in the append of the end");
         let orphan =

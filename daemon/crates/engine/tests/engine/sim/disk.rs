@@ -8,7 +8,7 @@ use super::{
 use abide_engine::{Checkpoint, History, Projection, Tail, project};
 use abide_protocol::{
     RecordId, TaskId,
-    record::{ClientMessage, ModelErrorKind, NewRecord, RecordBody},
+    record::{ClientMessage, Intervener, ModelErrorKind, NewRecord, RecordBody},
     task::Mode,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,7 +120,7 @@ impl Disk {
             let stored = self.projections.get(&task.id);
             assert_eq!(
                 stored,
-                Some(&project(CONVERSATION, task)),
+                Some(&project(CONVERSATION, &self.published, task)),
                 "the stored projection is that of the task's state"
             );
         }
@@ -237,6 +237,28 @@ impl Life {
         let mode = record.task_id.and_then(|id| self.disk.published.task(id)).map(|task| task.mode);
         match &record.body {
             RecordBody::ResultsDelivered(_) => self.cover("a result delivered"),
+            RecordBody::TaskStarted(head) if head.forked_by.is_some() => self.cover("a sub-task of a call"),
+            RecordBody::Intervened(intervened) => {
+                let Intervener::Task(from) = intervened.by else { return };
+                let from_child =
+                    self.disk.published.task(from).is_some_and(|task| task.head.parent_id == record.task_id);
+                self.cover(if from_child { "a message to a parent" } else { "a message to a sub-task" });
+            }
+            RecordBody::Nudge(nudge) if nudge.names_children => {
+                self.cover(&format!("{:?}: kept from its end by sub-tasks", mode.expect("of a task")));
+            }
+            RecordBody::CallFinished(f) => {
+                let text = f.result.text();
+                for (part, goal) in [
+                    ("No sub-task was started: ", "a fork over a cap"),
+                    ("sub-tasks are still at work", "an end refused because of sub-tasks"),
+                    ("\"endReason\":", "a result of a wait"),
+                ] {
+                    if text.contains(part) {
+                        self.cover(goal);
+                    }
+                }
+            }
             RecordBody::PhaseBegan(began) if began.asks => self.cover(&format!("{:?}", began.phase)),
             RecordBody::PhaseBegan(_) => self.cover("a phase without a model call"),
             RecordBody::Reply(reply) if !reply.calls.is_empty() => self.cover("calls read in a text"),

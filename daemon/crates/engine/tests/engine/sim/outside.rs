@@ -113,7 +113,8 @@ impl Life {
             }
         }
         let turn = task.turn();
-        let end = self.model_decides(turn, entries.len());
+        let children: Vec<String> = task.children.iter().map(|child| child.short()).collect();
+        let end = self.model_decides(turn, entries.len(), &children);
         let shown = self.pick(&["", "Half a"]).to_owned();
         let job = self.job(effect, State::Gated, Work::Model { entries, turn, end, shown, over: false });
         self.in_this_daemon(self.nature.pace, Event::ModelEnds(job));

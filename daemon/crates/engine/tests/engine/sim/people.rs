@@ -238,6 +238,9 @@ impl Life {
             max_tokens: limit(200),
             max_cost_micros: 0,
             question_timeout_secs: limit(9),
+            max_depth: 2,
+            max_children: 2,
+            max_tasks: 5,
         };
         use RestartPolicy as R;
         let restart = self.pick(&[R::Resume, R::Resume, R::Resume, R::Ask, R::Pause]);

@@ -1,7 +1,7 @@
 //! The model's replies, drawn from the seed: text, calls of every kind, bad arguments, cut replies, refusals, failures.
 
 use super::life::Life;
-use crate::plan::{Plan, ask, complete, read, shell, update, write};
+use crate::plan::{Plan, ask, complete, fork, read, shell, tell, update, wait, write};
 use abide_engine::{ModelFailure, Turn};
 use abide_protocol::{record::ModelErrorKind, task::Phase, transcript::StopReason};
 use serde_json::{Value, json};
@@ -23,14 +23,15 @@ pub(super) enum End {
 const MIN_OVERFLOW: usize = 6;
 
 impl Life {
-    /// Draws how a model call ends; `entries` is the length of the transcript that it was sent.
-    pub(super) fn model_decides(&mut self, turn: Turn, entries: usize) -> End {
+    /// Draws how a model call ends; `entries` is the length of the transcript that it was sent, `children` are the
+    /// handles of its sub-tasks.
+    pub(super) fn model_decides(&mut self, turn: Turn, entries: usize, children: &[String]) -> End {
         if self.one_in(self.nature.model_failures) {
             return End::Failed(self.failure(entries));
         }
         let most = if self.one_in(12) { 14 } else { 4 };
         let count = if self.nature.calm { 1 } else { self.roll(most) };
-        let plans: Vec<Plan> = (0..count).map(|_| self.plan()).collect();
+        let plans: Vec<Plan> = (0..count).map(|_| self.plan(children)).collect();
         let stop = match self.roll(24) {
             0 if !self.nature.calm => StopReason::Length,
             1 if !self.nature.calm => StopReason::Refusal,
@@ -90,7 +91,21 @@ impl Life {
         if self.one_in(2) { format!("```json\n{block}\n```") } else { block.to_string() }
     }
 
-    fn plan(&mut self) -> Plan {
+    /// A call that starts, awaits or tells a sub-task, or the parent.
+    fn of_children(&mut self, children: &[String]) -> Plan {
+        let mut handles: Vec<&str> = children.iter().map(String::as_str).collect();
+        handles.extend(["parent", "nobody"]);
+        let handle = self.pick(&handles).to_owned();
+        match self.roll(8) {
+            0..3 => fork("Do a part."),
+            3..5 => wait(None),
+            5 => wait(Some(&handle)),
+            6 => tell(&handle, "Be quick."),
+            _ => self.pick(&[fork, |_: &str| wait(None)])(" ").arguments("{"),
+        }
+    }
+
+    fn plan(&mut self, children: &[String]) -> Plan {
         if self.nature.calm {
             return complete("done");
         }
@@ -98,6 +113,9 @@ impl Life {
             return read("1");
         }
         let what = self.pick(&["1", "2", "3"]);
+        if self.nature.forks > 0 && self.one_in(6) {
+            return self.of_children(children);
+        }
         let plan = match self.roll(13) {
             0..4 => read(what),
             4..6 => write(what),
