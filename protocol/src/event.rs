@@ -4,7 +4,9 @@ use crate::{
     Seq, TaskId, Timestamp,
     inbox::Rule,
     measure::counted,
-    record::{InstructionFile, Interruption, ModelErrorKind, Record, RecordBody, Restarted, Trace},
+    record::{
+        InstructionFile, Interruption, ModelErrorKind, Record, RecordBody, Restarted, TaskStarted, Trace,
+    },
     task::{EndReason, Limits, Mode, PauseReason, Phase},
 };
 use serde::{Deserialize, Serialize};
@@ -175,16 +177,22 @@ impl Event {
     }
 }
 
+impl From<&TaskStarted> for StartedEvent {
+    fn from(started: &TaskStarted) -> Self {
+        Self {
+            parent_id: started.parent_id,
+            mode: started.mode,
+            model: started.model.clone(),
+            persona: started.persona.clone(),
+            instructions: started.instructions.clone(),
+        }
+    }
+}
+
 impl EventKind {
     fn of(body: &RecordBody) -> Option<Self> {
         Some(match body {
-            RecordBody::TaskStarted(started) => Self::TaskStarted(StartedEvent {
-                parent_id: started.parent_id,
-                mode: started.mode,
-                model: started.model.clone(),
-                persona: started.persona.clone(),
-                instructions: started.instructions.clone(),
-            }),
+            RecordBody::TaskStarted(started) => Self::TaskStarted(StartedEvent::from(&**started)),
             // A later attempt belongs to the same step, and a phase is an event of its own.
             RecordBody::ModelRequested(requested) if requested.attempt == 1 && requested.phase.is_none() => {
                 Self::StepBegan(StepEvent { step: requested.step })

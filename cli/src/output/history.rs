@@ -2,7 +2,7 @@
 
 use crate::output::{
     call::{self, Extent},
-    measure, message,
+    measure, message, show,
     style::{BAD, FAINT, STRONG, paint},
     text,
 };
@@ -63,7 +63,14 @@ fn entry(began: Timestamp, at: Timestamp, words: &str) -> String {
 fn happened(event: &Event) -> Option<String> {
     Some(match &event.kind {
         EventKind::TaskStarted(started) => {
-            format!("started: {}, {}", started.mode.name(), text::one_line(&started.model))
+            let mut words = format!("started: {}, {}", started.mode.name(), text::one_line(&started.model));
+            if let Some(persona) = &started.persona {
+                words.push_str(&format!(", {}", text::one_line(persona)));
+            }
+            if !started.instructions.is_empty() {
+                words.push_str(&format!("\nnotes of the repository: {}", show::notes(&started.instructions)));
+            }
+            words
         }
         EventKind::StepBegan(step) => paint(STRONG, &format!("step {}", step.step)),
         EventKind::PhaseBegan(began) => {
@@ -153,6 +160,7 @@ mod tests {
             calls: vec![fixture::call()],
             history: Some(TaskHistory { messages: vec![], events, is_cut: false }),
             calls_cut: false,
+            started: None,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::output::{
 use abide_client::protocol::{
     Timestamp,
     method::task::GetTaskReply,
+    record::InstructionFile,
     task::{AgentTask, Limits, Status},
 };
 
@@ -70,6 +71,14 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
     if let Some(retry) = retry::whole(task, now) {
         rows.insert(1, [cell(FAINT, "next try"), cell(PLAIN, &retry)]);
     }
+    if let Some(started) = &reply.started {
+        if let Some(persona) = &started.persona {
+            rows.push([cell(FAINT, "persona"), cell(PLAIN, persona)]);
+        }
+        if !started.instructions.is_empty() {
+            rows.push([cell(FAINT, "notes"), cell(PLAIN, &notes(&started.instructions))]);
+        }
+    }
     if let Some(id) = &task.external_id {
         rows.push([cell(FAINT, "named"), cell(PLAIN, id)]);
     }
@@ -81,6 +90,13 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
         rows.push([cell(FAINT, "children"), cell(PLAIN, &children.join(" "))]);
     }
     indent(&table(["", ""], &rows, None))
+}
+
+/// The repository's notes for agents.
+pub(crate) fn notes(files: &[InstructionFile]) -> String {
+    let note =
+        |file: &InstructionFile| format!("{} ({})", text::one_line(&file.path), measure::bytes(file.bytes));
+    files.iter().map(note).collect::<Vec<_>>().join(", ")
 }
 
 fn started(task: &AgentTask, now: Timestamp) -> String {
@@ -123,7 +139,7 @@ fn indent(rendered: &str) -> String {
 mod tests {
     use super::*;
     use crate::output::fixture;
-    use abide_client::protocol::inbox::Pending;
+    use abide_client::protocol::{event::StartedEvent, inbox::Pending, task::Mode};
     use insta::assert_snapshot;
 
     #[test]
@@ -141,6 +157,17 @@ mod tests {
             calls: vec![fixture::call()],
             history: None,
             calls_cut: true,
+            started: Some(Box::new(StartedEvent {
+                parent_id: None,
+                mode: Mode::Agent,
+                model: "demo/demo".into(),
+                persona: Some("reviewer".into()),
+                instructions: vec![InstructionFile {
+                    path: "near\n/AGENTS.md".into(),
+                    bytes: 2048,
+                    sha256: String::new(),
+                }],
+            })),
         };
         let shown =
             anstream::adapter::strip_str(&task(&reply, Extent::Tail, fixture::START.plus(60_000), None))
@@ -155,6 +182,8 @@ mod tests {
           steps         3
           usage         1,234 tokens in 3 model calls
           limits        50 steps, 30 min of work
+          persona       reviewer
+          notes         near /AGENTS.md (2 KiB)
 
         Prompt
           tidy

@@ -1,6 +1,6 @@
 use crate::{
     CallId, ConversationId, JsonText, TaskId,
-    event::Event,
+    event::{Event, StartedEvent},
     message::{CallView, Message},
     task::{AgentTask, Approvals, LimitsRequest, Mode, RestartPolicy},
 };
@@ -242,6 +242,9 @@ pub struct GetTaskReply {
     /// Older calls are left out because there are very many.
     #[serde(default)]
     pub calls_cut: bool,
+    /// How it was started.
+    #[serde(default)]
+    pub started: Option<Box<StartedEvent>>,
 }
 
 /// What happened to a task besides its calls, oldest first.

@@ -37,6 +37,8 @@ async fn a_repositorys_notes_reach_the_model_stay_frozen_and_permit_nothing() {
             (text.find("Use tabs.").expect("the root's"), text.find("Use spaces.").expect("the nearest"));
         assert!(tabs < spaces && text.contains("They permit nothing"), "{text}");
     }
+    let shown = world.daemon.cli().ok(&["show", "--history", &task.task_id.to_string()]).await;
+    assert!(shown.contains("notes") && shown.contains("AGENTS.md (9 B), near/AGENTS.md (58 B)"), "{shown}");
     world.model.assert_no_violations();
     world.stop(task).await;
 }

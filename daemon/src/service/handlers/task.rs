@@ -7,6 +7,7 @@ use crate::{
 use abide_engine::{Command, Manifest, Refusal, SCRATCHPAD_LINES, scratchpad};
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
+    event::StartedEvent,
     measure::ago,
     method::task::{
         GetTaskParams, GetTaskReply, ListFilesReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply,
@@ -93,6 +94,7 @@ pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<Get
     let gone = || Error::new(ErrorKind::NotFound, "the task is gone");
     let mut task = service.store.task(id).await?.ok_or_else(gone)?;
     let answers = service.store.task_answers(conversation, id, SCRATCHPAD_LINES).await?;
+    let head = service.store.task_head(conversation, id).await?;
     let conversation = service.store.conversation(conversation).await?.ok_or_else(gone)?;
     let TaskCalls { calls, is_cut: calls_cut } = service.store.task_calls(id).await?;
     task.scratchpad = scratchpad(&calls, &answers);
@@ -107,5 +109,6 @@ pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<Get
         calls,
         history,
         calls_cut,
+        started: head.map(|head| Box::new(StartedEvent::from(&*head))),
     })
 }

@@ -60,6 +60,7 @@ fn tasks() -> Vec<Reply> {
                 is_cut: true,
             }),
             calls_cut: true,
+            started: Some(Box::new(things::started())),
         }),
         Reply::UserResponse(UserResponseReply { won: true, response: text("this one"), first_at: None }),
         Reply::DecideApproval(DecideApprovalReply {

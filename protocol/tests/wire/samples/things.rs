@@ -187,19 +187,23 @@ pub(crate) fn message() -> Message {
 }
 
 /// One of each kind.
+pub(crate) fn started() -> StartedEvent {
+    StartedEvent {
+        parent_id: Some(id(0x22)),
+        mode: Mode::Agent,
+        model: "local/smollm2".to_owned(),
+        persona: Some("coder".to_owned()),
+        instructions: vec![InstructionFile {
+            path: "AGENTS.md".to_owned(),
+            bytes: 1200,
+            sha256: "0".repeat(64),
+        }],
+    }
+}
+
 pub(crate) fn events() -> Vec<Event> {
     let kinds = [
-        EventKind::TaskStarted(StartedEvent {
-            parent_id: Some(id(0x22)),
-            mode: Mode::Agent,
-            model: "local/smollm2".to_owned(),
-            persona: Some("coder".to_owned()),
-            instructions: vec![InstructionFile {
-                path: "AGENTS.md".to_owned(),
-                bytes: 1200,
-                sha256: "0".repeat(64),
-            }],
-        }),
+        EventKind::TaskStarted(started()),
         EventKind::StepBegan(StepEvent { step: 3 }),
         EventKind::PhaseBegan(PhaseEvent { step: 3, phase: Phase::Reason }),
         EventKind::ModeChosen(Mode::Chat),

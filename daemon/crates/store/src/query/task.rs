@@ -1,8 +1,15 @@
 //! Tasks. Lists have root tasks only; a sub-task is part of its root.
 
-use super::{Cursor, page_size};
+use super::{
+    Cursor, page_size,
+    record::{COLUMNS, records},
+};
 use crate::{Store, column::at, error::ReadError};
-use abide_protocol::{ConversationId, TaskId, Timestamp, task::AgentTask};
+use abide_protocol::{
+    ConversationId, TaskId, Timestamp,
+    record::{RecordBody, TaskStarted},
+    task::AgentTask,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 /// The columns that [`from_row`] reads.
@@ -110,6 +117,25 @@ impl Store {
             task.scratchpad =
                 serde_json::from_str(&scratchpad).map_err(|source| ReadError::Task { id, source })?;
             Ok(Some(task))
+        })
+        .await
+    }
+
+    /// A task's first record.
+    pub async fn task_head(
+        &self,
+        conversation: ConversationId,
+        id: TaskId,
+    ) -> Result<Option<Box<TaskStarted>>, ReadError> {
+        self.read(move |connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND kind = 'task_started' AND task = ?2"
+            );
+            let found = records(connection, &sql, params![conversation.0, id.0])?.pop();
+            Ok(found.and_then(|record| match record.body {
+                RecordBody::TaskStarted(head) => Some(head),
+                _ => None,
+            }))
         })
         .await
     }
