@@ -150,6 +150,8 @@ pub(crate) enum Command {
     Config(ConfigCommand),
     /// List the personas that a task can have, or write the built-in ones to edit
     Personas(PersonasArgs),
+    /// List the templates that a task's prompt can be put into
+    Templates,
     /// List the tools that a task can have
     Tools,
     /// List the files with the prompts of a step's phases, or write the built-in ones to edit

@@ -28,6 +28,7 @@ mod run;
 mod search;
 mod show;
 mod stop;
+mod templates;
 mod tools;
 mod wait;
 mod watch;
@@ -66,6 +67,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Doctor(args) => doctor::doctor(&args, json),
         Command::Config(command) => config::config(command, json).await,
         Command::Personas(args) => personas::personas(&args, json).await,
+        Command::Templates => templates::templates(json).await,
         Command::Tools => tools::tools(json).await,
         Command::Prompts(args) => prompts::prompts(&args, json),
         Command::Gui => gui::gui(),

@@ -1,11 +1,11 @@
-//! What a task can be started with: personas and tools.
+//! What a task can be started with: personas, templates and tools.
 
 use crate::output::{
     style::{BAD, FAINT, PLAIN, STRONG},
     table::{cell, table},
 };
 use abide_client::protocol::{
-    method::catalog::PersonaInfo,
+    method::catalog::{PersonaInfo, TemplateInfo},
     transcript::{Tier, ToolSpec},
 };
 
@@ -16,14 +16,33 @@ pub(crate) fn personas(personas: &[PersonaInfo], width: Option<usize>) -> String
             None => cell(PLAIN, &persona.description),
         };
         let mode = persona.mode.map_or("", |mode| mode.name());
-        let tools = match persona.tools.as_deref() {
-            None => "all".to_owned(),
-            Some([]) => "none".to_owned(),
-            Some(tools) => tools.join(","),
-        };
+        let tools = chosen(persona.tools.as_deref()).unwrap_or_else(|| "all".to_owned());
         [cell(STRONG, &persona.name), cell(PLAIN, mode), cell(FAINT, &tools), about]
     };
     table(["PERSONA", "MODE", "TOOLS", "DESCRIPTION"], &personas.iter().map(row).collect::<Vec<_>>(), width)
+}
+
+pub(crate) fn templates(templates: &[TemplateInfo], width: Option<usize>) -> String {
+    let row = |template: &TemplateInfo| {
+        let mode = template.mode.map_or("", |mode| mode.name());
+        let tools = chosen(template.tools.as_deref()).unwrap_or_default();
+        let persona = template.persona.as_deref().unwrap_or_default();
+        [
+            cell(STRONG, &template.name),
+            cell(PLAIN, mode),
+            cell(PLAIN, persona),
+            cell(FAINT, &tools),
+            cell(PLAIN, &template.prompt),
+        ]
+    };
+    let rows: Vec<_> = templates.iter().map(row).collect();
+    table(["TEMPLATE", "MODE", "PERSONA", "TOOLS", "PROMPT"], &rows, width)
+}
+
+/// The names of the tools; `None` if none are named.
+fn chosen(tools: Option<&[String]>) -> Option<String> {
+    let tools = tools?;
+    Some(if tools.is_empty() { "none".to_owned() } else { tools.join(",") })
 }
 
 pub(crate) fn tools(tools: &[ToolSpec], width: Option<usize>) -> String {
@@ -40,6 +59,26 @@ mod tests {
     use super::*;
     use abide_client::protocol::task::Mode;
     use insta::assert_snapshot;
+
+    #[test]
+    fn a_template_is_a_line_with_its_prompt() {
+        let house = TemplateInfo {
+            name: "house".to_owned(),
+            prompt: "Paint:\n{input}\u{1b}[2J".to_owned(),
+            persona: Some("coder".to_owned()),
+            mode: Some(Mode::Roa),
+            tools: Some(Vec::new()),
+            max_steps: None,
+        };
+        let hut =
+            TemplateInfo { name: "hut".to_owned(), persona: None, mode: None, tools: None, ..house.clone() };
+        let shown = templates(&[house, hut], None);
+        assert_snapshot!(anstream::adapter::strip_str(&shown).to_string(), @r"
+        TEMPLATE  MODE  PERSONA  TOOLS  PROMPT
+        house     roa   coder    none   Paint: {input}\x1b[2J
+        hut                             Paint: {input}\x1b[2J
+        ");
+    }
 
     #[test]
     fn a_persona_that_cannot_be_used_shows_why() {
