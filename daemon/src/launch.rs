@@ -8,7 +8,7 @@ mod instructions;
 mod title;
 mod workspace;
 
-pub use error::LaunchError;
+pub use error::{LaunchError, NamedBy};
 pub use title::{first_line, title};
 
 use crate::{
@@ -118,8 +118,7 @@ impl Launcher {
             .unwrap_or_default();
         let less = of_conversation(|c| c.model.as_ref()).or_else(|| of_persona.and_then(|p| p.model.clone()));
         let model = choose_model(&catalog, request.model.as_deref(), less.as_deref()).await?;
-        let tools = request.tools.as_ref().or(template.tools.as_ref());
-        let tools = tools.or_else(|| of_persona.and_then(|p| p.tools.as_ref()));
+        let tools = self.named_tools(&catalog, &request, template, of_persona);
         let steps =
             LimitsRequest { max_steps: of_persona.and_then(|p| p.max_steps), ..LimitsRequest::default() };
         let limits = steps.over(&config.task.limits(mode));
@@ -134,7 +133,7 @@ impl Launcher {
         Ok(Launch {
             mode,
             model,
-            tools: self.tools_of(mode, tools.cloned(), &request.environment).await?,
+            tools: self.tools_of(mode, tools, &request.environment).await?,
             limits,
             restart: request.restart.or(config.task.restart).unwrap_or_default(),
             compact_at_tokens: config.task.compact_at_tokens(),
@@ -142,6 +141,25 @@ impl Launcher {
             persona,
             request: LaunchRequest { prompt, ..request },
         })
+    }
+
+    /// The names of the task's tools, and who names them; `None`: all.
+    fn named_tools<'a>(
+        &self,
+        catalog: &Catalog,
+        request: &'a LaunchRequest,
+        template: &'a TemplateConfig,
+        persona: Option<&'a Persona>,
+    ) -> Option<(&'a [String], NamedBy)> {
+        let of_template = || NamedBy::Template(request.template.clone().unwrap_or_default());
+        let of_persona = |persona: &Persona| {
+            let place = Personas { config: catalog.config(), home: &self.home }.place_of_tools(&persona.name);
+            NamedBy::Persona(persona.name.clone(), place)
+        };
+        let by_request = request.tools.as_deref().map(|tools| (tools, NamedBy::Request));
+        let by_template = || template.tools.as_deref().map(|tools| (tools, of_template()));
+        let by_persona = || persona.and_then(|p| Some((p.tools.as_deref()?, of_persona(p))));
+        by_request.or_else(by_template).or_else(by_persona)
     }
 
     /// Reads the persona of this name.
@@ -192,7 +210,7 @@ impl Launcher {
     async fn tools_of(
         &self,
         mode: Mode,
-        named: Option<Vec<String>>,
+        named: Option<(&[String], NamedBy)>,
         environment: &BTreeMap<String, String>,
     ) -> Result<Vec<ToolSpec>, LaunchError> {
         if mode == Mode::Chat {
@@ -202,7 +220,7 @@ impl Launcher {
         let found = move || (tools.specs(path.as_deref()), abide_tools::missing(path.as_deref()));
         let found = tokio::task::spawn_blocking(found).await;
         let (mut specs, missing) = found.map_err(|_| LaunchError::ShuttingDown)?;
-        if let Some(named) = named {
+        if let Some((named, named_by)) = named {
             if let Some(unknown) = named.iter().find(|name| specs.iter().all(|spec| spec.name != **name)) {
                 let name = unknown.clone();
                 if let Some((_, program)) = missing.into_iter().find(|(tool, _)| *tool == name) {
@@ -210,6 +228,7 @@ impl Launcher {
                 }
                 return Err(LaunchError::NoTool {
                     name,
+                    named_by,
                     known: specs.into_iter().map(|spec| spec.name).collect(),
                 });
             }

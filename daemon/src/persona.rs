@@ -167,6 +167,16 @@ impl Personas<'_> {
         })
     }
 
+    /// Where the persona's tools are named: its table, else its file.
+    #[must_use]
+    pub fn place_of_tools(&self, name: &str) -> String {
+        if self.config.personas.get(name).is_some_and(|table| table.tools.is_some()) {
+            return format!("`tools` under [personas.{name}] in config.toml");
+        }
+        let path = self.home.personas_dir().join(format!("{name}.md"));
+        if path.exists() { format!("`tools` in {}", path.display()) } else { "it is built in".to_owned() }
+    }
+
     /// The settings in the persona's file. Without a file: those of the built-in persona.
     fn file(&self, name: &str) -> Result<Option<PersonaConfig>, PersonaError> {
         let folder = self.home.personas_dir();

@@ -2,7 +2,7 @@ use crate::{config::prompts::PromptError, persona::PersonaError};
 use abide_client::home::HomeError;
 use abide_protocol::limits::MAX_PROMPT;
 use abide_tools::UnusableFile;
-use std::io;
+use std::{fmt, io};
 
 /// Why a task cannot be started as requested.
 #[derive(Debug, thiserror::Error)]
@@ -17,8 +17,8 @@ pub enum LaunchError {
         "the prompt has {size} bytes with its template, over the limit of {MAX_PROMPT}; put a part of it into a file"
     )]
     LongPrompt { size: usize },
-    #[error("there is no tool {name:?}; there are {}", known.join(", "))]
-    NoTool { name: String, known: Vec<String> },
+    #[error("there is no tool {name:?}{named_by}; there are {}", known.join(", "))]
+    NoTool { name: String, named_by: NamedBy, known: Vec<String> },
     #[error(
         "the tool {tool:?} needs the program {program:?}, and there is none on the PATH; install it, or start the task \
          without that tool"
@@ -41,6 +41,28 @@ pub enum LaunchError {
     /// The daemon ends.
     #[error("the task was not started: the daemon is shutting down")]
     ShuttingDown,
+}
+
+/// Who names a task's tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamedBy {
+    Request,
+    Template(String),
+    /// With the place where it names them.
+    Persona(String, String),
+}
+
+/// What follows the tool's name.
+impl fmt::Display for NamedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request => Ok(()),
+            Self::Template(name) => {
+                write!(f, ", which `tools` under [templates.{name}] in config.toml names")
+            }
+            Self::Persona(name, place) => write!(f, ", which the persona {name:?} names: {place}"),
+        }
+    }
 }
 
 fn known_templates(known: &[String]) -> String {

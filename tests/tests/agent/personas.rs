@@ -104,6 +104,46 @@ async fn a_template_puts_the_message_into_its_prompt_and_the_request_comes_first
 }
 
 #[tokio::test]
+async fn a_tool_that_is_not_there_is_refused_with_the_place_that_names_it() {
+    let world = World::start().await;
+    configure(
+        &world,
+        "[templates.house]\nprompt = \"Paint: {input}.\"\ntools = [\"brush\"]\n[personas.painter]\nprompt = \"You.\"\ntools = [\"ladder\"]",
+    );
+    let home = world.daemon.home();
+    fs::create_dir_all(home.personas_dir()).unwrap();
+    fs::write(home.personas_dir().join("poet.md"), "---\ntools: [read, rhyme]\n---\nYou.").unwrap();
+    let name = |name: &str| Some(name.to_owned());
+    let params = world.task("none");
+    for (params, says) in [
+        (
+            StartTaskParams { template: name("house"), ..params.clone() },
+            "there is no tool \"brush\", which `tools` under [templates.house] in config.toml names; there are".to_owned(),
+        ),
+        (
+            StartTaskParams { persona: name("painter"), ..params.clone() },
+            "there is no tool \"ladder\", which the persona \"painter\" names: `tools` under [personas.painter] in config.toml;".to_owned(),
+        ),
+        (
+            StartTaskParams { persona: name("poet"), ..params.clone() },
+            format!("\"rhyme\", which the persona \"poet\" names: `tools` in {}", home.personas_dir().join("poet.md").display()),
+        ),
+        (
+            StartTaskParams { tools: Some(vec!["saw".to_owned()]), ..params.clone() },
+            "there is no tool \"saw\"; there are".to_owned(),
+        ),
+    ] {
+        let error = world.client.call::<StartTask>(params).await.expect_err(&says).to_string();
+        assert!(error.contains(&says), "{error}");
+    }
+    let cli = world.daemon.cli();
+    let listed = cli.ok(&["personas"]).await;
+    assert!(listed.contains("poet.md") && listed.contains("[personas.painter]"), "{listed}");
+    assert!(cli.ok(&["templates"]).await.contains("Paint: {input}."));
+    assert!(world.model.requests("none").is_empty(), "nothing has started");
+}
+
+#[tokio::test]
 async fn the_mode_is_that_of_the_first_that_names_one() {
     let world = World::start().await;
     configure(&world, "[personas.x]\nprompt = \"You.\"\nmode = \"plan\"");

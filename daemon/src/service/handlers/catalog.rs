@@ -43,7 +43,10 @@ fn persona(personas: Personas<'_>, name: String, source: Source, tools: &[ToolSp
             let mut named = found.tools.iter().flatten();
             let unknown = named.find(|name| tools.iter().all(|tool| tool.name != **name));
             PersonaInfo {
-                problem: unknown.map(|tool| format!("there is no tool {tool:?}; `abide tools` lists them")),
+                problem: unknown.map(|tool| {
+                    let place = personas.place_of_tools(&name);
+                    format!("there is no tool {tool:?} ({place}); `abide tools` lists them")
+                }),
                 name,
                 description: found.description,
                 mode: found.mode,
