@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn an_unknown_field_is_an_error_that_lists_the_fields() {
         for (format, words) in [
-            ("{title}", "a task has no field \"title\""),
+            ("{colour}", "a task has no field \"colour\""),
             ("{}", "a task has no field \"\""),
             ("{usage.tokens}", "a task has no field \"usage.tokens\""),
             ("{id.x}", "a task has no field \"id.x\""),
