@@ -1,6 +1,6 @@
 //! The words and the wire of Abide: types and pure encoding, no I/O, no clock, no logic.
 //!
-//! * data: [`conversation`], [`task`], [`message`], [`event`], [`inbox`], [`transcript`], [`shape`], [`record`]
+//! * data: [`conversation`], [`task`], [`message`], [`event`], [`agent_update`], [`inbox`], [`transcript`], [`shape`], [`record`]
 //! * requests: [`method`] (one table), [`error`]
 //! * notifications: [`notification`]
 //! * [`limits`]
@@ -10,6 +10,7 @@
 //! only ever appended, no `flatten`, `tag`, `untagged` or `skip_serializing_if`, no recursive and no zero-sized types. JSON of
 //! unknown shape travels as [`JsonText`]. Any change of a wire type raises [`hello::BINCODE`]'s schema number.
 
+pub mod agent_update;
 pub mod codec;
 pub mod conversation;
 pub mod error;

@@ -12,6 +12,8 @@ use std::{collections::BTreeSet, fs, io, path::PathBuf};
 
 /// The variants of all enums, in order.
 pub(crate) const ENUMS: &str = "enums.txt";
+/// The updates of agent panels, a line for each.
+pub(crate) const AGENT_UPDATES: &str = "agent-updates.txt";
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
@@ -139,9 +141,10 @@ fn every_golden_file_belongs_to_a_message() {
     };
     let names = samples::all().iter().map(of_sample).collect::<Vec<_>>();
     let both = names.iter().flat_map(|name| [format!("{name}.json"), format!("{name}.hex")]);
-    let others = ["hello.request.json", "hello.reply.json", "hello.refusal.json", ENUMS].map(str::to_owned);
+    let others = ["hello.request.json", "hello.reply.json", "hello.refusal.json", ENUMS, AGENT_UPDATES]
+        .map(str::to_owned);
     let expected: BTreeSet<String> = both.chain(others).collect();
-    assert_eq!(expected.len(), 2 * names.len() + 4, "two samples have one name");
+    assert_eq!(expected.len(), 2 * names.len() + 5, "two samples have one name");
     // While they are written, some are missing.
     if !is_blessed() {
         let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();

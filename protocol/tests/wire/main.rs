@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test's way to say no")]
 
+mod agent_updates;
 mod exhaustive;
 mod frames;
 mod golden;

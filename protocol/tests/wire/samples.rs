@@ -15,7 +15,7 @@ use abide_protocol::{
 use std::str::FromStr;
 
 pub(crate) use records::all as records;
-pub(crate) use things::{json, record, usage};
+pub(crate) use things::{json, record, task, usage};
 
 /// The id of all requests here.
 pub(crate) const ID: u64 = 7;

@@ -24,6 +24,7 @@ mod limits;
 mod mint;
 mod modes;
 mod older;
+mod panel;
 mod people;
 mod plan;
 mod prompt;

@@ -1,0 +1,123 @@
+//! The updates that an agent panel is given of whole tasks.
+
+use crate::{
+    plan::{ask, complete, read, shell},
+    world::{World, prompts, tool},
+};
+use abide_engine::{History, view};
+use abide_protocol::{
+    ConversationId, Seq,
+    agent_update::AgentUpdate,
+    inbox::Decision,
+    record::Record,
+    task::{EndReason, Mode},
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+fn started(mode: Mode) -> World {
+    World::started_with(|head| {
+        (head.mode, head.prompts, head.tools) = (mode, prompts(mode), vec![tool()]);
+        head.limits.max_steps = 10;
+        head.limits.question_timeout_secs = 60;
+    })
+}
+
+/// The updates of all the task's records as JSON, without the ids of calls.
+fn updates(w: &World) -> Vec<Value> {
+    let conversation_id = ConversationId(Uuid::nil());
+    let mut history = History::default();
+    let mut updates = Vec::new();
+    for (at, new) in (1..).zip(&w.records) {
+        history.fold(new);
+        let Some(task) = new.task_id.and_then(|id| history.task(id)) else { continue };
+        let (id, task_id, at_time, body) = (new.id, new.task_id, new.at, new.body.clone());
+        let record = Record { seq: Seq(at), id, conversation_id, task_id, at: at_time, body };
+        updates.extend(AgentUpdate::of(&record, &view(conversation_id, &history, task)));
+    }
+    let plain = |update: AgentUpdate| {
+        let mut json = serde_json::to_value(update).expect("JSON");
+        if let Some(fields) = json.as_object_mut().and_then(|o| o.values_mut().next()?.as_object_mut()) {
+            fields.remove("call_id");
+        }
+        json
+    };
+    updates.into_iter().map(plain).collect()
+}
+
+#[test]
+fn a_whole_task_of_roa_over_a_crash() {
+    let mut w = started(Mode::Roa);
+    w.reply("I look.\n{\"plan\": \"Look.\", \"finish\": false}", &[]);
+    let calls = w.reply("", &[read("a"), read("b"), shell("rm x").asking(), ask("Which one?")]);
+    w.finish(calls[0], true);
+    // The second attempt of the other call that only reads begins.
+    w.restart();
+    w.finish(calls[1], false);
+    w.decide(calls[2], Decision::RejectOnce);
+    let question = w.question().id;
+    w.answer(question, Some("the blue one")).expect("it is open");
+    w.reply(r#"{"observation": "Half of it.", "should_continue": true, "final_answer": ""}"#, &[]);
+    w.reply("{\"finish\": true}", &[]);
+    w.reply(r#"{"observation": "All of it.", "should_continue": false, "final_answer": "42"}"#, &[]);
+    assert_eq!(w.end(), Some(EndReason::Completed));
+    let read = |path: &str| json!({ "tool_start": { "tool": "read", "summary": format!("read {{\"path\":\"{path}\"}}") } });
+    assert_eq!(
+        updates(&w),
+        [
+            json!({ "agent_start": { "max_steps": 10 } }),
+            json!({ "agent_turn_start": { "step": 1 } }),
+            json!({ "agent_reason": { "content": "I look.", "step": 1 } }),
+            read("a"),
+            read("b"),
+            json!({ "tool_complete": { "message": "fine" } }),
+            read("b"),
+            json!({ "tool_error": { "message": "it broke" } }),
+            json!({ "tool_error": { "message": "The user rejected this call." } }),
+            json!({ "agent_request_input": { "question": "Which one?", "step": 1 } }),
+            json!({ "agent_observe": { "content": "Half of it.", "step": 1 } }),
+            json!({ "agent_turn_start": { "step": 2 } }),
+            json!({ "agent_reason": { "content": "", "step": 2 } }),
+            json!({ "agent_observe": { "content": "All of it.", "step": 2 } }),
+            json!({ "agent_completion": { "steps": 2 } }),
+            json!({ "response_complete": { "reason": "completed", "content": "42" } }),
+        ]
+    );
+}
+
+#[test]
+fn a_stopped_task_ends_what_runs_and_says_nothing_of_what_never_ran() {
+    let mut w = started(Mode::Agent);
+    w.reply("", &[shell("sleep 9"), shell("true"), complete("Done.")]);
+    w.stop("");
+    assert_eq!(
+        updates(&w),
+        [
+            json!({ "agent_start": { "max_steps": 10 } }),
+            json!({ "agent_turn_start": { "step": 1 } }),
+            json!({ "tool_start": { "tool": "shell", "summary": "shell {\"command\":\"sleep 9\"}" } }),
+            json!({ "tool_error": { "message": "The task was ended while this ran; it was stopped, its effects are unknown." } }),
+            json!("agent_stopped"),
+            json!({ "response_complete": { "reason": "stopped", "content": "" } }),
+        ]
+    );
+}
+
+#[test]
+fn a_question_that_nobody_answers_in_time() {
+    let mut w = started(Mode::Roa);
+    w.reply("I ask.", &[]);
+    w.reply("", &[ask("Which one?")]);
+    w.sleep();
+    assert_eq!(
+        updates(&w),
+        [
+            json!({ "agent_start": { "max_steps": 10 } }),
+            json!({ "agent_turn_start": { "step": 1 } }),
+            json!({ "agent_reason": { "content": "I ask.", "step": 1 } }),
+            json!({ "agent_request_input": { "question": "Which one?", "step": 1 } }),
+            json!("agent_request_input_timeout"),
+            json!({ "response_complete": { "reason": "question_timeout", "content": "" } }),
+        ]
+    );
+}
