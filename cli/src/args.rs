@@ -15,8 +15,8 @@ pub(crate) use self::{
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{
-        AgentArgs, ChatArgs, DemoArgs, FilesArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs, ShowArgs,
-        WaitArgs, WatchArgs,
+        AgentArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs,
+        ShowArgs, WaitArgs, WatchArgs,
     },
 };
 
@@ -129,6 +129,8 @@ pub(crate) enum Command {
     Stop(LiveTaskArgs),
     /// Pause a task: what runs finishes, nothing new begins
     Pause(LiveTaskArgs),
+    /// Comment on a task while it works, replace its instructions, or end it
+    Intervene(InterveneArgs),
     /// Let a paused task go on
     Resume(LiveTaskArgs),
     /// List the decisions that are remembered (--always), or forget one

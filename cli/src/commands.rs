@@ -12,6 +12,7 @@ mod doctor;
 mod files;
 mod gui;
 mod inbox;
+mod intervene;
 mod key;
 mod logs;
 mod man;
@@ -57,6 +58,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Approve(args) => approve::approve(args, json).await,
         Command::Reject(args) => reject::reject(args, json).await,
         Command::Stop(args) => stop::stop(args, json).await,
+        Command::Intervene(args) => intervene::intervene(args, json).await,
         Command::Pause(args) => pause::pause(args, json).await,
         Command::Resume(args) => resume::resume(args, json).await,
         Command::Rules(args) => rules::rules(args, json).await,

@@ -36,6 +36,7 @@ impl Message {
         "question_asked",
         "question_answered",
         "agent_message",
+        "intervened",
         "imported",
     ];
 
@@ -74,6 +75,8 @@ pub enum MessageKind {
     Notice,
     /// Of an earlier conversation that the task was started with. The role `system` says a system message there, or a call's result.
     Imported,
+    /// Somebody has changed the course of the task while it worked.
+    Intervention,
 }
 
 /// A tool call as a timeline shows it.

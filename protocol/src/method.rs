@@ -158,6 +158,9 @@ methods! {
     /// The files that the user named for a task and that its tools have written.
     7 "listFiles" Read Ordinary ListFiles(task::TaskParams) -> task::ListFilesReply;
 
+    /// Comments on a task while it works, replaces its instructions, or ends it.
+    8 "intervene" Act Urgent Intervene(task::InterveneParams) -> task::InterveneReply;
+
     /// Answers a question, or declines to.
     20 "userResponse" Act Urgent UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;
     /// Decides an approval. Losing a race is not an error.

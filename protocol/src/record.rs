@@ -804,6 +804,10 @@ impl Record {
             RecordBody::Reply(r) => (Role::Agent, K::Text, r.shown()),
             RecordBody::AgentMessage(m) => (Role::Agent, K::Text, m.text.clone()),
             RecordBody::Imported(m) => (m.role(), K::Imported, m.shown()),
+            RecordBody::Intervened(i) => {
+                let role = if matches!(i.by, Intervener::Person(_)) { Role::User } else { Role::Agent };
+                (role, K::Intervention, i.content.as_ref().unwrap_or(&i.comment).clone())
+            }
             RecordBody::PartialReply(p) => (Role::Agent, K::Partial, p.text.clone()),
             RecordBody::QuestionAsked(q) => (Role::Agent, K::Question, q.text.clone()),
             RecordBody::QuestionAnswered(a) => {
@@ -811,7 +815,7 @@ impl Record {
             }
             _ => return None,
         };
-        if text.is_empty() && matches!(self.body, RecordBody::Reply(_)) {
+        if text.is_empty() && matches!(self.body, RecordBody::Reply(_) | RecordBody::Intervened(_)) {
             return None;
         }
         let reasoning = match &self.body {

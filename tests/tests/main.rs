@@ -49,6 +49,7 @@ mod modes {
 }
 mod tree {
     mod fork;
+    mod intervene;
 }
 mod model {
     mod fatal;

@@ -222,6 +222,39 @@ pub(crate) struct FilesArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "\
+A comment is read before the next request to the model. New instructions take effect at once: a reply under way is withdrawn, what a tool
+runs goes on, and calls that wait are not run.
+
+Examples:
+  abide intervene 5f2c81d0 --comment 'Mind the tests, too'
+  abide intervene 5f2c81d0 --modify 'Only the docs'
+  abide intervene 5f2c81d0 --status completed --content 'Good enough'",
+    group = clap::ArgGroup::new("what").required(true).args(["comment", "modify", "delete", "status"])
+)]
+pub(crate) struct InterveneArgs {
+    /// The task's id, or any unique beginning or end of it
+    #[arg(value_parser = word, add = Kind::LiveTask.completer())]
+    pub(crate) task: String,
+    /// Tell the agent something
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+    /// Replace the task's instructions
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) modify: Option<String>,
+    /// End the task and everything beneath it
+    #[arg(long)]
+    pub(crate) delete: bool,
+    /// Bring the task into a status
+    #[arg(long, value_parser = ["running", "awaiting_user", "completed", "error", "deleted"])]
+    pub(crate) status: Option<String>,
+    /// The result or the reason, with `--status completed` or `--status error`
+    #[arg(long, value_name = "TEXT", requires = "status")]
+    pub(crate) content: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct LiveTaskArgs {
     /// The task's id, or any unique beginning or end of it
     #[arg(value_parser = word, add = Kind::LiveTask.completer())]

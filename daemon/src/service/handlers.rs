@@ -6,6 +6,7 @@ mod config;
 mod conversation;
 pub(super) mod daemon;
 mod inbox;
+mod intervene;
 mod rule;
 mod search;
 mod start;
@@ -30,6 +31,7 @@ pub(super) async fn handle(
         Request::StopTask(params) => Reply::StopTask(task::stop(service, &params).await?),
         Request::PauseTask(params) => Reply::PauseTask(task::pause(service, &params).await?),
         Request::ResumeTask(params) => Reply::ResumeTask(task::resume(service, caller, &params).await?),
+        Request::Intervene(params) => Reply::Intervene(intervene::intervene(service, caller, &params).await?),
         Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
         Request::ListFiles(params) => Reply::ListFiles(task::files(service, &params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),

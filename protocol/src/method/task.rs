@@ -123,6 +123,40 @@ impl ImportRole {
     }
 }
 
+/// `comment` and `status` say what happens; give one of them.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InterveneParams {
+    /// The whole id, or a unique part of it.
+    pub task_id: String,
+    /// `unchanged`: nothing happens. `delete`: the task ends. `modify`: `content` takes the place of its instructions. Any other text
+    /// is a comment, which the model reads before its next request.
+    #[serde(default)]
+    pub comment: String,
+    /// With `modify` the new instructions; with `completed` the result, with `error` the reason.
+    #[serde(default)]
+    pub content: Option<String>,
+    /// `running` resumes, `awaiting_user` pauses, `modified` and `deleted` do as the comments, `completed` and `error` end the task so.
+    #[serde(default)]
+    pub status: Option<String>,
+}
+
+impl fmt::Debug for InterveneParams {
+    /// Without the texts: this may reach a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InterveneParams({}, {:?}, {} bytes)", self.task_id, self.status, self.comment.len())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InterveneReply {
+    /// Always true: what cannot be done is an error.
+    pub success: bool,
+    /// The task after it.
+    pub task: AgentTask,
+}
+
 impl fmt::Debug for StartTaskParams {
     /// Neither the prompt nor the environment's values: this may reach a log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -64,6 +64,7 @@ fn all_optional_parameters_may_be_absent_together() {
         ("startTask", r#"{"message":"hi"}"#),
         ("stopTask", r#"{"taskId":"a"}"#),
         ("pauseTask", r#"{"taskId":"a"}"#),
+        ("intervene", r#"{"taskId":"a"}"#),
         ("resumeTask", r#"{"taskId":"a"}"#),
         ("listTasks", "null"),
         ("getTask", r#"{"taskId":"a"}"#),

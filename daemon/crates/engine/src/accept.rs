@@ -4,6 +4,7 @@ mod answer;
 mod call;
 mod decide;
 mod interruption;
+mod intervene;
 mod model;
 mod relatives;
 mod retry;
@@ -41,7 +42,9 @@ use std::mem;
 /// The refusal, if the input changes nothing.
 pub fn accept(history: &History, mut input: Input, mint: &mut Mint) -> Result<Vec<NewRecord>, Refusal> {
     let mut shown = match &mut input {
-        Input::Stop { shown, .. } | Input::Wake { shown } => mem::take(shown),
+        Input::Stop { shown, .. } | Input::Intervene { shown, .. } | Input::Wake { shown } => {
+            mem::take(shown)
+        }
         _ => Shown::new(),
     };
     let records = input_records(history, input, &mut shown, mint)?;
@@ -66,6 +69,9 @@ fn input_records(
         Input::Start(start) => start::accept(history, *start, mint),
         Input::Fork(fork) => Ok(start::fork(live(history, fork.parent)?, *fork, mint)),
         Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),
+        Input::Intervene { task, intervention, by, .. } => {
+            Ok(intervene::accept(history, live(history, task)?, intervention, by, shown, mint))
+        }
         Input::Pause { task } => Ok(pause(live(history, task)?, mint)),
         Input::Resume { task, by } => resume(history, live(history, task)?, by, mint),
         Input::Answer { task, question, response, by } => {

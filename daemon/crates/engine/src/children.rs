@@ -225,6 +225,16 @@ pub(crate) fn results(
     }
 }
 
+/// What is known of these sub-tasks now: the results of those that have ended, the others by their handles.
+pub(crate) fn results_so_far(history: &History, tasks: &[TaskId]) -> String {
+    let known = |task: &Task| match &task.stage {
+        Stage::Ended { end, .. } => result(task, end),
+        _ => json!({ "handle": task.id.short(), "status": "running" }),
+    };
+    let known: Vec<Value> = tasks.iter().filter_map(|id| history.task(*id)).map(known).collect();
+    Value::from(known).to_string()
+}
+
 fn result(task: &Task, end: &TaskEnded) -> Value {
     let mut result = json!({
         "handle": task.id.short(),
@@ -256,11 +266,10 @@ pub(crate) fn note(task: &Task, end: &TaskEnded) -> String {
     text
 }
 
-/// What keeps a task that wants to end from its end, in words for the model: a result of a sub-task that it has not read, or sub-tasks
-/// at work, which it is told of once.
+/// What keeps a task that wants to end from its end, in words for the model: a sub-task's result or a person's words that it has not
+/// read, or sub-tasks at work, which it is told of once.
 pub(crate) fn keep_from_ending(history: &History, task: &Task) -> Option<String> {
-    let unread =
-        task.has_unread_results.then(|| "a sub-task has ended meanwhile: read its result first.".to_owned());
+    let unread = task.has_unread.then(|| "a message has come meanwhile: read it first.".to_owned());
     let live: Vec<&Task> = live(history, task).filter(|_| !task.knows_live_children).collect();
     let at_work = (!live.is_empty()).then(|| {
         format!(

@@ -1,6 +1,6 @@
 //! Clients' commands to a conversation.
 
-use crate::input::{Input, Shown, Start};
+use crate::input::{Input, Intervention, Shown, Start};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::Decision,
@@ -21,6 +21,11 @@ pub enum Command {
     },
     Pause {
         task: TaskId,
+    },
+    Intervene {
+        task: TaskId,
+        intervention: Intervention,
+        by: By,
     },
     Resume {
         task: TaskId,
@@ -54,6 +59,7 @@ impl Command {
             Self::Stop { .. }
             | Self::Pause { .. }
             | Self::Resume { .. }
+            | Self::Intervene { .. }
             | Self::Answer { .. }
             | Self::Decide { .. } => true,
             Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Start(_) => false,
@@ -74,6 +80,7 @@ impl Command {
             Self::Stop { task }
             | Self::Pause { task }
             | Self::Resume { task, .. }
+            | Self::Intervene { task, .. }
             | Self::Answer { task, .. } => Some(*task),
             Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Decide { .. } => None,
         }
@@ -88,6 +95,7 @@ impl Command {
             Self::Start(start) => Input::Start(start),
             Self::Stop { task } => Input::Stop { task, shown },
             Self::Pause { task } => Input::Pause { task },
+            Self::Intervene { task, intervention, by } => Input::Intervene { task, intervention, by, shown },
             Self::Resume { task, by } => Input::Resume { task, by },
             Self::Answer { task, question, response, by } => Input::Answer { task, question, response, by },
             Self::Decide { approval, decision, note, by } => Input::Decide { approval, decision, note, by },

@@ -42,7 +42,7 @@ use crate::{
     command::Command,
     effects::{Effect, effects, wake_at},
     history::{History, Tail},
-    input::{Input, Refusal, Shown},
+    input::{Input, Intervention, Refusal, Shown},
     mint::Mint,
     task::Task,
     view::view,
@@ -236,16 +236,36 @@ impl<H: Host> Driver<H> {
     fn cut_off_by(&self, message: &Message<H>, at: Timestamp) -> CutOff {
         let ended: Vec<TaskId> = match message {
             Message::Command { command: Command::Stop { task }, .. } => vec![*task],
+            Message::Command { command: Command::Intervene { task, intervention, .. }, .. }
+                if intervention.ends() =>
+            {
+                vec![*task]
+            }
             Message::Delete { .. } => self.history.root().map(|root| root.id).into_iter().collect(),
             Message::Wake => {
                 self.history.live().filter(|task| ends_at(task, at)).map(|task| task.id).collect()
             }
             Message::Command { .. } | Message::Fork { .. } | Message::Outcome { .. } => Vec::new(),
         };
+        if let Message::Command {
+            command: Command::Intervene { task, intervention: Intervention::Modify { .. }, .. },
+            ..
+        } = message
+        {
+            return self.withdrawn(*task);
+        }
         let is_ended = |task: TaskId| ended.iter().any(|ended| self.history.is_within(task, *ended));
         let attempts = effects(&self.history).into_iter().filter(|effect| is_ended(effect.task()));
         let tasks = self.history.live().filter(|task| is_ended(task.id));
         CutOff { attempts: attempts.collect(), replies: tasks.filter_map(Task::unrecorded_reply).collect() }
+    }
+
+    /// The model call that new instructions withdraw; the calls of tools and the sub-tasks go on.
+    fn withdrawn(&self, task: TaskId) -> CutOff {
+        let of_model = |effect: &Effect| matches!(effect, Effect::Model { .. }) && effect.task() == task;
+        let attempts = effects(&self.history).into_iter().filter(of_model).collect();
+        let reply = self.history.task(task).and_then(Task::unrecorded_reply);
+        CutOff { attempts, replies: reply.into_iter().collect() }
     }
 
     fn kill(&mut self, cut_off: CutOff) {

@@ -32,6 +32,12 @@ pub enum Input {
     Pause {
         task: TaskId,
     },
+    Intervene {
+        task: TaskId,
+        intervention: Intervention,
+        by: By,
+        shown: Shown,
+    },
     Resume {
         task: TaskId,
         /// Of the answer, if the pause asked a question.
@@ -83,6 +89,32 @@ pub enum Input {
 
 /// Text already shown of replies that are not recorded, by the item of the model call.
 pub type Shown = BTreeMap<RecordId, String>;
+
+/// How a person changes the course of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intervention {
+    /// A remark, which the model reads before its next request.
+    Comment(String),
+    /// New instructions, which the task follows at once.
+    Modify { comment: String, content: String },
+    /// The task ends as deleted.
+    Delete { comment: String },
+    /// The task ends as completed, with this result.
+    Complete { summary: String },
+    /// The task ends as failed.
+    Fail { error: String },
+}
+
+impl Intervention {
+    /// Whether it ends the task.
+    #[must_use]
+    pub const fn ends(&self) -> bool {
+        match self {
+            Self::Comment(_) | Self::Modify { .. } => false,
+            Self::Delete { .. } | Self::Complete { .. } | Self::Fail { .. } => true,
+        }
+    }
+}
 
 /// A new root task, with all settings resolved.
 #[derive(Debug, Clone)]

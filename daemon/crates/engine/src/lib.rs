@@ -41,7 +41,7 @@ pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
 pub use history::{Checkpoint, Conversation, First, History, Tail, UnreadableCheckpoint};
 pub use import::{ImportError, import};
-pub use input::{Finding, Fork, Input, ModelFailure, Refusal, Replied, Shown, Start, Traces};
+pub use input::{Finding, Fork, Input, Intervention, ModelFailure, Refusal, Replied, Shown, Start, Traces};
 pub use manifest::Manifest;
 pub use mint::Mint;
 pub use mode::{Turn, declares_tools, default_steps};

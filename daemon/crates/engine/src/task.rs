@@ -45,10 +45,12 @@ pub struct Task {
     pub(crate) inherited: usize,
     /// Something works beneath it; kept for a root task, whose time limit counts that too.
     pub(crate) works_below: bool,
-    /// A sub-task's result has been delivered and not been sent to the model yet.
-    pub(crate) has_unread_results: bool,
+    /// A sub-task's result or somebody's words have come, and have not been sent to the model yet.
+    pub(crate) has_unread: bool,
     /// Its model has been told which sub-tasks are at work, as it wanted to end; it has started none since.
     pub(crate) knows_live_children: bool,
+    /// What takes the place of its prompt since a person has replaced its instructions.
+    pub(crate) instructions: Option<String>,
     /// Where its steps begin in the transcript, those that are not shortened.
     pub(crate) steps: Vec<Step>,
     /// How much of the transcript the provider has counted.
@@ -223,8 +225,9 @@ impl Task {
             held: None,
             inherited: transcript.entries().len(),
             transcript,
+            instructions: None,
             works_below: false,
-            has_unread_results: false,
+            has_unread: false,
             knows_live_children: false,
             steps: Vec::new(),
             counted: Counted::default(),
@@ -249,6 +252,12 @@ impl Task {
     #[must_use]
     pub const fn transcript(&self) -> &Transcript {
         &self.transcript
+    }
+
+    /// What the task is to do: its prompt, or the instructions that have replaced it.
+    #[must_use]
+    pub fn question(&self) -> &str {
+        self.instructions.as_ref().unwrap_or(&self.head.original_prompt)
     }
 
     /// The transcript's entries.

@@ -5,6 +5,7 @@ use crate::{
     session::CommandError,
 };
 use abide_engine::{Command, Manifest, Refusal, SCRATCHPAD_LINES, scratchpad};
+use abide_protocol::task::AgentTask;
 use abide_protocol::{
     ConversationId, Error, ErrorKind, TaskId,
     event::StartedEvent,
@@ -19,11 +20,11 @@ use abide_store::{TaskCalls, TaskQuery};
 pub(super) const PAGE: u32 = 100;
 
 pub(super) async fn stop(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
-    control(service, params, |task| Command::Stop { task }).await
+    control(service, &params.task_id, |task| Command::Stop { task }).await
 }
 
 pub(super) async fn pause(service: &Service, params: &TaskParams) -> Result<TaskReply, RequestError> {
-    control(service, params, |task| Command::Pause { task }).await
+    control(service, &params.task_id, |task| Command::Pause { task }).await
 }
 
 pub(super) async fn resume(
@@ -31,15 +32,15 @@ pub(super) async fn resume(
     caller: &Caller,
     params: &TaskParams,
 ) -> Result<TaskReply, RequestError> {
-    control(service, params, |task| Command::Resume { task, by: Some(caller.by()) }).await
+    control(service, &params.task_id, |task| Command::Resume { task, by: Some(caller.by()) }).await
 }
 
-async fn control(
+pub(super) async fn control(
     service: &Service,
-    params: &TaskParams,
+    typed: &str,
     command: impl FnOnce(TaskId) -> Command,
 ) -> Result<TaskReply, RequestError> {
-    let (task, conversation) = locate(service, &params.task_id).await?;
+    let (task, conversation) = locate(service, typed).await?;
     let applied = match service.sessions.command(conversation, command(task)).await {
         Ok(applied) => applied,
         // The actor knows only the newest root task and its sub-tasks; the store knows all tasks.
@@ -65,6 +66,13 @@ async fn explain_state(service: &Service, id: TaskId) -> Result<Error, RequestEr
         _ => format!("task {id} is not paused: it is {}", task.status.name()),
     };
     Ok(Error::new(ErrorKind::IllegalState, words).about(task.id))
+}
+
+/// A task as it stands.
+pub(super) async fn find(service: &Service, typed: &str) -> Result<AgentTask, RequestError> {
+    let (task, _) = locate(service, typed).await?;
+    let gone = || Error::new(ErrorKind::NotFound, "the task is gone");
+    Ok(service.store.task(task).await?.ok_or_else(gone)?)
 }
 
 /// The task with this id, and its conversation.

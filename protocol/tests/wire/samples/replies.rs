@@ -19,8 +19,8 @@ use abide_protocol::{
         search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         subscription::{SubscribeReply, UnsubscribeReply},
         task::{
-            FileChange, GetTaskReply, ListFilesReply, ListTasksReply, StartTaskReply, TaskFile, TaskHistory,
-            TaskReply,
+            FileChange, GetTaskReply, InterveneReply, ListFilesReply, ListTasksReply, StartTaskReply,
+            TaskFile, TaskHistory, TaskReply,
         },
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
@@ -40,6 +40,7 @@ fn tasks() -> Vec<Reply> {
         Reply::StartTask(StartTaskReply { task_id: id(0x21), conversation_id: id(0x11) }),
         Reply::StopTask(task()),
         Reply::PauseTask(task()),
+        Reply::Intervene(InterveneReply { success: true, task: things::task() }),
         Reply::ResumeTask(task()),
         Reply::ListTasks(ListTasksReply { tasks: vec![things::task().brief()], next_cursor: text("next") }),
         Reply::ListFiles(ListFilesReply {

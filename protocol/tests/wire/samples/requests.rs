@@ -16,8 +16,8 @@ use abide_protocol::{
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
         task::{
-            GetTaskParams, ImportCall, ImportMessage, ImportRole, ListTasksParams, StartTaskParams,
-            TaskParams,
+            GetTaskParams, ImportCall, ImportMessage, ImportRole, InterveneParams, ListTasksParams,
+            StartTaskParams, TaskParams,
         },
     },
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
@@ -85,6 +85,12 @@ fn tasks() -> Vec<Request> {
         }),
         Request::StopTask(task()),
         Request::PauseTask(task()),
+        Request::Intervene(InterveneParams {
+            task_id: "beef0021".to_owned(),
+            comment: "modify".to_owned(),
+            content: Some("Only the docs.".to_owned()),
+            status: Some("modified".to_owned()),
+        }),
         Request::ResumeTask(task()),
         Request::ListTasks(ListTasksParams {
             conversation_id: Some(id(0x11)),

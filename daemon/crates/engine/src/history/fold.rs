@@ -18,8 +18,9 @@ use abide_protocol::{
     message::CallOutcome,
     method::task::{FileChange, TaskFile},
     record::{
-        self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, Intervener,
-        NewRecord, NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, TaskStarted,
+        self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, Intervened,
+        Intervener, InterventionKind, NewRecord, NoticeKind, ObserveBlock, Permission, ReasonBlock, Record,
+        RecordBody, TaskStarted,
     },
     task::Phase,
     transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
@@ -135,9 +136,9 @@ impl History {
             RecordBody::PhaseBegan(began) => begin_phase(task, at, began),
             RecordBody::ResultsDelivered(d) => {
                 append(task, Entry::Note(d.text.clone()));
-                task.has_unread_results = true;
+                task.has_unread = true;
             }
-            RecordBody::Intervened(i) => append(task, Entry::Note(remark(i))),
+            RecordBody::Intervened(i) => intervened(task, at, i),
             RecordBody::Nudge(n) => {
                 task.knows_live_children |= n.names_children;
                 append(task, Entry::Note(n.text.clone()));
@@ -206,12 +207,48 @@ fn append_named_files(task: &mut Task) {
     }
 }
 
-/// An intervention as the model reads it.
-fn remark(intervened: &record::Intervened) -> String {
-    match &intervened.by {
-        Intervener::Task(task) => format!("A message from task {}: {}", task.short(), intervened.comment),
-        Intervener::Person(_) => format!("The user says: {}", intervened.comment),
+/// A person's own words are a message of theirs; those of another task are a note.
+fn intervened(task: &mut Task, at: Timestamp, intervened: &Intervened) {
+    if intervened.kind == InterventionKind::Delete {
+        return;
     }
+    if let Some(content) = &intervened.content {
+        modify(task, at, content);
+    }
+    let entry = match (&intervened.by, &intervened.content) {
+        (Intervener::Task(from), _) => {
+            Entry::Note(format!("A message from task {}: {}", from.short(), intervened.comment))
+        }
+        (Intervener::Person(_), Some(content)) => {
+            Entry::User(format!("New instructions, which take the place of the earlier ones:\n{content}"))
+        }
+        (Intervener::Person(_), None) => Entry::User(intervened.comment.clone()),
+    };
+    append(task, entry);
+    task.has_unread = true;
+}
+
+/// Withdraws the model call, if one is under way or awaited, and begins the pass anew. A step that has come to nothing is not counted.
+fn modify(task: &mut Task, at: Timestamp, content: &str) {
+    let is_asking = matches!(task.stage, Stage::Thinking { .. } | Stage::Backoff { .. });
+    let is_amid_step = matches!(task.pass.phase, Some(Phase::Reason | Phase::Act));
+    if is_asking || is_amid_step {
+        task.step = task.step.saturating_sub(1);
+        task.steps.pop();
+    }
+    if is_asking {
+        task.usage.model_calls += u64::from(matches!(task.stage, Stage::Thinking { .. }));
+        task.stage = Stage::Idle;
+        task.idle_since = at;
+        append_deferred(task);
+    }
+    if matches!(task.stage, Stage::Idle) {
+        task.last = Last::Start;
+    }
+    (task.pass.phase, task.pass.reason) = (None, ReasonBlock::default());
+    task.pass.results.clear();
+    task.repeats = Repeats::default();
+    task.instructions = Some(content.to_owned());
 }
 
 /// Whether the record is progress, which resets the crash-loop count.
@@ -242,7 +279,7 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
     match body {
         RecordBody::ModelRequested(r) => {
             begin_step(task, r.step);
-            task.has_unread_results = false;
+            task.has_unread = false;
             task.stage = Stage::Thinking { item: r.item, attempt: r.attempt, phase: r.phase };
         }
         RecordBody::CallAssessed(p) => {

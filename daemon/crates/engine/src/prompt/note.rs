@@ -22,7 +22,7 @@ pub(crate) fn note(task: &Task, phase: Phase) -> Option<String> {
     let step = (task.step + u32::from(phase.begins_step())).to_string();
     let (files, results) = (task.files.list(), task.pass.results.join("\n"));
     let values = [
-        Value { name: "user_question", text: &task.head.original_prompt },
+        Value { name: "user_question", text: task.question() },
         Value { name: "files_manifest", text: &files },
         Value { name: "last_observation", text: &task.pass.observe.observation },
         Value { name: "tool_summaries", text: &results },

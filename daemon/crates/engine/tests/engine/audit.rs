@@ -10,11 +10,14 @@ use abide_engine::{History, Task, effects, is_at_work, wake_at};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::Decision,
-    record::{NewRecord, RecordBody},
+    record::{Intervened, Intervener, NewRecord, RecordBody},
     task::{PauseReason, Status},
     transcript::Entry,
 };
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    mem,
+};
 use tree::Tree;
 
 /// State collected from the records.
@@ -27,6 +30,8 @@ pub(crate) struct Audit {
     ended: HashSet<TaskId>,
     /// The status changes that single appends have made.
     pub(crate) steps: BTreeSet<(Status, Status)>,
+    /// Interventions by people, each with the status of the task that it found.
+    pub(crate) interventions: BTreeSet<String>,
     /// The newest root task and all tasks beneath it.
     tree: Tree,
 }
@@ -43,6 +48,7 @@ impl Audit {
             self.folded.fold(record);
         }
         self.tree.end_append();
+        self.intervened(records, &before);
         assert_eq!(&self.folded, history, "the state is that of the folded records");
         self.tree.check(history);
         assert!(
@@ -68,10 +74,21 @@ impl Audit {
         }
     }
 
+    fn intervened(&mut self, records: &[NewRecord], before: &[(TaskId, Status)]) {
+        for record in records {
+            let RecordBody::Intervened(Intervened { by: Intervener::Person(_), kind, .. }) = &record.body
+            else {
+                continue;
+            };
+            let found = before.iter().find(|(task, _)| record.task_id == Some(*task));
+            self.interventions.extend(found.map(|(_, status)| format!("{kind:?}: {status:?}")));
+        }
+    }
+
     /// The conversation was deleted.
     pub(crate) fn forget(&mut self) {
-        let steps = std::mem::take(&mut self.steps);
-        *self = Self { steps, ..Self::default() };
+        let (steps, interventions) = (mem::take(&mut self.steps), mem::take(&mut self.interventions));
+        *self = Self { steps, interventions, ..Self::default() };
     }
 
     /// The response that counts.

@@ -20,6 +20,7 @@ mod crash;
 mod driver;
 mod forest;
 mod incomplete;
+mod intervene;
 mod limits;
 mod mint;
 mod modes;

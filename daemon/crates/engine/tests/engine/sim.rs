@@ -18,6 +18,7 @@ mod script;
 use crate::audit;
 use abide_protocol::{
     inbox::QuestionKind,
+    record::InterventionKind,
     task::{EndReason, PauseReason, Status},
 };
 use life::Life;
@@ -137,6 +138,8 @@ fn coverage_goals() -> BTreeSet<String> {
         "a late outcome",
         "a fork over a cap",
         "a result of a wait",
+        "a reply withdrawn",
+        "shown text of a withdrawn reply kept",
         "a second answer refused",
         "a sub-task of a call",
         "a message to a parent",
@@ -204,6 +207,21 @@ fn coverage_goals() -> BTreeSet<String> {
         .chain(ends)
         .chain(pauses)
         .chain(questions)
+        .chain(intervention_goals())
         .chain(events.map(str::to_owned))
         .collect()
+}
+
+/// Each kind of intervention, in each status that a task may have.
+fn intervention_goals() -> impl Iterator<Item = String> {
+    let found = [
+        Status::Thinking,
+        Status::ToolExecuting,
+        Status::WaitingUser,
+        Status::WaitingApproval,
+        Status::WaitingChildren,
+        Status::Paused,
+    ];
+    let kinds = [InterventionKind::Comment, InterventionKind::Modify, InterventionKind::Delete];
+    kinds.into_iter().flat_map(move |kind| found.map(|status| format!("{kind:?}: {status:?}")))
 }

@@ -53,6 +53,13 @@ impl Phases {
         self.begun = Some(began.clone()).filter(|began| began.asks);
     }
 
+    /// New instructions begin the pass anew. A step that has come to nothing is not counted.
+    pub(super) fn modified(&mut self, was_asking: bool) {
+        let is_amid_step = matches!(self.phase, Some(Phase::Reason | Phase::Act));
+        self.step -= u32::from(was_asking || is_amid_step);
+        (self.phase, self.begun, self.finish) = (None, None, false);
+    }
+
     /// The first attempt of a model call.
     pub(super) fn requested(&mut self, r: &ModelRequested) {
         match self.begun.take() {

@@ -6,7 +6,7 @@ use abide_protocol::{
     CallId, QuestionId, RecordId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
-    record::{Imported, ModelRequested, NewRecord, RecordBody, TaskStarted},
+    record::{Imported, Intervened, ModelRequested, NewRecord, NoticeKind, RecordBody, TaskStarted},
     task::{EndReason, Limits, Mode, PauseReason},
     transcript::{EffectClass, Entry},
 };
@@ -50,6 +50,10 @@ struct Append {
     interrupted: Vec<CallId>,
     asked: Vec<CallId>,
     cancelled: bool,
+    /// A person has ended the task.
+    by_person: bool,
+    /// New instructions have come.
+    modified: bool,
 }
 
 impl Run {
@@ -97,7 +101,10 @@ impl Run {
 
     pub(super) fn end_append(&self) {
         let append = &self.append;
-        assert!(!append.cancelled || append.ended, "calls are cancelled only when their task ends");
+        assert!(
+            !append.cancelled || append.ended || append.modified,
+            "calls are cancelled only when their task ends"
+        );
         if append.ended {
             return;
         }
@@ -156,6 +163,9 @@ impl Run {
                     self.replies -= replies.expect("a step is shortened once");
                 }
             }
+            RecordBody::Intervened(Intervened { withdraws, content: Some(_), .. }) => {
+                self.modified(*withdraws);
+            }
             RecordBody::ModeChosen(chosen) => self.phases.chosen(chosen.mode),
             RecordBody::CallAssessed(p) => self.call(p.call_id).assess(p),
             RecordBody::ApprovalRequested(a) => self.call(a.call_id).request_approval(a.id),
@@ -195,8 +205,9 @@ impl Run {
                 self.append.dead = self.request;
                 self.calls.iter_mut().for_each(Seen::cut);
             }
+            RecordBody::Notice(notice) => self.append.by_person |= notice.about == NoticeKind::Stopped,
             RecordBody::TaskEnded(end) => {
-                if end.reason == EndReason::Completed {
+                if end.reason == EndReason::Completed && !self.append.by_person {
                     self.phases.completed();
                 }
                 let open = self.calls.iter().find(|c| !c.is_finished());
@@ -205,6 +216,23 @@ impl Run {
             }
             _ => {}
         }
+    }
+
+    /// New instructions withdraw the running request or the awaited one: no reply to it counts any more.
+    fn modified(&mut self, withdraws: Option<RecordId>) {
+        self.append.modified = true;
+        let running = self.request.take().map(|(item, _)| item);
+        let was_asking = running.is_some() || self.failed.take().is_some();
+        assert_eq!(withdraws.is_some(), was_asking, "a request that is under way is withdrawn");
+        assert!(running.is_none() || running == withdraws);
+        let step = self.phases.step();
+        self.phases.modified(was_asking);
+        if self.phases.step() < step {
+            let replies = self.step_replies.remove(&step).unwrap_or_default();
+            *self.step_replies.entry(step - 1).or_default() += replies;
+        }
+        let waits = self.calls.iter().find(|call| !call.is_finished() && !call.running && !call.cut);
+        assert!(waits.is_none(), "what does not run has its result: {waits:?}");
     }
 
     fn call(&mut self, id: CallId) -> &mut Seen {

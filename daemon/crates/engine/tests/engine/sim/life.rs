@@ -224,6 +224,7 @@ impl Life {
 
     fn check_at_end(&mut self) {
         self.covered.extend(self.audit.steps.iter().map(|(from, to)| format!("{from:?} -> {to:?}")));
+        self.covered.extend(self.audit.interventions.iter().cloned());
         self.disk.check_at_end();
         self.outside.check_at_end(&self.disk);
     }

@@ -15,7 +15,7 @@ use abide_engine::{
 use abide_protocol::{
     CallId, RecordId, TaskId,
     message::CallOutcome,
-    record::{CallAssessed, NewRecord, RecordBody, TaskEnded},
+    record::{CallAssessed, Intervened, NewRecord, RecordBody, TaskEnded},
     task::EndReason,
     transcript::{EffectClass, Entry, ResultEntry, ToolResult},
 };
@@ -179,6 +179,17 @@ impl Life {
     /// awaited, or by the failure of the last attempt.
     pub(super) fn check_stops(&mut self, records: &[NewRecord]) {
         for record in records {
+            if let RecordBody::Intervened(Intervened { withdraws: Some(item), .. }) = &record.body {
+                self.cover("a reply withdrawn");
+                if let Some(shown) = self.outside.shown(*item) {
+                    let kept = |other: &NewRecord| matches!(&other.body, RecordBody::PartialReply(p) if other.id == *item && p.text == shown);
+                    assert!(
+                        records.iter().any(kept),
+                        "the shown text of a withdrawn reply is lost: {shown:?}"
+                    );
+                    self.cover("shown text of a withdrawn reply kept");
+                }
+            }
             let RecordBody::TaskEnded(end) = &record.body else { continue };
             let task = record.task_id.and_then(|id| self.disk.published.task(id));
             let (item, was_broken) = match task.map(|task| &task.stage) {

@@ -7,12 +7,12 @@ use super::{
     life::{Event, Life},
 };
 use crate::world::{facts, head, prompts, tool};
-use abide_engine::{Command, Fork, Refusal, Start, Task, driver, import};
+use abide_engine::{Command, Fork, Intervention, Refusal, Start, Task, driver, import};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::{Decision, QuestionKind},
     method::task::ImportMessage,
-    record::{ClientMessage, Imported, TaskStarted},
+    record::{By, ClientMessage, Imported, TaskStarted, Via},
     task::{Limits, Mode, RestartPolicy},
 };
 use serde_json::json;
@@ -164,7 +164,12 @@ impl Life {
     }
 
     fn intervene(&mut self, task: TaskId) {
-        match self.roll(13) {
+        match self.roll(18) {
+            13.. => {
+                let intervention = self.intervention();
+                let by = By { via: Via::Socket, name: "sim".to_owned() };
+                self.send_request(Request::Other(Command::Intervene { task, intervention, by }));
+            }
             12 if self.one_in(4) => self.send_request(Request::Delete),
             0..3 => self.send_request(Request::Other(Command::Pause { task })),
             3..6 => self.send_request(Request::Other(Command::Resume { task, by: None })),
@@ -176,6 +181,18 @@ impl Life {
             8 => self.new_task(),
             9 if !self.people.messages.is_empty() => self.repeat(),
             _ => self.respond_late(),
+        }
+    }
+
+    fn intervention(&mut self) -> Intervention {
+        match self.roll(16) {
+            0..5 => Intervention::Comment("Mind the gap.".to_owned()),
+            5..12 => {
+                Intervention::Modify { comment: "modify".to_owned(), content: "Do another thing.".to_owned() }
+            }
+            12..14 => Intervention::Delete { comment: "delete".to_owned() },
+            14 => Intervention::Complete { summary: "That is enough.".to_owned() },
+            _ => Intervention::Fail { error: "That will not do.".to_owned() },
         }
     }
 
@@ -232,7 +249,12 @@ impl Life {
         let strict = self.nature.strict_limits;
         let mut limit = |n: u64| if strict && self.one_in(2) { n } else { 0 };
         let limits = Limits {
-            max_steps: u32::try_from(limit(if mode == M::Roa { 2 } else { 12 })).expect("small"),
+            max_steps: u32::try_from(limit(match mode {
+                M::Roa => 2,
+                M::Plan => 4,
+                _ => 12,
+            }))
+            .expect("small"),
             max_duration_secs: limit(20),
             step_delay_ms: limit(700),
             max_tokens: limit(200),
