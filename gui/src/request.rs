@@ -49,6 +49,8 @@ pub enum Request {
     Decide(ApprovalId, Decision, Option<String>),
     /// At most so many of the messages before this one.
     Older(ConversationId, Seq, u32),
+    /// The first of the messages after the one and before the other.
+    Between(ConversationId, Seq, Seq),
     /// All tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
     Update(UpdateConversationParams),
@@ -160,14 +162,8 @@ impl Daemon {
                 let reply = self.call::<DecideApproval>(params).await?;
                 Ok(in_force(reply.won || reply.decision == decision))
             }
-            Request::Older(id, before, messages) => {
-                let params = ListMessagesParams {
-                    conversation_id: id.to_string(),
-                    before: Some(before),
-                    limit: Some(messages),
-                };
-                Ok(Answer::Page(id, self.call::<ListMessages>(params).await?))
-            }
+            Request::Older(id, before, messages) => self.page(id, None, before, messages).await,
+            Request::Between(id, after, before) => self.page(id, Some(after), before, PAGE).await,
             Request::Tasks(id) => {
                 let params = ListTasksParams {
                     conversation_id: Some(id),
@@ -234,6 +230,24 @@ impl Daemon {
                 Ok(Answer::Models(self.call::<ListModels>(ListModelsParams::default()).await?))
             }
         }
+    }
+}
+
+impl Daemon {
+    async fn page(
+        self,
+        id: ConversationId,
+        after: Option<Seq>,
+        before: Seq,
+        messages: u32,
+    ) -> Result<Answer, Failure> {
+        let params = ListMessagesParams {
+            conversation_id: id.to_string(),
+            before: Some(before),
+            after,
+            limit: Some(messages),
+        };
+        Ok(Answer::Page(id, self.call::<ListMessages>(params).await?))
     }
 }
 

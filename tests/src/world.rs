@@ -222,8 +222,12 @@ impl World {
     /// # Panics
     /// There is no such conversation.
     pub async fn messages(&self, conversation: ConversationId) -> (Vec<Message>, Vec<CallView>) {
-        let params =
-            ListMessagesParams { conversation_id: conversation.to_string(), before: None, limit: Some(1000) };
+        let params = ListMessagesParams {
+            conversation_id: conversation.to_string(),
+            before: None,
+            after: None,
+            limit: Some(1000),
+        };
         let reply = self.client.call::<method::ListMessages>(params).await.expect("the messages");
         (reply.messages, reply.calls)
     }

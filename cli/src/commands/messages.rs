@@ -20,6 +20,7 @@ pub(crate) async fn messages(args: MessagesArgs, json: bool) -> Result<Exit, Com
     let params = ListMessagesParams {
         conversation_id: kind::conversation(&mut daemon, &args.conversation).await?.to_string(),
         before: args.before.map(Seq),
+        after: None,
         limit: Some(args.limit),
     };
     let reply = daemon.call::<ListMessages>(params.clone()).await?;

@@ -39,7 +39,7 @@ use abide_client::{
         CallId, ConversationId, Seq, TaskId,
         inbox::{Pending, PendingId},
         message::CallView,
-        method::conversation::UpdateConversationParams,
+        method::conversation::{ListMessagesReply, UpdateConversationParams},
         task::{AgentTask, Status},
     },
     view::{Connection, ConversationView},
@@ -75,7 +75,8 @@ pub struct Conversation {
     goal: Option<Goal>,
     /// How many messages came since the person scrolled up from the end.
     news: usize,
-    history: History,
+    /// What is not loaded of the timeline; `None`: nothing.
+    gap: Option<Gap>,
     documents: Documents,
     changes: Changes,
     /// Calls that the person opened or closed.
@@ -102,13 +103,40 @@ enum Goal {
     Beginning,
 }
 
-/// The loading of older pages.
+/// Entries that are not loaded, between the beginning and the end of the timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum History {
-    /// There is a page before this message.
-    More(Seq),
-    Loading(Seq),
-    Complete,
+struct Gap {
+    /// All up to this one are loaded; 0: none.
+    after: Seq,
+    /// All from this one on are loaded.
+    before: Seq,
+    /// A page of them is under way.
+    is_loading: bool,
+}
+
+impl Gap {
+    /// The beginning is missing.
+    const fn from_start(before: Seq) -> Self {
+        Self { after: Seq(0), before, is_loading: false }
+    }
+
+    fn has_start(self) -> bool {
+        self.after > Seq(0)
+    }
+
+    /// What is missing after this page; `None` if the page belongs to another gap, because much has changed since it was requested.
+    fn after_page(self, request: &Request, page: &ListMessagesReply) -> Option<Option<Self>> {
+        match *request {
+            Request::Older(_, before, _) if before == self.before => {
+                let left = page.before.filter(|before| *before > self.after);
+                Some(left.map(|before| Self { before, is_loading: false, ..self }))
+            }
+            Request::Between(_, after, before) if (after, before) == (self.after, self.before) => {
+                Some(page.after.map(|after| Self { after, is_loading: false, ..self }))
+            }
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -200,7 +228,7 @@ impl Conversation {
             find: None,
             goal: None,
             news: 0,
-            history: History::Complete,
+            gap: None,
             documents: Documents::default(),
             changes: Changes::default(),
             open: HashMap::new(),
@@ -443,13 +471,21 @@ impl Conversation {
             self.news = 0;
         }
         self.reframe();
-        match self.history {
-            History::More(before) if self.window.start == 0 => {
-                self.history = History::Loading(before);
-                vec![Effect::Ask(Request::Older(self.id, before, PAGE))]
-            }
-            _ => Vec::new(),
-        }
+        self.fill(view).into_iter().collect()
+    }
+
+    /// Requests a page of what is missing near the visible rows, on the side of the gap that the person is at.
+    fn fill(&mut self, view: View<Row>) -> Option<Effect> {
+        let place = |row: Row| self.rows.iter().position(|known| *known == row);
+        let at = place(Row::Older).filter(|at| self.window.contains(at))?;
+        let is_above = place(view.first).is_some_and(|first| first < at);
+        let gap = self.gap.as_mut().filter(|gap| !gap.is_loading)?;
+        gap.is_loading = true;
+        Some(Effect::Ask(if is_above {
+            Request::Between(self.id, gap.after, gap.before)
+        } else {
+            Request::Older(self.id, gap.before, PAGE)
+        }))
     }
 
     fn jump(&mut self) -> Vec<Effect> {
@@ -465,7 +501,10 @@ impl Conversation {
         match (request, answer) {
             (Request::Start(_) | Request::Answer(..), _) => self.composer.sent(),
             (_, Answer::Page(id, page)) if *id == self.id => {
-                self.history = page.before.map_or(History::Complete, History::More);
+                let Some(left) = self.gap.and_then(|gap| gap.after_page(request, page)) else {
+                    return Vec::new();
+                };
+                self.gap = left;
                 self.view.add_page(page.clone());
                 if let Some(further) = self.further() {
                     return vec![further];
@@ -493,8 +532,8 @@ impl Conversation {
             // The next letter repeats the search.
             drop(self.found(None));
         }
-        if let (Request::Older(..), History::Loading(before)) = (request, self.history) {
-            self.history = History::More(before);
+        if let (Request::Older(..) | Request::Between(..), Some(gap)) = (request, &mut self.gap) {
+            gap.is_loading = false;
         }
     }
 }

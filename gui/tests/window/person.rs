@@ -141,6 +141,7 @@ impl Person {
                     | Request::Focus(_)
                     | Request::Tasks(_)
                     | Request::Older(..)
+                    | Request::Between(..)
                     | Request::MarkRead(..)
             )
         };

@@ -224,6 +224,7 @@ fn a_found_message_is_fetched_however_old_it_is() {
             calls: Vec::new(),
             events: Vec::new(),
             before: Some(Seq(first)),
+            after: None,
         };
         let request = Request::Older(CONVERSATION, Seq(before), LONG_PAGE);
         window.tell(Message::Answered(request, Ok(Answer::Page(CONVERSATION, page))));

@@ -56,6 +56,9 @@ pub struct ListMessagesParams {
     /// The page that ends before this message; absent: the last page.
     #[serde(default)]
     pub before: Option<Seq>,
+    /// Instead the page that begins after this one; 0: the first page. It has nothing from `before` on.
+    #[serde(default)]
+    pub after: Option<Seq>,
     /// At most 1,000; absent: 100.
     #[serde(default)]
     pub limit: Option<u32>,
@@ -70,8 +73,11 @@ pub struct ListMessagesReply {
     pub calls: Vec<CallView>,
     /// The events among these messages.
     pub events: Vec<Event>,
-    /// Pass as `before` for the page before this one; absent: there is none.
+    /// Pass as `before` for the page before this one; absent: there is none, or `after` was given.
     pub before: Option<Seq>,
+    /// Where `after` was given: pass it as `after` for the page after this one; absent: there is none.
+    #[serde(default)]
+    pub after: Option<Seq>,
 }
 
 /// What is absent stays as it is.

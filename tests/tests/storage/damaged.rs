@@ -175,6 +175,7 @@ async fn live(
         let params = method::conversation::ListMessagesParams {
             conversation_id: conversation.id.to_string(),
             before: None,
+            after: None,
             limit: None,
         };
         match client.call::<method::ListMessages>(params).await {
@@ -268,6 +269,7 @@ async fn a_flipped_bit_in_a_records_text_is_found() {
         let params = method::conversation::ListMessagesParams {
             conversation_id: conversation.id.to_string(),
             before: None,
+            after: None,
             limit: None,
         };
         if let Err(error) = client.call::<method::ListMessages>(params).await {

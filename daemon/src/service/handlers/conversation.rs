@@ -59,7 +59,11 @@ pub(super) async fn messages(
     params: &ListMessagesParams,
 ) -> Result<ListMessagesReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
-    Ok(service.store.messages(id, params.before, params.limit.unwrap_or(PAGE)).await?)
+    let limit = params.limit.unwrap_or(PAGE);
+    Ok(match params.after {
+        Some(after) => service.store.messages_after(id, after, params.before, limit).await?,
+        None => service.store.messages(id, params.before, limit).await?,
+    })
 }
 
 pub(super) async fn update(

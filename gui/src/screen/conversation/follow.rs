@@ -6,7 +6,7 @@
 //! effects. Entries are forgotten only while the end is followed, so nothing that a person reads disappears.
 
 use super::{
-    Conversation, Goal, History, Row,
+    Conversation, Gap, Goal, Row,
     projection::{is_now, now, rows},
     thought::thoughts,
 };
@@ -51,9 +51,11 @@ impl Conversation {
                 .filter(|change| matches!(change, Change::Added(seq) if self.is_said(*seq)))
                 .count();
         } else if self.view.timeline().len() > 2 * KEEP {
+            if let Some(gap) = self.gap {
+                self.view.forget_before(gap.before);
+            }
             self.view.keep_last(KEEP);
-            let oldest = self.view.timeline().next().map(Entry::seq);
-            self.history = oldest.map_or(History::Complete, History::More);
+            self.gap = self.view.timeline().next().map(|oldest| Gap::from_start(oldest.seq()));
         }
         if changes.iter().any(moves_rows) {
             self.project();
@@ -74,10 +76,7 @@ impl Conversation {
     fn begin(&mut self, effects: &mut Vec<Effect>) {
         let mut messages = self.view.timeline().filter(|entry| matches!(entry, Entry::Message(_)));
         let first = messages.next().map(Entry::seq);
-        self.history = match first {
-            Some(seq) if messages.count() + 1 >= SNAPSHOT => History::More(seq),
-            _ => History::Complete,
-        };
+        self.gap = first.filter(|_| messages.count() + 1 >= SNAPSHOT).map(Gap::from_start);
         effects.push(Effect::Ask(Request::Tasks(self.id)));
         if self.goal.is_none() && self.looked.is_none() {
             // The conversation opens at the oldest waiting card.
@@ -105,9 +104,8 @@ impl Conversation {
     }
 
     pub(super) fn project(&mut self) {
-        let older = self.history != History::Complete;
         self.thoughts = thoughts(&self.view, |id| self.task(id));
-        self.rows = rows(&self.view, &self.earlier, &self.thoughts, older);
+        self.rows = rows(&self.view, &self.earlier, &self.thoughts, self.gap.map(|gap| gap.after));
         self.rows.extend(now(&self.view, |item| self.documents.blocks(item)));
         self.keep_selection();
         self.changes.follow(&self.view);

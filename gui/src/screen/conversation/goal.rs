@@ -1,12 +1,12 @@
 //! Scrolls to a message that was found, or to the beginning, loading pages as needed.
 //!
-//! The daemon gives pages from the end backwards only, so the way to the beginning leads through all pages. A goal is set, then
-//! [`Conversation::seek`] runs after each page: it requests the next page while the goal lies before what is loaded
-//! ([`Conversation::further`]), and else builds the rows around the goal, which the list scrolls into view. At most one page is under way
-//! (`History::Loading`). The goal ends when its row has been in view, when it turns out not to exist, or when the person scrolls
-//! by key.
+//! A goal is set, then [`Conversation::seek`] runs after each page: it requests the next page while the goal is not loaded
+//! ([`Conversation::further`]), and else builds the rows around the goal, which the list scrolls into view. The way to a message leads
+//! through all pages after it; the beginning is requested by itself, and leaves a gap between it and the end. At most one page is under
+//! way (`Gap::is_loading`). The goal ends when its row has been in view, when it turns out not to exist, or when the person scrolls by
+//! key.
 
-use super::{Conversation, Goal, History, Row, marks::Phrases};
+use super::{Conversation, Gap, Goal, Row, marks::Phrases};
 use crate::{
     effect::{Effect, Scroll},
     request::{LONG_PAGE, Request},
@@ -28,7 +28,7 @@ impl Conversation {
         }
         self.goal = Some(Goal::Beginning);
         let mut effects = self.seek();
-        if self.history != History::Complete {
+        if !self.has_start() {
             effects.push(Effect::Scroll(scroll));
         }
         effects
@@ -40,10 +40,7 @@ impl Conversation {
             return vec![further];
         }
         let Some(goal) = self.goal else { return Vec::new() };
-        let is_under_way = match self.history {
-            History::Loading(before) => goal.is_before(before),
-            History::More(_) | History::Complete => false,
-        };
+        let is_under_way = self.gap.is_some_and(|gap| gap.is_loading && goal.is_in(gap));
         if !is_under_way {
             if self.goal_row().is_none() && !self.rows.is_empty() {
                 self.goal = None;
@@ -53,19 +50,27 @@ impl Conversation {
         Vec::new()
     }
 
-    /// Requests the next page towards the goal, if the goal is further back. Its rows need not be projected.
+    /// Requests the next page towards the goal, if the goal is not loaded. Its rows need not be projected.
     pub(super) fn further(&mut self) -> Option<Effect> {
-        let History::More(before) = self.history else { return None };
-        self.goal.filter(|goal| goal.is_before(before))?;
-        self.history = History::Loading(before);
-        Some(Effect::Ask(Request::Older(self.id, before, LONG_PAGE)))
+        let goal = self.goal?;
+        let gap = self.gap.as_mut().filter(|gap| !gap.is_loading && goal.is_in(**gap))?;
+        gap.is_loading = true;
+        Some(Effect::Ask(match goal {
+            Goal::Beginning => Request::Between(self.id, gap.after, gap.before),
+            Goal::Row(_) => Request::Older(self.id, gap.before, LONG_PAGE),
+        }))
+    }
+
+    /// Whether the beginning is loaded.
+    fn has_start(&self) -> bool {
+        self.gap.is_none_or(Gap::has_start)
     }
 
     /// The row to scroll to, if it exists.
     pub(super) fn goal_row(&self) -> Option<Row> {
         match self.goal? {
             Goal::Row(row) => Some(row).filter(|row| self.rows.contains(row)),
-            Goal::Beginning => self.rows.first().copied().filter(|_| self.history == History::Complete),
+            Goal::Beginning => self.rows.first().copied().filter(|_| self.has_start()),
         }
     }
 
@@ -79,12 +84,12 @@ impl Conversation {
 }
 
 impl Goal {
-    /// Whether it is further back than this.
-    fn is_before(self, seq: Seq) -> bool {
+    /// Whether it is among what is missing.
+    fn is_in(self, gap: Gap) -> bool {
         match self {
-            Self::Row(Row::Entry(sought)) => sought < seq,
+            Self::Row(Row::Entry(sought)) => gap.after < sought && sought < gap.before,
             Self::Row(_) => false,
-            Self::Beginning => true,
+            Self::Beginning => !gap.has_start(),
         }
     }
 }

@@ -27,7 +27,7 @@ use std::{
 /// A row's key. It is enough to find what the row shows, which stays the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Row {
-    /// Older entries are being loaded.
+    /// In place of entries that are not loaded.
     Older,
     Entry(Seq),
     /// The name of a phase within its step.
@@ -54,18 +54,15 @@ fn is_control(call: &CallView) -> bool {
 }
 
 /// All rows except those of [`now`], oldest first. `earlier` are tasks that the fold lacks, because they ended before it began;
-/// `thoughts` are the messages that are texts of reason or observe.
+/// `thoughts` are the messages that are texts of reason or observe. Entries after `missing` are not loaded.
 #[must_use]
 pub(super) fn rows(
     view: &ConversationView,
     earlier: &[AgentTask],
     thoughts: &BTreeSet<Seq>,
-    has_older: bool,
+    missing: Option<Seq>,
 ) -> Vec<Row> {
     let mut rows = Vec::with_capacity(view.timeline().len() + 8);
-    if has_older {
-        rows.push(Row::Older);
-    }
     let open = Open::of(view);
     let mut shown = HashSet::new();
     let mut told_ends = HashSet::new();
@@ -75,7 +72,12 @@ pub(super) fn rows(
     let mut heads = Heads::default();
     // How a task began, below its prompt.
     let mut began = None;
+    let mut missing = missing;
     for entry in view.timeline() {
+        if missing.take_if(|after| entry.seq() > *after).is_some() {
+            rows.push(Row::Older);
+            heads = Heads::default();
+        }
         taken_back.extend(note_pause(&mut pauses, view, entry).into_iter().flatten());
         let row = match entry {
             Entry::Message(m) => match m.question_id.and_then(|id| open.questions.get(&id)) {

@@ -1,6 +1,6 @@
 //! Draws the rows of the timeline.
 
-use super::{Conversation, Message, Row, again::is_prompt, call, markdown, thought::is_thinking};
+use super::{Conversation, Gap, Message, Row, again::is_prompt, call, markdown, thought::is_thinking};
 use crate::{
     effect::field,
     emoji::drawable,
@@ -87,6 +87,7 @@ impl Conversation {
 
     fn row<'a>(&'a self, row: Row, cards: &'a Cards, guard: &Guard, look: Look) -> Element<'a, Message> {
         match row {
+            Row::Older if self.gap.is_some_and(Gap::has_start) => divider("more messages"),
             Row::Older => divider("older messages"),
             Row::Entry(seq) => match self.view.entry(seq) {
                 Some(Entry::Message(message)) => self.message(message, look),

@@ -159,7 +159,7 @@ impl ConversationView {
         self.read_to = self.read_to.max(up_to);
     }
 
-    /// Adds an older page, as `listMessages` gives it.
+    /// Adds an earlier page, as `listMessages` gives it.
     pub fn add_page(&mut self, page: ListMessagesReply) -> Vec<Change> {
         let mut changes = Vec::new();
         let messages = page.messages.into_iter().map(Entry::Message);
@@ -171,6 +171,15 @@ impl ConversationView {
             }
         }
         changes
+    }
+
+    /// Forgets the entries before this seq.
+    pub fn forget_before(&mut self, seq: Seq) {
+        while let Some(first) = self.timeline.first_entry().filter(|first| *first.key() < seq) {
+            if let Entry::Call(call) = first.remove() {
+                self.calls.remove(&call.call_id);
+            }
+        }
     }
 
     /// Forgets the oldest entries; for views that live long and are not scrolled back.

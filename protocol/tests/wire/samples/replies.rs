@@ -105,6 +105,7 @@ fn conversations() -> Vec<Reply> {
             calls: vec![things::call()],
             events: things::events(),
             before: Some(Seq(900)),
+            after: Some(Seq(950)),
         }),
         Reply::UpdateConversation(one()),
         Reply::ArchiveConversation(one()),

@@ -141,6 +141,7 @@ fn conversations() -> Vec<Request> {
         Request::ListMessages(ListMessagesParams {
             conversation_id: conversation_id(),
             before: Some(Seq(1001)),
+            after: Some(Seq(0)),
             limit: Some(50),
         }),
         Request::UpdateConversation(UpdateConversationParams {

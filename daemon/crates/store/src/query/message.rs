@@ -87,23 +87,30 @@ pub struct TaskCalls {
     pub is_cut: bool,
 }
 
-/// The last `limit` messages before this seq, with the calls and events among them.
+/// The last `limit` messages before this seq, with the calls and events among them; with `after`, the first ones after that.
 pub(super) fn page(
     connection: &Connection,
     id: ConversationId,
-    before: Option<Seq>,
+    (after, before): (Option<Seq>, Option<Seq>),
     limit: usize,
 ) -> Result<ListMessagesReply, ReadError> {
     let kinds = Message::RECORDS.join("', '");
+    let order = if after.is_some() { "ASC" } else { "DESC" };
     let sql = format!(
         "SELECT {COLUMNS} FROM records
-         WHERE conversation = ?1 AND seq < ?2 AND kind IN ({CALL_ASSESSED}, '{kinds}') ORDER BY seq DESC"
+         WHERE conversation = ?1 AND seq > ?2 AND seq < ?3 AND kind IN ({CALL_ASSESSED}, '{kinds}') ORDER BY seq {order}"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![id.0, before.map_or(i64::MAX, seq_to_sql)])?;
-    let mut page =
-        ListMessagesReply { messages: Vec::new(), calls: Vec::new(), events: Vec::new(), before: None };
-    let (mut oldest, mut bytes, mut children) = (None, 0, Children::default());
+    let bounds = (after.map_or(0, seq_to_sql), before.map_or(i64::MAX, seq_to_sql));
+    let mut rows = statement.query(params![id.0, bounds.0, bounds.1])?;
+    let mut page = ListMessagesReply {
+        messages: Vec::new(),
+        calls: Vec::new(),
+        events: Vec::new(),
+        before: None,
+        after: None,
+    };
+    let (mut last, mut bytes, mut children) = (None, 0, Children::default());
     while let Some(row) = rows.next()? {
         let record = record(row)?;
         if children.is_of_child(connection, &record)? {
@@ -111,20 +118,32 @@ pub(super) fn page(
         }
         let seq = record.seq;
         let Some(entry) = Entry::of(connection, record)? else { continue };
-        if oldest.is_some() && (page.messages.len() == limit || bytes > PAGE_BYTES) {
-            page.before = oldest;
+        if last.is_some() && (page.messages.len() == limit || bytes > PAGE_BYTES) {
+            if after.is_some() {
+                // The events up to this entry belong to the page.
+                page.after = Some(Seq(seq.0.saturating_sub(1)));
+            } else {
+                page.before = last;
+            }
             break;
         }
-        oldest = Some(seq);
+        last = Some(seq);
         bytes += entry.bytes();
         match entry {
             Entry::Message(message) => page.messages.push(message),
             Entry::Call(call) => page.calls.push(call),
         }
     }
-    page.messages.reverse();
-    page.calls.reverse();
-    page.events = events(connection, id, page.before, before, &mut children)?;
+    let next = |seq: Seq| Seq(seq.0.saturating_add(1));
+    let (from, to) = match after {
+        Some(after) => (Some(next(after)), page.after.map(next).or(before)),
+        None => {
+            page.messages.reverse();
+            page.calls.reverse();
+            (page.before, before)
+        }
+    };
+    page.events = events(connection, id, from, to, &mut children)?;
     Ok(page)
 }
 
@@ -255,7 +274,18 @@ impl Store {
         before: Option<Seq>,
         limit: u32,
     ) -> Result<ListMessagesReply, ReadError> {
-        self.read(move |connection| page(connection, id, before, page_size(limit))).await
+        self.read(move |connection| page(connection, id, (None, before), page_size(limit))).await
+    }
+
+    /// The same for the first messages after a seq and before another.
+    pub async fn messages_after(
+        &self,
+        id: ConversationId,
+        after: Seq,
+        before: Option<Seq>,
+        limit: u32,
+    ) -> Result<ListMessagesReply, ReadError> {
+        self.read(move |connection| page(connection, id, (Some(after), before), page_size(limit))).await
     }
 
     /// Those of these calls that have a result or are unknown.

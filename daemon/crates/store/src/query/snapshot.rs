@@ -46,7 +46,7 @@ impl Store {
                     snapshot.tasks = task::current(connection, id)?;
                     snapshot.inbox = items(connection, Of::Conversation(id))?;
                     if since.is_none() {
-                        let page = message::page(connection, id, None, MESSAGES)?;
+                        let page = message::page(connection, id, (None, None), MESSAGES)?;
                         snapshot.messages = page.messages;
                         snapshot.calls = page.calls;
                         snapshot.events = page.events;

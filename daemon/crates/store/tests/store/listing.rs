@@ -220,6 +220,24 @@ async fn messages_are_paged_with_the_calls_and_events_among_them() {
     assert_eq!(page(Some(9), 1).await, (text(&["two"]), vec![], vec![], Some(7)));
     assert_eq!(page(Some(7), 1).await, (text(&["one"]), early, vec![6], None));
     assert_eq!(page(Some(2), 1).await, (vec![], vec![], vec![], None));
+    let after = async |after: u64, before: Option<u64>, limit| {
+        let page = store.messages_after(id, Seq(after), before.map(Seq), limit).await.unwrap();
+        assert_eq!(page.before, None);
+        (
+            page.messages.into_iter().map(|message| message.text).collect::<Vec<_>>(),
+            page.calls.into_iter().map(|call| (call.seq.0, call.call_id)).collect::<Vec<_>>(),
+            page.events.into_iter().map(|event| event.seq.0).collect::<Vec<_>>(),
+            page.after.map(|seq| seq.0),
+        )
+    };
+    let early = vec![(4, call_id(1)), (5, call_id(2))];
+    assert_eq!(after(0, None, 100).await, page(None, 100).await, "all");
+    assert_eq!(after(0, None, 1).await, (text(&["one"]), vec![], vec![], Some(3)));
+    assert_eq!(after(3, None, 1).await, (text(&["two"]), early.clone(), vec![6], Some(8)));
+    assert_eq!(after(8, None, 1).await, (text(&["three"]), vec![], vec![], Some(9)));
+    assert_eq!(after(9, None, 1).await, (vec![], vec![(10, call_id(3))], vec![11], None));
+    assert_eq!(after(3, Some(7), 1).await, (vec![], early, vec![6], None), "up to the other bound");
+    assert_eq!(after(11, None, 1).await, (vec![], vec![], vec![], None));
 }
 
 #[tokio::test]
