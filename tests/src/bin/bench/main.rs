@@ -8,16 +8,19 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run says why and ends")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints figures")]
 
+mod beside;
 mod fanout;
 mod floor;
 mod memory;
 mod model;
+mod modes;
 mod open;
 mod records;
 mod setup;
 mod start;
 mod step;
 mod table;
+mod tree;
 mod waiting;
 
 use std::{env, fs, pin::Pin};
@@ -26,9 +29,11 @@ use table::Figure;
 type Group = fn() -> Pin<Box<dyn Future<Output = Vec<Figure>>>>;
 
 /// The groups of figures, in the order in which they run.
-const GROUPS: [(&str, Group); 8] = [
+const GROUPS: [(&str, Group); 10] = [
     ("step", || Box::pin(step::figures())),
     ("long", || Box::pin(step::long_figures())),
+    ("modes", || Box::pin(modes::figures())),
+    ("tree", || Box::pin(tree::figures())),
     ("start", || Box::pin(start::figures())),
     ("open", || Box::pin(open::figures())),
     ("memory", || Box::pin(memory::figures())),

@@ -40,8 +40,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) key: &'a str,
     /// The number of requests with this key before it.
     pub(crate) number: usize,
-    /// The length of the request's body.
-    pub(crate) bytes: usize,
+    pub(crate) body: &'a [u8],
 }
 
 /// Decides about the answer to each request. It may block.
@@ -119,7 +118,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             exchanges_of_key.len() - 1
         };
         shared.asked.notify_all();
-        let answered = match (shared.script)(&Asked { key: &key, number, bytes: length }) {
+        let answered = match (shared.script)(&Asked { key: &key, number, body: &body }) {
             Answer::Whole(events) => {
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length:";
                 let whole = [format!("{head} {}\r\n\r\n", events.len()).as_bytes(), &events].concat();
@@ -227,12 +226,23 @@ pub(crate) fn end_of_text() -> Vec<u8> {
     end("stop")
 }
 
+/// A reply that is only this JSON.
+pub(crate) fn say(json: &Value) -> Answer {
+    Answer::Whole([text(&json.to_string()), end_of_text()].concat())
+}
+
 /// A reply that is one call.
 pub(crate) fn call(number: usize, tool: &str, arguments: &Value) -> Answer {
-    let function = json!({ "name": tool, "arguments": arguments.to_string() });
-    let call =
-        json!({ "index": 0, "id": format!("call_{number}"), "type": "function", "function": function });
-    let delta = json!({ "role": "assistant", "content": null, "tool_calls": [call] });
+    calls(number, &[(tool, arguments)])
+}
+
+fn calls(number: usize, calls: &[(&str, &Value)]) -> Answer {
+    let call = |(index, (tool, arguments)): (usize, &(&str, &Value))| {
+        let function = json!({ "name": tool, "arguments": arguments.to_string() });
+        json!({ "index": index, "id": format!("call_{number}_{index}"), "type": "function", "function": function })
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    let delta = json!({ "role": "assistant", "content": null, "tool_calls": calls });
     Answer::Whole([event(&delta, None), end("tool_calls")].concat())
 }
 
@@ -252,4 +262,9 @@ pub(crate) fn ask(number: usize) -> Answer {
 
 pub(crate) fn done(number: usize) -> Answer {
     call(number, "task_complete", &json!({ "summary": "Done." }))
+}
+
+/// Starts a sub-task and waits for it, and for those before it.
+pub(crate) fn fork_and_wait(number: usize, prompt: &str) -> Answer {
+    calls(number, &[("fork", &json!({ "prompt": prompt })), ("wait", &json!({}))])
 }

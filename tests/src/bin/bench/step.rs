@@ -1,19 +1,15 @@
 //! The time of a step without the model: from the end of a reply to the arrival of the next request.
 
 use crate::{
-    floor::{Loop, Work},
-    model::{self, Exchange, Model},
-    setup::Setup,
+    beside::{self, BLOCK},
+    floor::Work,
+    model::{self, Asked},
     table::{Aim, Figure, Value::Time, median, percentile},
 };
-use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::Duration,
-};
+use abide_client::protocol::task::Mode;
+use std::time::Duration;
 
 const AIM: Aim = Aim::TimesFloor(1.7);
-/// The steps of the floor between two steps of the daemon.
-const BLOCK: usize = 5;
 
 /// Tasks of 50 and 500 steps, with a shell command in each.
 pub(crate) async fn figures() -> Vec<Figure> {
@@ -60,37 +56,11 @@ async fn run(
     steps: usize,
     floor_at: impl Fn(usize) -> bool + Send + Sync + 'static,
 ) -> (Vec<Duration>, Vec<Duration>) {
-    let floor: Arc<OnceLock<Mutex<Loop>>> = Arc::default();
-    let shared_floor = Arc::clone(&floor);
-    let model = Model::start(move |asked| {
-        let answer = match work {
-            Work::Shell => model::shell_true(asked.number),
-            Work::Nothing => model::update(asked.number),
-        };
-        if asked.key == "floor" {
-            return answer;
-        }
-        // The daemon waits for its reply while the floor runs.
-        if let (true, Some(floor)) = (floor_at(asked.number), shared_floor.get()) {
-            floor.lock().unwrap_or_else(PoisonError::into_inner).steps(BLOCK, asked.bytes);
-        }
-        if asked.number < steps { answer } else { model::done(asked.number) }
-    });
-    let setup = Setup::with(model).await;
-    let model = &setup.model;
-    let mut environment = setup.daemon.variables();
-    // The variables that the daemon passes on.
-    environment.retain(|name, _| ["HOME", "LANG", "PATH"].contains(&name.as_str()));
-    assert!(floor.set(Mutex::new(Loop::new(&model.url(), setup.daemon.root(), work, environment))).is_ok());
-    setup.begin("step").await;
-    tokio::task::block_in_place(|| model.asked("step", steps + 1));
-    setup.idle().await;
-    let ours = step_times(&model.exchanges("step"));
-    let floor = model.exchanges("floor");
-    // Between two blocks the floor waits for the daemon.
-    (ours, floor.chunks(BLOCK + 1).flat_map(step_times).collect())
-}
-
-fn step_times(exchanges: &[Exchange]) -> Vec<Duration> {
-    exchanges.windows(2).filter_map(|pair| Some(pair[1].asked - pair[0].answered?)).collect()
+    let script = move |asked: &Asked<'_>| match work {
+        _ if asked.number >= steps => model::done(asked.number),
+        Work::Shell => model::shell_true(asked.number),
+        Work::Nothing => model::update(asked.number),
+    };
+    let beside = beside::run(work, Mode::Agent, steps + 1, script, floor_at).await;
+    (beside.gaps(), beside.floor)
 }

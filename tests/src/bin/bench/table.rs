@@ -10,13 +10,15 @@ pub(crate) enum Value {
     Size(f64),
     /// Per second.
     Rate(f64),
+    /// Of 1.
+    Share(f64),
 }
 
 impl Value {
     fn number(self) -> f64 {
         match self {
             Self::Time(time) => time.as_secs_f64(),
-            Self::Size(number) | Self::Rate(number) => number,
+            Self::Size(number) | Self::Rate(number) | Self::Share(number) => number,
         }
     }
 }
@@ -30,6 +32,7 @@ impl fmt::Display for Value {
             Self::Size(bytes) if bytes >= 1e4 => write!(f, "{:.1} kB", bytes / 1e3),
             Self::Size(bytes) => write!(f, "{bytes:.0} B"),
             Self::Rate(rate) => write!(f, "{rate:.0} /s"),
+            Self::Share(share) => write!(f, "{:.1} %", share * 100.0),
         }
     }
 }
@@ -38,6 +41,7 @@ impl fmt::Display for Value {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Aim {
     AtMost(Value),
+    AtLeast(Value),
     /// At most this multiple of the floor.
     TimesFloor(f64),
     /// At least this share of the floor.
@@ -73,6 +77,7 @@ impl Figure {
     fn is_met(&self) -> Option<bool> {
         match self.aim? {
             Aim::AtMost(most) => Some(self.value.number() <= most.number()),
+            Aim::AtLeast(least) => Some(self.value.number() >= least.number()),
             Aim::TimesFloor(times) => self.ratio().map(|ratio| ratio <= times),
             Aim::ShareOfFloor(share) => self.ratio().map(|ratio| ratio >= share),
         }
@@ -82,6 +87,7 @@ impl Figure {
         let aim = match self.aim {
             None => String::new(),
             Some(Aim::AtMost(most)) => format!("≤ {most}"),
+            Some(Aim::AtLeast(least)) => format!("≥ {least}"),
             Some(Aim::TimesFloor(times)) => format!("≤ {times} × floor"),
             Some(Aim::ShareOfFloor(share)) => format!("≥ {:.0} % of floor", share * 100.0),
         };
