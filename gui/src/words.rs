@@ -1,7 +1,10 @@
 //! Durations, counts, money, paths and states in words.
 
 use crate::emoji::drawable;
-pub use abide_client::protocol::measure::{counted, duration, money, took};
+pub use abide_client::protocol::{
+    measure::{counted, duration, money, took},
+    message::summary_without_tool as what,
+};
 use abide_client::{
     protocol::{
         Timestamp,
@@ -146,13 +149,6 @@ pub fn clause(sentence: &str) -> String {
         }
         _ => sentence.to_owned(),
     }
-}
-
-/// A call's summary without the tool's name, which most begin with.
-#[must_use]
-pub fn what<'a>(tool: &str, summary: &'a str) -> &'a str {
-    let rest = summary.strip_prefix(tool).map(|rest| rest.trim_start_matches(':'));
-    rest.and_then(|rest| rest.strip_prefix(' ')).unwrap_or(summary)
 }
 
 /// A conversation's title for display.

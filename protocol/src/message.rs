@@ -79,6 +79,16 @@ pub enum MessageKind {
     Intervention,
 }
 
+/// A call's summary without the tool's name, with which most begin; empty if it says no more than that.
+#[must_use]
+pub fn summary_without_tool<'a>(tool: &str, summary: &'a str) -> &'a str {
+    match summary.strip_prefix(tool) {
+        Some("") => "",
+        Some(rest) => rest.trim_start_matches(':').strip_prefix(' ').unwrap_or(summary),
+        None => summary,
+    }
+}
+
 /// A tool call as a timeline shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -120,4 +130,20 @@ pub enum CallOutcome {
     Cancelled,
     /// The daemon died while it ran; effects unknown.
     Interrupted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::summary_without_tool as without;
+
+    #[test]
+    fn a_summary_is_shown_beside_its_tool() {
+        let table =
+            [("read", "read a.txt", "a.txt"), ("fork", "fork: Do it.", "Do it."), ("wait", "wait", "")];
+        for (tool, summary, shown) in table {
+            assert_eq!(without(tool, summary), shown, "{summary}");
+        }
+        assert_eq!(without("read", "reads much"), "reads much");
+        assert_eq!(without("shell", "make all"), "make all");
+    }
 }

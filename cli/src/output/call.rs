@@ -10,7 +10,7 @@ use crate::output::{
     text,
 };
 use abide_client::protocol::{
-    message::{CallOutcome, CallView},
+    message::{CallOutcome, CallView, summary_without_tool},
     task::CallState,
 };
 use anstyle::Style;
@@ -43,12 +43,11 @@ pub(crate) fn running(call: &CallView, output: &str, columns: usize, lines: usiz
 fn head(call: &CallView, columns: usize) -> String {
     let (mark, style) = mark(call);
     let tool = text::one_line(&call.tool);
-    let summary = text::one_line(&call.summary);
-    // Most summaries begin with the tool's name.
-    let what = summary.strip_prefix(&tool).and_then(|rest| rest.trim_start_matches(':').strip_prefix(' '));
+    let what = text::one_line(summary_without_tool(&call.tool, &call.summary));
     let room = columns.saturating_sub(text::width(mark) + text::width(&tool) + 2).min(MAX_SUMMARY);
-    let what = text::fit(what.unwrap_or(&summary), room);
-    format!("{} {} {what}", paint(style, mark), paint(STRONG, &tool))
+    let what = text::fit(&what, room);
+    let head = format!("{} {} {what}", paint(style, mark), paint(STRONG, &tool));
+    head.trim_end().to_owned()
 }
 
 /// On one row of a terminal of `width` columns, if there is one.
