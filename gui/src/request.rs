@@ -243,6 +243,7 @@ impl Daemon {
     ) -> Result<Answer, Failure> {
         let params = ListMessagesParams {
             conversation_id: id.to_string(),
+            task_id: None,
             before: Some(before),
             after,
             limit: Some(messages),

@@ -182,12 +182,12 @@ pub struct DaemonUpdate {
 pub struct Snapshot {
     /// Everything up to here is in the snapshot (or, with `since`, known to the client); every later record follows.
     pub seq: Seq,
-    /// For the scope `overview` all that are not archived, for a conversation that one, else none.
+    /// For the scope `overview` all that are not archived, for `all` none, else the one.
     pub conversations: Vec<Conversation>,
-    /// Tasks that have not ended; for a conversation also its newest.
+    /// Tasks that have not ended, for `overview` roots only. For a conversation also its newest root, with all its sub-tasks.
     pub tasks: Vec<AgentTask>,
     pub inbox: Vec<InboxItem>,
-    /// The last 100 of a conversation; empty with `since` and for other scopes.
+    /// The last 100 that the scope has records of; empty with `since` and for the scopes `overview` and `all`.
     pub messages: Vec<Message>,
     /// The tool calls among those messages.
     pub calls: Vec<CallView>,

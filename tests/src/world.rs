@@ -224,6 +224,7 @@ impl World {
     pub async fn messages(&self, conversation: ConversationId) -> (Vec<Message>, Vec<CallView>) {
         let params = ListMessagesParams {
             conversation_id: conversation.to_string(),
+            task_id: None,
             before: None,
             after: None,
             limit: Some(1000),

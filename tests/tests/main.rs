@@ -48,6 +48,7 @@ mod modes {
     mod roa;
 }
 mod tree {
+    mod feeds;
     mod fork;
     mod intervene;
 }

@@ -19,6 +19,7 @@ pub(crate) async fn messages(args: MessagesArgs, json: bool) -> Result<Exit, Com
     let mut daemon = Daemon::started().await?;
     let params = ListMessagesParams {
         conversation_id: kind::conversation(&mut daemon, &args.conversation).await?.to_string(),
+        task_id: None,
         before: args.before.map(Seq),
         after: None,
         limit: Some(args.limit),

@@ -75,11 +75,11 @@ fn now(view: &ConversationView, task: Option<TaskId>) -> Option<Now> {
     current(view, task).and_then(of_task)
 }
 
-/// The followed task, or the newest that has not ended.
+/// The followed task, or the newest root that has not ended.
 fn current(view: &ConversationView, task: Option<TaskId>) -> Option<&AgentTask> {
     match task {
         Some(id) => view.task(id),
-        None => view.tasks().rev().find(|task| !task.status.has_ended()),
+        None => view.tasks().rev().find(|task| task.parent_id.is_none() && !task.status.has_ended()),
     }
 }
 

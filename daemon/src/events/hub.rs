@@ -9,18 +9,18 @@
 //! to a cursor. [`Subscriber::joined`] then sends the held records after that cursor, and later records go straight to the outbox.
 
 use super::{
-    live::{Delta, Live},
+    live::{Added, Delta, Live},
     outbox::{Outbox, Updates},
     weight::weight,
 };
 use abide_protocol::{
-    ConversationId, RecordId, Seq, SubscriptionId,
+    ConversationId, RecordId, Seq, SubscriptionId, TaskId,
     limits::MAX_QUEUED_BYTES,
-    method::subscription::Scope,
     notification::{DaemonUpdate, Notification, Partial, TaskDelta, TaskUpdate},
     record::Record,
+    task::AgentTask,
 };
-use abide_store::Committed;
+use abide_store::{Committed, Feed};
 use std::{
     collections::{BTreeMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -56,7 +56,7 @@ impl Inner {
 #[derive(Debug)]
 struct Entry {
     id: SubscriptionId,
-    scope: Scope,
+    feed: Feed,
     outbox: Outbox,
     state: State,
 }
@@ -83,16 +83,13 @@ enum Held {
 }
 
 impl Entry {
-    fn wants(&self, conversation: ConversationId) -> bool {
-        match self.scope {
-            Scope::Overview => false,
-            Scope::All => true,
-            Scope::Conversation(id) => id == conversation,
-        }
+    fn wants_updates(&self, conversation: ConversationId) -> bool {
+        self.feed.conversation().is_none_or(|id| id == conversation)
     }
 
-    fn wants_updates(&self, conversation: ConversationId) -> bool {
-        matches!(self.scope, Scope::Overview) || self.wants(conversation)
+    /// Lists have root tasks only; other views show the tree.
+    fn wants_task(&self, task: &AgentTask) -> bool {
+        self.wants_updates(task.conversation_id) && (self.feed != Feed::Overview || task.parent_id.is_none())
     }
 
     fn record(&mut self, record: &Arc<Record>) {
@@ -151,18 +148,25 @@ impl Hub {
     pub fn publish(&self, committed: &Committed) {
         let mut inner = self.lock();
         let inner = &mut *inner;
+        // A commit has the tasks of its records.
+        let is_sub_task = |id: TaskId| committed.tasks.iter().any(|t| t.id == id && t.parent_id.is_some());
         for record in &committed.records {
-            inner.live.record(record);
-            for entry in inner.subscribers.values_mut().filter(|e| e.wants(record.conversation_id)) {
+            let is_sub_task = record.task_id.is_some_and(is_sub_task);
+            inner.live.record(record, is_sub_task);
+            let wants = |e: &&mut Entry| e.feed.has(record.conversation_id, record.task_id, is_sub_task);
+            for entry in inner.subscribers.values_mut().filter(wants) {
                 entry.record(record);
             }
         }
-        // Only root tasks, as in snapshots.
-        let roots = committed.tasks.iter().filter(|task| task.parent_id.is_none());
-        let tasks = roots.map(|task| Notification::TaskUpdate(TaskUpdate { task: (**task).clone() }));
+        for task in &committed.tasks {
+            let update = Notification::TaskUpdate(TaskUpdate { task: (**task).clone() });
+            for entry in inner.subscribers.values_mut().filter(|e| e.wants_task(task)) {
+                entry.latest(&update);
+            }
+        }
         let inbox = committed.inbox.iter().cloned().map(Notification::InboxUpdate);
         let conversation = committed.conversation.iter().cloned().map(Notification::ConversationUpdate);
-        for update in tasks.chain(inbox).chain(conversation) {
+        for update in inbox.chain(conversation) {
             let wanting = |e: &&mut Entry| e.wants_updates(committed.conversation_id);
             for entry in inner.subscribers.values_mut().filter(wanting) {
                 entry.latest(&update);
@@ -176,8 +180,9 @@ impl Hub {
             return;
         }
         let mut inner = self.lock();
-        let Some(offset) = inner.live.add(delta) else { return };
-        for entry in inner.subscribers.values_mut().filter(|e| e.wants(delta.conversation)) {
+        let Some(Added { offset, is_sub_task }) = inner.live.add(delta) else { return };
+        let wants = |e: &&mut Entry| e.feed.has(delta.conversation, Some(delta.task), is_sub_task);
+        for entry in inner.subscribers.values_mut().filter(wants) {
             entry.delta(delta, offset);
         }
     }
@@ -208,18 +213,14 @@ impl Hub {
 
     /// Registers a subscriber and reads the live output at the same moment, so that it misses nothing.
     #[must_use]
-    pub fn join(&self, id: SubscriptionId, scope: Scope, outbox: Outbox) -> (Subscriber, Vec<Partial>) {
+    pub fn join(&self, id: SubscriptionId, feed: Feed, outbox: Outbox) -> (Subscriber, Vec<Partial>) {
         let mut inner = self.lock();
         let key = inner.next;
         inner.next += 1;
         let state =
             State::Joining { held: Vec::new(), bytes: 0, updates: Updates::default(), overflowed: false };
-        inner.subscribers.insert(key, Entry { id, scope, outbox, state });
-        let partials = match scope {
-            Scope::Overview => Vec::new(),
-            Scope::All => inner.live.partials(None),
-            Scope::Conversation(id) => inner.live.partials(Some(id)),
-        };
+        inner.subscribers.insert(key, Entry { id, feed, outbox, state });
+        let partials = inner.live.partials(feed);
         (Subscriber { hub: self.clone(), key }, partials)
     }
 

@@ -5,6 +5,7 @@ use abide_protocol::{
     notification::{DeltaItem, DeltaKind, Partial},
     record::{Record, RecordBody},
 };
+use abide_store::Feed;
 use std::collections::BTreeMap;
 
 /// How many bytes of tool output are kept; a model's reply is kept whole.
@@ -26,6 +27,7 @@ pub struct Delta {
 struct Item {
     conversation: ConversationId,
     task: TaskId,
+    is_sub_task: bool,
     attempt: u32,
     /// It has failed. It is no longer live output, and its text is kept for the next attempt.
     is_broken: bool,
@@ -47,6 +49,14 @@ pub(super) struct Live {
     items: BTreeMap<DeltaItem, Item>,
 }
 
+/// Output that was added.
+pub(super) struct Added {
+    /// Where it begins in the item's output.
+    pub(super) offset: u64,
+    /// The item's task is a sub-task.
+    pub(super) is_sub_task: bool,
+}
+
 impl Item {
     fn shown(&self) -> &str {
         self.texts.get(&DeltaKind::Text).map_or(&self.before, |live| &live.text)
@@ -54,16 +64,16 @@ impl Item {
 }
 
 impl Live {
-    /// Starts and ends items as the records say.
-    pub(super) fn record(&mut self, record: &Record) {
+    /// Starts and ends items as the records say. `is_sub_task`: the record's task is one.
+    pub(super) fn record(&mut self, record: &Record, is_sub_task: bool) {
         match &record.body {
             RecordBody::ModelRequested(r) => {
                 let before = self.take_broken(record.task_id);
                 let before = if r.attempt > 1 { before } else { String::new() };
-                self.begin(record, DeltaItem::Reply(r.item), r.attempt, before);
+                self.begin(record, is_sub_task, DeltaItem::Reply(r.item), r.attempt, before);
             }
             RecordBody::CallStarted(s) => {
-                self.begin(record, DeltaItem::Call(s.call_id), s.attempt, String::new());
+                self.begin(record, is_sub_task, DeltaItem::Call(s.call_id), s.attempt, String::new());
             }
             RecordBody::Reply(_) => drop(self.items.remove(&DeltaItem::Reply(record.id))),
             RecordBody::ModelFailed(f) => {
@@ -88,15 +98,23 @@ impl Live {
         broken.next().map(|(_, item)| item.shown().to_owned()).unwrap_or_default()
     }
 
-    fn begin(&mut self, record: &Record, item: DeltaItem, attempt: u32, before: String) {
+    fn begin(&mut self, record: &Record, is_sub_task: bool, item: DeltaItem, attempt: u32, before: String) {
         let Some(task) = record.task_id else { return };
         let conversation = record.conversation_id;
-        let fresh = Item { conversation, task, attempt, is_broken: false, before, texts: BTreeMap::new() };
+        let fresh = Item {
+            conversation,
+            task,
+            is_sub_task,
+            attempt,
+            is_broken: false,
+            before,
+            texts: BTreeMap::new(),
+        };
         self.items.insert(item, fresh);
     }
 
-    /// Adds output and returns its offset. `None`: the attempt does not run.
-    pub(super) fn add(&mut self, delta: &Delta) -> Option<u64> {
+    /// Adds output. `None`: the attempt does not run.
+    pub(super) fn add(&mut self, delta: &Delta) -> Option<Added> {
         let runs = |item: &&mut Item| item.attempt == delta.attempt && !item.is_broken;
         let item = self.items.get_mut(&delta.item).filter(runs)?;
         if delta.kind == DeltaKind::Text {
@@ -110,7 +128,7 @@ impl Live {
             live.text.drain(..cut);
             live.offset += cut as u64;
         }
-        Some(begins)
+        Some(Added { offset: begins, is_sub_task: item.is_sub_task })
     }
 
     /// The text that clients were last shown of a reply that is not recorded.
@@ -122,9 +140,9 @@ impl Live {
         self.items.get(&item).is_some_and(|item| !item.is_broken)
     }
 
-    pub(super) fn partials(&self, conversation: Option<ConversationId>) -> Vec<Partial> {
+    pub(super) fn partials(&self, feed: Feed) -> Vec<Partial> {
         let wanted = self.items.iter().filter(|(_, item)| {
-            !item.is_broken && conversation.is_none_or(|conversation| conversation == item.conversation)
+            !item.is_broken && feed.has(item.conversation, Some(item.task), item.is_sub_task)
         });
         wanted
             .flat_map(|(id, item)| {

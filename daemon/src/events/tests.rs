@@ -9,23 +9,21 @@ use abide_protocol::{
     CallId, ConversationId, RecordId, Seq, SubscriptionId, TaskId, Timestamp,
     codec::{Outgoing, RequestId},
     inbox::{InboxItem, Pending, PendingId, Question, QuestionKind},
-    method::{
-        Reply,
-        subscription::{Scope, UnsubscribeReply},
-    },
-    notification::{DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Notification, TaskUpdate},
+    method::{Reply, subscription::UnsubscribeReply},
+    notification::{DaemonUpdate, DeltaItem, DeltaKind, InboxUpdate, Notification},
     record::{
         CallStarted, ModelErrorKind, ModelFailed, ModelRequested, NewRecord, Record, RecordBody, TaskEnded,
         Update,
     },
-    task::EndReason,
+    task::{AgentTask, EndReason},
 };
-use abide_store::Committed;
+use abide_store::{Committed, Feed};
 use std::sync::Arc;
 use uuid::Uuid;
 
 const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
 const TASK: TaskId = TaskId(Uuid::from_u128(2));
+const SUB_TASK: TaskId = TaskId(Uuid::from_u128(9));
 const ITEM: RecordId = RecordId(Uuid::from_u128(3));
 const CALL: CallId = CallId(Uuid::from_u128(4));
 const SUBSCRIPTION: SubscriptionId = SubscriptionId(1);
@@ -102,7 +100,7 @@ async fn seqs(outbox: &Outbox) -> Vec<u64> {
 #[tokio::test]
 async fn a_subscriber_gets_every_record_once_and_in_order() {
     let (hub, outbox) = (Hub::default(), Outbox::default());
-    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Feed::All, outbox.clone());
     for seq in [5, 6, 7] {
         hub.publish(&said(seq));
     }
@@ -115,7 +113,7 @@ async fn a_subscriber_gets_every_record_once_and_in_order() {
 #[tokio::test]
 async fn a_slow_subscriber_reads_on_from_the_store_and_misses_no_update() {
     let (hub, outbox) = (Hub::default(), Outbox::default());
-    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Feed::All, outbox.clone());
     hub.daemon(|daemon| daemon.storage_full = true);
     let last = 2 + MAX_HELD as u64;
     for seq in 1..=last {
@@ -135,11 +133,11 @@ async fn a_slow_subscriber_reads_on_from_the_store_and_misses_no_update() {
 #[tokio::test]
 async fn live_output_of_attempts_that_do_not_run_is_dropped() {
     let (hub, outbox) = (Hub::default(), Outbox::default());
-    let (subscriber, partials) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
+    let (subscriber, partials) = hub.join(SUBSCRIPTION, Feed::All, outbox.clone());
     assert!(partials.is_empty() && subscriber.joined(Seq(0)));
     let (reply, call) = (DeltaItem::Reply(ITEM), DeltaItem::Call(CALL));
     let partials = || {
-        let (_, partials) = hub.join(SubscriptionId(2), Scope::Conversation(CONVERSATION), Outbox::default());
+        let (_, partials) = hub.join(SubscriptionId(2), Feed::Roots(CONVERSATION), Outbox::default());
         partials.into_iter().map(|p| p.text).collect::<Vec<_>>()
     };
 
@@ -168,7 +166,7 @@ async fn live_output_of_attempts_that_do_not_run_is_dropped() {
 #[tokio::test]
 async fn the_text_of_a_broken_reply_is_kept_until_the_next_attempt_shows_text() {
     let hub = Hub::default();
-    let partials = || hub.join(SUBSCRIPTION, Scope::Conversation(CONVERSATION), Outbox::default()).1;
+    let partials = || hub.join(SUBSCRIPTION, Feed::Roots(CONVERSATION), Outbox::default()).1;
     let request = |seq, item, attempt| {
         let asked = ModelRequested { item, step: 1, attempt, phase: None };
         committed(vec![record(seq, RecordBody::ModelRequested(asked))])
@@ -219,24 +217,61 @@ async fn an_update_never_overtakes_an_older_reply() {
     assert_eq!(counts, [Some(2), None, Some(3)]);
 }
 
-/// As in lists and snapshots.
-#[tokio::test]
-async fn updates_of_tasks_are_of_root_tasks() {
+/// A root task and its sub-task, as updates carry them.
+fn tree() -> [Arc<AgentTask>; 2] {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
     let root = Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new() };
     handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
-    let fork = Fork { parent: TASK, task: TaskId(Uuid::from_u128(9)), head: head("") };
+    let fork = Fork { parent: TASK, task: SUB_TASK, head: head("") };
     handle(&mut history, Input::Fork(Box::new(fork)), &mut mint).unwrap();
-    let tasks: Vec<_> =
-        history.tasks().iter().map(|task| Arc::new(view(CONVERSATION, &history, task).brief())).collect();
-    assert_eq!(tasks.len(), 2);
+    let task = |id| Arc::new(view(CONVERSATION, &history, history.task(id).unwrap()).brief());
+    [task(TASK), task(SUB_TASK)]
+}
 
-    let (hub, outbox) = (Hub::default(), Outbox::default());
-    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::Overview, outbox.clone());
-    assert!(subscriber.joined(Seq(0)));
-    hub.publish(&Committed { tasks: tasks.clone(), ..committed(Vec::new()) });
-    let update = TaskUpdate { task: (*tasks[0]).clone() };
-    assert_eq!(taken(&outbox).await, [Outgoing::Notification(Notification::TaskUpdate(update))]);
+#[tokio::test]
+async fn each_feed_has_the_records_output_and_updates_of_its_tasks() {
+    let [root, sub_task] = tree();
+    let roots = [TASK].as_slice();
+    for (feed, records, updates) in [
+        (Feed::Overview, [].as_slice(), roots),
+        (Feed::All, &[TASK, SUB_TASK], &[TASK, SUB_TASK]),
+        (Feed::Roots(CONVERSATION), roots, &[TASK, SUB_TASK]),
+        (Feed::Tree(CONVERSATION), &[TASK, SUB_TASK], &[TASK, SUB_TASK]),
+        (Feed::Task(CONVERSATION, TASK), roots, &[TASK, SUB_TASK]),
+        (Feed::Task(CONVERSATION, SUB_TASK), &[SUB_TASK], &[TASK, SUB_TASK]),
+        (Feed::Roots(ConversationId(Uuid::nil())), &[], &[]),
+    ] {
+        let (hub, outbox) = (Hub::default(), Outbox::default());
+        let (subscriber, _) = hub.join(SUBSCRIPTION, feed, outbox.clone());
+        assert!(subscriber.joined(Seq(0)));
+        for (n, task) in [(1, &root), (2, &sub_task)] {
+            let item = RecordId(Uuid::from_u128(u128::from(n)));
+            let asked = ModelRequested { item, step: 1, attempt: 1, phase: None };
+            let mut requested = Record::clone(&record(n, RecordBody::ModelRequested(asked)));
+            requested.task_id = Some(task.id);
+            let tasks = vec![root.clone(), task.clone()];
+            hub.publish(&Committed { tasks, ..committed(vec![Arc::new(requested)]) });
+            let item = DeltaItem::Reply(item);
+            hub.delta(&Delta { task: task.id, ..delta(item, 1, DeltaKind::Text, "live") });
+        }
+        // Ends the wait for a feed that has nothing.
+        outbox.send(reply());
+        let (mut of_records, mut of_deltas, mut of_updates) = (Vec::new(), Vec::new(), Vec::new());
+        for outgoing in taken(&outbox).await {
+            match outgoing {
+                Outgoing::Notification(Notification::TaskEvent(n)) => of_records.extend(n.record.task_id),
+                Outgoing::Notification(Notification::TaskDelta(n)) => of_deltas.push(n.task_id),
+                Outgoing::Notification(Notification::TaskUpdate(n)) => of_updates.push(n.task.id),
+                Outgoing::Reply { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((&*of_records, &*of_deltas, &*of_updates), (records, records, updates), "{feed:?}");
+        let (_, partials) = hub.join(SubscriptionId(2), feed, Outbox::default());
+        let mut partials: Vec<_> = partials.into_iter().map(|partial| partial.task_id).collect();
+        partials.sort();
+        assert_eq!(partials, records, "{feed:?}");
+    }
 }
 
 #[tokio::test]
@@ -265,7 +300,7 @@ async fn inbox_additions_and_removals_are_accumulated() {
 #[tokio::test]
 async fn the_queue_is_bounded_by_size_as_well_as_by_count() {
     let (hub, outbox) = (Hub::default(), Outbox::default());
-    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, outbox.clone());
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Feed::All, outbox.clone());
     assert!(subscriber.joined(Seq(0)));
     let long = |seq| record(seq, RecordBody::Update(Update { call_id: CALL, text: "x".repeat(1 << 20) }));
     for seq in 1..=20 {
@@ -278,7 +313,7 @@ async fn the_queue_is_bounded_by_size_as_well_as_by_count() {
     assert!(outbox.is_closed());
 
     // The records held for a subscriber that reads the store are bounded too.
-    let (subscriber, _) = hub.join(SUBSCRIPTION, Scope::All, Outbox::default());
+    let (subscriber, _) = hub.join(SUBSCRIPTION, Feed::All, Outbox::default());
     hub.publish(&committed((21..=30).map(long).collect()));
     assert!(!subscriber.joined(Seq(20)), "it reads on in the store");
 }

@@ -8,7 +8,7 @@ use abide_protocol::{
     method::subscription::{Scope, SubscribeParams},
     notification::Snapshot,
 };
-use abide_store::{ReadError, Store};
+use abide_store::{Feed, ReadError, Store};
 use std::{collections::HashMap, future, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -48,7 +48,7 @@ impl Subscriptions {
 /// A subscription registered with the hub. It sends nothing before [`Self::follow`].
 pub(super) struct Subscription {
     id: SubscriptionId,
-    scope: Scope,
+    feed: Feed,
     subscriber: Subscriber,
     /// The newest record that the client has.
     cursor: Seq,
@@ -67,11 +67,13 @@ impl Subscription {
         SubscribeParams { scope, since }: SubscribeParams,
     ) -> Result<(Self, Snapshot), RequestError> {
         let Service { hub, store, .. } = service;
-        let (subscriber, partials) = hub.join(id, scope, outbox.clone());
-        if let Scope::Conversation(conversation) = scope {
+        // A task stays in its conversation, so it can be looked up before the registration.
+        let feed = store.feed(scope).await?.ok_or_else(|| no_task(scope))?;
+        let (subscriber, partials) = hub.join(id, feed, outbox.clone());
+        if let Some(conversation) = feed.conversation() {
             handlers::existing(store, conversation).await?;
         }
-        let mut snapshot = store.snapshot(scope, since).await?;
+        let mut snapshot = store.snapshot(feed, since).await?;
         // A client that has more records than the database has seen another one, or has a defect; its view would have a gap.
         if let Some(since) = since.filter(|since| *since > snapshot.seq) {
             let Seq(newest) = snapshot.seq;
@@ -82,7 +84,7 @@ impl Subscription {
         snapshot.partials = hub.still_live(partials);
         snapshot.daemon = hub.daemon_state();
         let cursor = since.unwrap_or(snapshot.seq);
-        Ok((Self { id, scope, subscriber, cursor, is_behind: since.is_some(), ended }, snapshot))
+        Ok((Self { id, feed, subscriber, cursor, is_behind: since.is_some(), ended }, snapshot))
     }
 
     /// Sends every record after the cursor, until the subscription ends.
@@ -102,18 +104,9 @@ impl Subscription {
 
     /// Sends the store's records after the cursor as fast as the client reads them, until it can join the live stream.
     async fn catch_up(&mut self, store: &Store, outbox: &Outbox) -> Result<(), ReadError> {
-        let conversation = match self.scope {
-            // The overview has no records, so there is nothing to catch up on.
-            Scope::Overview => {
-                self.is_behind = false;
-                None
-            }
-            Scope::All => None,
-            Scope::Conversation(id) => Some(id),
-        };
         loop {
             while self.is_behind {
-                let page = store.records_after(conversation, self.cursor, PAGE).await?;
+                let page = store.records_after(self.feed, self.cursor, PAGE).await?;
                 self.is_behind = page.len() == PAGE as usize;
                 for record in page {
                     self.cursor = record.seq;
@@ -127,4 +120,9 @@ impl Subscription {
             self.is_behind = true;
         }
     }
+}
+
+fn no_task(scope: Scope) -> Error {
+    let Scope::Task(id) = scope else { return Error::new(ErrorKind::NotFound, "there is no such task") };
+    Error::new(ErrorKind::NotFound, format!("there is no task {id}")).about(id)
 }

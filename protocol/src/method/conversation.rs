@@ -53,6 +53,9 @@ pub struct ListConversationsReply {
 #[serde(rename_all = "camelCase")]
 pub struct ListMessagesParams {
     pub conversation_id: String,
+    /// As in `getTask`: messages of this task of the conversation only. Absent: those of root tasks.
+    #[serde(default)]
+    pub task_id: Option<String>,
     /// The page that ends before this message; absent: the last page.
     #[serde(default)]
     pub before: Option<Seq>,

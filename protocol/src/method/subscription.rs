@@ -1,4 +1,4 @@
-use crate::{ConversationId, Seq, SubscriptionId, notification::Snapshot};
+use crate::{ConversationId, Seq, SubscriptionId, TaskId, notification::Snapshot};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -21,8 +21,12 @@ pub enum Scope {
     Overview,
     /// All records, updates and deltas.
     All,
-    /// Records, updates and deltas of one conversation.
+    /// Records and deltas of a conversation and its root tasks; updates of its sub-tasks too.
     Conversation(ConversationId),
+    /// Records, updates and deltas of a conversation with its root tasks and sub-tasks.
+    Tree(ConversationId),
+    /// Records and deltas of one task, without its sub-tasks' own; updates as for its conversation.
+    Task(TaskId),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -207,10 +207,14 @@ fn each_line_that_is_no_request_gets_its_own_error_kind() {
 fn a_scope_is_a_string_or_an_object() {
     let line = |scope: &str| format!(r#"{{"id":2,"method":"subscribe","params":{{"scope":{scope}}}}}"#);
     let conversation = format!(r#"{{"conversation":"{}"}}"#, id::<abide_protocol::ConversationId>(0x11));
+    let tree = conversation.replace("conversation", "tree");
+    let task = format!(r#"{{"task":"{}"}}"#, id::<abide_protocol::TaskId>(0x22));
     let table = [
         (r#""overview""#, Scope::Overview),
         (r#""all""#, Scope::All),
         (&conversation, Scope::Conversation(id(0x11))),
+        (&tree, Scope::Tree(id(0x11))),
+        (&task, Scope::Task(id(0x22))),
     ];
     for (json, scope) in table {
         assert_eq!(read(&line(json)).request, Ok(Request::Subscribe(SubscribeParams { scope, since: None })));

@@ -174,6 +174,7 @@ async fn live(
     for conversation in conversations.iter().flat_map(|c| &c.conversations) {
         let params = method::conversation::ListMessagesParams {
             conversation_id: conversation.id.to_string(),
+            task_id: None,
             before: None,
             after: None,
             limit: None,
@@ -268,6 +269,7 @@ async fn a_flipped_bit_in_a_records_text_is_found() {
     for conversation in conversations.unwrap().conversations {
         let params = method::conversation::ListMessagesParams {
             conversation_id: conversation.id.to_string(),
+            task_id: None,
             before: None,
             after: None,
             limit: None,

@@ -19,6 +19,7 @@ mod committed;
 mod disk;
 mod error;
 mod examine;
+mod feed;
 mod files;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -44,6 +45,7 @@ pub use backup::{CopyError, Existing, Integrity};
 pub use committed::{Append, Checkpoint, ClientMessageUse, Committed, Sink, StorageState, TaskProjection};
 pub use error::{AppendError, OpenError, ReadError, Unreadable, WriteError};
 pub use examine::Examined;
+pub use feed::Feed;
 pub use files::files;
 pub use loss::Loss;
 pub use query::{ConversationQuery, Counts, Lookup, PendingRef, SearchQuery, TaskCalls, TaskQuery};

@@ -1,4 +1,7 @@
-use super::{RequestError, existing, find_conversation, start, task::PAGE};
+use super::{
+    RequestError, existing, find_conversation, start,
+    task::{self, PAGE},
+};
 use crate::{launch, service::Service};
 use abide_engine::Command;
 use abide_protocol::{
@@ -11,7 +14,7 @@ use abide_protocol::{
     },
     record::{ConversationCreated, ConversationUpdated},
 };
-use abide_store::ConversationQuery;
+use abide_store::{ConversationQuery, Feed};
 
 pub(super) async fn create(
     service: &Service,
@@ -59,10 +62,20 @@ pub(super) async fn messages(
     params: &ListMessagesParams,
 ) -> Result<ListMessagesReply, RequestError> {
     let id = find_conversation(&service.store, &params.conversation_id).await?;
+    let feed = match &params.task_id {
+        None => Feed::Roots(id),
+        Some(typed) => match task::locate(service, typed).await? {
+            (task, conversation) if conversation == id => Feed::Task(id, task),
+            (task, _) => {
+                let words = format!("task {} is not of conversation {}", task.short(), id.short());
+                return Err(Error::new(ErrorKind::InvalidParams, words).about(task).into());
+            }
+        },
+    };
     let limit = params.limit.unwrap_or(PAGE);
     Ok(match params.after {
-        Some(after) => service.store.messages_after(id, after, params.before, limit).await?,
-        None => service.store.messages(id, params.before, limit).await?,
+        Some(after) => service.store.messages_after(feed, after, params.before, limit).await?,
+        None => service.store.messages(feed, params.before, limit).await?,
     })
 }
 

@@ -15,7 +15,8 @@ use abide_protocol::{
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// One conversation as a person sees it. Updates of other conversations are ignored, so the scope `all` may be folded too.
+/// A conversation as a person sees it: of its own scope without the work of its sub-tasks, of the scope `tree` with it; or one task of
+/// it (scope `task`). Updates of other conversations are ignored, so the scope `all` may be folded too, which has the whole tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversationView {
     id: ConversationId,
@@ -110,7 +111,7 @@ impl ConversationView {
         self.output.get(item)
     }
 
-    /// In the order of their ids, oldest first.
+    /// Root tasks and sub-tasks, in the order of their ids, oldest first.
     pub fn tasks(&self) -> impl DoubleEndedIterator<Item = &AgentTask> + ExactSizeIterator {
         self.tasks.values()
     }
@@ -253,7 +254,9 @@ impl ConversationView {
         if let Some(known) = snapshot.conversations.into_iter().find(|c| c.id == id) {
             self.about = About::Known(Box::new(known));
         }
-        // A task that is not among them has ended; its record follows or has come.
+        // A root task that is not among them has ended; its record follows or has come. A sub-task's may not come, but the snapshot
+        // has all those of the newest root.
+        self.tasks.retain(|_, task| task.parent_id.is_none());
         let tasks = snapshot.tasks.into_iter().filter(|task| task.conversation_id == id);
         self.tasks.extend(tasks.map(|task| (task.id, task)));
         self.inbox.replace(snapshot.inbox.into_iter().filter(|item| item.conversation_id == id).collect());

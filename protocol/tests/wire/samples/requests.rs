@@ -140,6 +140,7 @@ fn conversations() -> Vec<Request> {
         Request::GetConversation(one()),
         Request::ListMessages(ListMessagesParams {
             conversation_id: conversation_id(),
+            task_id: text("beef0022"),
             before: Some(Seq(1001)),
             after: Some(Seq(0)),
             limit: Some(50),
@@ -200,6 +201,8 @@ fn sparse() -> Vec<(&'static str, Request)> {
         (".sparse", Request::CreateConversation(CreateConversationParams::default())),
         (".overview", subscribe(Scope::Overview)),
         (".all", subscribe(Scope::All)),
+        (".tree", subscribe(Scope::Tree(id(0x11)))),
+        (".task", subscribe(Scope::Task(id(0x22)))),
         (
             ".automatic",
             Request::UpdateConfig(UpdateConfigParams {

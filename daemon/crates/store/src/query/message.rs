@@ -1,4 +1,4 @@
-//! Messages, calls and events of a conversation's timeline. Sub-tasks are left out.
+//! Messages, calls and events of a timeline: that of a conversation, without its sub-tasks, or that of a task.
 
 use super::{
     page_size,
@@ -8,6 +8,7 @@ use crate::{
     Store,
     column::{Word, seq_from_sql, seq_to_sql},
     error::ReadError,
+    feed::Feed,
     stored_form::CALL_ASSESSED,
 };
 use abide_protocol::{
@@ -18,7 +19,6 @@ use abide_protocol::{
     record::{Record, RecordBody},
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use std::collections::HashMap;
 
 /// A page ends early at this size, so that a reply with it fits in a frame.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -57,27 +57,6 @@ fn call_texts(call: &CallView) -> usize {
     call.arguments.len() + preview + call.result.as_ref().map_or(0, |result| result.text().len())
 }
 
-/// Remembers which tasks are sub-tasks.
-#[derive(Default)]
-struct Children {
-    known: HashMap<TaskId, bool>,
-}
-
-impl Children {
-    /// Whether the record belongs to a sub-task.
-    fn is_of_child(&mut self, connection: &Connection, record: &Record) -> Result<bool, ReadError> {
-        let Some(task) = record.task_id else { return Ok(false) };
-        if let Some(known) = self.known.get(&task) {
-            return Ok(*known);
-        }
-        let mut statement =
-            connection.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND parent IS NOT NULL")?;
-        let is_child = statement.exists([task.0])?;
-        self.known.insert(task, is_child);
-        Ok(is_child)
-    }
-}
-
 /// A task's calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskCalls {
@@ -87,22 +66,23 @@ pub struct TaskCalls {
     pub is_cut: bool,
 }
 
-/// The last `limit` messages before this seq, with the calls and events among them; with `after`, the first ones after that.
+/// The last `limit` messages of a feed before this seq, with the calls and events among them; with `after`, the first ones after that.
 pub(super) fn page(
     connection: &Connection,
-    id: ConversationId,
+    feed: Feed,
     (after, before): (Option<Seq>, Option<Seq>),
     limit: usize,
 ) -> Result<ListMessagesReply, ReadError> {
     let kinds = Message::RECORDS.join("', '");
+    let (condition, of) = feed.sql();
     let order = if after.is_some() { "ASC" } else { "DESC" };
     let sql = format!(
         "SELECT {COLUMNS} FROM records
-         WHERE conversation = ?1 AND seq > ?2 AND seq < ?3 AND kind IN ({CALL_ASSESSED}, '{kinds}') ORDER BY seq {order}"
+         WHERE {condition} AND seq > ?2 AND seq < ?3 AND kind IN ({CALL_ASSESSED}, '{kinds}') ORDER BY seq {order}"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let bounds = (after.map_or(0, seq_to_sql), before.map_or(i64::MAX, seq_to_sql));
-    let mut rows = statement.query(params![id.0, bounds.0, bounds.1])?;
+    let mut rows = statement.query(params![of, bounds.0, bounds.1])?;
     let mut page = ListMessagesReply {
         messages: Vec::new(),
         calls: Vec::new(),
@@ -110,12 +90,9 @@ pub(super) fn page(
         before: None,
         after: None,
     };
-    let (mut last, mut bytes, mut children) = (None, 0, Children::default());
+    let (mut last, mut bytes) = (None, 0);
     while let Some(row) = rows.next()? {
         let record = record(row)?;
-        if children.is_of_child(connection, &record)? {
-            continue;
-        }
         let seq = record.seq;
         let Some(entry) = Entry::of(connection, record)? else { continue };
         if last.is_some() && (page.messages.len() == limit || bytes > PAGE_BYTES) {
@@ -143,31 +120,25 @@ pub(super) fn page(
             (page.before, before)
         }
     };
-    page.events = events(connection, id, from, to, &mut children)?;
+    page.events = events(connection, feed, from, to)?;
     Ok(page)
 }
 
-/// A conversation's events from one seq up to another, exclusive.
+/// A feed's events from one seq up to another, exclusive.
 fn events(
     connection: &Connection,
-    id: ConversationId,
+    feed: Feed,
     from: Option<Seq>,
     before: Option<Seq>,
-    children: &mut Children,
 ) -> Result<Vec<Event>, ReadError> {
     let kinds = Event::RECORDS.join("', '");
+    let (condition, of) = feed.sql();
     let sql = format!(
         "SELECT {COLUMNS} FROM records
-         WHERE conversation = ?1 AND seq >= ?2 AND seq < ?3 AND kind IN ('{kinds}') ORDER BY seq"
+         WHERE {condition} AND seq >= ?2 AND seq < ?3 AND kind IN ('{kinds}') ORDER BY seq"
     );
-    let params = params![id.0, from.map_or(0, seq_to_sql), before.map_or(i64::MAX, seq_to_sql)];
-    let mut events = Vec::new();
-    for record in records(connection, &sql, params)? {
-        if !children.is_of_child(connection, &record)? {
-            events.extend(Event::of(&record));
-        }
-    }
-    Ok(events)
+    let params = params![of, from.map_or(0, seq_to_sql), before.map_or(i64::MAX, seq_to_sql)];
+    Ok(records(connection, &sql, params)?.iter().filter_map(Event::of).collect())
 }
 
 /// The call of a `call_assessed` record, with its current state and result.
@@ -217,15 +188,16 @@ pub(crate) fn last_message(
     to: Seq,
 ) -> Result<Option<Seq>, ReadError> {
     let kinds = Message::RECORDS.join("', '");
+    let feed = Feed::Roots(id);
+    let (condition, of) = feed.sql();
     let sql = format!(
-        "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND seq <= ?2 AND kind IN ('{kinds}') ORDER BY seq DESC"
+        "SELECT {COLUMNS} FROM records WHERE {condition} AND seq <= ?2 AND kind IN ('{kinds}') ORDER BY seq DESC"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![id.0, seq_to_sql(to)])?;
-    let mut children = Children::default();
+    let mut rows = statement.query(params![of, seq_to_sql(to)])?;
     while let Some(row) = rows.next()? {
         let record = record(row)?;
-        if record.message().is_some() && !children.is_of_child(connection, &record)? {
+        if record.message().is_some() {
             return Ok(Some(record.seq));
         }
     }
@@ -239,16 +211,12 @@ pub(crate) fn messages_of_others(
     after: Seq,
 ) -> Result<u64, ReadError> {
     let kinds = Message::RECORDS.join("', '");
-    let sql =
-        format!("SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND seq > ?2 AND kind IN ('{kinds}')");
-    let (mut children, mut others) = (Children::default(), 0);
-    for record in records(connection, &sql, params![id.0, seq_to_sql(after)])? {
-        let is_others = record.message().is_some_and(|message| message.is_news());
-        if is_others && !children.is_of_child(connection, &record)? {
-            others += 1;
-        }
-    }
-    Ok(others)
+    let feed = Feed::Roots(id);
+    let (condition, of) = feed.sql();
+    let sql = format!("SELECT {COLUMNS} FROM records WHERE {condition} AND seq > ?2 AND kind IN ('{kinds}')");
+    let after = records(connection, &sql, params![of, seq_to_sql(after)])?;
+    let news = after.iter().filter(|record| record.message().is_some_and(|message| message.is_news()));
+    Ok(news.count() as u64)
 }
 
 /// The number of records up to this seq that may be messages, counted up to `enough`.
@@ -270,22 +238,24 @@ impl Store {
     /// much text or many calls has fewer messages.
     pub async fn messages(
         &self,
-        id: ConversationId,
+        feed: impl Into<Feed>,
         before: Option<Seq>,
         limit: u32,
     ) -> Result<ListMessagesReply, ReadError> {
-        self.read(move |connection| page(connection, id, (None, before), page_size(limit))).await
+        let feed = feed.into();
+        self.read(move |connection| page(connection, feed, (None, before), page_size(limit))).await
     }
 
     /// The same for the first messages after a seq and before another.
     pub async fn messages_after(
         &self,
-        id: ConversationId,
+        feed: impl Into<Feed>,
         after: Seq,
         before: Option<Seq>,
         limit: u32,
     ) -> Result<ListMessagesReply, ReadError> {
-        self.read(move |connection| page(connection, id, (Some(after), before), page_size(limit))).await
+        let feed = feed.into();
+        self.read(move |connection| page(connection, feed, (Some(after), before), page_size(limit))).await
     }
 
     /// Those of these calls that have a result or are unknown.

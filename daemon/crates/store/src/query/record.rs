@@ -5,6 +5,7 @@ use crate::{
     checksum::Columns,
     column::{seq, seq_to_sql},
     error::{ReadError, Unreadable},
+    feed::Feed,
     hidden::{HIDDEN, HiddenBody},
     ledger::Fault,
     stored_form,
@@ -132,26 +133,17 @@ impl Store {
         .await
     }
 
-    /// At most `limit` records after `after`, in order: of one conversation, or of all except the hidden one.
-    pub async fn records_after(
-        &self,
-        conversation: Option<ConversationId>,
-        after: Seq,
-        limit: u32,
-    ) -> Result<Vec<Record>, ReadError> {
-        self.read(move |connection| match conversation {
-            Some(id) => {
-                let sql = format!(
-                    "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
-                );
-                records(connection, &sql, params![id.0, seq_to_sql(after), limit])
-            }
-            None => {
-                let sql = format!(
-                    "SELECT {COLUMNS} FROM records WHERE seq > ?1 AND conversation <> ?2 ORDER BY seq LIMIT ?3"
-                );
-                records(connection, &sql, params![seq_to_sql(after), HIDDEN.0, limit])
-            }
+    /// At most `limit` records of a feed after `after`, in order. None are of the hidden conversation.
+    pub async fn records_after(&self, feed: Feed, after: Seq, limit: u32) -> Result<Vec<Record>, ReadError> {
+        if feed == Feed::Overview {
+            return Ok(Vec::new());
+        }
+        self.read(move |connection| {
+            let (condition, of) = feed.sql();
+            let sql = format!(
+                "SELECT {COLUMNS} FROM records WHERE {condition} AND conversation <> ?4 AND seq > ?2 ORDER BY seq LIMIT ?3"
+            );
+            records(connection, &sql, params![of, seq_to_sql(after), limit, HIDDEN.0])
         })
         .await
     }

@@ -6,7 +6,7 @@ use super::{
     inbox::{Of, items},
     message, page_size, task,
 };
-use crate::{Store, error::ReadError, high_water::newest};
+use crate::{Store, error::ReadError, feed::Feed, high_water::newest};
 use abide_protocol::{
     Seq,
     method::subscription::Scope,
@@ -17,9 +17,20 @@ use abide_protocol::{
 const MESSAGES: usize = 100;
 
 impl Store {
-    /// The snapshot of a scope, read in one transaction. Left empty are what only the daemon knows (`partials`, `daemon`), and the
+    /// The feed of a scope. `None`: its task does not exist.
+    pub async fn feed(&self, scope: Scope) -> Result<Option<Feed>, ReadError> {
+        Ok(match scope {
+            Scope::Overview => Some(Feed::Overview),
+            Scope::All => Some(Feed::All),
+            Scope::Conversation(id) => Some(Feed::Roots(id)),
+            Scope::Tree(id) => Some(Feed::Tree(id)),
+            Scope::Task(task) => self.conversation_of(task).await?.map(|id| Feed::Task(id, task)),
+        })
+    }
+
+    /// The snapshot of a feed, read in one transaction. Left empty are what only the daemon knows (`partials`, `daemon`), and the
     /// messages if the client has them up to `since`. A conversation that does not exist gives an empty snapshot.
-    pub async fn snapshot(&self, scope: Scope, since: Option<Seq>) -> Result<Snapshot, ReadError> {
+    pub async fn snapshot(&self, feed: Feed, since: Option<Seq>) -> Result<Snapshot, ReadError> {
         self.read(move |connection| {
             let mut snapshot = Snapshot {
                 seq: newest(connection)?,
@@ -32,26 +43,25 @@ impl Store {
                 partials: Vec::new(),
                 daemon: DaemonUpdate::default(),
             };
-            match scope {
-                Scope::Overview | Scope::All => {
-                    if scope == Scope::Overview {
-                        let limit = page_size(u32::MAX);
-                        snapshot.conversations = conversations(connection, false, Cursor::NEWEST, limit)?.0;
-                    }
+            let Some(id) = feed.conversation() else {
+                if feed == Feed::Overview {
+                    let limit = page_size(u32::MAX);
+                    snapshot.conversations = conversations(connection, false, Cursor::NEWEST, limit)?.0;
                     snapshot.tasks = task::unfinished(connection)?;
-                    snapshot.inbox = items(connection, Of::All)?;
+                } else {
+                    snapshot.tasks = task::unfinished_with_sub_tasks(connection)?;
                 }
-                Scope::Conversation(id) => {
-                    snapshot.conversations = conversation(connection, id)?.into_iter().collect();
-                    snapshot.tasks = task::current(connection, id)?;
-                    snapshot.inbox = items(connection, Of::Conversation(id))?;
-                    if since.is_none() {
-                        let page = message::page(connection, id, (None, None), MESSAGES)?;
-                        snapshot.messages = page.messages;
-                        snapshot.calls = page.calls;
-                        snapshot.events = page.events;
-                    }
-                }
+                snapshot.inbox = items(connection, Of::All)?;
+                return Ok(snapshot);
+            };
+            snapshot.conversations = conversation(connection, id)?.into_iter().collect();
+            snapshot.tasks = task::current(connection, id)?;
+            snapshot.inbox = items(connection, Of::Conversation(id))?;
+            if since.is_none() {
+                let page = message::page(connection, feed, (None, None), MESSAGES)?;
+                snapshot.messages = page.messages;
+                snapshot.calls = page.calls;
+                snapshot.events = page.events;
             }
             Ok(snapshot)
         })

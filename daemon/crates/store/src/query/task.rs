@@ -62,13 +62,33 @@ pub(super) fn unfinished(connection: &Connection) -> Result<Vec<AgentTask>, Read
     listed(connection, None, Tasks::Unfinished, Cursor::NEWEST, usize::MAX)
 }
 
-/// A conversation's root tasks that have not ended and its newest one, newest first.
+/// All tasks that have not ended, newest first.
+pub(super) fn unfinished_with_sub_tasks(connection: &Connection) -> Result<Vec<AgentTask>, ReadError> {
+    let sql = format!("{SELECT} WHERE ended = 0 ORDER BY started_at DESC, id DESC");
+    tasks(connection, &sql, params![])
+}
+
+/// A conversation's root tasks that have not ended and its newest one, newest first; then all sub-tasks of the newest, oldest first.
 pub(super) fn current(connection: &Connection, id: ConversationId) -> Result<Vec<AgentTask>, ReadError> {
     let mut current = listed(connection, Some(id), Tasks::All, Cursor::NEWEST, 1)?;
-    let newest = current.first().map(|task| task.id);
+    let Some(newest) = current.first().map(|task| task.id) else { return Ok(current) };
     let unfinished = listed(connection, Some(id), Tasks::Unfinished, Cursor::NEWEST, usize::MAX)?;
-    current.extend(unfinished.into_iter().filter(|task| Some(task.id) != newest));
+    current.extend(unfinished.into_iter().filter(|task| task.id != newest));
+    current.extend(beneath(connection, newest)?);
     Ok(current)
+}
+
+/// All sub-tasks of a task, at any depth, oldest first.
+fn beneath(connection: &Connection, root: TaskId) -> Result<Vec<AgentTask>, ReadError> {
+    // The sub-tasks of a conversation are few, and its index finds them; there is no index by parent.
+    let sql = format!(
+        "WITH RECURSIVE
+             mine AS (SELECT t.id, t.parent FROM tasks t JOIN tasks r ON r.conversation = t.conversation
+                      WHERE r.id = ?1 AND t.parent IS NOT NULL),
+             below (id) AS (SELECT ?1 UNION SELECT mine.id FROM mine JOIN below ON mine.parent = below.id)
+         {SELECT} WHERE id IN below AND id <> ?1 ORDER BY started_at, id"
+    );
+    tasks(connection, &sql, params![root.0])
 }
 
 /// Parameters of [`Store::tasks`].

@@ -6,7 +6,7 @@ use abide_protocol::{
     record::Record,
     task::{AgentTask, EndReason, Incomplete, Status},
 };
-use abide_store::{Append, AppendError, ClientMessageUse, Committed};
+use abide_store::{Append, AppendError, ClientMessageUse, Committed, Feed};
 
 #[tokio::test]
 async fn an_append_is_published_and_read_back_unchanged() {
@@ -23,9 +23,9 @@ async fn an_append_is_published_and_read_back_unchanged() {
     let records: Vec<Record> = committed.records.iter().map(|record| (**record).clone()).collect();
     assert_eq!(records.iter().map(|record| record.seq.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(records, store.conversation_records(id).await.unwrap());
-    assert_eq!(records[2..], store.records_after(Some(id), Seq(2), 10).await.unwrap());
-    assert_eq!(records[2..3], store.records_after(None, Seq(2), 1).await.unwrap());
-    assert_eq!(store.records_after(None, Seq(u64::MAX), 10).await.unwrap(), []);
+    assert_eq!(records[2..], store.records_after(Feed::Tree(id), Seq(2), 10).await.unwrap());
+    assert_eq!(records[2..3], store.records_after(Feed::All, Seq(2), 1).await.unwrap());
+    assert_eq!(store.records_after(Feed::All, Seq(u64::MAX), 10).await.unwrap(), []);
 
     let conversation = store.conversation(id).await.unwrap().unwrap();
     assert_eq!((conversation.unread, conversation.updated_at.0), (1, 4));

@@ -3,7 +3,7 @@
 use super::support::*;
 use abide_protocol::{RecordId, Seq, Timestamp, record::RecordBody};
 use abide_skip::skip;
-use abide_store::{Append, AppendError, Integrity, Options, Store, WriteError};
+use abide_store::{Append, AppendError, Feed, Integrity, Options, Store, WriteError};
 use std::{fs, future::Future, path::Path, pin::pin, time::Duration};
 
 /// The disk's path, for the test in the child process.
@@ -101,7 +101,7 @@ async fn waits_inside() {
     let reserve = disk.join("abide.db-reserve");
     assert!(reserve.exists());
     let withdrawn = fill(&store).await;
-    let stored = store.records_after(None, Seq(0), 1000).await.unwrap().len();
+    let stored = store.records_after(Feed::All, Seq(0), 1000).await.unwrap().len();
 
     // The append that filled the disk was withdrawn with its future; this one stays.
     let mut held = pin!(store.append(big(500)));
@@ -117,7 +117,7 @@ async fn waits_inside() {
     assert!(!store.state().borrow().full);
     assert!(reserve.exists());
     assert!(held.records[0].seq > stopped.records[0].seq);
-    let records = store.records_after(None, Seq(0), 1000).await.unwrap();
+    let records = store.records_after(Feed::All, Seq(0), 1000).await.unwrap();
     assert_eq!(records.len(), stored + 2);
     assert!(records.iter().all(|record| record.id != RecordId(uuid(0x4e, withdrawn))));
     assert_eq!(store.check().await.unwrap(), Integrity::Sound);
@@ -170,7 +170,7 @@ async fn restart_inside() {
     store.append(stop(601)).await.unwrap();
     store.delete_conversation(conversation(1), Timestamp(1), RecordId(uuid(1, 1))).await.unwrap();
     begin(&store, 2, 2).await;
-    let kept = store.records_after(None, Seq(0), 1000).await.unwrap();
+    let kept = store.records_after(Feed::All, Seq(0), 1000).await.unwrap();
     assert!(matches!(kept[0].body, RecordBody::ConversationDeleted(_)), "{kept:?}");
     assert_eq!(kept.len(), 2);
     assert_eq!(store.check().await.unwrap(), Integrity::Sound);

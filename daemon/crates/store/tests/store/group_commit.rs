@@ -1,6 +1,6 @@
 use super::support::*;
 use abide_protocol::Seq;
-use abide_store::{AppendError, Committed, Store};
+use abide_store::{AppendError, Committed, Feed, Store};
 use std::{
     future::Future,
     pin::Pin,
@@ -117,7 +117,12 @@ async fn the_sink_gets_appends_in_seq_order_and_before_the_appenders_reply() {
     let heard = heard.lock().unwrap().clone();
     assert_eq!(heard.len(), 16 * 41);
     assert!(heard.is_sorted());
-    let stored: Vec<Seq> =
-        store.records_after(None, Seq(0), 10_000).await.unwrap().iter().map(|record| record.seq).collect();
+    let stored: Vec<Seq> = store
+        .records_after(Feed::All, Seq(0), 10_000)
+        .await
+        .unwrap()
+        .iter()
+        .map(|record| record.seq)
+        .collect();
     assert_eq!(stored, heard);
 }

@@ -4,10 +4,9 @@ use super::support::*;
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
     inbox::Decision,
-    method::subscription::Scope,
     record::{ApprovalDecided, By, RecordBody, RuleRemembered, Via},
 };
-use abide_store::{AppendError, ConversationQuery, Integrity, Lookup, SearchQuery, Store, WriteError};
+use abide_store::{AppendError, ConversationQuery, Feed, Integrity, Lookup, SearchQuery, Store, WriteError};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -133,11 +132,11 @@ async fn no_read_shows_the_hidden_conversation_and_no_write_reaches_it() {
     }
     assert_eq!(store.recorded_conversations().await.unwrap(), [id]);
     assert_eq!(Store::examine(&home.path()).unwrap().conversations, 1);
-    let records = store.records_after(None, Seq(0), 100).await.unwrap();
+    let records = store.records_after(Feed::All, Seq(0), 100).await.unwrap();
     let seqs: Vec<_> = records.iter().map(|r| r.seq.0).collect();
     assert_eq!(seqs, [1, 2, 3, 4], "5 is hidden");
     assert!(records.iter().all(|record| record.conversation_id == id));
-    let snapshot = store.snapshot(Scope::Conversation(HIDDEN), None).await.unwrap();
+    let snapshot = store.snapshot(Feed::Roots(HIDDEN), None).await.unwrap();
     assert_eq!((snapshot.seq, snapshot.conversations, snapshot.events), (Seq(5), vec![], vec![]));
     let page = store.messages(HIDDEN, None, 10).await.unwrap();
     assert_eq!((page.messages, page.events), (vec![], vec![]));

@@ -1,11 +1,10 @@
 use super::support::*;
 use abide_protocol::{
     Seq, Timestamp,
-    method::subscription::Scope,
     record::*,
     task::{AgentTask, PauseReason, Status},
 };
-use abide_store::{Append, ConversationQuery, ReadError, TaskQuery, WriteError};
+use abide_store::{Append, ConversationQuery, Feed, ReadError, TaskQuery, WriteError};
 
 #[tokio::test]
 async fn conversations_are_paged_last_changed_first() {
@@ -134,9 +133,23 @@ async fn lists_and_timelines_leave_out_sub_tasks() {
     let page = store.messages(id, None, 100).await.unwrap();
     let words: Vec<_> = page.messages.iter().map(|message| message.text.as_str()).collect();
     assert_eq!((words, page.calls.len(), page.events.len()), (vec!["of the root"; 2], 0, 1));
-    for scope in [Scope::Overview, Scope::All, Scope::Conversation(id)] {
-        let snapshot = store.snapshot(scope, None).await.unwrap();
-        assert_eq!(snapshot.tasks.iter().map(|task| task.id).collect::<Vec<_>>(), [task_id(2)]);
+    let of_child = store.messages(Feed::Task(id, task_id(3)), None, 100).await.unwrap();
+    let words: Vec<_> = of_child.messages.iter().map(|message| message.text.as_str()).collect();
+    assert_eq!((words, of_child.calls.len(), of_child.events.len()), (vec!["of the child"; 2], 1, 1));
+    for (feed, tasks, messages, records) in [
+        (Feed::Overview, &[2][..], 0, &[][..]),
+        (Feed::All, &[3, 2], 0, &[1, 2, 3, 4, 5, 6, 7, 8]),
+        (Feed::Roots(id), &[2, 3], 2, &[1, 2, 3, 7]),
+        (Feed::Tree(id), &[2, 3], 4, &[1, 2, 3, 4, 5, 6, 7, 8]),
+        (Feed::Task(id, task_id(2)), &[2, 3], 2, &[2, 3, 7]),
+        (Feed::Task(id, task_id(3)), &[2, 3], 2, &[4, 5, 6, 8]),
+    ] {
+        let snapshot = store.snapshot(feed, None).await.unwrap();
+        let ids: Vec<_> = snapshot.tasks.iter().map(|task| task.id).collect();
+        assert_eq!(ids, tasks.iter().map(|n| task_id(*n)).collect::<Vec<_>>(), "{feed:?}");
+        assert_eq!(snapshot.messages.len(), messages, "{feed:?}");
+        let after = store.records_after(feed, Seq(0), 100).await.unwrap();
+        assert_eq!(after.iter().map(|record| record.seq.0).collect::<Vec<_>>(), records, "{feed:?}");
     }
     for with_ended in [true, false] {
         let query = TaskQuery { with_ended, limit: 10, ..TaskQuery::default() };

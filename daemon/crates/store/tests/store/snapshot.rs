@@ -2,11 +2,11 @@ use super::support::*;
 use abide_protocol::{
     Seq,
     inbox::Pending,
-    method::{conversation::ListMessagesReply, subscription::Scope},
+    method::conversation::ListMessagesReply,
     notification::{DaemonUpdate, Snapshot},
     task::Status,
 };
-use abide_store::{Append, ConversationQuery};
+use abide_store::{Append, ConversationQuery, Feed};
 
 #[tokio::test]
 async fn each_scope_gets_its_own_snapshot() {
@@ -23,7 +23,7 @@ async fn each_scope_gets_its_own_snapshot() {
         partials: Vec::new(),
         daemon: DaemonUpdate { storage_full: false, storage_damaged: false, shutting_down: false },
     };
-    assert_eq!(store.snapshot(Scope::Overview, None).await.unwrap(), empty);
+    assert_eq!(store.snapshot(Feed::Overview, None).await.unwrap(), empty);
 
     let a = begin(&store, 1, 1).await;
     let b = begin(&store, 2, 2).await;
@@ -50,9 +50,9 @@ async fn each_scope_gets_its_own_snapshot() {
         ..empty.clone()
     };
     let of = |id| conversations.iter().filter(|c| c.id == id).cloned().collect::<Vec<_>>();
-    assert_eq!(store.snapshot(Scope::All, None).await.unwrap(), all);
+    assert_eq!(store.snapshot(Feed::All, None).await.unwrap(), all);
     let overview = Snapshot { conversations: conversations.clone(), ..all };
-    assert_eq!(store.snapshot(Scope::Overview, None).await.unwrap(), overview);
+    assert_eq!(store.snapshot(Feed::Overview, None).await.unwrap(), overview);
 
     let events = store.messages(a, None, 10).await.unwrap().events;
     assert_eq!(events.len(), 3);
@@ -63,15 +63,15 @@ async fn each_scope_gets_its_own_snapshot() {
         events,
         ..empty.clone()
     };
-    assert_eq!(store.snapshot(Scope::Conversation(a), None).await.unwrap(), of_a);
+    assert_eq!(store.snapshot(Feed::Roots(a), None).await.unwrap(), of_a);
 
     let ListMessagesReply { messages, calls, .. } = store.messages(b, None, 10).await.unwrap();
     assert_eq!((messages.len(), calls.len()), (1, 1));
     let of_b = Snapshot { seq: Seq(7), conversations: of(b), tasks: vec![six], inbox, ..empty.clone() };
-    assert_eq!(store.snapshot(Scope::Conversation(b), Some(Seq(3))).await.unwrap(), of_b);
+    assert_eq!(store.snapshot(Feed::Roots(b), Some(Seq(3))).await.unwrap(), of_b);
     let whole = Snapshot { messages, calls, ..of_b };
-    assert_eq!(store.snapshot(Scope::Conversation(b), None).await.unwrap(), whole);
+    assert_eq!(store.snapshot(Feed::Roots(b), None).await.unwrap(), whole);
 
     let of_none = Snapshot { seq: Seq(7), ..empty };
-    assert_eq!(store.snapshot(Scope::Conversation(conversation(9)), None).await.unwrap(), of_none);
+    assert_eq!(store.snapshot(Feed::Roots(conversation(9)), None).await.unwrap(), of_none);
 }
