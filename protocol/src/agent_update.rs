@@ -3,6 +3,7 @@
 use crate::{
     CallId,
     inbox::Question,
+    invisible::is_invisible,
     message::CallOutcome,
     record::{CallFinished, CallStarted, Record, RecordBody, ReplyRecord, TaskEnded},
     task::{AgentTask, EndReason, Phase, Status},
@@ -190,11 +191,4 @@ fn line(text: &str) -> String {
         line.push_str(&escaped);
     }
     line
-}
-
-/// Zero-width and bidirectional controls, line and paragraph separators, tags.
-const fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

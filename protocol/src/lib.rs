@@ -18,6 +18,7 @@ pub mod event;
 pub mod hello;
 mod ids;
 pub mod inbox;
+pub mod invisible;
 mod json_text;
 pub mod limits;
 pub mod measure;

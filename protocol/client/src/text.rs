@@ -1,5 +1,6 @@
 //! Makes text of models, tools and peers safe for a terminal: it cannot move the cursor, and cannot hide or reorder text.
 
+use abide_protocol::invisible::is_invisible;
 use std::{borrow::Cow, fmt::Write as _};
 
 /// Escapes what a terminal would act on or a person would not see, as `\x1b` or `\u{202e}`: control characters, line and
@@ -60,23 +61,6 @@ fn is_hostile(c: char, before: Option<char>, after: Option<char>) -> bool {
         '\u{200c}' | '\u{200d}' => before.is_none_or(|b| b.is_ascii()) || after.is_none_or(|a| a.is_ascii()),
         _ => c.is_control() || is_invisible(c),
     }
-}
-
-/// Characters without a shape of their own: format controls (bidi, zero-width, tags), fillers, separators, selectors.
-const fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Text from outside, made safe for Abide's own messages.
 
+use abide_protocol::invisible::is_invisible;
+
 /// The longest quotation, in characters.
 const LONGEST: usize = 300;
 
@@ -21,11 +23,6 @@ pub(crate) fn quote(text: &str) -> String {
         }
     }
     shown
-}
-
-/// Characters that reorder or hide text on a screen.
-const fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use abide_protocol::invisible::is_invisible;
 use std::fmt::Write as _;
 
 /// The text with control characters, and those that reorder or hide text, written as escapes.
@@ -26,13 +27,6 @@ pub(crate) fn one_line(text: &str, max: usize) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// Zero-width and bidirectional controls, line and paragraph separators, tags.
-const fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
