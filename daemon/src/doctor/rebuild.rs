@@ -82,12 +82,18 @@ fn task_projections(id: ConversationId, history: &History) -> impl Iterator<Item
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::tests::{facts, head};
-    use abide_engine::{Fork, Input, Mint, Shown, Start, handle};
+    use crate::session::tests::{begin_sub_task, facts, head};
+    use abide_engine::{Input, Mint, Shown, Start, handle};
     use abide_protocol::{TaskId, Timestamp};
     use abide_store::Append;
     use tempfile::TempDir;
     use uuid::Uuid;
+
+    enum Happens {
+        Input(Input),
+        /// A task starts another one.
+        SubTask([TaskId; 2]),
+    }
 
     /// For an earlier root, the newest root, and all their sub-tasks.
     #[tokio::test]
@@ -97,16 +103,14 @@ mod tests {
         let store = Store::open(options, Box::new(|_| {})).unwrap();
         let conversation_id = ConversationId(Uuid::from_u128(1));
         let id = |n| TaskId(Uuid::from_u128(n));
+        let input = |input| Happens::Input(input);
         let start = |n| {
             let start =
                 Start { task: id(n), conversation: Some(facts()), head: head(""), imported: Vec::new() };
-            Input::Start(Box::new(start))
+            input(Input::Start(Box::new(start)))
         };
-        let fork = |parent, n| {
-            let fork = Fork { parent: id(parent), task: id(n), head: head("") };
-            Input::Fork(Box::new(fork))
-        };
-        let stop = |n| Input::Stop { task: id(n), shown: Shown::new() };
+        let fork = |parent, n| Happens::SubTask([id(parent), id(n)]);
+        let stop = |n| input(Input::Stop { task: id(n), shown: Shown::new() });
         let story = [
             start(10),
             fork(10, 11),
@@ -115,11 +119,15 @@ mod tests {
             stop(10),
             start(20),
             fork(20, 21),
-            Input::Pause { task: id(20) },
+            input(Input::Pause { task: id(20) }),
         ];
         let mut history = History::default();
-        for (at, input) in (1..).zip(story) {
-            let records = handle(&mut history, input, &mut Mint::new(Timestamp(at), 1)).unwrap();
+        for (at, happens) in (1..).zip(story) {
+            let mut mint = Mint::new(Timestamp(at), 1);
+            let records = match happens {
+                Happens::Input(input) => handle(&mut history, input, &mut mint).unwrap(),
+                Happens::SubTask(tasks) => begin_sub_task(&mut history, tasks, "", &mut mint),
+            };
             let stands = |task| {
                 let Projection { task, wake_at, needs_daemon } = project(conversation_id, &history, task);
                 TaskProjection { task, wake_at, needs_daemon }

@@ -3,8 +3,8 @@ use super::{
     live::Delta,
     outbox::Outbox,
 };
-use crate::session::tests::{facts, head};
-use abide_engine::{Fork, History, Input, Mint, Start, handle, view};
+use crate::session::tests::{begin_sub_task, facts, head};
+use abide_engine::{History, Input, Mint, Start, handle, view};
 use abide_protocol::{
     CallId, ConversationId, RecordId, Seq, SubscriptionId, TaskId, Timestamp,
     codec::{Outgoing, RequestId},
@@ -222,8 +222,7 @@ fn tree() -> [Arc<AgentTask>; 2] {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
     let root = Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new() };
     handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
-    let fork = Fork { parent: TASK, task: SUB_TASK, head: head("") };
-    handle(&mut history, Input::Fork(Box::new(fork)), &mut mint).unwrap();
+    begin_sub_task(&mut history, [TASK, SUB_TASK], "", &mut mint);
     let task = |id| Arc::new(view(CONVERSATION, &history, history.task(id).unwrap()).brief());
     [task(TASK), task(SUB_TASK)]
 }

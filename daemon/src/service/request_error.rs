@@ -65,6 +65,7 @@ impl From<CommandError> for RequestError {
                 | Refusal::NotPaused
                 | Refusal::Answered(_)
                 | Refusal::Decided(_)
+                | Refusal::NotForked(_)
                 | Refusal::Stale => ErrorKind::IllegalState,
             },
             CommandError::Overloaded => ErrorKind::Overloaded,

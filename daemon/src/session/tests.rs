@@ -2,10 +2,10 @@
 
 use super::{Alarm, CommandError, Lane, Message, Sessions};
 use crate::{events::Hub, keys::KeyStore, runner::Runner, settings::Settings, supervisor::Supervisor};
-use abide_engine::{Command, Fork, History, Input, Mint, Refusal, Start, handle, view};
+use abide_engine::{Command, History, Input, Mint, Refusal, Start, advance, handle, view};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
-    record::{ConversationCreated, Record, RecordBody, TaskStarted},
+    record::{ConversationCreated, NewRecord, Record, RecordBody, TaskStarted},
     task::{Approvals, EndReason, Limits, Mode, RestartPolicy, Status},
 };
 use abide_skip::skip;
@@ -17,7 +17,7 @@ use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
 
 pub(super) const CONVERSATION: ConversationId = ConversationId(Uuid::from_u128(1));
-pub(super) const TASK: TaskId = TaskId(Uuid::from_u128(2));
+pub(crate) const TASK: TaskId = TaskId(Uuid::from_u128(2));
 /// A timeout much longer than any of these tests takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A reserve too large for any disk.
@@ -88,17 +88,42 @@ pub(crate) fn head(system_prompt: &str) -> TaskStarted {
     }
 }
 
-/// A conversation with a paused task.
-async fn paused_task(store: &Store) {
+/// Starts a sub-task that any version may have recorded, and lets it act; its records.
+pub(crate) fn begin_sub_task(
+    history: &mut History,
+    [parent, task]: [TaskId; 2],
+    system_prompt: &str,
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
+    let head = TaskStarted { parent_id: Some(parent), depth: 1, ..head(system_prompt) };
+    let body = RecordBody::TaskStarted(Box::new(head));
+    let mut records = vec![NewRecord { id: mint.record_id(), task_id: Some(task), at: mint.at(), body }];
+    history.fold(&records[0]);
+    records.append(&mut advance(history, mint));
+    records
+}
+
+/// A conversation with a paused task; `child`: with that sub-task.
+async fn paused_task_with(store: &Store, child: Option<TaskId>) {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
     let start =
         Box::new(Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new() });
     let mut records = abide_engine::accept(&history, Input::Start(start), &mut mint).unwrap();
     records.iter().for_each(|record| history.fold(record));
     records.extend(handle(&mut history, Input::Pause { task: TASK }, &mut mint).unwrap());
-    let task = view(CONVERSATION, &history, history.root().unwrap());
-    let tasks = vec![TaskProjection { task, wake_at: None, needs_daemon: false }];
+    if let Some(child) = child {
+        records.extend(begin_sub_task(&mut history, [TASK, child], "", &mut mint));
+    }
+    let stands = |task| {
+        let task = view(CONVERSATION, &history, task);
+        TaskProjection { task, wake_at: None, needs_daemon: false }
+    };
+    let tasks = history.tasks().iter().map(stands).collect();
     store.append(Append { conversation_id: CONVERSATION, records, tasks, urgent: false }).await.unwrap();
+}
+
+async fn paused_task(store: &Store) {
+    paused_task_with(store, None).await;
 }
 
 async fn kinds(store: &Store) -> Vec<String> {
@@ -244,14 +269,11 @@ async fn when_the_daemon_ends_waiting_callers_get_shutting_down() {
 async fn a_sub_task_belongs_to_the_conversation_of_its_parent() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path(), 0);
-    paused_task(&store).await;
-    let sessions = sessions(&store, folder.path());
     let child = TaskId(Uuid::from_u128(3));
-    let fork = Box::new(Fork { parent: TASK, task: child, head: head("") });
-    let (reply, forked) = oneshot::channel();
-    assert!(sessions.mailbox(CONVERSATION).put(Lane::Urgent, Message::Fork { fork, reply }).await.is_ok());
-    let forked = forked.await.unwrap().unwrap().task.unwrap();
-    assert_eq!((forked.id, forked.parent_id, forked.status), (child, Some(TASK), Status::Paused));
+    paused_task_with(&store, Some(child)).await;
+    let sessions = sessions(&store, folder.path());
+    let held = store.task(child).await.unwrap().unwrap();
+    assert_eq!((held.parent_id, held.status), (Some(TASK), Status::Paused));
     let root = store.task(TASK).await.unwrap().unwrap();
     assert_eq!(root.children, [child]);
 

@@ -3,6 +3,7 @@
 mod answer;
 mod call;
 mod decide;
+mod fork;
 mod interruption;
 mod intervene;
 mod model;
@@ -67,7 +68,7 @@ fn input_records(
             RecordBody::ConversationArchived(ConversationArchived { archived }),
         ),
         Input::Start(start) => start::accept(history, *start, mint),
-        Input::Fork(fork) => Ok(start::fork(live(history, fork.parent)?, *fork, mint)),
+        Input::Fork(fork) => fork::accept(history, live(history, fork.parent)?, &fork, mint),
         Input::Stop { task, .. } => Ok(stop(live(history, task)?, shown, mint)),
         Input::Intervene { task, intervention, by, .. } => {
             Ok(intervene::accept(history, live(history, task)?, intervention, by, shown, mint))

@@ -8,13 +8,13 @@ use crate::{
     task::{Stage, Task},
 };
 use abide_protocol::{
-    TaskId,
+    CallId, TaskId,
     record::{
         ForkedBy, Intervened, Intervener, InterventionKind, NewRecord, Nudge, RecordBody, TaskEnded,
         TaskStarted, UserMessage,
     },
-    task::{Limits, Mode},
-    transcript::{EffectClass, ToolSpec},
+    task::{AgentTask, Limits, Mode},
+    transcript::{EffectClass, ToolSpec, Usage},
 };
 use serde_json::{Value, json};
 
@@ -134,6 +134,16 @@ fn title(prompt: &str) -> String {
     }
 }
 
+/// The sub-task that this fork has started.
+pub(crate) fn forked(history: &History, by: ForkedBy) -> Option<TaskId> {
+    history.tasks().iter().find(|task| task.head.forked_by == Some(by)).map(|task| task.id)
+}
+
+/// The names of the sub-tasks that a call of this task has started; empty if there are none.
+pub(crate) fn names_of_forked(history: &History, parent: &Task, call: CallId) -> String {
+    names(of(history, parent).filter(|child| child.head.forked_by.is_some_and(|by| by.call_id == call)))
+}
+
 /// The live sub-tasks of this task, without theirs, in the order in which they were started.
 pub(crate) fn live<'h>(history: &'h History, parent: &'h Task) -> impl Iterator<Item = &'h Task> {
     of(history, parent).filter(|child| !child.has_ended())
@@ -216,7 +226,7 @@ pub(crate) fn results(
                 Stage::Ended { end, .. } => Some(end),
                 _ => None,
             })?;
-            Some(result(task, end))
+            Some(result(task.id, end, &task.usage))
         })
         .collect();
     match results?.as_slice() {
@@ -228,20 +238,28 @@ pub(crate) fn results(
 /// What is known of these sub-tasks now: the results of those that have ended, the others by their handles.
 pub(crate) fn results_so_far(history: &History, tasks: &[TaskId]) -> String {
     let known = |task: &Task| match &task.stage {
-        Stage::Ended { end, .. } => result(task, end),
+        Stage::Ended { end, .. } => result(task.id, end, &task.usage),
         _ => json!({ "handle": task.id.short(), "status": "running" }),
     };
     let known: Vec<Value> = tasks.iter().filter_map(|id| history.task(*id)).map(known).collect();
     Value::from(known).to_string()
 }
 
-fn result(task: &Task, end: &TaskEnded) -> Value {
+/// The result of a task as a `wait` gives it; `None` while it is at work.
+#[must_use]
+pub fn result_of(task: &AgentTask) -> Option<Value> {
+    let (summary, error) = (task.summary.clone(), task.error_message.clone());
+    let end = TaskEnded { reason: task.end_reason?, summary, error };
+    Some(result(task.id, &end, &task.usage))
+}
+
+fn result(id: TaskId, end: &TaskEnded, usage: &Usage) -> Value {
     let mut result = json!({
-        "handle": task.id.short(),
+        "handle": id.short(),
         "status": end.reason.status().name(),
         "endReason": end.reason.name(),
         "result": cut(end.summary.as_deref().unwrap_or_default()),
-        "usage": { "tokens": task.usage.tokens(), "modelCalls": task.usage.model_calls },
+        "usage": { "tokens": usage.tokens(), "modelCalls": usage.model_calls },
     });
     if let (Some(error), Some(fields)) = (&end.error, result.as_object_mut()) {
         fields.insert("error".to_owned(), cut(error).into());

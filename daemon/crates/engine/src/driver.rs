@@ -39,6 +39,7 @@ pub use order::{Append, AppendId, Applied, CutOff, Failure, Gate, Order, Started
 use crate::{
     accept::{accept, ends_at},
     advance::handle,
+    children,
     command::Command,
     effects::{Effect, effects, wake_at},
     history::{History, Tail},
@@ -299,10 +300,13 @@ impl<H: Host> Driver<H> {
                 self.reply(reply, Err(Failure::ShuttingDown));
             }
             Message::Fork { fork, reply } => {
-                let task = Some(fork.task);
+                let by = fork.by();
                 match self.apply(Input::Fork(fork), mint) {
                     Err(refusal) => self.reply(reply, Err(Failure::Refused(refusal))),
-                    Ok(records) => self.append(records, false, append::Waiter::Command { reply, task }),
+                    Ok(records) => {
+                        let task = children::forked(&self.history, by);
+                        self.append(records, false, append::Waiter::Command { reply, task });
+                    }
                 }
             }
             Message::Outcome { effect, input } => {

@@ -6,8 +6,8 @@ use abide_protocol::{
     inbox::Decision,
     message::CallOutcome,
     record::{
-        By, CallAssessed, ConversationCreated, ConversationUpdated, EditState, Imported, Interruption,
-        ModelErrorKind, TaskStarted, Trace,
+        By, CallAssessed, ConversationCreated, ConversationUpdated, EditState, ForkedBy, Imported,
+        Interruption, ModelErrorKind, TaskStarted, Trace,
     },
     task::EndReason,
     transcript::{Reply, ToolResult},
@@ -23,8 +23,8 @@ pub enum Input {
         archived: bool,
     },
     Start(Box<Start>),
-    /// A task starts a sub-task; no client can.
-    Fork(Box<Fork>),
+    /// Running code starts a sub-task of its task; no client can.
+    Fork(Fork),
     Stop {
         task: TaskId,
         shown: Shown,
@@ -127,13 +127,23 @@ pub struct Start {
     pub imported: Vec<Imported>,
 }
 
-/// A new sub-task of a live task.
+/// A sub-task for which the code of a running call asks. A call and an index stand for one sub-task, however often it is asked for.
 #[derive(Debug, Clone)]
 pub struct Fork {
     pub parent: TaskId,
+    pub call: CallId,
+    pub attempt: u32,
+    /// Its number among the forks of the call.
+    pub index: u32,
+    /// The sub-task's id, if this starts it.
     pub task: TaskId,
-    /// Its settings; `parent_id` and `depth` are filled in.
-    pub head: TaskStarted,
+    pub prompt: String,
+}
+
+impl Fork {
+    pub(crate) const fn by(&self) -> ForkedBy {
+        ForkedBy { call_id: self.call, index: self.index }
+    }
 }
 
 /// A model's reply, with what is recorded beside it.
@@ -205,6 +215,9 @@ pub enum Refusal {
     Decided(First<Decision>),
     #[error("the question takes one of these answers: {}", .0.join(", "))]
     NotAChoice(Vec<String>),
+    /// Why there can be no further sub-task, in words for a model.
+    #[error("{0}")]
+    NotForked(String),
     #[error("the outcome is of an attempt that no longer counts")]
     Stale,
 }

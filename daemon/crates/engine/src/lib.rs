@@ -37,6 +37,7 @@ mod view;
 pub use abide_protocol::record::EditState;
 pub use accept::accept;
 pub use advance::{advance, handle, needs_daemon};
+pub use children::result_of;
 pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
 pub use history::{Checkpoint, Conversation, First, History, Tail, UnreadableCheckpoint};

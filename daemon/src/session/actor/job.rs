@@ -104,9 +104,9 @@ mod tests {
     use super::*;
     use crate::session::{
         Event, mailbox,
-        tests::{CONVERSATION, TASK, facts, head, open, sessions},
+        tests::{CONVERSATION, TASK, begin_sub_task, facts, head, open, sessions},
     };
-    use abide_engine::{Fork, History, Input, Mint, Start, Tail, effects, handle};
+    use abide_engine::{History, Input, Mint, Start, Tail, effects, handle};
     use abide_protocol::{TaskId, Timestamp};
     use tempfile::TempDir;
     use uuid::Uuid;
@@ -124,8 +124,7 @@ mod tests {
         };
         handle(&mut history, Input::Start(Box::new(root)), &mut mint).unwrap();
         let child = TaskId(Uuid::from_u128(3));
-        let fork = Fork { parent: TASK, task: child, head: head("of the child") };
-        handle(&mut history, Input::Fork(Box::new(fork)), &mut mint).unwrap();
+        begin_sub_task(&mut history, [TASK, child], "of the child", &mut mint);
 
         let (mailbox, mail) = mailbox::new();
         let mut actor = Actor::new(CONVERSATION, sessions(&store, folder.path()), mailbox, mail);

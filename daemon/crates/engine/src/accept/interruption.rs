@@ -3,6 +3,7 @@
 
 use super::Draft;
 use crate::{
+    children,
     history::History,
     input::Finding,
     mint::Mint,
@@ -19,6 +20,7 @@ use abide_protocol::{
     task::{PauseReason, RestartPolicy},
     transcript::{EffectClass, ToolResult},
 };
+use std::fmt::Write as _;
 
 /// Daemon deaths in a row without progress after which the task is paused instead of resumed.
 const CRASH_LOOP: u32 = 3;
@@ -56,7 +58,7 @@ pub(super) fn accept(
     }
     // After all `Restarted` records: an edit found done counts as progress and resets the count.
     for task in &tasks {
-        records.append(&mut interrupt(task, cause, findings, mint));
+        records.append(&mut interrupt(history, task, cause, findings, mint));
     }
     if let Some(root) = history.root().filter(|root| crashed && !root.has_ended() && root.paused.is_none()) {
         let mut draft = Draft::of(root, mint);
@@ -70,7 +72,13 @@ pub(super) fn accept(
     records
 }
 
-fn interrupt(task: &Task, cause: Interruption, findings: &[Finding], mint: &mut Mint) -> Vec<NewRecord> {
+fn interrupt(
+    history: &History,
+    task: &Task,
+    cause: Interruption,
+    findings: &[Finding],
+    mint: &mut Mint,
+) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     if let Stage::Thinking { item, attempt, .. } = task.stage {
         draft.push(RecordBody::ModelFailed(ModelFailed {
@@ -84,7 +92,9 @@ fn interrupt(task: &Task, cause: Interruption, findings: &[Finding], mint: &mut 
     }
     for call in task.calls() {
         if matches!(call.stage, CallStage::Started { .. }) {
-            recover(&mut draft, call, cause, findings.iter().find(|f| f.call == call.block.id));
+            let forked = children::names_of_forked(history, task, call.block.id);
+            let finding = findings.iter().find(|f| f.call == call.block.id);
+            recover(&mut draft, call, cause, finding, &forked);
         }
     }
     draft.records
@@ -127,7 +137,8 @@ fn ask(draft: &mut Draft<'_>, text: &str) {
 }
 
 /// Records the result of an interrupted call, or nothing if the call may run again: folding `Restarted` has made it `Allowed`.
-fn recover(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>) {
+/// `forked`: the names of the sub-tasks that it has started.
+fn recover(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>, forked: &str) {
     let edit = finding.map_or(EditState::Unknown, |f| f.edit);
     match (call.effect(), edit) {
         (EffectClass::Pure | EffectClass::Control, _) | (EffectClass::Verifiable, EditState::NotDone) => {}
@@ -143,11 +154,19 @@ fn recover(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Opt
             let result = ToolResult::success(words, None);
             draft.finish_call(call, CallOutcome::Done, result);
         }
-        (EffectClass::Verifiable | EffectClass::Unsafe, _) => interrupted(draft, call, cause, finding),
+        (EffectClass::Verifiable | EffectClass::Unsafe, _) => {
+            interrupted(draft, call, cause, finding, forked);
+        }
     }
 }
 
-fn interrupted(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding: Option<&Finding>) {
+fn interrupted(
+    draft: &mut Draft<'_>,
+    call: &Call,
+    cause: Interruption,
+    finding: Option<&Finding>,
+    forked: &str,
+) {
     let reason = match cause {
         Interruption::DaemonRestarted => "the daemon stopped while this call ran",
         Interruption::AppendFailed => "a record could not be stored while this call ran",
@@ -156,6 +175,12 @@ fn interrupted(draft: &mut Draft<'_>, call: &Call, cause: Interruption, finding:
         "Interrupted: {reason}. The call was killed and is not run again; its effects are unknown. Look at what it did before you \
          do anything again."
     );
+    if !forked.is_empty() {
+        let _ = write!(
+            words,
+            " It had started sub-tasks: {forked}. Those at work go on, and none is started again; `wait` gives their results."
+        );
+    }
     match finding.map(|f| f.output.trim_end()).filter(|o| !o.is_empty()) {
         Some(output) => {
             words.push_str(" Its output so far:\n");

@@ -1,9 +1,8 @@
 use super::Draft;
 use crate::{
     history::History,
-    input::{Fork, Refusal, Start},
+    input::{Refusal, Start},
     mint::Mint,
-    task::Task,
 };
 use abide_protocol::{
     TaskId,
@@ -22,12 +21,6 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
     }
     records.append(&mut begin(start.task, start.head, start.imported, mint));
     Ok(records)
-}
-
-/// Starts a sub-task of a live task.
-pub(super) fn fork(parent: &Task, fork: Fork, mint: &mut Mint) -> Vec<NewRecord> {
-    let depth = parent.head.depth.saturating_add(1);
-    begin(fork.task, TaskStarted { parent_id: Some(parent.id), depth, ..fork.head }, Vec::new(), mint)
 }
 
 fn begin(task: TaskId, head: TaskStarted, imported: Vec<Imported>, mint: &mut Mint) -> Vec<NewRecord> {

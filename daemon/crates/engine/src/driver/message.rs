@@ -15,9 +15,9 @@ pub enum Message<H: Host> {
     Delete {
         reply: H::Deletion,
     },
-    /// Starts a sub-task; no client can.
+    /// Starts a sub-task for running code; no client can. The reply has that sub-task.
     Fork {
-        fork: Box<Fork>,
+        fork: Fork,
         reply: H::Reply,
     },
     /// An attempt has ended.

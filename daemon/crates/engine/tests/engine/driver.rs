@@ -1,11 +1,15 @@
 //! The driver's states that the simulation reaches too seldom.
 
-use crate::world::{facts, head};
-use abide_engine::{
-    Command, Mint, Shown, Start, Tail,
-    driver::{AppendId, Driver, Event, Host, Message, Order, Wants},
+use crate::{
+    plan::{reply, shell},
+    world::{facts, head},
 };
-use abide_protocol::{ConversationId, TaskId, Timestamp};
+use abide_engine::{
+    Command, Effect, Fork, Input, Mint, Reading, Refusal, Replied, Shown, Start, Tail, Traces,
+    driver::{AppendId, Driver, Event, Failure, Host, Message, Order, Wants},
+    effects,
+};
+use abide_protocol::{CallId, ConversationId, TaskId, Timestamp, transcript::StopReason};
 use uuid::Uuid;
 
 #[derive(Debug)]
@@ -39,6 +43,66 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
     assert_eq!(driver.wants(), Wants::Nothing);
     driver.on(Event::Disk { full: true }, &mut mint);
     assert_eq!(driver.wants(), Wants::Nothing);
+}
+
+/// A failed append cancels all attempts, so the code that asked has ended when it could ask again.
+#[test]
+fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
+    let (mut mint, id) = (Mint::new(Timestamp(1), 1), |n| Uuid::from_u128(n));
+    let (task, call) = (TaskId(id(1)), CallId(id(2)));
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
+    let mut now = |driver: &mut Driver<Numbered>, event| {
+        driver.on(event, &mut mint);
+        orders(driver)
+    };
+    now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
+    let command = Command::Start(Box::new(start));
+    now(&mut driver, Event::Message(Message::Command { command, reply: 1 }));
+    now(&mut driver, Event::Committed(AppendId(1)));
+    let plans = [shell("code")];
+    let replied = Replied {
+        reply: reply(StopReason::ToolCalls, "", &plans, &[call], 0),
+        reading: Reading::default(),
+        assessed: vec![plans[0].assessed(call)],
+        traces: Traces::default(),
+    };
+    let effect = effects(driver.history())[0];
+    let Effect::Model { item, .. } = effect else { panic!("a model is asked: {effect:?}") };
+    let input = Box::new(Input::Replied { task, item, replied: Box::new(replied) });
+    now(&mut driver, Event::Message(Message::Outcome { effect, input }));
+    now(&mut driver, Event::Committed(AppendId(2)));
+
+    let fork = |index, child, reply| {
+        let prompt = "Look.".to_owned();
+        let fork = Fork { parent: task, call, attempt: 1, index, task: TaskId(id(child)), prompt };
+        Event::Message(Message::Fork { fork, reply })
+    };
+    let answers = |orders: Vec<Order<Numbered>>| -> Vec<_> {
+        let answer = |order| match order {
+            Order::Reply { reply, answer } => Some((reply, answer.map(|applied| applied.task.unwrap().id))),
+            _ => None,
+        };
+        orders.into_iter().filter_map(answer).collect()
+    };
+    assert_eq!(answers(now(&mut driver, fork(0, 10, 2))), []);
+    assert_eq!(answers(now(&mut driver, fork(0, 11, 3))), [], "the same, while the first one is committed");
+    let first = Ok(TaskId(id(10)));
+    assert_eq!(answers(now(&mut driver, Event::Committed(AppendId(3)))), [(2, first.clone())]);
+    assert_eq!(answers(now(&mut driver, Event::HandleDeferred)), [(3, first)]);
+
+    let committed = Box::new(driver.history().clone());
+    now(&mut driver, fork(1, 12, 4));
+    let failed = Event::AppendFailed { append: AppendId(4), error: "no room", contradicts: false };
+    assert_eq!(answers(now(&mut driver, failed)), [(4, Err(Failure::Failed("no room")))]);
+    now(&mut driver, Event::Loaded { history: committed, tail: Tail::default() });
+    now(&mut driver, Event::Inspected(Vec::new()));
+    now(&mut driver, Event::Committed(AppendId(5)));
+    for (index, child) in [(0, 13), (1, 14)] {
+        let again = answers(now(&mut driver, fork(index, child, 5)));
+        assert_eq!(again, [(5, Err(Failure::Refused(Refusal::Stale)))]);
+    }
+    assert_eq!(driver.history().tasks().len(), 2);
 }
 
 /// A second deletion would take the first one's place, and the first one would get no reply.

@@ -171,6 +171,8 @@ fn a_stop_ends_all_beneath_deepest_first_in_one_append() {
 #[test]
 fn stopping_a_child_ends_only_the_tasks_beneath_it() {
     let (mut w, [root, child, grandchild]) = three();
+    w.id = child;
+    let call = w.reply("", &[shell("c")])[0];
     let sibling = w.fork(root, |_| {});
     let records = w.input(Input::Stop { task: child, shown: Shown::new() });
     assert_eq!(ends(&records), [(grandchild, EndReason::ParentEnded), (child, EndReason::Stopped)]);
@@ -180,8 +182,8 @@ fn stopping_a_child_ends_only_the_tasks_beneath_it() {
         w.attempt(Input::Stop { task: grandchild, shown: Shown::new() }),
         Err(Refusal::Ended(EndReason::ParentEnded))
     );
-    let fork = abide_engine::Fork { parent: child, task: grandchild, head: head() };
-    assert_eq!(w.attempt(Input::Fork(Box::new(fork))), Err(Refusal::Ended(EndReason::Stopped)));
+    w.id = child;
+    assert_eq!(w.fork_by_line(call, 1, 0), Err(Refusal::Ended(EndReason::Stopped)));
 }
 
 /// For each way in which the root ends.

@@ -22,6 +22,7 @@ mod forest;
 mod incomplete;
 mod intervene;
 mod limits;
+mod line;
 mod mint;
 mod modes;
 mod older;

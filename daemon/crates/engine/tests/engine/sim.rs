@@ -7,6 +7,7 @@
 //! * `ABIDE_SIM_SEEDS=n` runs the lives of the first `n` seeds.
 
 mod actor;
+mod code;
 mod daemon;
 mod disk;
 mod life;
@@ -208,7 +209,7 @@ fn coverage_goals() -> BTreeSet<String> {
         .chain(pauses)
         .chain(questions)
         .chain(intervention_goals())
-        .chain(events.map(str::to_owned))
+        .chain(events.into_iter().chain(code::GOALS).map(str::to_owned))
         .collect()
 }
 

@@ -6,13 +6,15 @@ use crate::{
 };
 use abide_engine::{
     Call, CallStage, EditState, Effect, Finding, Fork, History, Input, Mint, ModelFailure, Refusal, Replied,
-    Shown, Stage, Start, Task, Traces, effects, handle, status, view, wake_at,
+    Shown, Stage, Start, Task, Traces, advance, effects, handle, status, view, wake_at,
 };
 use abide_protocol::{
     CallId, ConversationId, JsonText, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Decision, Question},
     message::CallOutcome,
-    record::{ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody, TaskStarted},
+    record::{
+        ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody, TaskStarted, UserMessage,
+    },
     task::{AgentTask, EndReason, Limits, Mode, RestartPolicy, Status},
     transcript::{EffectClass, Entry, Risk, StopReason, Tier, ToolResult, ToolSpec},
 };
@@ -64,10 +66,13 @@ impl World {
     pub(crate) fn attempt(&mut self, input: Input) -> Result<Vec<NewRecord>, Refusal> {
         let mut mint = self.mint();
         let appended = handle(&mut self.history, input, &mut mint);
-        let records = appended.as_deref().unwrap_or_default();
+        self.keep(appended.as_deref().unwrap_or_default());
+        appended
+    }
+
+    fn keep(&mut self, records: &[NewRecord]) {
         self.audit.append(records, &self.history, true);
         self.records.extend_from_slice(records);
-        appended
     }
 
     pub(crate) fn input(&mut self, input: Input) -> Vec<NewRecord> {
@@ -86,13 +91,33 @@ impl World {
         Ok(appended)
     }
 
-    /// Starts a task beneath another one; the helpers use it from here on.
+    /// Starts a task with any head beneath another one, which no input does; the helpers use it from here on.
     pub(crate) fn fork(&mut self, parent: TaskId, change: impl FnOnce(&mut TaskStarted)) -> TaskId {
-        let (task, mut head) = (TaskId(self.mint().uuid()), head());
+        let (mut mint, depth) = (self.mint(), self.history.task(parent).expect("a parent").head.depth + 1);
+        let (task, mut head) =
+            (TaskId(mint.uuid()), TaskStarted { parent_id: Some(parent), depth, ..head() });
         change(&mut head);
-        self.input(Input::Fork(Box::new(Fork { parent, task, head })));
+        let prompt = UserMessage { text: head.original_prompt.clone() };
+        let bodies = [RecordBody::TaskStarted(Box::new(head)), RecordBody::UserMessage(prompt)];
+        let record = |body| NewRecord { id: mint.record_id(), task_id: Some(task), at: self.now, body };
+        let mut records: Vec<NewRecord> = bodies.into_iter().map(record).collect();
+        records.iter().for_each(|record| self.history.fold(record));
+        records.append(&mut advance(&mut self.history, &mut mint));
+        self.keep(&records);
         self.id = task;
         task
+    }
+
+    /// The code of a call of this task asks for a sub-task.
+    pub(crate) fn fork_by_line(
+        &mut self,
+        call: CallId,
+        attempt: u32,
+        index: u32,
+    ) -> Result<Vec<NewRecord>, Refusal> {
+        let (parent, task) = (self.id, TaskId(self.mint().uuid()));
+        let prompt = "Look at a half.".to_owned();
+        self.attempt(Input::Fork(Fork { parent, call, attempt, index, task, prompt }))
     }
 
     // State.

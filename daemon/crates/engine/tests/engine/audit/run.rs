@@ -235,6 +235,12 @@ impl Run {
         assert!(waits.is_none(), "what does not run has its result: {waits:?}");
     }
 
+    /// The call may start a sub-task: it runs, or it is a control tool's.
+    pub(super) fn may_fork(&self, id: CallId) -> bool {
+        let may = |c: &Seen| c.running || c.effect() == EffectClass::Control && !c.is_finished();
+        self.calls.iter().any(|c| c.id == id && may(c))
+    }
+
     fn call(&mut self, id: CallId) -> &mut Seen {
         self.calls.iter_mut().find(|c| c.id == id).expect("the call is of the newest reply")
     }

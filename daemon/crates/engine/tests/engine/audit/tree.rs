@@ -3,7 +3,7 @@
 use super::run::Run;
 use abide_engine::{History, Task};
 use abide_protocol::{
-    TaskId,
+    CallId, TaskId,
     message::CallOutcome,
     record::{Interruption, Joining, NewRecord, RecordBody, Restarted, TaskStarted},
     task::PauseReason,
@@ -20,6 +20,8 @@ pub(super) struct Tree {
     parents: BTreeMap<TaskId, TaskId>,
     children: BTreeMap<TaskId, Vec<TaskId>>,
     depths: BTreeMap<TaskId, u32>,
+    /// The sub-task of each fork: of a call, by its number.
+    forks: BTreeMap<(CallId, u32), TaskId>,
     live: BTreeSet<TaskId>,
     runs: BTreeMap<TaskId, Run>,
     /// The call of a task that waits for sub-tasks.
@@ -105,6 +107,11 @@ impl Tree {
                     );
                 }
             }
+            RecordBody::CallFinished(f) if f.outcome == CallOutcome::Interrupted => {
+                let text = f.result.text();
+                let mut forked = self.forks.range((f.call_id, 0)..=(f.call_id, u32::MAX));
+                assert!(forked.all(|(_, child)| text.contains(&child.short())), "it names its forks: {text}");
+            }
             RecordBody::Restarted(restarted) => self.restarted(task, record, restarted),
             RecordBody::Paused(p) => self.append.pauses |= p.reason == PauseReason::CrashLoop,
             RecordBody::Reply(_)
@@ -124,7 +131,10 @@ impl Tree {
             assert_eq!(depth, self.depths[&parent] + 1);
             self.parents.insert(task, parent);
             self.children.entry(parent).or_default().push(task);
-            if head.forked_by.is_some() {
+            if let Some(by) = head.forked_by {
+                assert!(self.runs[&parent].may_fork(by.call_id), "a call forks that does not run: {by:?}");
+                let first = self.forks.insert((by.call_id, by.index), task);
+                assert_eq!(first, None, "a fork starts one sub-task: {by:?}");
                 let (limits, siblings) = (*self.runs[&parent].limits(), &self.children[&parent]);
                 let live = siblings.iter().filter(|child| self.live.contains(child)).count();
                 assert!(live < limits.max_children as usize, "too many sub-tasks at work");

@@ -242,9 +242,11 @@ impl Life {
             }
             Order::DropOutput(attempts) => self.forget_notes(&attempts),
             Order::SetAlarm(at) => self.set_alarm(at),
-            Order::Reply { reply, answer } => self.reply(reply, answer.map(|_| ())),
+            Order::Reply { reply, answer } => {
+                self.reply(reply, answer.map(|applied| applied.task.map(|task| task.id)));
+            }
             Order::Erase => self.erase(),
-            Order::ReplyDeleted { reply, answer } => self.reply(reply, answer.map(|_| ())),
+            Order::ReplyDeleted { reply, answer } => self.reply(reply, answer.map(|_| None)),
             Order::OutcomeRefused(refusal) => {
                 let late = matches!(refusal, Refusal::Stale | Refusal::Ended(_) | Refusal::NoTask);
                 assert!(late, "an outcome is refused only if it is late: {refusal:?}");

@@ -237,7 +237,7 @@ impl Life {
         let mode = record.task_id.and_then(|id| self.disk.published.task(id)).map(|task| task.mode);
         match &record.body {
             RecordBody::ResultsDelivered(_) => self.cover("a result delivered"),
-            RecordBody::TaskStarted(head) if head.forked_by.is_some() => self.cover("a sub-task of a call"),
+            RecordBody::TaskStarted(head) if head.forked_by.is_some() => self.cover_fork(head),
             RecordBody::Intervened(intervened) => {
                 let Intervener::Task(from) = intervened.by else { return };
                 let from_child =
@@ -253,6 +253,7 @@ impl Life {
                     ("No sub-task was started: ", "a fork over a cap"),
                     ("sub-tasks are still at work", "an end refused because of sub-tasks"),
                     ("\"endReason\":", "a result of a wait"),
+                    ("It had started sub-tasks: ", "sub-tasks named by an interrupted call"),
                 ] {
                     if text.contains(part) {
                         self.cover(goal);

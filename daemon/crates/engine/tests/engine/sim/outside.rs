@@ -1,6 +1,7 @@
 //! The simulated model and tools. The model checks every request; the tools count their executions.
 
 use super::{
+    code::Code,
     life::{Event, Life},
     script::End,
 };
@@ -45,6 +46,7 @@ pub(super) struct Outside {
     found_output: BTreeMap<CallId, String>,
     /// Edits that an inspection has found done.
     found_done: BTreeSet<CallId>,
+    pub(super) code: Code,
     /// The text of each reply that the current daemon has shown.
     shown: BTreeMap<RecordId, String>,
 }
@@ -301,8 +303,8 @@ impl Life {
         let Effect::Tool { task, call, attempt } = *effect else { return };
         let (class, acts) = (plan.effect, *acts);
         assert!(self.outside.notes.contains(&(call, attempt)), "a running tool's helper is noted on disk");
-        if self.one_in(self.nature.forks) {
-            self.fork(task);
+        if class == EffectClass::Unsafe {
+            self.run_code(task, call, attempt);
         }
         let output = format!("output of {} {attempt}", call.short());
         self.outside.outputs.insert((call, attempt), output);

@@ -35,13 +35,13 @@ pub(super) struct People {
 
 /// A request that has been sent.
 #[derive(Debug, Clone)]
-enum Request {
+pub(super) enum Request {
     Start { message: ClientMessage, task: TaskId },
     Stop(TaskId),
     Answer(TaskId, QuestionId, Option<String>),
     Decide(ApprovalId, Decision),
     Delete,
-    Fork { parent: TaskId, task: TaskId },
+    Fork(Fork),
     Other(Command),
 }
 
@@ -49,20 +49,16 @@ impl Request {
     /// The task that the request names.
     const fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Stop(task) | Self::Answer(task, ..) | Self::Fork { parent: task, .. } => Some(*task),
+            Self::Stop(task) | Self::Answer(task, ..) => Some(*task),
+            Self::Fork(fork) => Some(fork.parent),
             Self::Other(command) => command.task(),
             Self::Start { .. } | Self::Decide(..) | Self::Delete => None,
         }
     }
 }
 
-/// The greatest depth of a sub-task.
-const MAX_DEPTH: u32 = 2;
-/// The most live tasks of a tree.
-const MAX_LIVE_TASKS: usize = 5;
-
 /// Why a request failed.
-type Failure = driver::Failure<AppendError>;
+pub(super) type Failure = driver::Failure<AppendError>;
 
 impl People {
     /// No request is without a reply.
@@ -233,15 +229,6 @@ impl Life {
         self.send_request(Request::Start { message, task });
     }
 
-    /// A tool starts a sub-task of its task.
-    pub(super) fn fork(&mut self, parent: TaskId) {
-        let depth = self.disk.published.task(parent).map_or(0, |task| task.head.depth);
-        if depth < MAX_DEPTH && self.disk.published.live().count() < MAX_LIVE_TASKS {
-            let task = TaskId(self.mint().uuid());
-            self.send_request(Request::Fork { parent, task });
-        }
-    }
-
     fn head(&mut self) -> TaskStarted {
         use Mode as M;
         let mode =
@@ -288,9 +275,13 @@ impl Life {
     }
 
     fn send_request(&mut self, request: Request) {
+        self.send_request_within(60, request);
+    }
+
+    pub(super) fn send_request_within(&mut self, ms: u64, request: Request) {
         self.people.last += 1;
         self.people.requests.insert(self.people.last, request);
-        self.in_this_daemon(60, Event::Request(self.people.last));
+        self.in_this_daemon(ms, Event::Request(self.people.last));
     }
 
     /// The daemon receives the request.
@@ -299,7 +290,7 @@ impl Life {
         let command = match request {
             Request::Start { message, task } => {
                 if self.disk.started(&message).is_some() {
-                    return self.reply(number, Ok(()));
+                    return self.reply(number, Ok(None));
                 }
                 let head = TaskStarted { client_message: Some(message), ..self.head() };
                 let imported = self.imported();
@@ -313,18 +304,14 @@ impl Life {
                 Command::Decide { approval, decision, note: None, by: None }
             }
             Request::Delete => return self.admit(Message::Delete { reply: number }),
-            Request::Fork { parent, task } => {
-                let head = TaskStarted { original_prompt: format!("Do a part: {task}"), ..self.head() };
-                let fork = Box::new(Fork { parent, task, head });
-                return self.admit(Message::Fork { fork, reply: number });
-            }
+            Request::Fork(fork) => return self.admit(Message::Fork { fork, reply: number }),
             Request::Other(command) => command,
         };
         self.admit(Message::Command { command, reply: number });
     }
 
-    /// Checks a reply against the records on disk.
-    pub(super) fn reply(&mut self, number: u64, answer: Result<(), Failure>) {
+    /// Checks a reply against the records on disk; it may name a task.
+    pub(super) fn reply(&mut self, number: u64, answer: Result<Option<TaskId>, Failure>) {
         let Some(request) = self.people.requests.remove(&number) else { return };
         self.log(|| format!("    reply to {request:?}: {answer:?}"));
         if let (Err(Failure::Refused(Refusal::Ended(reason))), Some(task)) = (&answer, request.task()) {
@@ -341,7 +328,7 @@ impl Life {
             Request::Answer(_, question, response) => {
                 let recorded = self.audit.answer(question);
                 match answer {
-                    Ok(()) => {
+                    Ok(_) => {
                         assert_eq!(recorded, Some(&response), "the acknowledged answer is the recorded one");
                         assert!(
                             self.people.acknowledged.insert(question.0),
@@ -361,7 +348,7 @@ impl Life {
             Request::Decide(approval, decision) => {
                 let recorded = self.audit.decision(approval);
                 match answer {
-                    Ok(()) => {
+                    Ok(_) => {
                         assert_eq!(recorded, Some(decision), "the acknowledged decision is the recorded one");
                         assert!(
                             self.people.acknowledged.insert(approval.0),
@@ -384,23 +371,18 @@ impl Life {
                     "a deletion is acknowledged, and records are left"
                 );
             }
-            Request::Fork { parent, task } => {
-                let parent_of = |task: &Task| task.head.parent_id;
-                let started = self.disk.published.task(task).and_then(parent_of);
-                match answer {
-                    Ok(()) => assert!(started == Some(parent) || self.disk.published.task(parent).is_none()),
-                    Err(Failure::Refused(_)) => {
-                        assert_eq!(started, None, "a fork is refused, and its task exists");
-                    }
-                    Err(_) => {}
-                }
-            }
+            Request::Fork(fork) => self.check_fork_reply(fork, answer),
             Request::Other(_) => {}
         }
     }
 
     /// A message starts one task, however often it is sent, and every reply names that task.
-    fn check_start_reply(&mut self, message: &ClientMessage, task: TaskId, answer: &Result<(), Failure>) {
+    fn check_start_reply(
+        &mut self,
+        message: &ClientMessage,
+        task: TaskId,
+        answer: &Result<Option<TaskId>, Failure>,
+    ) {
         match self.disk.started(message) {
             Some(Ok(started)) => {
                 let acknowledged = self.people.messages.get_mut(&message.id).expect("it was sent");

@@ -1,0 +1,30 @@
+//! Sub-tasks that running code starts.
+
+use crate::{
+    children::{self, Order},
+    history::History,
+    input::{Fork, Refusal},
+    mint::Mint,
+    task::{CallStage, Task},
+};
+use abide_protocol::record::NewRecord;
+
+/// Starts the sub-task, or nothing if this fork has one already.
+pub(super) fn accept(
+    history: &History,
+    parent: &Task,
+    fork: &Fork,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    let runs =
+        |stage: &CallStage| matches!(stage, CallStage::Started { attempt, .. } if *attempt == fork.attempt);
+    if !parent.call(fork.call).is_some_and(|call| runs(&call.stage)) {
+        return Err(Refusal::Stale);
+    }
+    if children::forked(history, fork.by()).is_some() {
+        return Ok(Vec::new());
+    }
+    let order = Order { prompt: &fork.prompt, tools: None, by: Some(fork.by()) };
+    let head = children::head(history, parent, &order).map_err(Refusal::NotForked)?;
+    Ok(children::begin(fork.task, head, mint))
+}
