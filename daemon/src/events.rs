@@ -3,11 +3,13 @@
 //! Nothing upstream waits for a client. A subscriber's queue is bounded and merges deltas; a client that lets records pile up is told
 //! where to resume, and its connection is closed.
 
+mod ends;
 mod hub;
 mod live;
 mod outbox;
 mod weight;
 
+pub use ends::End;
 pub use hub::{Focus, Hub, Subscriber};
 pub use live::Delta;
 pub use outbox::{Outbox, Parcel};

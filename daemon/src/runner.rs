@@ -10,7 +10,7 @@ use abide_engine::{Effect, Input, Turn};
 use abide_model::ModelRequest;
 use abide_protocol::{CallId, ConversationId, RecordId, TaskId, record::TaskStarted};
 use abide_store::Store;
-use abide_tools::{Run, Tools};
+use abide_tools::{Run, SubTasks, Tools};
 use futures_util::FutureExt as _;
 use std::{future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 use tokio::sync::watch;
@@ -47,6 +47,8 @@ pub struct ToolJob {
     pub call: CallId,
     pub attempt: u32,
     pub run: Run,
+    /// What its code may ask for.
+    pub sub_tasks: Box<dyn SubTasks>,
 }
 
 /// Cheap to clone.

@@ -7,6 +7,7 @@ mod actor;
 mod alarm;
 mod mailbox;
 mod recover;
+mod sub_tasks;
 
 pub use alarm::Alarm;
 
@@ -25,10 +26,7 @@ use actor::Actor;
 use mailbox::{Lane, Mailbox, Message};
 use std::{
     collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::sync::{Notify, oneshot, watch};
@@ -90,7 +88,8 @@ struct Inner {
     supervisor: Supervisor,
     alarm: Alarm,
     open: Mutex<HashMap<ConversationId, Mailbox>>,
-    draining: AtomicBool,
+    /// Cancelled when the daemon begins to drain.
+    draining: CancellationToken,
     /// Cancelled when running attempts are cut off.
     cutting: CancellationToken,
     /// The attempts that were cut off.
@@ -117,7 +116,7 @@ impl Sessions {
             supervisor,
             alarm,
             open: Mutex::default(),
-            draining: AtomicBool::new(false),
+            draining: CancellationToken::new(),
             cutting: CancellationToken::new(),
             cut: Mutex::default(),
             gone: Notify::new(),
@@ -142,7 +141,7 @@ impl Sessions {
     }
 
     fn is_draining(&self) -> bool {
-        self.inner.draining.load(Ordering::Acquire)
+        self.inner.draining.is_cancelled()
     }
 
     /// Carries out a client's command.
@@ -246,7 +245,7 @@ impl Sessions {
     /// Starts nothing new and waits until running attempts have finished. Those that have not by the deadline are cut off, and the
     /// next start finds them interrupted. After that nothing is written.
     pub async fn drain(&self, deadline: Duration) {
-        self.inner.draining.store(true, Ordering::Release);
+        self.inner.draining.cancel();
         for mailbox in self.open().values() {
             mailbox.nudge();
         }

@@ -48,6 +48,7 @@ mod modes {
     mod roa;
 }
 mod tree {
+    mod by_code;
     mod feeds;
     mod fork;
     mod intervene;

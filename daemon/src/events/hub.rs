@@ -9,6 +9,7 @@
 //! to a cursor. [`Subscriber::joined`] then sends the held records after that cursor, and later records go straight to the outbox.
 
 use super::{
+    ends::{End, Ends},
     live::{Added, Delta, Live},
     outbox::{Outbox, Updates},
     weight::weight,
@@ -34,6 +35,7 @@ pub(super) const MAX_HELD: usize = 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Hub {
     inner: Arc<Mutex<Inner>>,
+    ends: Ends,
 }
 
 #[derive(Debug, Default)]
@@ -146,6 +148,7 @@ impl Hub {
 
     /// Publishes a commit. Called in `seq` order; never waits.
     pub fn publish(&self, committed: &Committed) {
+        self.ends.publish(committed);
         let mut inner = self.lock();
         let inner = &mut *inner;
         // A commit has the tasks of its records.
@@ -172,6 +175,18 @@ impl Hub {
                 entry.latest(&update);
             }
         }
+    }
+
+    /// Watches for the end of a task.
+    #[must_use]
+    pub fn end_of(&self, task: TaskId) -> End {
+        self.ends.of(task)
+    }
+
+    /// The number of those who watch for the end of a task.
+    #[cfg(test)]
+    pub(crate) fn waits(&self) -> usize {
+        self.ends.waiting()
     }
 
     /// Publishes live output.

@@ -7,7 +7,6 @@ use abide_protocol::{
     notification::{DeltaItem, DeltaKind},
     transcript::ToolResult,
 };
-use abide_tools::NoSubTasks;
 use tokio_util::sync::CancellationToken;
 
 /// Prepares a call while the record of its start is being committed, and runs it after the commit.
@@ -17,7 +16,7 @@ pub(super) async fn run(
     mut gate: Gate,
     cancel: CancellationToken,
 ) -> Option<Input> {
-    let ToolJob { conversation, task, call, attempt, run } = job;
+    let ToolJob { conversation, task, call, attempt, run, sub_tasks } = job;
     let prepared = runner.tools.prepare(run).await;
     let starts = tokio::select! {
         biased;
@@ -32,7 +31,7 @@ pub(super) async fn run(
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Call(call), attempt);
     let output = coalescer.clone();
     let show = Box::new(move |text: &str| output.push(DeltaKind::Output, text));
-    let work = prepared.run(cancel.clone(), show, &NoSubTasks);
+    let work = prepared.run(cancel.clone(), show, &*sub_tasks);
     let finished = coalescer.drive(gate, work).await?;
     pass(Point::ToolFinished);
     if cancel.is_cancelled() {

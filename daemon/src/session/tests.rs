@@ -29,6 +29,11 @@ pub(super) fn open(folder: &Path, reserve_bytes: u64) -> Store {
 }
 
 pub(super) fn sessions(store: &Store, folder: &Path) -> Sessions {
+    sessions_with(Hub::default(), store, folder)
+}
+
+/// Sessions that learn of commits by this hub.
+pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions {
     let keys = Arc::new(KeyStore::open(&folder.join("keys")).unwrap());
     let settings =
         Settings::open(&folder.join("config"), folder.join("last-good"), keys, Arc::new(|_| None)).unwrap();
@@ -38,7 +43,7 @@ pub(super) fn sessions(store: &Store, folder: &Path) -> Sessions {
         own_dirs: Vec::new(),
         home: folder.to_owned(),
     });
-    let (hub, supervisor) = (Hub::default(), Supervisor::default());
+    let supervisor = Supervisor::default();
     let runner = Runner {
         settings,
         tools: tools.unwrap(),
@@ -104,7 +109,7 @@ pub(crate) fn begin_sub_task(
 }
 
 /// A conversation with a paused task; `child`: with that sub-task.
-async fn paused_task_with(store: &Store, child: Option<TaskId>) {
+pub(super) async fn paused_task_with(store: &Store, child: Option<TaskId>) {
     let (mut history, mut mint) = (History::default(), Mint::new(Timestamp(1), 1));
     let start =
         Box::new(Start { task: TASK, conversation: Some(facts()), head: head(""), imported: Vec::new() });
@@ -296,7 +301,7 @@ async fn no_command_is_lost_when_an_actor_leaves() {
     paused_task(&store).await;
     let sessions = sessions(&store, folder.path());
     // An actor leaves as soon as it is idle.
-    sessions.inner.draining.store(true, std::sync::atomic::Ordering::Release);
+    sessions.inner.draining.cancel();
     let hands = (0..8).map(|_| async {
         for _ in 0..200 {
             let answer = Command::Decide {

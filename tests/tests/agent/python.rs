@@ -42,19 +42,6 @@ async fn code_asks_shows_itself_and_runs_once_it_is_approved() {
 }
 
 #[tokio::test]
-async fn code_that_forks_is_told_that_there_are_no_sub_tasks() {
-    let world = World::start().await;
-    let code = "handles = [fork('Option A'), fork('Option B')]; results = [wait(h) for h in handles]";
-    let task =
-        world.run("forks", [Turn::new().call("python", json!({ "code": code })), Turn::done("Done.")]).await;
-    assert_eq!(world.wait_end(task).await.status, Status::Completed);
-    let data = world.get(task).await.calls.remove(0).result.unwrap().data.unwrap().value();
-    assert_eq!(data["exit_code"], 1);
-    let stderr = data["stderr"].as_str().unwrap();
-    assert!(stderr.ends_with("RuntimeError: sub-tasks are not available\n"), "{stderr}");
-}
-
-#[tokio::test]
 async fn it_is_offered_only_where_python_is() {
     let world = World::start().await;
     let offers =

@@ -3,7 +3,10 @@
 use super::Actor;
 use crate::{
     runner::{Job, ModelJob, ToolJob},
-    session::mailbox::{Lane, Message},
+    session::{
+        mailbox::{Lane, Message},
+        sub_tasks::OfCall,
+    },
 };
 use abide_engine::{Effect, declares_tools, driver::Gate};
 use abide_model::{ModelRequest, Written};
@@ -93,7 +96,21 @@ impl Actor {
                     environment: head.environment.clone(),
                     max_secs: None,
                 };
-                Some(Job::Tool(Box::new(ToolJob { conversation: self.id, task: id, call, attempt, run })))
+                let sub_tasks = Box::new(OfCall {
+                    sessions: self.sessions.clone(),
+                    mailbox: self.mailbox.clone(),
+                    task: id,
+                    call,
+                    attempt,
+                });
+                Some(Job::Tool(Box::new(ToolJob {
+                    conversation: self.id,
+                    task: id,
+                    call,
+                    attempt,
+                    run,
+                    sub_tasks,
+                })))
             }
         }
     }

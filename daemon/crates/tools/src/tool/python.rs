@@ -21,7 +21,10 @@ struct Python {
 pub(super) fn tool() -> Tool {
     let description = "Runs Python code (python3) in the workspace and waits for it. The result is what it prints and its \
                        exit code. Its input is empty and there is no terminal. When it ends, everything it started is \
-                       ended too. Long output is cut in the middle.";
+                       ended too. Long output is cut in the middle. In the code, fork(prompt) starts a sub-task that works \
+                       by itself and returns its handle; wait(handle) waits for its end and returns a dict with status and \
+                       result. Example: handles = [fork(\"Option A\"), fork(\"Option B\")]; results = [wait(h) for h in \
+                       handles]. Sub-tasks go on when the code has ended.";
     let properties = json!({
         "code": {"type": "string", "minLength": 1, "description": "The code, as a file would hold it."},
         "timeout_secs": command::timeout_schema(),
