@@ -26,7 +26,7 @@ async fn a_list_can_be_filtered_by_status_and_formatted() {
     assert_eq!(cli.json(&["ps", "--status", "paused"]).await, json!([]));
 
     for (arguments, words) in [
-        (&["ps", "--format", "{title}"][..], "activeCalls, "),
+        (&["ps", "--format", "{colour}"][..], "activeCalls, "),
         (&["ps", "--status", "done"], "waiting_user"),
         (&["ps", "--watch"], "needs a terminal"),
     ] {
