@@ -12,6 +12,23 @@ pub struct InboxItem {
     pub conversation_id: ConversationId,
     pub conversation_title: String,
     pub pending: Pending,
+    /// The root above a sub-task; absent: the task is a root.
+    #[serde(default)]
+    pub root_id: Option<TaskId>,
+    /// What a sub-task is about; empty for a root, which its conversation's title names.
+    #[serde(default)]
+    pub title: String,
+    /// Tasks above this one.
+    #[serde(default)]
+    pub depth: u32,
+}
+
+impl InboxItem {
+    /// The sub-task that asks, with its title; `None`: a root asks.
+    #[must_use]
+    pub fn sub_task(&self) -> Option<(TaskId, &str)> {
+        self.root_id.map(|_| (self.task_id, self.title.as_str()))
+    }
 }
 
 /// What a task waits for.

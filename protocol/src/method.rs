@@ -160,6 +160,8 @@ methods! {
 
     /// Comments on a task while it works, replaces its instructions, or ends it.
     8 "intervene" Act Urgent Intervene(task::InterveneParams) -> task::InterveneReply;
+    /// Tasks with their sub-tasks, without history.
+    9 "agentTree" Read Ordinary AgentTree(task::AgentTreeParams) -> task::AgentTreeReply;
 
     /// Answers a question, or declines to.
     20 "userResponse" Act Urgent UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;

@@ -48,15 +48,22 @@ pub(crate) async fn answer(args: AnswerArgs, json: bool) -> Result<Exit, Command
     Verdict::of_answer(&reply, response.as_deref()).end(&reply, json)
 }
 
-/// The open question with that id, or the only one of the task with that id; `None`: no such question is open.
+/// The open question with that id, or the only one of the task with that id or of its sub-tasks; `None`: no such question is open.
 fn find<'a>(items: &'a [InboxItem], id: &str) -> Result<Option<(&'a InboxItem, &'a Question)>, CommandError> {
     let questions = items.iter().filter_map(|item| match &item.pending {
         Pending::Question(q) => Some((item, q)),
         Pending::Approval(_) => None,
     });
-    let fitting: Vec<_> = questions
-        .filter(|(item, q)| fits(&q.id.to_string(), id) || fits(&item.task_id.to_string(), id))
-        .collect();
+    let questions: Vec<_> = questions.collect();
+    let own = |(item, q): &&(&InboxItem, &Question)| {
+        fits(&q.id.to_string(), id) || fits(&item.task_id.to_string(), id)
+    };
+    let below =
+        |(item, _): &&(&InboxItem, &Question)| item.root_id.is_some_and(|root| fits(&root.to_string(), id));
+    let mut fitting: Vec<_> = questions.iter().filter(own).copied().collect();
+    if fitting.is_empty() {
+        fitting = questions.iter().filter(below).copied().collect();
+    }
     match fitting[..] {
         [one] => Ok(Some(one)),
         [] => Ok(None),
@@ -128,6 +135,9 @@ mod tests {
             conversation_id: task.conversation_id,
             conversation_title: String::new(),
             pending,
+            root_id: None,
+            title: String::new(),
+            depth: 0,
         }
     }
 

@@ -80,6 +80,9 @@ mod tests {
             conversation_id: paused.id,
             conversation_title: String::new(),
             pending: Pending::Question(fixture::question()),
+            root_id: None,
+            title: String::new(),
+            depth: 0,
         };
         let shown = conversations(
             &[paused.clone(), Conversation { id: other, ..paused }],

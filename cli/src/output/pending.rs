@@ -193,6 +193,14 @@ fn quoted(choice: &str) -> String {
     if choice.contains(' ') { format!("\"{choice}\"") } else { choice }
 }
 
+/// The task that asks, with the title of a sub-task.
+fn asks(item: &InboxItem) -> String {
+    match item.sub_task() {
+        Some((id, title)) => format!("sub-task {} ({})", id.short(), text::one_line(title)),
+        None => format!("task {}", item.task_id.short()),
+    }
+}
+
 /// `abide inbox`.
 pub(crate) fn inbox(items: &[InboxItem], now: Timestamp) -> String {
     if items.is_empty() {
@@ -205,10 +213,7 @@ pub(crate) fn inbox(items: &[InboxItem], now: Timestamp) -> String {
             "{}  {}  {}",
             paint(STRONG, &short(item.pending.id())),
             text::one_line(&item.conversation_title),
-            paint(
-                FAINT,
-                &format!("task {}, {}", item.task_id.short(), measure::ago(item.pending.asked_at(), now))
-            )
+            paint(FAINT, &format!("{}, {}", asks(item), measure::ago(item.pending.asked_at(), now)))
         );
         let shown = rendered(&item.pending, IN_LIST);
         for line in shown.lines() {
@@ -341,6 +346,9 @@ mod tests {
                 preview: Some(Box::new(preview(n))),
                 ..fixture::approval()
             }),
+            root_id: None,
+            title: String::new(),
+            depth: 0,
         };
         let shown = plain(&inbox(&[item(300)], fixture::START));
         assert!(shown.contains("+line 8\n      … 292 more lines\n") && !shown.contains("line 9"), "{shown}");
@@ -363,6 +371,9 @@ mod tests {
             conversation_id: fixture::task().conversation_id,
             conversation_title: "Tidy up".into(),
             pending: Pending::Question(fixture::question()),
+            root_id: None,
+            title: String::new(),
+            depth: 0,
         };
         assert_snapshot!(plain(&inbox(&[item], Timestamp(fixture::START.0 + 60_000))), @r"
         00000004  Tidy up  task 00000001, 1 min ago

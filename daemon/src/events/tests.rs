@@ -64,6 +64,9 @@ fn inbox(added: &[u128], removed: &[u128], count: u64) -> Notification {
         conversation_id: CONVERSATION,
         conversation_title: String::new(),
         pending: question(*n),
+        root_id: None,
+        title: String::new(),
+        depth: 0,
     };
     let added = added.iter().map(item).collect();
     Notification::InboxUpdate(InboxUpdate {

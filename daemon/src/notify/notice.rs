@@ -11,6 +11,8 @@ pub struct Notice {
     pub conversation_id: ConversationId,
     /// The conversation's title.
     pub title: String,
+    /// The title of the sub-task that it is about; `None`: a root.
+    pub sub_task: Option<String>,
     pub key: Key,
     pub what: What,
 }
@@ -71,5 +73,6 @@ pub fn notice(title: &str, record: &Record, task: &AgentTask) -> Option<Notice> 
         }
         _ => return None,
     };
-    Some(Notice { conversation_id: record.conversation_id, title: title.to_owned(), key, what })
+    let sub_task = task.parent_id.map(|_| task.title.clone());
+    Some(Notice { conversation_id: record.conversation_id, title: title.to_owned(), sub_task, key, what })
 }

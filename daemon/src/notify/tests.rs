@@ -18,6 +18,7 @@ const APPROVAL: ApprovalId = ApprovalId(Uuid::from_u128(4));
 
 fn question(text: &str) -> Notice {
     Notice {
+        sub_task: None,
         conversation_id: CONVERSATION,
         title: "Tidy up".to_owned(),
         key: Key::Pending(PendingId::Question(QUESTION)),
@@ -274,4 +275,11 @@ async fn a_failed_server_is_tried_again_a_minute_later() {
     notifier.notice(&end(1)).await;
     notifier.notice(&end(3)).await;
     assert_eq!(*screen.log.lock().unwrap(), ["failed Completed: Tidy up", "shown Completed: Tidy up"]);
+}
+
+#[test]
+fn a_notification_names_the_sub_task_that_asks() {
+    let asks = Notice { sub_task: Some("Option <A>".to_owned()), ..question("Which colour?") };
+    assert_eq!(words::body(&asks), "Sub-task Option &lt;A&gt;: Which colour?");
+    assert_eq!(words::body(&question("Which colour?")), "Which colour?");
 }

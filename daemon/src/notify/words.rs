@@ -39,7 +39,8 @@ pub(super) fn body(notice: &Notice) -> String {
         What::Approval { tool, summary } => format!("{}: {}", clean(tool), clean(summary)),
         What::Ended { words, .. } => words.as_deref().map(clean).unwrap_or_default(),
     };
-    escape(&cut(&text, MAX_BODY))
+    let of = notice.sub_task.as_deref().map(|title| format!("Sub-task {}: ", clean(title)));
+    escape(&cut(&format!("{}{text}", of.unwrap_or_default()), MAX_BODY))
 }
 
 /// The text on one line, with invisible characters escaped.

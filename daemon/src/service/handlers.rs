@@ -34,6 +34,7 @@ pub(super) async fn handle(
         Request::Intervene(params) => Reply::Intervene(intervene::intervene(service, caller, &params).await?),
         Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
         Request::ListFiles(params) => Reply::ListFiles(task::files(service, &params).await?),
+        Request::AgentTree(params) => Reply::AgentTree(task::tree(service, &params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
         Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, caller, params).await?),
         Request::DecideApproval(params) => {

@@ -324,6 +324,9 @@ fn waiting(pending: Pending) -> InboxItem {
         conversation_id: CONVERSATION,
         conversation_title: "Fix flaky login test".into(),
         pending,
+        root_id: None,
+        title: String::new(),
+        depth: 0,
     }
 }
 

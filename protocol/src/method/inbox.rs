@@ -56,7 +56,7 @@ pub struct DecideApprovalReply {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InboxParams {
-    /// Of one task only; id, unique prefix or suffix.
+    /// Of one task and its sub-tasks only; id, unique prefix or suffix.
     pub task_id: Option<String>,
 }
 

@@ -201,6 +201,39 @@ impl From<TaskParams> for GetTaskParams {
     }
 }
 
+/// Which tasks: one with its sub-tasks, those of a conversation, or if neither is named those of all conversations.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AgentTreeParams {
+    /// As in [`TaskParams`].
+    pub task_id: Option<String>,
+    pub conversation_id: Option<String>,
+    /// Ended tasks too. (The named task is always there.)
+    pub all: bool,
+}
+
+/// The newest tasks, at most 1,000.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentTreeReply {
+    pub agents: BTreeMap<TaskId, Agent>,
+}
+
+/// A task of a tree; `task.parentId` says beneath which.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    /// As lists have it.
+    pub task: AgentTask,
+    /// What it is about: a root's is its conversation's title.
+    pub title: String,
+    pub depth: u32,
+    /// The instructions by which a person replaced the task's own, the newest ones.
+    pub user_content: Option<String>,
+    /// A person's newest remark.
+    pub user_comment: Option<String>,
+}
+
 /// The newest last, each file once, at most 200.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

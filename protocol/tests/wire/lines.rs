@@ -65,6 +65,7 @@ fn all_optional_parameters_may_be_absent_together() {
         ("stopTask", r#"{"taskId":"a"}"#),
         ("pauseTask", r#"{"taskId":"a"}"#),
         ("intervene", r#"{"taskId":"a"}"#),
+        ("agentTree", "null"),
         ("resumeTask", r#"{"taskId":"a"}"#),
         ("listTasks", "null"),
         ("getTask", r#"{"taskId":"a"}"#),

@@ -101,6 +101,9 @@ fn shown(source: &Source, kind: &str, linked: &mut BTreeSet<String>) -> String {
     if let Some(inner) = inner("Vec<") {
         return format!("list of {}", shown(source, inner, linked));
     }
+    if let Some(inner) = inner("BTreeMap<TaskId, ") {
+        return format!("object of {} by task id", shown(source, inner, linked));
+    }
     match kind.rsplit("::").next().unwrap_or(kind) {
         "String" => "text".to_owned(),
         "bool" => "true or false".to_owned(),

@@ -20,7 +20,7 @@ pub use lookup::{Lookup, PendingRef};
 pub use message::TaskCalls;
 pub use search::SearchQuery;
 pub use status::Counts;
-pub use task::TaskQuery;
+pub use task::{TaskQuery, TreeOf};
 
 pub(crate) use conversation::{conversation, touch_conversation};
 pub(crate) use inbox::open_items;
@@ -29,6 +29,7 @@ pub(crate) use message::{last_message, messages_of_others, messages_up_to};
 pub(crate) use record::{changed_records, each_hidden, each_record};
 pub(crate) use rule::client_message;
 pub(crate) use search::{Progress, each_message, search_progress};
+pub(crate) use task::{Place, place};
 
 use crate::error::ReadError;
 use uuid::Uuid;

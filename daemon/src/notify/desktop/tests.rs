@@ -50,7 +50,13 @@ impl Server {
 
 fn notice(key: Key, what: What) -> NotifierEvent {
     let conversation_id = ConversationId(Uuid::from_u128(1));
-    NotifierEvent::Notice(Box::new(Notice { conversation_id, title: "Tidy up".to_owned(), key, what }))
+    NotifierEvent::Notice(Box::new(Notice {
+        conversation_id,
+        title: "Tidy up".to_owned(),
+        sub_task: None,
+        key,
+        what,
+    }))
 }
 
 #[tokio::test]

@@ -79,7 +79,7 @@ async fn open_question(
         Lookup::Many(_) | Lookup::None => {}
     }
     let (task, conversation) = task::locate(service, typed).await?;
-    let question = QUESTION.of_task(&service.store, task, typed).await?;
+    let (task, question) = QUESTION.of_task(&service.store, task, typed).await?;
     Ok((task, conversation, question))
 }
 
@@ -103,26 +103,30 @@ const APPROVAL: Kind<ApprovalId> = Kind {
 };
 
 impl<Id: Copy> Kind<Id> {
-    /// A task's only open item. If none is open, the only item it ever had, so that a late caller is told the first response.
-    async fn of_task(&self, store: &Store, task: TaskId, typed: &str) -> Result<Id, RequestError> {
+    /// A task's only open item, else the only one of its sub-tasks, with the task that asks. If none is open, the only item it ever
+    /// had, so that a late caller is told the first response.
+    async fn of_task(&self, store: &Store, task: TaskId, typed: &str) -> Result<(TaskId, Id), RequestError> {
         let Self { name, done, .. } = self;
         let items = store.inbox(Some(task)).await?;
-        let open: Vec<_> =
-            items.iter().filter_map(|item| Some(((self.id)(item.pending.id())?, &item.pending))).collect();
+        let open = items
+            .iter()
+            .filter_map(|item| Some((item.task_id, (self.id)(item.pending.id())?, &item.pending)));
+        let (own, below): (Vec<_>, Vec<_>) = open.partition(|(asks, ..)| *asks == task);
+        let (open, whose) = if own.is_empty() { (below, " in its sub-tasks") } else { (own, "") };
         match open.as_slice() {
-            [(one, _)] => return Ok(*one),
+            [(asks, one, _)] => return Ok((*asks, *one)),
             [] => {}
             _ => {
                 let words =
-                    format!("task {typed:?} has {} open {name}s: say which one is {done}", open.len());
-                let candidates = open.iter().take(MAX_CANDIDATES).map(|(_, item)| candidate::open(item));
+                    format!("task {typed:?} has {} open {name}s{whose}: say which one is {done}", open.len());
+                let candidates = open.iter().take(MAX_CANDIDATES).map(|(_, _, item)| candidate::open(item));
                 let error = Error::new(ErrorKind::Ambiguous, words).about(typed);
                 return Err(error.among(candidates.collect()).into());
             }
         }
         let all = store.pending_of(task).await?;
         match all.iter().filter_map(|item| (self.id)(item.id)).collect::<Vec<_>>().as_slice() {
-            [one] => Ok(*one),
+            [one] => Ok((task, *one)),
             _ => {
                 let words = format!("task {typed:?} has no open {name}");
                 Err(Error::new(ErrorKind::IllegalState, words).about(typed).into())
@@ -174,5 +178,6 @@ async fn approval(service: &Service, typed: &str) -> Result<(ApprovalId, Convers
         return Err(not_found("approval", typed).into());
     };
     let (_, conversation) = task::locate(service, &task.to_string()).await?;
-    Ok((APPROVAL.of_task(store, task, typed).await?, conversation))
+    let (_, approval) = APPROVAL.of_task(store, task, typed).await?;
+    Ok((approval, conversation))
 }

@@ -1,4 +1,4 @@
-use super::{RequestError, find_task};
+use super::{RequestError, find_conversation, find_task};
 use crate::{
     clock,
     service::{Caller, Service},
@@ -11,10 +11,11 @@ use abide_protocol::{
     event::StartedEvent,
     measure::ago,
     method::task::{
-        GetTaskParams, GetTaskReply, ListFilesReply, ListTasksParams, ListTasksReply, TaskParams, TaskReply,
+        AgentTreeParams, AgentTreeReply, GetTaskParams, GetTaskReply, ListFilesReply, ListTasksParams,
+        ListTasksReply, TaskParams, TaskReply,
     },
 };
-use abide_store::{TaskCalls, TaskQuery};
+use abide_store::{TaskCalls, TaskQuery, TreeOf};
 
 /// The size of a page if the request names none.
 pub(super) const PAGE: u32 = 100;
@@ -95,6 +96,25 @@ pub(super) async fn files(service: &Service, params: &TaskParams) -> Result<List
     let (task, conversation) = locate(service, &params.task_id).await?;
     let files = service.store.task_files(conversation, task).await?;
     Ok(ListFilesReply { files: files.into_iter().collect::<Manifest>().into_files() })
+}
+
+pub(super) async fn tree(
+    service: &Service,
+    params: &AgentTreeParams,
+) -> Result<AgentTreeReply, RequestError> {
+    let of = match (&params.task_id, &params.conversation_id) {
+        (Some(task), None) => TreeOf::Task(find_task(&service.store, task).await?),
+        (None, Some(conversation)) => {
+            TreeOf::Conversation(find_conversation(&service.store, conversation).await?)
+        }
+        (None, None) => TreeOf::Everything,
+        (Some(_), Some(_)) => {
+            let words = "name a task or a conversation, not both";
+            return Err(Error::new(ErrorKind::InvalidParams, words).into());
+        }
+    };
+    let agents = service.store.tree(of, params.all).await?;
+    Ok(AgentTreeReply { agents: agents.into_iter().map(|agent| (agent.task.id, agent)).collect() })
 }
 
 pub(super) async fn get(service: &Service, params: &GetTaskParams) -> Result<GetTaskReply, RequestError> {

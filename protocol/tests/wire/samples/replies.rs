@@ -19,8 +19,8 @@ use abide_protocol::{
         search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         subscription::{SubscribeReply, UnsubscribeReply},
         task::{
-            FileChange, GetTaskReply, InterveneReply, ListFilesReply, ListTasksReply, StartTaskReply,
-            TaskFile, TaskHistory, TaskReply,
+            Agent, AgentTreeReply, FileChange, GetTaskReply, InterveneReply, ListFilesReply, ListTasksReply,
+            StartTaskReply, TaskFile, TaskHistory, TaskReply,
         },
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
@@ -40,6 +40,7 @@ fn tasks() -> Vec<Reply> {
         Reply::StartTask(StartTaskReply { task_id: id(0x21), conversation_id: id(0x11) }),
         Reply::StopTask(task()),
         Reply::PauseTask(task()),
+        Reply::AgentTree(AgentTreeReply { agents: [(id(0x21), agent())].into() }),
         Reply::Intervene(InterveneReply { success: true, task: things::task() }),
         Reply::ResumeTask(task()),
         Reply::ListTasks(ListTasksReply { tasks: vec![things::task().brief()], next_cursor: text("next") }),
@@ -286,5 +287,15 @@ fn snapshot() -> Snapshot {
             partial(DeltaItem::Call(id(0x43)), DeltaKind::Output),
         ],
         daemon: DaemonUpdate { storage_full: true, storage_damaged: false, shutting_down: false },
+    }
+}
+
+fn agent() -> Agent {
+    Agent {
+        task: things::task(),
+        title: "Tidy up the tests".to_owned(),
+        depth: 1,
+        user_content: text("Only the docs."),
+        user_comment: text("Mind the gap."),
     }
 }

@@ -16,8 +16,8 @@ use abide_protocol::{
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
         task::{
-            GetTaskParams, ImportCall, ImportMessage, ImportRole, InterveneParams, ListTasksParams,
-            StartTaskParams, TaskParams,
+            AgentTreeParams, GetTaskParams, ImportCall, ImportMessage, ImportRole, InterveneParams,
+            ListTasksParams, StartTaskParams, TaskParams,
         },
     },
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
@@ -85,6 +85,11 @@ fn tasks() -> Vec<Request> {
         }),
         Request::StopTask(task()),
         Request::PauseTask(task()),
+        Request::AgentTree(AgentTreeParams {
+            task_id: text("beef0021"),
+            conversation_id: text("beef0011"),
+            all: true,
+        }),
         Request::Intervene(InterveneParams {
             task_id: "beef0021".to_owned(),
             comment: "modify".to_owned(),

@@ -98,6 +98,9 @@ pub(crate) fn inbox() -> Vec<InboxItem> {
             conversation_id: id(0x11),
             conversation_title: "Tidy up".to_owned(),
             pending,
+            root_id: Some(id(0x20)),
+            title: "Tidy up the tests".to_owned(),
+            depth: 1,
         })
         .into()
 }

@@ -4,7 +4,7 @@ use super::{Changes, task_of};
 use crate::{
     column::Word,
     ledger::{Fault, Ledger, WorkError},
-    query,
+    query::{self, Place},
 };
 use abide_protocol::{
     ConversationId,
@@ -103,17 +103,21 @@ pub(crate) fn finish(
         None => return Ok((None, None)),
     };
     let conversation = conversation.ok_or(WorkError::Gone(id))?;
-    let inbox = inbox_changed.then(|| InboxUpdate {
-        added: changes
-            .inbox_added
-            .into_iter()
-            .map(|(task_id, pending)| InboxItem {
-                task_id,
-                conversation_id: id,
-                conversation_title: conversation.title.clone(),
-                pending,
-            })
-            .collect(),
+    let item = |(task_id, pending)| {
+        let Place { root, title, depth } = query::place(ledger.connection, task_id)?;
+        Ok::<_, Fault>(InboxItem {
+            task_id,
+            conversation_id: id,
+            conversation_title: conversation.title.clone(),
+            pending,
+            root_id: root,
+            title,
+            depth,
+        })
+    };
+    let added = changes.inbox_added.into_iter().map(item).collect::<Result<_, _>>()?;
+    let inbox = inbox_changed.then_some(InboxUpdate {
+        added,
         removed: changes.inbox_removed,
         count: ledger.totals.open_items,
     });

@@ -1,5 +1,6 @@
 //! Open questions and approvals.
 
+use super::task::{Place, TREE, place};
 use crate::{Store, error::ReadError};
 use abide_protocol::{ConversationId, TaskId, inbox::InboxItem};
 use rusqlite::{Connection, ToSql, params};
@@ -8,6 +9,7 @@ use rusqlite::{Connection, ToSql, params};
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Of {
     All,
+    /// And its sub-tasks.
     Task(TaskId),
     Conversation(ConversationId),
 }
@@ -15,9 +17,9 @@ pub(super) enum Of {
 /// Oldest first.
 pub(super) fn items(connection: &Connection, of: Of) -> Result<Vec<InboxItem>, ReadError> {
     let (filter, id) = match of {
-        Of::All => ("?1 IS NULL", None),
-        Of::Task(id) => ("i.task = ?1", Some(id.0)),
-        Of::Conversation(id) => ("i.conversation = ?1", Some(id.0)),
+        Of::All => ("?1 IS NULL".to_owned(), None),
+        Of::Task(id) => (format!("i.task IN ({TREE})"), Some(id.0)),
+        Of::Conversation(id) => ("i.conversation = ?1".to_owned(), Some(id.0)),
     };
     let sql = format!(
         "SELECT i.task, i.conversation, c.title, i.item FROM inbox i JOIN conversations c ON c.id = i.conversation
@@ -29,11 +31,16 @@ pub(super) fn items(connection: &Connection, of: Of) -> Result<Vec<InboxItem>, R
     let mut items = Vec::new();
     while let Some(row) = rows.next()? {
         let item = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+        let task_id = TaskId(row.get(0)?);
+        let Place { root, title, depth } = place(connection, task_id)?;
         items.push(InboxItem {
-            task_id: TaskId(row.get(0)?),
+            task_id,
             conversation_id: ConversationId(row.get(1)?),
             conversation_title: row.get(2)?,
             pending: serde_json::from_str(item).map_err(ReadError::Inbox)?,
+            root_id: root,
+            title,
+            depth,
         });
     }
     Ok(items)
@@ -47,7 +54,7 @@ pub(crate) fn open_items(connection: &Connection) -> rusqlite::Result<u64> {
 }
 
 impl Store {
-    /// Open questions and approvals, oldest first, of one task or of all.
+    /// Open questions and approvals, oldest first, of one task and its sub-tasks or of all.
     pub async fn inbox(&self, task: Option<TaskId>) -> Result<Vec<InboxItem>, ReadError> {
         self.read(move |connection| items(connection, task.map_or(Of::All, Of::Task))).await
     }

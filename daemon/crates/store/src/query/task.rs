@@ -1,16 +1,20 @@
 //! Tasks. Lists have root tasks only; a sub-task is part of its root.
 
 use super::{
-    Cursor, page_size,
+    Cursor,
+    conversation::conversation,
+    page_size,
     record::{COLUMNS, records},
 };
 use crate::{Store, column::at, error::ReadError};
 use abide_protocol::{
     ConversationId, TaskId, Timestamp,
-    record::{RecordBody, TaskStarted},
+    method::task::Agent,
+    record::{Intervened, Intervener, InterventionKind, Record, RecordBody, TaskStarted},
     task::AgentTask,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+use uuid::Uuid;
 
 /// The columns that [`from_row`] reads.
 const SELECT: &str = "SELECT id, brief FROM tasks";
@@ -78,17 +82,100 @@ pub(super) fn current(connection: &Connection, id: ConversationId) -> Result<Vec
     Ok(current)
 }
 
+/// Selects the ids of a task, `?1`, and of all its sub-tasks. A conversation's sub-tasks are few, and its index finds them; there is no
+/// index by parent.
+pub(super) const TREE: &str = "WITH RECURSIVE
+         mine AS (SELECT t.id, t.parent FROM tasks t JOIN tasks r ON r.conversation = t.conversation
+                  WHERE r.id = ?1 AND t.parent IS NOT NULL),
+         tree (id) AS (SELECT ?1 UNION SELECT mine.id FROM mine JOIN tree ON mine.parent = tree.id)
+     SELECT id FROM tree";
+
 /// All sub-tasks of a task, at any depth, oldest first.
 fn beneath(connection: &Connection, root: TaskId) -> Result<Vec<AgentTask>, ReadError> {
-    // The sub-tasks of a conversation are few, and its index finds them; there is no index by parent.
-    let sql = format!(
-        "WITH RECURSIVE
-             mine AS (SELECT t.id, t.parent FROM tasks t JOIN tasks r ON r.conversation = t.conversation
-                      WHERE r.id = ?1 AND t.parent IS NOT NULL),
-             below (id) AS (SELECT ?1 UNION SELECT mine.id FROM mine JOIN below ON mine.parent = below.id)
-         {SELECT} WHERE id IN below AND id <> ?1 ORDER BY started_at, id"
-    );
+    let sql = format!("{SELECT} WHERE id IN ({TREE}) AND id <> ?1 ORDER BY started_at, id");
     tasks(connection, &sql, params![root.0])
+}
+
+/// The root above a sub-task, its title and its depth.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    /// `None`: it is a root itself.
+    pub(crate) root: Option<TaskId>,
+    pub(crate) title: String,
+    pub(crate) depth: u32,
+}
+
+/// Where a task is in its tree.
+pub(crate) fn place(connection: &Connection, id: TaskId) -> rusqlite::Result<Place> {
+    let mut above = connection.prepare_cached(
+        "SELECT parent, coalesce(json_extract(brief, '$.title'), '') FROM tasks WHERE id = ?1",
+    )?;
+    let mut read = |id: TaskId| {
+        let row =
+            above.query_row([id.0], |row| Ok((row.get::<_, Option<Uuid>>(0)?.map(TaskId), row.get(1)?)));
+        row.optional()
+    };
+    let mut place = Place::default();
+    let Some((mut parent, title)) = read(id)? else { return Ok(place) };
+    place.title = title;
+    while let Some(id) = parent {
+        place.root = Some(id);
+        place.depth = place.depth.saturating_add(1);
+        parent = read(id)?.and_then(|(parent, _)| parent);
+    }
+    Ok(place)
+}
+
+/// Which tasks a tree shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeOf {
+    Everything,
+    Conversation(ConversationId),
+    /// A task with all its sub-tasks.
+    Task(TaskId),
+}
+
+/// The most tasks of a tree that are read.
+const MOST: usize = 1000;
+
+fn tree(connection: &Connection, of: TreeOf, with_ended: bool) -> Result<Vec<Agent>, ReadError> {
+    let (filter, id) = match of {
+        TreeOf::Everything => ("?1 IS NULL".to_owned(), None),
+        TreeOf::Conversation(id) => ("conversation = ?1".to_owned(), Some(id.0)),
+        TreeOf::Task(id) => (format!("id IN ({TREE})"), Some(id.0)),
+    };
+    let ended = if with_ended { "" } else { "AND (ended = 0 OR id = ?1)" };
+    let sql = format!("{SELECT} WHERE {filter} {ended} ORDER BY started_at DESC, id DESC LIMIT {MOST}");
+    let agent = |task: AgentTask| {
+        let title = match task.parent_id {
+            Some(_) => task.title.clone(),
+            None => conversation(connection, task.conversation_id)?.map(|c| c.title).unwrap_or_default(),
+        };
+        let said = interventions(connection, task.conversation_id, task.id)?;
+        let user_comment =
+            said.iter().find(|i| i.kind == InterventionKind::Comment).map(|i| i.comment.clone());
+        let user_content =
+            said.into_iter().find(|i| i.kind == InterventionKind::Modify).and_then(|i| i.content);
+        Ok(Agent { depth: task.depth, title, user_content, user_comment, task })
+    };
+    tasks(connection, &sql, params![id])?.into_iter().map(agent).collect()
+}
+
+/// What people said to a task, newest first.
+fn interventions(
+    connection: &Connection,
+    conversation: ConversationId,
+    task: TaskId,
+) -> Result<Vec<Intervened>, ReadError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND task = ?2 AND kind = 'intervened' ORDER BY seq DESC"
+    );
+    let by_person = |record: Record| match record.body {
+        RecordBody::Intervened(said) if matches!(said.by, Intervener::Person(_)) => Some(said),
+        _ => None,
+    };
+    let said = records(connection, &sql, params![conversation.0, task.0])?;
+    Ok(said.into_iter().filter_map(by_person).collect())
 }
 
 /// Parameters of [`Store::tasks`].
@@ -120,6 +207,11 @@ impl Store {
             Ok((page, next))
         })
         .await
+    }
+
+    /// The newest tasks of a tree, without those that have ended unless asked for.
+    pub async fn tree(&self, of: TreeOf, with_ended: bool) -> Result<Vec<Agent>, ReadError> {
+        self.read(move |connection| tree(connection, of, with_ended)).await
     }
 
     /// The whole task with this id.

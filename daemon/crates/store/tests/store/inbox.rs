@@ -21,6 +21,9 @@ async fn items_open_and_close_as_projections_list_them() {
         conversation_id: conversation,
         conversation_title: title.to_owned(),
         pending,
+        root_id: None,
+        title: String::new(),
+        depth: 0,
     };
     let asked = Pending::Question(question(20, None));
     let wanted = Pending::Approval(approval(10, 1));
