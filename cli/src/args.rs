@@ -16,7 +16,7 @@ pub(crate) use self::{
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{
         AgentArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs,
-        ShowArgs, WaitArgs, WatchArgs,
+        ShowArgs, TreeArgs, WaitArgs, WatchArgs,
     },
 };
 
@@ -107,6 +107,8 @@ pub(crate) enum Command {
     Ps(PsArgs),
     /// Show all about a task
     Show(ShowArgs),
+    /// Show tasks with their sub-tasks
+    Tree(TreeArgs),
     /// List the files that a task was given and has written
     Files(FilesArgs),
     /// Follow a task or a conversation

@@ -31,6 +31,7 @@ mod show;
 mod stop;
 mod templates;
 mod tools;
+mod tree;
 mod wait;
 mod watch;
 
@@ -47,6 +48,7 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Chat(args) => Box::pin(chat::chat(args, json)).await,
         Command::Demo(args) => Box::pin(demo::demo(args.mode, json)).await,
         Command::Ps(args) => Box::pin(ps::ps(args, json)).await,
+        Command::Tree(args) => tree::tree(args, json).await,
         Command::Files(args) => files::files(args, json).await,
         Command::Show(args) => show::show(args, json).await,
         Command::Watch(args) => Box::pin(watch::watch(args, json)).await,

@@ -54,6 +54,8 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The conversation to follow, and how to print it.
 pub(crate) struct Target {
     pub(crate) conversation: ConversationId,
+    /// Whose records are shown: those of its root tasks, of one task, or of all.
+    pub(crate) scope: Scope,
     /// The task whose end ends the following. `None`: it goes on until Ctrl-C.
     pub(crate) task: Option<TaskId>,
     /// The task had ended before the following began.
@@ -118,14 +120,16 @@ pub(crate) struct Follow<'d> {
 impl<'d> Follow<'d> {
     pub(crate) async fn open(daemon: &'d mut Daemon, target: Target) -> Result<Self, CommandError> {
         let connector = connection::connector(daemon.home());
-        let scope = Scope::Conversation(target.conversation);
-        let live = Live::open(connector, scope, target.since, LiveOptions::default()).await?;
+        let live = Live::open(connector, target.scope, target.since, LiveOptions::default()).await?;
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let printer = Printer::new(target.task, target.with_prompts, target.extent);
+        let with_sub_tasks = matches!(target.scope, Scope::Tree(_));
+        let printer = if with_sub_tasks { printer.with_sub_tasks() } else { printer };
         let mut follow = Self {
             view: ConversationView::new(target.conversation),
             unprinted: Vec::new(),
-            printer: Printer::new(target.task, target.with_prompts, target.extent),
+            printer,
             screen: Screen::new(),
             progress: Progress::default(),
             settled: HashSet::new(),
@@ -150,7 +154,9 @@ impl<'d> Follow<'d> {
 
     /// Marks the shown messages as read. (Also before a prompt waits, because the person may close the terminal then.)
     async fn mark_read(&mut self) {
-        let is_seen = !self.target.json && screen::is_seen();
+        // A sub-task's own timeline has none of the conversation's messages.
+        let has_them = !matches!(self.target.scope, Scope::Task(_));
+        let is_seen = has_them && !self.target.json && screen::is_seen();
         // Without a connection a call would start a daemon, only for this.
         if is_seen && *self.view.connection() == Connection::Live {
             let conversation_id = self.target.conversation.to_string();

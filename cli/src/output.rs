@@ -26,6 +26,7 @@ pub(crate) mod status;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod tree;
 
 #[cfg(test)]
 pub(crate) mod fixture;

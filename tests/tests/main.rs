@@ -49,6 +49,7 @@ mod modes {
 }
 mod tree {
     mod by_code;
+    mod clients;
     mod feeds;
     mod fork;
     mod intervene;

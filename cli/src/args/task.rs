@@ -215,6 +215,16 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    /// A task's or a conversation's id, or any unique beginning or end of it; without one, all tasks that have not ended
+    #[arg(value_parser = word, add = Kind::Task.completer())]
+    pub(crate) id: Option<String>,
+    /// Show ended tasks too
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct FilesArgs {
     /// The task's id, or any unique beginning or end of it
     #[arg(value_parser = word, add = Kind::Task.completer())]
@@ -276,6 +286,9 @@ pub(crate) struct WatchArgs {
     /// Only records after this sequence number
     #[arg(long, value_name = "SEQ")]
     pub(crate) since: Option<u64>,
+    /// Print what sub-tasks do too, each with its id and title before it
+    #[arg(long)]
+    pub(crate) children: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

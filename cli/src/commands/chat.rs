@@ -19,6 +19,7 @@ use abide_client::protocol::{
         GetConversation, ListModels, StopTask, UpdateConversation,
         conversation::{ConversationParams, UpdateConversationParams},
         daemon::ListModelsParams,
+        subscription::Scope,
         task::TaskParams,
     },
     task::Mode,
@@ -114,6 +115,7 @@ impl Chat {
         self.conversation = Some(started.conversation_id);
         let target = Target {
             conversation: started.conversation_id,
+            scope: Scope::Conversation(started.conversation_id),
             task: Some(started.task_id),
             is_over: false,
             since: None,

@@ -7,7 +7,10 @@ use crate::{
     request,
 };
 use abide_client::{
-    protocol::{method::task::StartTaskParams, task::Mode},
+    protocol::{
+        method::{subscription::Scope, task::StartTaskParams},
+        task::Mode,
+    },
     request_id,
 };
 
@@ -41,6 +44,7 @@ pub(crate) async fn demo(mode: Mode, json: bool) -> Result<Exit, CommandError> {
     let started = request::start(&mut daemon, params).await?;
     let target = Target {
         conversation: started.conversation_id,
+        scope: Scope::Conversation(started.conversation_id),
         task: Some(started.task_id),
         is_over: false,
         since: None,

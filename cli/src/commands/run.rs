@@ -9,7 +9,10 @@ use crate::{
     output::{json, screen},
     request,
 };
-use abide_client::protocol::{limits::MAX_PROMPT, method::task::StartTaskParams};
+use abide_client::protocol::{
+    limits::MAX_PROMPT,
+    method::{subscription::Scope, task::StartTaskParams},
+};
 use std::io::{self, IsTerminal as _, Read as _};
 
 pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError> {
@@ -34,6 +37,7 @@ pub(crate) async fn run(args: RunArgs, json: bool) -> Result<Exit, CommandError>
     }
     let target = Target {
         conversation: started.conversation_id,
+        scope: Scope::Conversation(started.conversation_id),
         task: Some(started.task_id),
         is_over: false,
         since: None,

@@ -105,7 +105,8 @@ async fn last_word(daemon: &mut Daemon, known: &AgentTask) -> Result<AgentTask, 
 }
 
 fn exit(task: &AgentTask, or_waiting: bool) -> Option<Exit> {
-    let waits = or_waiting && task.needs_person();
+    let below_waits = task.tree.as_ref().is_some_and(|tree| tree.waiting > 0);
+    let waits = or_waiting && (task.needs_person() || below_waits);
     Exit::of_task(task).or(waits.then_some(Exit::NeedsPerson))
 }
 
@@ -127,7 +128,7 @@ mod tests {
     use crate::output::fixture;
     use abide_client::protocol::{
         inbox::Pending,
-        task::{PauseReason, Status},
+        task::{PauseReason, Status, Tree},
     };
 
     #[test]
@@ -139,6 +140,8 @@ mod tests {
         let stuck = AgentTask { pause_reason: Some(PauseReason::CrashLoop), ..status(Status::Paused) };
         let asks = AgentTask { pending: question(), ..stuck.clone() };
         let resting = AgentTask { pause_reason: Some(PauseReason::User), ..status(Status::Paused) };
+        let tree = Some(Box::new(Tree { live: 2, waiting: 1, ..Tree::default() }));
+        let beneath = AgentTask { tree, ..status(Status::WaitingChildren) };
         let table = [
             (status(Status::Thinking), None, None),
             (waiting, None, Some(Exit::NeedsPerson)),
@@ -146,6 +149,7 @@ mod tests {
             (asks, None, Some(Exit::NeedsPerson)),
             (resting, None, None),
             (ended, Some(Exit::Limit), Some(Exit::Limit)),
+            (beneath, None, Some(Exit::NeedsPerson)),
         ];
         for (task, plain, or_waiting) in table {
             assert_eq!((exit(&task, false), exit(&task, true)), (plain, or_waiting), "{task:?}");

@@ -8,12 +8,17 @@ use crate::{
 };
 use abide_client::protocol::{
     Seq,
-    method::{GetConversation, GetTask, conversation::ConversationParams, task::GetTaskParams},
+    method::{
+        GetConversation, GetTask, conversation::ConversationParams, subscription::Scope, task::GetTaskParams,
+    },
 };
 
 pub(crate) async fn watch(args: WatchArgs, json: bool) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     let mut target = target(&mut daemon, &args.id).await?;
+    if args.children {
+        target.scope = Scope::Tree(target.conversation);
+    }
     target.since = args.since.map(Seq);
     target.extent = args.output.extent();
     target.json = json;
@@ -37,8 +42,14 @@ async fn target(daemon: &mut Daemon, id: &str) -> Result<Target, CommandError> {
             }
         }
     };
+    // A sub-task has its own timeline.
+    let scope = match &task {
+        Some(task) if task.parent_id.is_some() => Scope::Task(task.id),
+        _ => Scope::Conversation(conversation),
+    };
     Ok(Target {
         conversation,
+        scope,
         is_over: task.as_ref().is_some_and(|task| task.status.has_ended()),
         task: task.map(|task| task.id),
         since: None,

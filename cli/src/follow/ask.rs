@@ -18,6 +18,7 @@ use abide_client::protocol::{
         DecideApproval, UserResponse,
         inbox::{DecideApprovalParams, UserResponseParams},
     },
+    task::AgentTask,
     transcript::Risk,
 };
 use std::{
@@ -68,7 +69,10 @@ enum Keys {
 impl Follow<'_> {
     /// The oldest open item that was not answered here.
     pub(super) fn open_item(&self) -> Option<Open> {
-        let open = self.view.tasks().filter(|task| !task.status.has_ended()).flat_map(|task| {
+        let is_followed =
+            |task: &&AgentTask| self.target.task.is_none_or(|top| self.view.is_within(task.id, top));
+        let live = self.view.tasks().filter(|task| !task.status.has_ended()).filter(is_followed);
+        let open = live.flat_map(|task| {
             task.pending.iter().map(|pending| Open { task: task.id, pending: pending.clone() })
         });
         open.filter(|open| !self.settled.contains(&open.pending.id()))
@@ -78,6 +82,9 @@ impl Follow<'_> {
     /// Handles an open item. `Some` if the following ends with it.
     pub(super) async fn settle(&mut self, open: Open) -> Result<Option<FollowEnd>, CommandError> {
         let id = open.pending.id();
+        if !matches!(self.target.answerer, Answerer::Nobody) {
+            self.name_sub_task(open.task)?;
+        }
         match (&self.target.answerer, &open.pending) {
             (Answerer::Nobody, _) => return Ok(Some(FollowEnd::Waits(Box::new(open.pending)))),
             (Answerer::Onlooker, pending) => {
@@ -112,6 +119,13 @@ impl Follow<'_> {
         }
         self.settled.insert(id);
         Ok(None)
+    }
+
+    /// Says which sub-task asks, if it is not the followed task itself.
+    fn name_sub_task(&mut self, id: TaskId) -> io::Result<()> {
+        let asks = self.view.task(id).filter(|task| task.parent_id.is_some() && Some(id) != self.target.task);
+        let words = asks.map(|task| format!("sub-task {} ({}):", id.short(), text::one_line(&task.title)));
+        words.map_or(Ok(()), |words| self.say(&paint(FAINT, &words)))
     }
 
     fn say(&mut self, words: &str) -> io::Result<()> {

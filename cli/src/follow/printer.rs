@@ -23,6 +23,8 @@ use std::{collections::HashSet, io};
 pub(super) struct Printer {
     /// Print only this task; `None`: all.
     task: Option<TaskId>,
+    /// Print its sub-tasks too, each with its name.
+    with_sub_tasks: bool,
     with_prompts: bool,
     extent: Extent,
     /// The first snapshot was printed.
@@ -41,6 +43,8 @@ pub(super) struct Printer {
     last_notice: String,
     /// The agent's last text. A summary that repeats it is not printed.
     last_text: String,
+    /// The task that the last printed line is of.
+    speaker: Option<TaskId>,
 }
 
 struct Reply {
@@ -55,8 +59,10 @@ impl Printer {
     pub(super) fn new(task: Option<TaskId>, with_prompts: bool, extent: Extent) -> Self {
         Self {
             task,
+            with_sub_tasks: false,
             with_prompts,
             extent,
+            speaker: None,
             has_begun: false,
             current: None,
             broken: None,
@@ -66,6 +72,11 @@ impl Printer {
             last_notice: String::new(),
             last_text: String::new(),
         }
+    }
+
+    /// Prints its sub-tasks too.
+    pub(super) fn with_sub_tasks(self) -> Self {
+        Self { with_sub_tasks: true, ..self }
     }
 
     pub(super) fn print(
@@ -128,8 +139,28 @@ impl Printer {
     }
 
     /// Whether this task is printed.
-    fn is_printed(&self, task: Option<TaskId>) -> bool {
-        self.task.is_none() || task == self.task
+    fn is_printed(&self, view: &ConversationView, task: Option<TaskId>) -> bool {
+        match (self.task, task) {
+            (None, _) => true,
+            (Some(top), Some(task)) if self.with_sub_tasks => view.is_within(task, top),
+            (Some(top), task) => task == Some(top),
+        }
+    }
+
+    /// Before the lines of another task than the last ones: whose they are, as soon as a sub-task has spoken.
+    fn name_speaker(
+        &mut self,
+        view: &ConversationView,
+        task: Option<TaskId>,
+        screen: &mut Screen,
+    ) -> io::Result<()> {
+        let Some(id) = task.filter(|_| self.with_sub_tasks) else { return Ok(()) };
+        let before = self.speaker.replace(id);
+        let name = view.task(id).filter(|_| before != Some(id)).and_then(|task| match task.parent_id {
+            Some(_) => Some(format!("[{} {}]", id.short(), text::one_line(&task.title))),
+            None => before.map(|_| format!("[{}]", id.short())),
+        });
+        name.map_or(Ok(()), |name| screen.prose(&paint(FAINT, &name)))
     }
 
     fn entry(
@@ -141,19 +172,28 @@ impl Printer {
     ) -> io::Result<()> {
         let is_new = entry.seq() > self.printed_to;
         self.printed_to = self.printed_to.max(entry.seq());
-        if !self.is_printed(entry.task_id()) {
+        if !self.is_printed(view, entry.task_id()) {
             return Ok(());
         }
         match entry {
             Entry::Call(c) => {
                 if c.state == CallState::Finished && self.printed_calls.insert(c.seq) && !call::is_control(c)
                 {
+                    self.name_speaker(view, Some(c.task_id), screen)?;
                     screen.note(&call::rendered(c, self.extent, screen.width()))?;
                 }
                 Ok(())
             }
-            Entry::Message(m) if is_new => self.message(view, m, settled, screen),
-            Entry::Event(e) if is_new => self.event(e, screen),
+            Entry::Message(m) if is_new => {
+                self.name_speaker(view, m.task_id, screen)?;
+                self.message(view, m, settled, screen)
+            }
+            Entry::Event(e) if is_new => {
+                if matches!(e.kind, EventKind::TaskEnded(_)) {
+                    self.name_speaker(view, e.task_id, screen)?;
+                }
+                self.event(e, screen)
+            }
             Entry::Message(_) | Entry::Event(_) => Ok(()),
         }
     }
@@ -260,9 +300,12 @@ impl Printer {
         }
         // A reply that has ended by now is printed with its message, if it has one.
         let Some(live) = view.live_item(item) else { return Ok(()) };
-        // Only one reply streams at a time; the text of another one is printed with its message.
+        // Only one reply streams at a time; the text of another one, and that of a sub-task among others, is printed with its message.
+        if self.with_sub_tasks {
+            return Ok(());
+        }
         let is_another = self.current.as_ref().is_some_and(|current| current.item != item);
-        if is_another || !matches!(item, DeltaItem::Reply(_)) || !self.is_printed(Some(live.task_id)) {
+        if is_another || !matches!(item, DeltaItem::Reply(_)) || !self.is_printed(view, Some(live.task_id)) {
             return Ok(());
         }
         let now = live.stream(DeltaKind::Text).map(Stream::text).unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::output::{
 use abide_client::protocol::{
     ConversationId, Timestamp,
     inbox::Pending,
-    task::{AgentTask, CallState, EndReason, PauseReason, Status},
+    task::{AgentTask, CallState, EndReason, PauseReason, Status, Tree},
 };
 use anstyle::Style;
 use std::collections::HashMap;
@@ -46,15 +46,37 @@ pub(crate) fn nothing(all: bool) -> &'static str {
     }
 }
 
-fn steps(task: &AgentTask) -> String {
+pub(crate) fn steps(task: &AgentTask) -> String {
     match task.limits.max_steps {
         0 => task.step_count.to_string(),
         max => format!("{}/{max}", task.step_count),
     }
 }
 
-/// A task's status in words; what needs a person comes first.
+/// A task's status in words, with the sub-tasks that wait for a person; what needs a person comes first.
 pub(crate) fn status(task: &AgentTask) -> (String, Style) {
+    let (words, style) = own_status(task);
+    match below(task) {
+        Tree { waiting, .. } if waiting > 0 => (format!("{words}, {}", need_you(waiting)), NEEDS_YOU),
+        _ => (words, style),
+    }
+}
+
+/// The sub-tasks of a task that has not ended.
+fn below(task: &AgentTask) -> Tree {
+    task.tree.as_deref().copied().filter(|_| !task.status.has_ended()).unwrap_or_default()
+}
+
+fn need_you(waiting: u32) -> String {
+    format!("{waiting} {}", if waiting == 1 { "needs you" } else { "need you" })
+}
+
+fn waits_for_sub_tasks(task: &AgentTask) -> (String, Style) {
+    (format!("waits for {}", below(task).live), PLAIN)
+}
+
+/// A task's status in words without that of its sub-tasks.
+pub(crate) fn own_status(task: &AgentTask) -> (String, Style) {
     let words = |words: &str, style| (words.to_owned(), style);
     if let Some(pausing) = task.pausing() {
         return words(pausing, BUSY);
@@ -70,7 +92,7 @@ pub(crate) fn status(task: &AgentTask) -> (String, Style) {
         }
         Status::WaitingUser => (needs_you(task, "answer"), NEEDS_YOU),
         Status::WaitingApproval => (needs_you(task, "approval"), NEEDS_YOU),
-        Status::WaitingChildren => words("waits for children", PLAIN),
+        Status::WaitingChildren => waits_for_sub_tasks(task),
         Status::Paused => paused(task),
         Status::Completed | Status::Cancelled | Status::Error => ended(task),
     }
@@ -161,6 +183,18 @@ mod tests {
         let two = vec![Pending::Approval(fixture::approval()), Pending::Approval(fixture::approval())];
         let task = AgentTask { status: Status::WaitingApproval, pending: two, ..fixture::task() };
         assert_eq!(super::status(&task).0, "needs you: 2 approvals");
+    }
+
+    #[test]
+    fn a_task_says_what_its_sub_tasks_wait_for() {
+        let words = |status, live, waiting| {
+            let tree = Some(Box::new(Tree { live, waiting, ..Tree::default() }));
+            super::status(&AgentTask { status, tree, ..fixture::task() })
+        };
+        assert_eq!(words(Status::WaitingChildren, 3, 0), ("waits for 3".to_owned(), PLAIN));
+        assert_eq!(words(Status::WaitingChildren, 3, 1), ("waits for 3, 1 needs you".to_owned(), NEEDS_YOU));
+        assert_eq!(words(Status::Thinking, 3, 2), ("thinking, 2 need you".to_owned(), NEEDS_YOU));
+        assert_eq!(words(Status::Thinking, 3, 0).0, "thinking");
     }
 
     #[test]

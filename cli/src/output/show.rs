@@ -84,6 +84,7 @@ fn facts(reply: &GetTaskReply, now: Timestamp) -> String {
     }
     if let Some(parent) = task.parent_id {
         rows.push([cell(FAINT, "parent"), cell(PLAIN, &parent.short())]);
+        rows.push([cell(FAINT, "about"), cell(PLAIN, &task.title)]);
     }
     if !task.children.is_empty() {
         let children: Vec<_> = task.children.iter().map(abide_client::protocol::TaskId::short).collect();

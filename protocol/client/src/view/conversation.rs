@@ -121,6 +121,13 @@ impl ConversationView {
         self.tasks.get(&id)
     }
 
+    /// Whether a task is another one, or beneath it.
+    #[must_use]
+    pub fn is_within(&self, id: TaskId, top: TaskId) -> bool {
+        let parent = |id: &TaskId| self.tasks.get(id).and_then(|task| task.parent_id);
+        std::iter::successors(Some(id), parent).any(|id| id == top)
+    }
+
     /// This conversation's part of the inbox.
     #[must_use]
     pub const fn inbox(&self) -> &Inbox {
