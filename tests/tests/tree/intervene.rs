@@ -32,9 +32,10 @@ async fn new_instructions_withdraw_the_reply_and_what_was_shown_stays() {
     for (wire, model) in WIRES {
         let (key, witness) = (format!("modified-{wire}"), world.witness());
         let gate = Gate::new("the middle of a reply");
+        let next = Gate::new("the reply to the new instructions");
         let script = [
             Turn::new().text("I look at the code").gate(&gate).call("shell", json!({ "command": "false" })),
-            Turn::shell(&witness.command(&key)),
+            Turn::new().gate(&next).call("shell", json!({ "command": witness.command(&key) })),
             Turn::done("The docs are done."),
         ];
         world.model.script(&key, script);
@@ -45,8 +46,10 @@ async fn new_instructions_withdraw_the_reply_and_what_was_shown_stays() {
         let params = of(&task.task_id, "modify", Some("Only the docs."), None);
         let reply = world.client.call::<Intervene>(params).await.unwrap();
         assert!(reply.success && reply.task.step_count == 1, "{:?}", reply.task);
+        next.reached().await;
         world.crash_and_restart().await;
         gate.open();
+        next.open();
         let end = world.wait_end(task).await;
         assert_eq!((end.end_reason, end.step_count), (Some(EndReason::Completed), 2), "{wire}: {end:?}");
         let last = world.model.last_request(&key).expect("a request").text();

@@ -11,7 +11,7 @@ use crate::{
 use abide_protocol::{
     ConversationId, Timestamp,
     inbox::Pending,
-    task::{ActiveCall, AgentTask, CallState, EndReason, Retry, Status, Tree},
+    task::{ActiveCall, AgentTask, CallState, EndReason, Retry, Tree},
 };
 
 /// The whole task; [`AgentTask::brief`] is the short form for lists.
@@ -77,7 +77,8 @@ fn tree(history: &History, task: &Task) -> Option<Box<Tree>> {
             tree.ended += 1;
         } else {
             tree.live += 1;
-            tree.waiting += u32::from(matches!(status(below), Status::WaitingApproval | Status::WaitingUser));
+            // A paused one too: its questions stay open.
+            tree.waiting += u32::from(!below.questions.is_empty() || !below.approvals.is_empty());
         }
     }
     Some(Box::new(tree))

@@ -1,7 +1,7 @@
 //! `fork`, `wait` and `tell`: how a task starts sub-tasks, waits for them and speaks with them.
 
 use crate::{
-    plan::{Plan, complete, fork, read, shell, tell, wait},
+    plan::{Plan, ask, complete, fork, read, shell, tell, wait},
     world::{World, prompts, tool},
 };
 use abide_protocol::{
@@ -322,4 +322,15 @@ fn a_wait_ends_as_cancelled_with_its_task() {
     let waiting = w.reply("", &[wait(None)])[0];
     w.stop("");
     assert_eq!((w.end(), w.outcome(waiting)), (Some(EndReason::Stopped), Some(CallOutcome::Cancelled)));
+}
+
+#[test]
+fn a_paused_sub_task_that_asks_still_counts_as_waiting() {
+    let mut w = started(|_| {});
+    let root = w.id;
+    w.id = forked(&mut w);
+    w.reply("", &[ask("Which?")]);
+    w.pause();
+    w.id = root;
+    assert_eq!(w.seen().tree.expect("it has one").waiting, 1);
 }
