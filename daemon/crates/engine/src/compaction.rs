@@ -5,6 +5,7 @@
 
 use crate::{
     mode::rules,
+    scratchpad::one_line,
     task::{Step, Task},
 };
 use abide_protocol::{
@@ -77,10 +78,11 @@ fn steps(task: &Task) -> Option<Saving> {
     (!saving.compacted.steps.is_empty()).then_some(saving)
 }
 
-/// The line about a step: what the agent said last in it, else the tools that it called.
+/// The line about a step: its report, else the text of its newest reply that has one, else the tools that were called in it.
 fn line(step: &Step, entries: &[Entry]) -> String {
-    if !step.report.is_empty() {
-        return format!("Step {}: {}", step.number, step.report);
+    let said = || entries.iter().rev().find_map(text);
+    if let Some(report) = Some(step.report.clone()).filter(|report| !report.is_empty()).or_else(said) {
+        return format!("Step {}: {report}", step.number);
     }
     let mut tools: Vec<&str> =
         entries.iter().flat_map(Entry::results).map(|result| result.tool.as_str()).collect();
@@ -89,6 +91,12 @@ fn line(step: &Step, entries: &[Entry]) -> String {
         [] => format!("Step {}: nothing was said.", step.number),
         tools => format!("Step {}: called {}.", step.number, tools.join(", ")),
     }
+}
+
+/// A reply's text on one line, unless it is blank.
+fn text(entry: &Entry) -> Option<String> {
+    let Entry::Reply(reply) = entry else { return None };
+    Some(one_line(&reply.text())).filter(|text| !text.is_empty())
 }
 
 /// A person's own words are never left out.

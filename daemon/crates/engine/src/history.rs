@@ -3,6 +3,7 @@
 mod checkpoint;
 mod fold;
 mod imported;
+mod intervened;
 mod transcript;
 
 pub use checkpoint::{Checkpoint, Tail, UnreadableCheckpoint};

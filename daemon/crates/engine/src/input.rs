@@ -123,7 +123,7 @@ pub struct Start {
     /// For a conversation that does not exist yet.
     pub conversation: Option<ConversationCreated>,
     pub head: TaskStarted,
-    /// What comes in its transcript before its prompt.
+    /// Messages of an earlier conversation. They come before the prompt in the task's transcript.
     pub imported: Vec<Imported>,
 }
 

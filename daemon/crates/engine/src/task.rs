@@ -174,7 +174,7 @@ pub(crate) struct Step {
     pub(crate) number: u32,
     /// The place of its first entry.
     pub(crate) start: usize,
-    /// What the agent said last in it, on one line; empty if nothing.
+    /// What the agent reported in it by an observation, a plan or an update, the newest of them, on one line; empty if nothing.
     pub(crate) report: String,
 }
 

@@ -33,39 +33,22 @@ pub(super) fn accept(
 ) -> Vec<NewRecord> {
     let mut draft = Draft::of(task, mint);
     let by = Intervener::Person(by);
+    let intervened =
+        |kind, comment| Intervened { by: by.clone(), kind, comment, content: None, withdraws: None };
     match intervention {
         Intervention::Comment(comment) => {
-            let kind = InterventionKind::Comment;
-            draft.push(RecordBody::Intervened(Intervened {
-                by,
-                kind,
-                comment,
-                content: None,
-                withdraws: None,
-            }));
+            draft.push(RecordBody::Intervened(intervened(InterventionKind::Comment, comment)));
         }
         Intervention::Modify { comment, content } => {
             close_calls(&mut draft, history, task, &content);
             answer_questions(&mut draft, task, &by, &content);
             draft.keep_shown(task, shown);
-            let (kind, withdraws) = (InterventionKind::Modify, task.unrecorded_reply());
-            draft.push(RecordBody::Intervened(Intervened {
-                by,
-                kind,
-                comment,
-                content: Some(content),
-                withdraws,
-            }));
+            let modified = intervened(InterventionKind::Modify, comment);
+            let (content, withdraws) = (Some(content), task.unrecorded_reply());
+            draft.push(RecordBody::Intervened(Intervened { content, withdraws, ..modified }));
         }
         Intervention::Delete { comment } => {
-            let kind = InterventionKind::Delete;
-            draft.push(RecordBody::Intervened(Intervened {
-                by,
-                kind,
-                comment,
-                content: None,
-                withdraws: None,
-            }));
+            draft.push(RecordBody::Intervened(intervened(InterventionKind::Delete, comment)));
             draft.keep_shown(task, shown);
             draft.end(task, End::of(EndReason::Deleted).noticed(NoticeKind::Stopped, "Deleted by you."));
         }
@@ -87,8 +70,8 @@ pub(super) fn accept(
     draft.records
 }
 
-/// What runs goes on. Everything else gets its result now: a question the new instructions, a `wait` what is known, the rest that it
-/// was not run.
+/// Gives every call that does not run its result: to a question the new instructions, to a `wait` the results so far, to any other call
+/// that it was not run. A call that runs goes on.
 fn close_calls(draft: &mut Draft<'_>, history: &History, task: &Task, content: &str) {
     for call in task.calls() {
         let (outcome, result) = match &call.stage {

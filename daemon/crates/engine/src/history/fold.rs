@@ -3,6 +3,7 @@
 use super::{
     Conversation, First, History,
     imported::append_imported,
+    intervened::intervened,
     transcript::{append, append_deferred, append_results, compact},
 };
 use crate::{
@@ -18,9 +19,8 @@ use abide_protocol::{
     message::CallOutcome,
     method::task::{FileChange, TaskFile},
     record::{
-        self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, Intervened,
-        Intervener, InterventionKind, NewRecord, NoticeKind, ObserveBlock, Permission, ReasonBlock, Record,
-        RecordBody, TaskStarted,
+        self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, NewRecord,
+        NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, TaskStarted,
     },
     task::Phase,
     transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
@@ -207,50 +207,6 @@ fn append_named_files(task: &mut Task) {
     }
 }
 
-/// A person's own words are a message of theirs; those of another task are a note.
-fn intervened(task: &mut Task, at: Timestamp, intervened: &Intervened) {
-    if intervened.kind == InterventionKind::Delete {
-        return;
-    }
-    if let Some(content) = &intervened.content {
-        modify(task, at, content);
-    }
-    let entry = match (&intervened.by, &intervened.content) {
-        (Intervener::Task(from), _) => {
-            Entry::Note(format!("A message from task {}: {}", from.short(), intervened.comment))
-        }
-        (Intervener::Person(_), Some(content)) => {
-            Entry::User(format!("New instructions, which take the place of the earlier ones:\n{content}"))
-        }
-        (Intervener::Person(_), None) => Entry::User(intervened.comment.clone()),
-    };
-    append(task, entry);
-    task.has_unread = true;
-}
-
-/// Withdraws the model call, if one is under way or awaited, and begins the pass anew. A step that has come to nothing is not counted.
-fn modify(task: &mut Task, at: Timestamp, content: &str) {
-    let is_asking = matches!(task.stage, Stage::Thinking { .. } | Stage::Backoff { .. });
-    let is_amid_step = matches!(task.pass.phase, Some(Phase::Reason | Phase::Act));
-    if is_asking || is_amid_step {
-        task.step = task.step.saturating_sub(1);
-        task.steps.pop();
-    }
-    if is_asking {
-        task.usage.model_calls += u64::from(matches!(task.stage, Stage::Thinking { .. }));
-        task.stage = Stage::Idle;
-        task.idle_since = at;
-        append_deferred(task);
-    }
-    if matches!(task.stage, Stage::Idle) {
-        task.last = Last::Start;
-    }
-    (task.pass.phase, task.pass.reason) = (None, ReasonBlock::default());
-    task.pass.results.clear();
-    task.repeats = Repeats::default();
-    task.instructions = Some(content.to_owned());
-}
-
 /// Whether the record is progress, which resets the crash-loop count.
 fn is_progress(body: &RecordBody) -> bool {
     match body {
@@ -382,7 +338,9 @@ fn reply(task: &mut Task, at: Timestamp, r: &record::ReplyRecord) -> Arc<Reply> 
         Some(ControlBlock::Observe(block)) if !block.observation.trim().is_empty() => {
             report(task, &block.observation);
         }
-        _ => report(task, &r.shown()),
+        None if r.phase == Some(Phase::Observe) => report(task, &r.shown()),
+        // The text of a reply that nothing was read in is in the transcript.
+        _ => report(task, r.text.as_deref().unwrap_or_default()),
     }
     if let Some(phase) = r.phase {
         read_control(&mut task.pass, phase, r);
@@ -437,7 +395,7 @@ fn begin_step(task: &mut Task, number: u32) -> bool {
     is_new
 }
 
-/// Keeps the agent's words as what its step comes to, unless they are blank.
+/// Makes the agent's words the report of its step, unless they are blank.
 fn report(task: &mut Task, words: &str) {
     let words = scratchpad::one_line(words);
     if let Some(step) = task.steps.last_mut().filter(|_| !words.is_empty()) {
