@@ -123,7 +123,7 @@ pub(crate) fn aside(message: &Message) -> String {
     format!("{} {}", paint(style, mark), words.trim_end())
 }
 
-/// A message of an earlier conversation: who speaks is said, since it is not of this task.
+/// A message of an earlier conversation. Its role is printed, because its author is not this task's agent.
 fn imported(message: &Message) -> String {
     let who = match message.role {
         Role::User => "you",

@@ -53,7 +53,7 @@ pub(crate) fn steps(task: &AgentTask) -> String {
     }
 }
 
-/// A task's status in words, with the sub-tasks that wait for a person; what needs a person comes first.
+/// A task's status in words, then the number of its sub-tasks that wait for a person.
 pub(crate) fn status(task: &AgentTask) -> (String, Style) {
     let (words, style) = own_status(task);
     match below(task) {
