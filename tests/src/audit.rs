@@ -1,5 +1,7 @@
 //! Checks a database against every promise, using what witnesses outside of it recorded.
 
+mod forest;
+
 use crate::{crowd::Ack, ledger::Line, model_server::ModelServer, witness::Witness};
 use abide_client::protocol::{
     ApprovalId, CallId, ConversationId, QuestionId, TaskId,
@@ -9,6 +11,7 @@ use abide_client::protocol::{
     task::EndReason,
     transcript::EffectClass,
 };
+use forest::Forest;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
@@ -29,6 +32,11 @@ pub struct Account {
     pub run_again: usize,
     pub acknowledged: usize,
     pub crash_loops: usize,
+    pub sub_tasks: usize,
+    pub forked_by_code: usize,
+    pub delivered_as_notes: usize,
+    pub delivered_to_waits: usize,
+    pub ended_with_parent: usize,
 }
 
 impl fmt::Display for Account {
@@ -36,7 +44,8 @@ impl fmt::Display for Account {
         write!(
             f,
             "{} records, {} tasks, {} calls; {} marks by commands, none twice; {} calls interrupted and told to the model, {} of them \
-             asked about, {} harmless ones run again; {} acknowledgements kept; {} pauses for too many deaths",
+             asked about, {} harmless ones run again; {} acknowledgements kept; {} pauses for too many deaths; {} sub-tasks ({} by code), \
+             none started twice, {} delivered as notes, {} to waits, {} ended with their parents",
             self.records,
             self.tasks,
             self.calls,
@@ -45,7 +54,12 @@ impl fmt::Display for Account {
             self.asked_about,
             self.run_again,
             self.acknowledged,
-            self.crash_loops
+            self.crash_loops,
+            self.sub_tasks,
+            self.forked_by_code,
+            self.delivered_as_notes,
+            self.delivered_to_waits,
+            self.ended_with_parent
         )
     }
 }
@@ -74,6 +88,13 @@ struct Books {
     answers: HashMap<QuestionId, Vec<Option<String>>>,
     decisions: HashMap<ApprovalId, Vec<Decision>>,
     crash_loops: usize,
+    forest: Forest,
+}
+
+/// The key of the task's script, from its prompt.
+fn key(prompt: &str) -> String {
+    let marker = prompt.split(['[', ']']).nth(1).and_then(|marker| marker.strip_prefix("k:"));
+    marker.expect("a key").to_owned()
 }
 
 /// Checks everything; all tasks have ended.
@@ -94,6 +115,15 @@ pub fn audit(lines: &[Line], acks: &[Ack], witness: &Witness, model: &ModelServe
     for (id, call) in &books.calls {
         call.check(*id, &mut account);
     }
+    books.forest.check(model, &mut account);
+    let is_code = |call: CallId| {
+        books
+            .calls
+            .get(&call)
+            .and_then(|call| call.assessed.as_ref())
+            .is_some_and(|call| call.tool == "python")
+    };
+    account.forked_by_code = books.forest.forked_by(is_code);
     books.marks(witness, &mut account);
     books.tasks_and_model(model);
     books.acknowledged(acks);
@@ -104,7 +134,11 @@ impl Books {
     fn of(lines: &[Line]) -> Self {
         let mut books = Self::default();
         for line in lines {
-            books.enter(line.conversation, line.task, line.record());
+            let record = line.record();
+            if let Some(task) = line.task {
+                books.forest.enter(task, &record);
+            }
+            books.enter(line.conversation, line.task, record);
         }
         books
     }
@@ -180,7 +214,10 @@ impl Books {
             assert_eq!(task.ended.len(), 1, "task {id} ended {:?}", task.ended);
             let started = task.started.as_ref().expect("a task begins");
             if task.ended != [EndReason::Completed] {
-                assert_eq!(task.ended, [EndReason::Stopped], "task {id}");
+                let is_below = started.parent_id.is_some();
+                let legal = task.ended == [EndReason::Stopped]
+                    || (is_below && task.ended == [EndReason::ParentEnded]);
+                assert!(legal, "task {id} ended {:?}", task.ended);
                 continue;
             }
             let cut_short = task
@@ -189,12 +226,7 @@ impl Books {
                 .flat_map(|call| &self.calls[call].finished)
                 .filter(|f| f.outcome == CallOutcome::Interrupted)
                 .count();
-            let key = started
-                .original_prompt
-                .split(['[', ']'])
-                .nth(1)
-                .and_then(|k| k.strip_prefix("k:"))
-                .expect("a key");
+            let key = &key(&started.original_prompt);
             let last = model.last_request(key).expect("a completed task has asked the model").text();
             let told = last.matches(INTERRUPTED).count();
             assert!(
@@ -258,6 +290,11 @@ impl Call {
             "call {id}: attempts {:?}",
             self.started
         );
+        if let Some(data) = finished.result.data.as_ref().filter(|_| assessed.tool == "python") {
+            // It asserts that the same request is the same sub-task.
+            let is_whole = finished.outcome != CallOutcome::Done || finished.result.ok;
+            assert!(is_whole, "the code of call {id} failed: {data:?}");
+        }
         if assessed.effect == EffectClass::Unsafe {
             assert!(self.started.len() <= 1, "the unsafe call {id} ({}) was started twice", assessed.summary);
         }

@@ -6,6 +6,8 @@ mod keeper;
 mod people;
 mod script;
 
+pub(crate) use script::result;
+
 use crate::{model_server::ModelServer, seed::Seed, tap::connected, witness::Witness};
 use abide_client::{
     CallError, Client, Home,

@@ -56,31 +56,31 @@ pub fn between(path: &Path, from: Seq, to: Seq) -> Vec<Line> {
     lines.expect("the records can be read").map(|line| line.expect("a record can be read")).collect()
 }
 
-/// The conversations with work under way: a model call, a tool, or a task about to start one.
+/// The tasks, at any depth, with work under way: a model call, a tool, or one about to start.
 ///
 /// # Panics
 /// The database cannot be read.
 #[must_use]
-pub fn at_work(path: &Path) -> BTreeSet<ConversationId> {
+pub fn at_work(path: &Path) -> BTreeSet<TaskId> {
     let database = open(path);
     let mut query = database
-        .prepare("SELECT conversation FROM tasks WHERE status IN ('running', 'thinking', 'tool_executing')")
+        .prepare("SELECT id FROM tasks WHERE status IN ('running', 'thinking', 'tool_executing')")
         .expect("the database has tasks");
-    let found = query.query_map([], |row| Ok(ConversationId(row.get(0)?)));
+    let found = query.query_map([], |row| Ok(TaskId(row.get(0)?)));
     found.expect("the tasks can be read").map(|id| id.expect("a task can be read")).collect()
 }
 
-/// The conversations with a task that a daemon, started after that record, found unfinished.
+/// The tasks that a daemon, started after that record, found unfinished.
 ///
 /// # Panics
 /// The database cannot be read.
 #[must_use]
-pub fn restarted(path: &Path, after: Seq) -> BTreeSet<ConversationId> {
+pub fn restarted(path: &Path, after: Seq) -> BTreeSet<TaskId> {
     let database = open(path);
     let mut query = database
-        .prepare("SELECT conversation FROM records WHERE seq > ?1 AND kind = 'restarted'")
+        .prepare("SELECT task FROM records WHERE seq > ?1 AND kind = 'restarted'")
         .expect("the database has records");
-    let found = query.query_map([signed(after)], |row| Ok(ConversationId(row.get(0)?)));
+    let found = query.query_map([signed(after)], |row| Ok(TaskId(row.get(0)?)));
     found.expect("the records can be read").map(|id| id.expect("a record can be read")).collect()
 }
 

@@ -21,6 +21,15 @@ impl Witness {
         format!("printf '%s\\n' '{mark}' >> '{path}' && sync '{path}'")
     }
 
+    /// The same in Python.
+    #[must_use]
+    pub fn code(&self, mark: &str) -> String {
+        let path = self.path.display();
+        format!(
+            "import os\nwith open('{path}', 'a') as file:\n    file.write('{mark}\\n')\n    file.flush()\n    os.fsync(file.fileno())\n"
+        )
+    }
+
     /// [`Self::command`], then some output, then a tree of processes that runs for ten minutes, one of them in a session of its
     /// own.
     #[must_use]
@@ -28,12 +37,16 @@ impl Witness {
         format!("{} && echo 'output of {mark}' && (setsid sleep 600 & sleep 600)", self.command(mark))
     }
 
-    /// The mark that a call with these arguments leaves, if it is such a command.
+    /// The mark that a call with these arguments leaves, if it is such a command or such code.
     #[must_use]
     pub fn mark_of(arguments: &str) -> Option<String> {
         let arguments: serde_json::Value = serde_json::from_str(arguments).ok()?;
-        let (_, rest) = arguments["command"].as_str()?.split_once(r"printf '%s\n' '")?;
-        Some(rest.split_once('\'')?.0.to_owned())
+        let between = |text: &serde_json::Value, start: &str, end: &str| {
+            let (_, rest) = text.as_str()?.split_once(start)?;
+            Some(rest.split_once(end)?.0.to_owned())
+        };
+        between(&arguments["command"], r"printf '%s\n' '", "'")
+            .or_else(|| between(&arguments["code"], "file.write('", r"\n')"))
     }
 
     /// How often the command with this mark ran.

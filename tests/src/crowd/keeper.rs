@@ -1,8 +1,8 @@
-use super::{Ack, Shared, Way, script::script};
+use super::{Ack, Shared, Way, script::scripts};
 use abide_client::{
     AtHome, Live, LiveOptions, Options, Update,
     protocol::{
-        ConversationId, ErrorKind, Seq,
+        ErrorKind, Seq, TaskId,
         method::{
             self,
             subscription::Scope,
@@ -18,9 +18,9 @@ use std::{collections::HashMap, sync::Arc};
 /// Keeps so many tasks running until the crowd closes.
 pub(super) async fn keep(shared: Arc<Shared>, tasks: usize) {
     let mut way = Way::to(shared.ground.home.clone());
-    let mut at_work: HashMap<ConversationId, (usize, usize)> = HashMap::new();
+    let mut at_work: HashMap<TaskId, (usize, usize)> = HashMap::new();
     for slot in 0..tasks {
-        at_work.insert(begin(&shared, &mut way, slot, 0).await.conversation_id, (slot, 0));
+        at_work.insert(begin(&shared, &mut way, slot, 0).await.task_id, (slot, 0));
     }
     let home =
         AtHome { home: shared.ground.home.clone(), options: Options::new("abide-tests", "0"), start: None };
@@ -30,15 +30,16 @@ pub(super) async fn keep(shared: Arc<Shared>, tasks: usize) {
             Update::Notification(Notification::TaskEvent(event))
                 if matches!(event.record.body, RecordBody::TaskEnded(_)) =>
             {
-                event.record.conversation_id
+                event.record.task_id.expect("it is of a task")
             }
             Update::Ended { reason } => panic!("the keeper's subscription ended: {reason}"),
             _ => continue,
         };
-        let (slot, round) = at_work.remove(&ended).expect("a task ends once");
+        // Else it is a sub-task, or a root ended twice, which the audit finds.
+        let Some((slot, round)) = at_work.remove(&ended) else { continue };
         if !shared.is_closing() {
             let next = begin(&shared, &mut way, slot, round + 1).await;
-            at_work.insert(next.conversation_id, (slot, round + 1));
+            at_work.insert(next.task_id, (slot, round + 1));
         }
     }
 }
@@ -47,7 +48,9 @@ pub(super) async fn keep(shared: Arc<Shared>, tasks: usize) {
 async fn begin(shared: &Shared, way: &mut Way, slot: usize, round: usize) -> StartTaskReply {
     let ground = &shared.ground;
     let key = format!("s{slot}r{round}");
-    ground.model.script(&key, script(&key, &ground.seed, &ground.witness));
+    for (key, script) in scripts(&key, &ground.seed, &ground.witness) {
+        ground.model.script(&key, script);
+    }
     let params = StartTaskParams {
         message: format!("[k:{key}] Do what the script says."),
         mode: Some(Mode::Agent),

@@ -1,4 +1,4 @@
-//! kill -9 many times at any moment, with 64 tasks at work, two people who answer them, and witnesses outside the database.
+//! kill -9 many times at any moment, with 64 trees of tasks at work, two people who answer them, and witnesses outside the database.
 
 use abide_fail_point::{Point, VARIABLE};
 use abide_tests::{
@@ -19,11 +19,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Tasks at work at any moment.
+/// Root tasks at work at any moment. Most of them have sub-tasks, by call and by code.
 const TASKS: usize = 64;
 
 /// In a bounded run. Two in five are at a fail point, so that every point is hit.
-const KILLS: usize = 50;
+const KILLS: usize = 80;
 
 /// How the daemon dies.
 #[derive(Debug, Clone, Copy)]
@@ -83,8 +83,9 @@ async fn under_a_storm_of_kills_nothing_is_lost_and_nothing_runs_twice() {
     let kills = times("ABIDE_TEST_KILLS", KILLS);
     let model = Arc::new(ModelServer::start().await);
     let config = Config::with(&model)
-        .provider("many", "openai-chat", &model.openai_url(), "max_parallel = 64")
-        .default_model("many/scripted-1");
+        .provider("many", "openai-chat", &model.openai_url(), "max_parallel = 256")
+        .default_model("many/scripted-1")
+        .task("max_children = 32");
     let mut daemon = TestDaemon::new(&config);
     std::fs::write(daemon.workspace().join("shared.txt"), "for all to read\n").unwrap();
     let witness = Witness::at(daemon.workspace().join("witness"));
