@@ -11,6 +11,7 @@
 mod beside;
 mod fanout;
 mod floor;
+mod gate;
 mod memory;
 mod model;
 mod modes;

@@ -1,12 +1,11 @@
 //! The daemon's memory, as proportional set size: a page shared by several processes counts for each in part.
 
 use crate::{
+    gate::Gate,
     model::{self, Model},
     setup::Setup,
     table::{Aim, Figure, Value::Size},
 };
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-
 /// The steps of each task before the measurement.
 const STEPS: usize = 5;
 
@@ -23,14 +22,13 @@ pub(crate) async fn figures() -> Vec<Figure> {
 
 /// The memory with this many tasks, all of which have run some commands and wait for the model.
 async fn running(tasks: usize) -> f64 {
-    let gate = Arc::new((Mutex::new(false), Condvar::new()));
-    let held = Arc::clone(&gate);
+    let gate = Gate::default();
+    let held = gate.clone();
     let setup = Setup::with(Model::start(move |asked| {
         if asked.number < STEPS {
             return model::shell_true(asked.number);
         }
-        let open = held.0.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(held.1.wait_while(open, |open| !*open));
+        held.pass();
         model::done(asked.number)
     }))
     .await;
@@ -44,8 +42,7 @@ async fn running(tasks: usize) -> f64 {
         }
     });
     let size = setup.pss();
-    *gate.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-    gate.1.notify_all();
+    gate.open();
     setup.idle().await;
     size
 }

@@ -264,7 +264,11 @@ pub(crate) fn done(number: usize) -> Answer {
     call(number, "task_complete", &json!({ "summary": "Done." }))
 }
 
-/// Starts a sub-task and waits for it, and for those before it.
-pub(crate) fn fork_and_wait(number: usize, prompt: &str) -> Answer {
-    calls(number, &[("fork", &json!({ "prompt": prompt })), ("wait", &json!({}))])
+/// Starts a sub-task for each of these keys and waits for them, and for those before them.
+pub(crate) fn fork_and_wait(number: usize, keys: &[String]) -> Answer {
+    let forks: Vec<Value> =
+        keys.iter().map(|key| json!({ "prompt": format!("[k:{key}] Do your part.") })).collect();
+    let wait = json!({});
+    let all: Vec<(&str, &Value)> = forks.iter().map(|fork| ("fork", fork)).chain([("wait", &wait)]).collect();
+    calls(number, &all)
 }

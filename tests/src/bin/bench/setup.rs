@@ -20,8 +20,8 @@ use abide_tests::{
 };
 use std::fs;
 
-/// The most model calls at the same time.
-const PARALLEL: usize = 256;
+/// Enough for most benchmarks.
+pub(crate) const PARALLEL: usize = 256;
 
 pub(crate) struct Setup {
     pub(crate) client: Client,
@@ -31,7 +31,12 @@ pub(crate) struct Setup {
 
 impl Setup {
     pub(crate) async fn with(model: Model) -> Self {
-        let daemon = TestDaemon::start(&config(&model)).await;
+        let config = config(&model, PARALLEL);
+        Self::configured(model, &config).await
+    }
+
+    pub(crate) async fn configured(model: Model, config: &Config) -> Self {
+        let daemon = TestDaemon::start(config).await;
         let client = daemon.client().await;
         Self { client, daemon, model }
     }
@@ -88,9 +93,10 @@ impl Setup {
     }
 }
 
-pub(crate) fn config(model: &Model) -> Config {
+/// At most so many model calls are made at the same time.
+pub(crate) fn config(model: &Model, parallel: usize) -> Config {
     Config::new()
-        .provider("test", "openai-chat", &model.url(), &format!("max_parallel = {PARALLEL}"))
+        .provider("test", "openai-chat", &model.url(), &format!("max_parallel = {parallel}"))
         .default_model(MODEL)
 }
 
