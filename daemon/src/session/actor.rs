@@ -93,6 +93,8 @@ impl Actor {
                 return Some(Event::HandleDeferred);
             }
             let waits_for_messages = matches!(wants, Wants::Message { .. } | Wants::UrgentMessage);
+            let takes_messages = waits_for_messages || wants == Wants::MessageToDefer;
+            let appends = matches!(wants, Wants::Disk | Wants::UrgentMessage | Wants::MessageToDefer);
             let nudged = Arc::clone(&self.mail.nudged);
             let linger = if let Wants::Message { linger } = wants { linger } else { None };
             tokio::select! {
@@ -101,13 +103,13 @@ impl Actor {
                     self.pending = None;
                     return Some(event);
                 }
-                full = storage_changed(&mut self.storage), if matches!(wants, Wants::Disk | Wants::UrgentMessage) => {
+                full = storage_changed(&mut self.storage), if appends => {
                     return Some(Event::Disk { full });
                 }
                 () = self.sessions.cutting(), if waits_for_messages && !self.has_left => {
                     return Some(Event::CutOff);
                 }
-                message = next_message(&mut self.mail, wants), if waits_for_messages => {
+                message = next_message(&mut self.mail, wants), if takes_messages => {
                     return message.map(|message| self.received(message));
                 }
                 () = nudged.notified() => {}
@@ -135,7 +137,10 @@ async fn answer(pending: &mut Option<Pending>) -> Event {
 }
 
 async fn next_message(mail: &mut Mail, wants: Wants) -> Option<Message> {
-    if wants == Wants::UrgentMessage { Some(mail.next_urgent().await) } else { mail.next().await }
+    match wants {
+        Wants::UrgentMessage | Wants::MessageToDefer => Some(mail.next_urgent().await),
+        _ => mail.next().await,
+    }
 }
 
 /// Resolves when the store's state changes: whether the disk is full.

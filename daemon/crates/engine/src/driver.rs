@@ -6,7 +6,7 @@
 //! crate's tests. Neither decides anything.
 //!
 //! Commit, then publish, then act: an input is folded into the history in memory, and its records become one append. Replies, the
-//! alarm and the gate wait for the commit. If the append fails, the history in memory is dropped, all attempts are cancelled, and the
+//! alarm and the gate wait for the commit. Outcomes that arrive meanwhile are the next append, together. If the append fails, the history in memory is dropped, all attempts are cancelled, and the
 //! records are loaded again.
 //!
 //! ```text
@@ -53,6 +53,9 @@ use append::Appending;
 use leave::Leaving;
 use load::LoadReason;
 use std::{collections::VecDeque, fmt::Debug, mem};
+
+/// The most messages that are deferred while an append is under way; further ones wait in the mailbox. So many outcomes become one append.
+const MAX_DEFERRED: usize = 32;
 
 /// What runs a driver. Its types are values that the driver only passes on.
 pub trait Host: Debug {
@@ -153,6 +156,8 @@ impl<H: Host> Driver<H> {
             State::Appending(appending) if appending.can_be_joined() => {
                 if self.is_disk_full {
                     Wants::UrgentMessage
+                } else if self.deferred.len() < MAX_DEFERRED {
+                    Wants::MessageToDefer
                 } else {
                     Wants::Disk
                 }
@@ -309,18 +314,40 @@ impl<H: Host> Driver<H> {
                     }
                 }
             }
-            Message::Outcome { effect, input } => {
-                self.running.retain(|running| *running != effect);
-                self.outcome(*input, mint);
-            }
-            Message::Wake => self.outcome(Input::Wake { shown }, mint),
+            Message::Outcome { effect, input } => self.outcomes(effect, *input, mint),
+            Message::Wake => match self.apply(Input::Wake { shown }, mint) {
+                Ok(records) => self.append(records, false, append::Waiter::Nobody),
+                Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
+            },
         }
     }
 
-    fn outcome(&mut self, input: Input, mint: &mut Mint) {
-        match self.apply(input, mint) {
-            Ok(records) => self.append(records, false, append::Waiter::Nobody),
-            Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
+    /// Appends this outcome, and in the same append those deferred right behind it: the attempts of a tree's tasks end at the same time,
+    /// and one commit for each would let them wait for each other.
+    fn outcomes(&mut self, effect: Effect, input: Input, mint: &mut Mint) {
+        let mut accepted: Option<Vec<NewRecord>> = None;
+        let mut next = Some((effect, input));
+        while let Some((effect, input)) = next {
+            self.running.retain(|running| *running != effect);
+            match self.apply(input, mint) {
+                Ok(records) => accepted.get_or_insert_default().extend(records),
+                Err(refusal) => self.orders.push_back(Order::OutcomeRefused(refusal)),
+            }
+            next = self.next_deferred_outcome();
+        }
+        if let Some(records) = accepted {
+            self.append(records, false, append::Waiter::Nobody);
+        }
+    }
+
+    /// The first deferred message, if it is an outcome.
+    fn next_deferred_outcome(&mut self) -> Option<(Effect, Input)> {
+        match self.deferred.pop_front()? {
+            Message::Outcome { effect, input } => Some((effect, *input)),
+            other => {
+                self.deferred.push_front(other);
+                None
+            }
         }
     }
 

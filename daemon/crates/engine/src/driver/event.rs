@@ -54,7 +54,10 @@ pub enum Wants {
     Message { linger: Option<Duration> },
     /// A message of the urgent lane, or [`Event::Disk`]: an append waits for room on a full disk.
     UrgentMessage,
-    /// [`Event::Disk`]: an append is under way that would wait for room on a full disk.
+    /// The same while an append is under way that would wait for room on a full disk. The message is deferred until the commit, so that
+    /// all outcomes that came meanwhile become one append.
+    MessageToDefer,
+    /// [`Event::Disk`]: such an append is under way, and enough messages are deferred.
     Disk,
     /// No other event.
     Nothing,

@@ -1,7 +1,7 @@
 //! The driver's states that the simulation reaches too seldom.
 
 use crate::{
-    plan::{reply, shell},
+    plan::{read, reply, shell},
     world::{facts, head},
 };
 use abide_engine::{
@@ -9,7 +9,12 @@ use abide_engine::{
     driver::{AppendId, Driver, Event, Failure, Host, Message, Order, Wants},
     effects,
 };
-use abide_protocol::{CallId, ConversationId, TaskId, Timestamp, transcript::StopReason};
+use abide_protocol::{
+    CallId, ConversationId, TaskId, Timestamp,
+    message::CallOutcome,
+    record::{NewRecord, RecordBody},
+    transcript::{StopReason, ToolResult},
+};
 use uuid::Uuid;
 
 #[derive(Debug)]
@@ -35,7 +40,7 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
     let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
     let command = |command, reply| Event::Message(Message::Command { command, reply });
     driver.on(command(Command::Start(Box::new(start)), 1), &mut mint);
-    assert_eq!(driver.wants(), Wants::Disk);
+    assert_eq!(driver.wants(), Wants::MessageToDefer);
     driver.on(Event::Committed(AppendId(1)), &mut mint);
     driver.on(command(Command::Stop { task }, 2), &mut mint);
     driver.on(Event::Killed(Shown::new()), &mut mint);
@@ -103,6 +108,76 @@ fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
         assert_eq!(again, [(5, Err(Failure::Refused(Refusal::Stale)))]);
     }
     assert_eq!(driver.history().tasks().len(), 2);
+}
+
+/// Otherwise the tasks of a tree would wait for each other's commits, one after the other.
+#[test]
+fn outcomes_that_come_during_a_commit_are_one_append() {
+    let (mut mint, id) = (Mint::new(Timestamp(1), 1), |n| Uuid::from_u128(n));
+    let task = TaskId(id(1));
+    let calls = [2, 3, 4, 5, 6].map(|n| CallId(id(n)));
+    let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
+    let mut now = |driver: &mut Driver<Numbered>, event| {
+        driver.on(event, &mut mint);
+        orders(driver)
+    };
+    now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
+    let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
+    let command = |command, reply| Event::Message(Message::Command { command, reply });
+    now(&mut driver, command(Command::Start(Box::new(start)), 1));
+    now(&mut driver, Event::Committed(AppendId(1)));
+    let plans = ["a", "b", "c", "d", "e"].map(read);
+    let replied = Replied {
+        reply: reply(StopReason::ToolCalls, "", &plans, &calls, 0),
+        reading: Reading::default(),
+        assessed: plans.iter().zip(calls).map(|(plan, call)| plan.assessed(call)).collect(),
+        traces: Traces::default(),
+    };
+    let effect = effects(driver.history())[0];
+    let Effect::Model { item, .. } = effect else { panic!("a model is asked: {effect:?}") };
+    let input = Box::new(Input::Replied { task, item, replied: Box::new(replied) });
+    now(&mut driver, Event::Message(Message::Outcome { effect, input }));
+    now(&mut driver, Event::Committed(AppendId(2)));
+
+    let outcome = |call| {
+        let (attempt, result) = (1, ToolResult::success("read", None));
+        let (effect, outcome) = (Effect::Tool { task, call, attempt }, CallOutcome::Done);
+        let input = Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 0 };
+        Event::Message(Message::Outcome { effect, input: Box::new(input) })
+    };
+    // The calls of the appends that are ordered.
+    let appended = |orders: &[Order<Numbered>]| -> Vec<Vec<CallId>> {
+        let appends = orders.iter().filter_map(|order| match order {
+            Order::Append(append) => Some(&append.records),
+            _ => None,
+        });
+        let finished = |record: &NewRecord| match &record.body {
+            RecordBody::CallFinished(finished) => Some(finished.call_id),
+            _ => None,
+        };
+        appends.map(|records| records.iter().filter_map(finished).collect()).collect()
+    };
+    let [a, b, c, d, e] = calls;
+    assert_eq!(appended(&now(&mut driver, outcome(a))), [[a]]);
+    assert_eq!(driver.wants(), Wants::MessageToDefer);
+    // That of `b` comes twice, and the second is refused by itself.
+    for event in [outcome(b), outcome(b), outcome(c), command(Command::Pause { task }, 2), outcome(d)] {
+        assert_eq!(appended(&now(&mut driver, event)), [[]; 0]);
+    }
+    now(&mut driver, Event::Committed(AppendId(3)));
+    assert_eq!(driver.wants(), Wants::HandleDeferred);
+    let together = now(&mut driver, Event::HandleDeferred);
+    assert_eq!(appended(&together), [[b, c]], "what came before the command");
+    assert!(together.iter().any(|order| matches!(order, Order::OutcomeRefused(Refusal::Stale))));
+    now(&mut driver, Event::Committed(AppendId(4)));
+    assert_eq!(appended(&now(&mut driver, Event::HandleDeferred)), [[]], "the command");
+    now(&mut driver, Event::Committed(AppendId(5)));
+    assert_eq!(appended(&now(&mut driver, Event::HandleDeferred)), [[d]], "what came after it");
+    for _ in 0..32 {
+        assert_eq!(driver.wants(), Wants::MessageToDefer);
+        now(&mut driver, outcome(e));
+    }
+    assert_eq!(driver.wants(), Wants::Disk, "the others stay in the mailbox");
 }
 
 /// A second deletion would take the first one's place, and the first one would get no reply.

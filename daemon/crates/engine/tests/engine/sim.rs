@@ -161,6 +161,8 @@ fn coverage_goals() -> BTreeSet<String> {
         "a load from a checkpoint",
         "a request sent again",
         "a result delivered",
+        "several replies in one append",
+        "several replies of one append lost in a crash",
         "a phase without a model call",
         "calls read in a text",
         "an answer as a message",

@@ -170,12 +170,14 @@ impl Life {
         }
         match wants {
             Wants::HandleDeferred => Some(driver::Event::HandleDeferred),
-            Wants::Disk | Wants::UrgentMessage if full != actor.knows_full => {
+            Wants::Disk | Wants::UrgentMessage | Wants::MessageToDefer if full != actor.knows_full => {
                 actor.knows_full = full;
                 Some(driver::Event::Disk { full })
             }
             Wants::Nothing | Wants::Disk => None,
-            Wants::UrgentMessage => actor.urgent.pop_front().map(driver::Event::Message),
+            Wants::UrgentMessage | Wants::MessageToDefer => {
+                actor.urgent.pop_front().map(driver::Event::Message)
+            }
             Wants::Message { linger } => {
                 actor.is_recovering = false;
                 let next = actor.urgent.pop_front().or_else(|| actor.commands.pop_front());
@@ -287,6 +289,9 @@ impl Life {
 
     fn submit(&mut self, append: Append) {
         self.check_append(&append.records);
+        if has_several_replies(&append.records) {
+            self.cover("several replies in one append");
+        }
         let Append { id, records, tasks, urgent } = append;
         let may_fail = !self.running_actor().is_recovering;
         let number = self.append(records, tasks, urgent, may_fail);
@@ -420,4 +425,9 @@ impl Life {
             assert!(!alive || wanted.contains(effect), "{effect:?} runs and is not wanted");
         }
     }
+}
+
+/// Whether the append has the outcomes of several attempts.
+pub(super) fn has_several_replies(records: &[NewRecord]) -> bool {
+    records.iter().filter(|record| matches!(record.body, RecordBody::Reply(_))).count() > 1
 }

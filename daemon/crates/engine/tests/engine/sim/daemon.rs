@@ -1,7 +1,7 @@
 //! The simulated daemon: it starts, recovers, drains and dies.
 
 use super::{
-    actor::{Actor, Message},
+    actor::{Actor, Message, has_several_replies},
     life::{Event, Life},
 };
 use abide_engine::{advance, driver::Failure, is_at_work};
@@ -46,8 +46,12 @@ impl Life {
             return;
         }
         self.generation += 1;
-        if self.disk.forget_uncommitted() {
+        let lost = self.disk.take_uncommitted();
+        if !lost.is_empty() {
             self.cover("uncommitted records lost in a crash");
+        }
+        if lost.iter().any(|records| has_several_replies(records)) {
+            self.cover("several replies of one append lost in a crash");
         }
         self.kill_jobs();
         self.break_connections();

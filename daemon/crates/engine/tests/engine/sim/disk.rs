@@ -142,11 +142,10 @@ impl Disk {
         0
     }
 
-    /// Empties the queue of a daemon that has died. Whether an append in it was not committed.
-    pub(super) fn forget_uncommitted(&mut self) -> bool {
-        let lost = self.queue.values().any(|append| append.stored.is_none());
-        self.queue.clear();
-        lost
+    /// Empties the queue of a daemon that has died. Returns the appends in it that were not committed.
+    pub(super) fn take_uncommitted(&mut self) -> Vec<Vec<NewRecord>> {
+        let queue = std::mem::take(&mut self.queue).into_values();
+        queue.filter(|append| append.stored.is_none()).map(|append| append.records).collect()
     }
 }
 
@@ -164,7 +163,9 @@ impl Life {
         let fails = may_fail && self.one_in(self.nature.refusals);
         let stored = fails.then_some(Err(AppendError::Refused));
         self.disk.queue.insert(number, Append { records, tasks, urgent, withdrawn: false, stored });
-        self.in_this_daemon(20, Event::Commit(number));
+        // While a slow commit is under way, outcomes come together.
+        let within = self.pick(&[20, 20, 20, 200]);
+        self.in_this_daemon(within, Event::Commit(number));
         number
     }
 
