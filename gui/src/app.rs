@@ -8,6 +8,7 @@ mod hand;
 mod list;
 mod palette;
 mod reading;
+mod tree;
 mod view;
 mod window;
 
@@ -27,7 +28,7 @@ use crate::{
         fresh, inbox,
         palette::{self as palette_screen, Palette},
         pending::{self, Cards},
-        reader, settings, sidebar,
+        reader, settings, sidebar, tree as tree_screen,
     },
     theme::{self, space},
     widget::Look,
@@ -36,7 +37,7 @@ use crate::{
 use abide_client::{
     Home, Update,
     protocol::{
-        ConversationId, Timestamp,
+        ConversationId, TaskId, Timestamp,
         inbox::PendingId,
         method::daemon::ConfigStatus,
         task::{AgentTask, CallState, Status},
@@ -79,15 +80,19 @@ pub struct App {
     cards: Cards,
     fresh: fresh::Screen,
     preferences: settings::Screen,
+    /// The timeline that is shown: of a conversation, or of one of its sub-tasks.
     open: Option<Box<Conversation>>,
+    /// The conversation itself, while the timeline of a sub-task is shown.
+    behind: Option<Box<Conversation>>,
+    tree: tree_screen::Screen,
     page: Page,
     over: Over,
     /// A long text that is shown on its own.
     reader: Option<Box<reader::Screen>>,
     /// The last error message, shown on the page where it happened.
     notice: Option<String>,
-    /// The page and conversation shown now, to notice a change.
-    place: (Page, Option<ConversationId>),
+    /// The page, conversation and sub-task shown now, to notice a change.
+    place: (Page, Option<ConversationId>, Option<TaskId>),
     guard: Guard,
     /// The last action that can be undone.
     done: Option<Done>,
@@ -145,9 +150,11 @@ enum Over {
 pub enum Message {
     Overview(Vec<Update>),
     Conversation(ConversationId, Vec<Update>),
+    SubTask(TaskId, Vec<Update>),
     Answered(Request, Result<Answer, Failure>),
     Sidebar(sidebar::Message),
     Thread(conversation::Message),
+    Tree(tree_screen::Message),
     Inbox(inbox::Message),
     Fresh(fresh::Message),
     Settings(settings::Message),
@@ -213,11 +220,13 @@ impl App {
             fresh,
             preferences: settings::Screen::default(),
             open: None,
+            behind: None,
+            tree: tree_screen::Screen::default(),
             page: Page::Fresh,
             over: Over::Nothing,
             reader: None,
             notice: None,
-            place: (Page::Fresh, None),
+            place: (Page::Fresh, None, None),
             guard: Guard::default(),
             done: None,
             said: None,
@@ -266,7 +275,11 @@ impl App {
     /// The open conversation.
     #[must_use]
     pub fn conversation(&self) -> Option<&Conversation> {
-        self.open.as_deref()
+        self.behind.as_deref().or(self.open.as_deref())
+    }
+
+    fn conversation_mut(&mut self) -> Option<&mut Conversation> {
+        self.behind.as_deref_mut().or(self.open.as_deref_mut())
     }
 
     fn look(&self) -> Look {
@@ -300,6 +313,9 @@ impl App {
                 self.daemon.conversation(open.id()).map(|(id, updates)| Message::Conversation(id, updates)),
             );
         }
+        if let Some(task) = self.open.as_ref().and_then(|open| open.sub_task()) {
+            all.push(self.daemon.task(task).map(|(id, updates)| Message::SubTask(id, updates)));
+        }
         all.extend(self.beat().map(|beat| time::every(beat).map(|_| Message::Ticked)));
         if self.is_dirty {
             all.push(time::every(DRAFT).map(|_| Message::DraftDue));
@@ -312,7 +328,10 @@ impl App {
     pub fn beat(&self) -> Option<Duration> {
         // A call may run beside one that waits for an approval.
         let runs = |task: &AgentTask| task.active_calls.iter().any(|call| call.state == CallState::Running);
-        let rests = |task: &AgentTask| task.status.needs_person() || task.status == Status::Paused;
+        let rests = |task: &AgentTask| {
+            let is_waiting = task.status.needs_person() || task.status == Status::Paused;
+            is_waiting || tree_screen::line::stands(task)
+        };
         let is_busy = |task: &AgentTask| !rests(task) || runs(task);
         if !self.is_live() {
             // While disconnected, nothing is known about running tasks.
@@ -343,6 +362,11 @@ impl App {
         match message {
             Message::Overview(updates) => self.follow(updates),
             Message::Conversation(id, updates) => self.follow_open(id, updates),
+            Message::SubTask(id, updates) => self.follow_sub_task(id, updates),
+            Message::Tree(message) => {
+                let effects = self.tree.update(&message);
+                self.perform(effects)
+            }
             Message::Answered(request, result) => self.answered(&request, result),
             Message::Sidebar(message) => self.in_list(deed, message),
             Message::Palette(message) => self.in_palette(message),
@@ -369,6 +393,7 @@ impl App {
                 self.perform_deed(deed, effects)
             }
             Message::Inbox(inbox::Message::Opened(id)) => self.show(id),
+            Message::Inbox(inbox::Message::TaskOpened(id, task)) => self.show_task(id, task),
             Message::Settings(message) => {
                 let effects = self.preferences.update(message);
                 self.perform(effects)
@@ -397,14 +422,7 @@ impl App {
             }
             Message::Ticked => self.look_at_config(),
             Message::CaretMoved(is_drawn) => self.caret_moved(is_drawn),
-            Message::Settled => {
-                // It may come before its time: then it is set again.
-                self.due = None;
-                if self.guard.in_hand(self.now).is_some() {
-                    tracing::debug!("the selected card takes keys");
-                }
-                Task::none()
-            }
+            Message::Settled => self.settled(),
             Message::TakenBack => self.take_back(),
             Message::DraftDue => {
                 self.keep_draft();
@@ -447,13 +465,13 @@ impl App {
 
     /// Folds updates into the open conversation.
     fn follow_open(&mut self, id: ConversationId, updates: Vec<Update>) -> Task<Message> {
-        let is_seen = self.is_focused && self.page == Page::Conversation;
+        let is_seen = self.is_focused && self.page == Page::Conversation && self.behind.is_none();
         let seen = is_seen.then(|| self.unread(id));
-        let effects = match self.open.as_mut().filter(|open| open.id() == id) {
+        let effects = match self.conversation_mut().filter(|open| open.id() == id) {
             Some(open) => open.follow(updates, seen),
             None => Vec::new(),
         };
-        if self.open.as_ref().is_some_and(|open| open.fold().is_deleted()) {
+        if self.conversation().is_some_and(|open| open.fold().is_deleted()) {
             return self.leave();
         }
         self.perform(effects)
@@ -525,7 +543,7 @@ impl App {
                 return self.perform(effects);
             }
             Ok(Answer::Started(started)) => {
-                match self.open.as_mut().filter(|open| open.id() == started.conversation_id) {
+                match self.conversation_mut().filter(|open| open.id() == started.conversation_id) {
                     Some(open) => drop(open.answered(request, &Answer::Started(started))),
                     None => self.fresh.composer.sent(),
                 }
@@ -549,7 +567,8 @@ impl App {
                     self.notice = Some("Somebody else was first: what they said counts.".to_owned());
                 }
                 let mut effects = self.preferences.answered(request, &answer);
-                effects.extend(self.open.iter_mut().flat_map(|open| open.answered(request, &answer)));
+                let open = self.open.iter_mut().chain(&mut self.behind);
+                effects.extend(open.flat_map(|open| open.answered(request, &answer)));
                 return self.perform(effects);
             }
             Err(failure) => {
@@ -570,7 +589,7 @@ impl App {
                 self.fresh.composer.failed();
                 self.cards.failed(request);
                 self.preferences.failed(request);
-                if let Some(open) = &mut self.open {
+                for open in self.open.iter_mut().chain(&mut self.behind) {
                     open.failed(request);
                 }
             }

@@ -7,7 +7,7 @@ use abide_client::{
     AtHome, CallError, Client, ConnectError, Connector, Home, Live, LiveOptions, Options, Update,
     autostart::Start,
     protocol::{
-        ConversationId, ErrorKind,
+        ConversationId, ErrorKind, TaskId,
         method::{Method, subscription::Scope},
         notification::DaemonUpdate,
     },
@@ -97,6 +97,11 @@ impl Daemon {
     pub fn conversation(&self, id: ConversationId) -> Subscription<(ConversationId, Vec<Update>)> {
         Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Conversation(id) }, updates)
             .with(id)
+    }
+
+    /// One sub-task.
+    pub fn task(&self, id: TaskId) -> Subscription<(TaskId, Vec<Update>)> {
+        Subscription::run_with(Scoped { daemon: self.clone(), scope: Scope::Task(id) }, updates).with(id)
     }
 }
 

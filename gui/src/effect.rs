@@ -1,7 +1,7 @@
 //! The effects of a message, as data: screens return them, the app performs them.
 
 use crate::{local_state::ThemeChoice, picker::Choice, request::Request};
-use abide_client::protocol::{ConversationId, Seq, task::Mode};
+use abide_client::protocol::{ConversationId, Seq, TaskId, task::Mode};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +16,12 @@ pub enum Effect {
     /// Takes the keyboard from every field.
     Unfocus,
     Open(ConversationId),
+    /// Opens the timeline of a task of the open conversation.
+    OpenTask(TaskId),
+    /// Goes to the timeline of the task above the open one.
+    Up,
+    /// Shows or hides the tree of tasks.
+    ToggleTree,
     /// Goes to this message of that conversation; the text was searched for.
     GoTo(ConversationId, Seq, String),
     /// Goes to the page for a new conversation.
@@ -97,4 +103,6 @@ pub mod field {
     pub const FIND_HERE: &str = "find-here";
     pub const INBOX: &str = "inbox";
     pub const TIMELINE: &str = "timeline";
+    /// The words of an intervention.
+    pub const INTERVENTION: &str = "intervention";
 }

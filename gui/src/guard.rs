@@ -35,6 +35,8 @@ pub struct Spot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Footing {
     pub page: Option<ConversationId>,
+    /// The sub-task whose timeline is shown.
+    pub sub_task: Option<TaskId>,
     pub task: Option<TaskId>,
     pub is_inbox: bool,
     /// The composer's state.
@@ -175,7 +177,8 @@ impl Guard {
         if self.footing == footing {
             return;
         }
-        let shown = |footing: &Footing| (footing.page, footing.is_inbox, footing.is_covered);
+        let shown =
+            |footing: &Footing| (footing.page, footing.sub_task, footing.is_inbox, footing.is_covered);
         if shown(&self.footing) != shown(&footing) {
             for card in &mut self.cards {
                 card.seen = None;

@@ -59,6 +59,11 @@ pub enum Command {
     WalkBack,
     /// Shows or hides the list of conversations.
     List,
+    /// Shows or hides the tree of tasks.
+    Tree,
+    /// Opens the next task of the tree, or the one before.
+    NextTask,
+    PreviousTask,
     Palette,
     /// The mode of the next task.
     Mode,
@@ -84,6 +89,8 @@ impl Command {
             self,
             Self::Next
                 | Self::Previous
+                | Self::NextTask
+                | Self::PreviousTask
                 | Self::PageUp
                 | Self::PageDown
                 | Self::ZoomIn
@@ -135,7 +142,7 @@ const fn known(keys: &'static str, what: &'static str) -> Entry {
 }
 
 /// All actions by group, for the help and the palette.
-pub static MAP: [(&str, &[Entry]); 5] = [
+pub static MAP: [(&str, &[Entry]); 6] = [
     (
         "Conversations",
         &[
@@ -177,6 +184,15 @@ pub static MAP: [(&str, &[Entry]); 5] = [
             does(Command::Stop, "Esc Esc", "stop the task"),
             does(Command::PauseOrResume, "Ctrl P", "pause, go on"),
             does(Command::FocusInput, "Ctrl L", "to the input"),
+        ],
+    ),
+    (
+        "Sub-tasks",
+        &[
+            does(Command::Tree, "Ctrl G", "show or hide the tree of tasks"),
+            does(Command::NextTask, "Ctrl Shift ↓", "to the next task of the tree"),
+            does(Command::PreviousTask, "Ctrl Shift ↑", "to the one before"),
+            known("Esc", "up to the task above"),
         ],
     ),
     (
@@ -272,6 +288,8 @@ pub fn typed(key: &Key, modifiers: Modifiers) -> Option<Command> {
 
 fn with_control(key: &Key, shift: bool) -> Option<Command> {
     Some(match key.as_ref() {
+        Key::Named(Named::ArrowDown) if shift => Command::NextTask,
+        Key::Named(Named::ArrowUp) if shift => Command::PreviousTask,
         Key::Named(Named::ArrowDown) => Command::Next,
         Key::Named(Named::ArrowUp) => Command::Previous,
         Key::Named(Named::Delete) => Command::Delete,
@@ -303,6 +321,7 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Character("m" | "M") if shift => Command::Model,
         Key::Character("m" | "M") => Command::Mode,
         Key::Character("b" | "B") => Command::List,
+        Key::Character("g" | "G") => Command::Tree,
         Key::Character("o" | "O") => Command::ToggleDetails,
         Key::Character("t" | "T") => {
             if shift {

@@ -36,6 +36,8 @@ pub struct Settings {
     /// The width of the list of conversations, in logical pixels.
     pub list_width: f32,
     pub hides_list: bool,
+    /// The tree of tasks is hidden, also where there is one.
+    pub hides_tree: bool,
     /// Pinned conversations.
     pub pinned: BTreeSet<ConversationId>,
 }
@@ -80,6 +82,7 @@ impl Default for Settings {
             choices: Choices::default(),
             list_width: space::SIDEBAR,
             hides_list: false,
+            hides_tree: false,
             pinned: BTreeSet::new(),
         }
     }

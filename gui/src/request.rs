@@ -9,9 +9,9 @@ use abide_client::protocol::{
     inbox::Decision,
     method::{
         ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
-        ListMessages, ListModels, ListPersonas, ListRules, ListTasks, ListTemplates, ListTools, MarkRead,
-        PauseTask, ResumeTask, Search, SetKey, StartTask, StopTask, UpdateConfig, UpdateConversation,
-        UserResponse,
+        Intervene, ListMessages, ListModels, ListPersonas, ListRules, ListTasks, ListTemplates, ListTools,
+        MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, StopTask, UpdateConfig,
+        UpdateConversation, UserResponse,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
         conversation::{
@@ -22,7 +22,7 @@ use abide_client::protocol::{
         inbox::{DecideApprovalParams, UserResponseParams},
         rule::{ForgetRuleParams, ListRulesParams, ListRulesReply},
         search::{SearchParams, SearchReply},
-        task::{ListTasksParams, StartTaskParams, StartTaskReply, TaskParams},
+        task::{InterveneParams, ListTasksParams, StartTaskParams, StartTaskReply, TaskParams},
     },
     task::AgentTask,
 };
@@ -44,13 +44,14 @@ pub enum Request {
     Stop(TaskId),
     Pause(TaskId),
     Resume(TaskId),
+    Intervene(TaskId, Intervention),
     /// `None` declines.
     Answer(TaskId, QuestionId, Option<String>),
     Decide(ApprovalId, Decision, Option<String>),
     /// At most so many of the messages before this one.
-    Older(ConversationId, Seq, u32),
+    Older(Timeline, Seq, u32),
     /// The first of the messages after the one and before the other.
-    Between(ConversationId, Seq, Seq),
+    Between(Timeline, Seq, Seq),
     /// All tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
     Update(UpdateConversationParams),
@@ -76,6 +77,46 @@ pub enum Request {
     Check(String),
 }
 
+/// Whose messages are wanted: those of a conversation's root tasks, or those of one of its sub-tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeline {
+    pub conversation: ConversationId,
+    pub sub_task: Option<TaskId>,
+}
+
+impl From<ConversationId> for Timeline {
+    fn from(conversation: ConversationId) -> Self {
+        Self { conversation, sub_task: None }
+    }
+}
+
+/// How a person changes the course of a task at work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Intervention {
+    /// A note for the model.
+    Comment(String),
+    /// New instructions in place of the task's own.
+    Modify(String),
+    /// The task ends, and its parent learns that it was deleted.
+    Delete,
+}
+
+/// Comments that the daemon takes for commands.
+const COMMANDS: [&str; 3] = ["delete", "modify", "unchanged"];
+
+impl Intervention {
+    fn of(self, task: TaskId) -> InterveneParams {
+        let (comment, content) = match self {
+            // In quotes it is what the person wrote, and no command.
+            Self::Comment(words) if COMMANDS.contains(&words.trim()) => (format!("“{}”", words.trim()), None),
+            Self::Comment(words) => (words, None),
+            Self::Modify(content) => ("modify".to_owned(), Some(content)),
+            Self::Delete => ("delete".to_owned(), None),
+        };
+        InterveneParams { task_id: task.to_string(), comment, content, status: None }
+    }
+}
+
 /// A provider's key; it is not shown in logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
@@ -99,7 +140,7 @@ pub enum Answer {
     Started(StartTaskReply),
     /// Another client was first.
     TooLate,
-    Page(ConversationId, ListMessagesReply),
+    Page(Timeline, ListMessagesReply),
     Tasks(ConversationId, Vec<AgentTask>),
     Models(ListModelsReply),
     Presets(Box<Presets>),
@@ -150,6 +191,9 @@ impl Daemon {
             Request::Stop(id) => self.call::<StopTask>(task(id)).await.map(done),
             Request::Pause(id) => self.call::<PauseTask>(task(id)).await.map(done),
             Request::Resume(id) => self.call::<ResumeTask>(task(id)).await.map(done),
+            Request::Intervene(id, intervention) => {
+                self.call::<Intervene>(intervention.of(id)).await.map(done)
+            }
             Request::Answer(id, question, response) => {
                 let question_id = Some(question.to_string());
                 let params =
@@ -162,8 +206,8 @@ impl Daemon {
                 let reply = self.call::<DecideApproval>(params).await?;
                 Ok(in_force(reply.won || reply.decision == decision))
             }
-            Request::Older(id, before, messages) => self.page(id, None, before, messages).await,
-            Request::Between(id, after, before) => self.page(id, Some(after), before, PAGE).await,
+            Request::Older(of, before, messages) => self.page(of, None, before, messages).await,
+            Request::Between(of, after, before) => self.page(of, Some(after), before, PAGE).await,
             Request::Tasks(id) => {
                 let params = ListTasksParams {
                     conversation_id: Some(id),
@@ -236,19 +280,19 @@ impl Daemon {
 impl Daemon {
     async fn page(
         self,
-        id: ConversationId,
+        of: Timeline,
         after: Option<Seq>,
         before: Seq,
         messages: u32,
     ) -> Result<Answer, Failure> {
         let params = ListMessagesParams {
-            conversation_id: id.to_string(),
-            task_id: None,
+            conversation_id: of.conversation.to_string(),
+            task_id: of.sub_task.map(|id| id.to_string()),
             before: Some(before),
             after,
             limit: Some(messages),
         };
-        Ok(Answer::Page(id, self.call::<ListMessages>(params).await?))
+        Ok(Answer::Page(of, self.call::<ListMessages>(params).await?))
     }
 }
 
@@ -259,4 +303,20 @@ fn done<T>(_: T) -> Answer {
 /// `Done` if what was asked for is in force, `TooLate` if another answer is.
 const fn in_force(is_so: bool) -> Answer {
     if is_so { Answer::Done } else { Answer::TooLate }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_is_never_a_command() {
+        let task = TaskId(uuid::Uuid::from_u128(1));
+        for command in COMMANDS {
+            let params = Intervention::Comment(format!(" {command}\n")).of(task);
+            assert_eq!((params.comment, params.content), (format!("“{command}”"), None));
+        }
+        let words = "delete the old tests";
+        assert_eq!(Intervention::Comment(words.to_owned()).of(task).comment, words);
+    }
 }

@@ -11,3 +11,4 @@ pub mod pending;
 pub mod reader;
 pub mod settings;
 pub mod sidebar;
+pub mod tree;

@@ -174,6 +174,10 @@ pub mod space {
     pub const FOLDER: f32 = 140.0;
     /// The width of the field of a search within a text.
     pub const FIND: f32 = 180.0;
+    /// The width of the tree beside the timeline, and the height of its lines; below, that of its lines above the timeline.
+    pub const TREE: f32 = 300.0;
+    pub const TREE_LINE: f32 = 44.0;
+    pub const TREE_LINE_LOW: f32 = 28.0;
     /// The width of key names in the help.
     pub const KEYS: f32 = 116.0;
 }

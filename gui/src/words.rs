@@ -84,11 +84,18 @@ pub fn doing(task: &AgentTask) -> String {
         Status::WaitingUser => "asks you".to_owned(),
         Status::WaitingApproval => "waits for your approval".to_owned(),
         Status::WaitingChildren => {
-            format!("waiting for {}", counted(task.children.len() as u64, "sub-agent"))
+            let live = task.tree.as_deref().map_or(task.children.len() as u64, |tree| tree.live.into());
+            format!("waits for {}", counted(live, "sub-task"))
         }
         Status::Paused => task.pause_reason.map_or("paused", PauseReason::words).to_owned(),
         Status::Completed | Status::Cancelled | Status::Error => LatestTask::from(task).words().to_owned(),
     }
+}
+
+/// How many things wait for the person.
+#[must_use]
+pub fn need_you(waiting: u64) -> String {
+    format!("{waiting} {}", if waiting == 1 { "needs you" } else { "need you" })
 }
 
 /// What a task does in this phase, for the line at the end of the timeline.

@@ -89,6 +89,9 @@ impl App {
                 return confirmed.map_or_else(Task::none, |confirmed| self.handle(confirmed));
             }
             Command::List => return self.toggle_list(),
+            Command::Tree => return self.toggle_tree(),
+            Command::NextTask => return self.step_task(1),
+            Command::PreviousTask => return self.step_task(-1),
             Command::Palette => return self.open_palette(),
             Command::Model => return self.choose_model(),
             Command::Walk | Command::WalkBack => return self.walk(command == Command::WalkBack),
@@ -123,7 +126,7 @@ impl App {
     /// A letter that no field has taken: typed into the composer, which gets the caret, unless the letter may be meant as a key.
     pub(super) fn letter(&mut self, letter: &str, command: Command) -> Task<Message> {
         let compose: fn(composer::Message) -> Message = match self.page {
-            Page::Conversation if self.open.is_some() => {
+            Page::Conversation if self.open.as_ref().is_some_and(|open| open.sub_task().is_none()) => {
                 |message| Message::Thread(conversation::Message::Composer(message))
             }
             Page::Fresh => |message| Message::Fresh(fresh::Message::Composer(message)),
@@ -216,7 +219,7 @@ impl App {
 
     /// Moves the keyboard to what waits here, or in the next conversation that needs the person.
     pub(super) fn go_to_what_waits(&mut self) -> Task<Message> {
-        let shown = if self.waiting().is_empty() { self.next_that_needs_me() } else { Task::none() };
+        let shown = if self.waiting().next().is_none() { self.next_that_needs_me() } else { Task::none() };
         Task::batch([shown, self.perform_one(Effect::Unfocus)])
     }
 

@@ -49,6 +49,9 @@ impl App {
             Effect::Focus(id) => operation::focus(Id::new(id)),
             Effect::Unfocus => operate(unfocus()),
             Effect::Open(id) => self.show(id),
+            Effect::OpenTask(id) => self.open_task(id),
+            Effect::Up => self.go_up(),
+            Effect::ToggleTree => self.toggle_tree(),
             Effect::GoTo(id, seq, query) => {
                 let shown = self.show(id);
                 let effects = self.open.as_mut().map(|open| open.go_to(seq, &query)).unwrap_or_default();
@@ -107,6 +110,7 @@ impl App {
     }
 
     pub(super) fn open_conversation(&mut self, id: ConversationId) {
+        self.close_sub_task();
         if self.open.as_ref().is_none_or(|open| open.id() != id) {
             self.keep_draft();
             self.open = Some(Box::new(Conversation::new(id, &self.local.draft(Some(id)))));
@@ -131,7 +135,7 @@ impl App {
     /// Goes to the page for a new conversation.
     pub(super) fn leave(&mut self) -> Task<Message> {
         self.keep_draft();
-        self.open = None;
+        (self.open, self.behind) = (None, None);
         self.page = Page::Fresh;
         self.list_is_over = false;
         self.remember(None);
@@ -155,7 +159,7 @@ impl App {
                 self.local.keep_settings(&self.settings);
             }
             self.local.keep_written(self.cards.written());
-            if let Some(open) = &self.open {
+            if let Some(open) = self.conversation() {
                 self.local.keep_draft(Some(open.id()), &open.composer.draft());
             }
         }

@@ -49,11 +49,12 @@ impl App {
     /// Informs the guard of the waiting cards and the meaning of the buttons, and schedules the frame in which they become
     /// active.
     pub(super) fn watch(&mut self) -> Task<Message> {
-        let waiting: Vec<PendingId> = self.waiting().iter().map(|item| item.pending.id()).collect();
+        let waiting: Vec<PendingId> = self.waiting().map(|item| item.pending.id()).collect();
         self.guard.offer(&waiting, self.now);
         self.done.take_if(|done| done.until <= self.now);
         self.guard.stand(self.footing(), self.now);
-        let place = (self.page, self.open.as_ref().map(|open| open.id()));
+        let sub_task = self.open.as_ref().and_then(|open| open.sub_task());
+        let place = (self.page, self.open.as_ref().map(|open| open.id()), sub_task);
         if std::mem::replace(&mut self.place, place) != place {
             self.notice = None;
         }
@@ -71,18 +72,25 @@ impl App {
         })
     }
 
+    pub(super) fn settled(&mut self) -> Task<Message> {
+        // It may come before its time: then it is set again.
+        self.due = None;
+        if self.guard.in_hand(self.now).is_some() {
+            tracing::debug!("the selected card takes keys");
+        }
+        Task::none()
+    }
+
     pub(super) fn caret_moved(&mut self, is_drawn: bool) -> Task<Message> {
         tracing::debug!(is_drawn, "the caret moved");
         self.guard.caret(is_drawn, self.now);
         Task::none()
     }
 
-    pub(super) fn waiting(&self) -> &[InboxItem] {
-        match (self.page, &self.open) {
-            (Page::Inbox, _) => self.overview.inbox().items(),
-            (Page::Conversation, Some(open)) => open.fold().inbox().items(),
-            _ => &[],
-        }
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &InboxItem> {
+        let all = (self.page == Page::Inbox).then(|| self.overview.inbox().items());
+        let open = self.open.as_ref().filter(|_| self.page == Page::Conversation);
+        all.into_iter().flatten().chain(open.into_iter().flat_map(|open| open.waiting()))
     }
 
     fn footing(&self) -> Footing {
@@ -111,7 +119,8 @@ impl App {
             Stance::Question(task, question) => (5, Some(task), Some(PendingId::Question(question.id))),
         };
         let (page, is_deleting) = (Some(open.id()), open.is_deleting());
-        Footing { page, task, stance, asked, is_deleting, is_without_composer, ..listed }
+        let sub_task = open.sub_task();
+        Footing { page, sub_task, task, stance, asked, is_deleting, is_without_composer, ..listed }
     }
 
     /// A message for the cards of this page.
@@ -136,7 +145,7 @@ impl App {
             _ => self.guard.in_hand(self.now),
         };
         let Some(id) = in_hand else { return self.bring_into_view() };
-        let item = self.waiting().iter().find(|item| item.pending.id() == id);
+        let item = self.waiting().find(|item| item.pending.id() == id);
         let Some(decided) = item.and_then(|item| pending::decision(item, command)) else {
             return Task::none();
         };
@@ -159,7 +168,7 @@ impl App {
     pub(super) fn arms(&mut self, message: &pending::Message) -> bool {
         let pending::Message::Allowed(id, Decision::AllowOnce) = message else { return false };
         let armed = Armed::Approval(*id);
-        let item = self.waiting().iter().find(|item| Some(item.pending.id()) == armed.card());
+        let item = self.waiting().find(|item| Some(item.pending.id()) == armed.card());
         let is_high =
             item.is_some_and(|i| matches!(&i.pending, Pending::Approval(a) if a.risk == Risk::High));
         if !is_high || self.guard.armed(self.now) == Some(armed) {
@@ -172,7 +181,7 @@ impl App {
 
     /// Enter, after the key that armed this.
     pub(super) fn confirm(&mut self, armed: Armed) -> Task<Message> {
-        let item = self.waiting().iter().find(|item| Some(item.pending.id()) == armed.card());
+        let item = self.waiting().find(|item| Some(item.pending.id()) == armed.card());
         let decided = match (armed, item) {
             (Armed::Approval(id), _) => Some(pending::Message::Allowed(id, Decision::AllowOnce)),
             (Armed::Choice(_, number), Some(item)) => pending::decision(item, Command::Choose(number)),

@@ -26,7 +26,8 @@ impl App {
             (Page::Conversation, Some(open)) => {
                 let known = self.overview.conversation(open.id());
                 let escape = self.escape_stops();
-                open.view(&self.catalog, known, &self.cards, &self.guard, escape, look).map(Message::Thread)
+                let page = open.view(&self.catalog, known, &self.cards, &self.guard, escape, look);
+                self.with_tree(page.map(Message::Thread))
             }
             (Page::Inbox, _) => {
                 inbox::view(&self.cards, &self.overview, &self.guard, look).map(Message::Inbox)

@@ -1,8 +1,10 @@
 //! One conversation: header, timeline, composer.
 
 mod again;
+mod breadcrumb;
 pub mod call;
 mod changes;
+mod child;
 mod code;
 mod command;
 pub mod diff;
@@ -18,6 +20,7 @@ mod plain;
 mod projection;
 mod result;
 mod selection;
+mod sub_task;
 mod thought;
 mod timeline;
 mod view;
@@ -56,6 +59,8 @@ use std::{
 #[derive(Debug)]
 pub struct Conversation {
     id: ConversationId,
+    /// The sub-task whose timeline it is; `None`: that of the root tasks.
+    sub_task: Option<TaskId>,
     view: ConversationView,
     /// Its tasks as the daemon lists them: the fold does not have those that ended before it began.
     earlier: Vec<AgentTask>,
@@ -169,6 +174,11 @@ pub enum Message {
     FileEdited(String),
     Copied(String),
     Document(markdown::Message),
+    /// Opens the timeline of this task, which is above or below this one.
+    TaskOpened(TaskId),
+    /// Goes to the task above this one.
+    UpPressed,
+    TreeToggled,
     Card(pending::Message),
     Composer(composer::Message),
     JumpPressed,
@@ -217,6 +227,7 @@ impl Conversation {
     pub fn new(id: ConversationId, draft: &str) -> Self {
         Self {
             id,
+            sub_task: None,
             view: ConversationView::new(id),
             earlier: Vec::new(),
             rows: Vec::new(),
@@ -270,7 +281,10 @@ impl Conversation {
 
     /// The task shown in the header.
     fn current(&self) -> Option<&AgentTask> {
-        projection::current_task(&self.view)
+        match self.sub_task {
+            Some(id) => self.task(id),
+            None => projection::current_task(&self.view, None),
+        }
     }
 
     /// The conversation's state for the composer.
@@ -279,8 +293,9 @@ impl Conversation {
         if *self.view.connection() != Connection::Live {
             return Stance::Away;
         }
-        let items = self.view.inbox().items();
-        let question = items.iter().find_map(|item| match &item.pending {
+        // A question of a sub-task has a field of its own.
+        let items = self.view.inbox().items().iter().filter(|item| item.root_id.is_none());
+        let question = items.filter(|_| self.sub_task.is_none()).find_map(|item| match &item.pending {
             Pending::Question(question) => Some(Stance::Question(item.task_id, question)),
             Pending::Approval(_) => None,
         });
@@ -342,6 +357,9 @@ impl Conversation {
             Message::Copied(text) | Message::Document(markdown::Message::Copied(text)) => {
                 vec![Effect::Copy(text)]
             }
+            Message::TaskOpened(id) => vec![Effect::OpenTask(id)],
+            Message::UpPressed => vec![Effect::Up],
+            Message::TreeToggled => vec![Effect::ToggleTree],
             // The window keeps what was begun on cards, for all pages.
             Message::Card(_) => Vec::new(),
             Message::Composer(message) => self.compose(message),
@@ -420,12 +438,6 @@ impl Conversation {
         matches!(self.menu, Menu::Deleting)
     }
 
-    /// The open items of this conversation, oldest first.
-    #[must_use]
-    pub fn waiting(&self) -> Vec<PendingId> {
-        self.view.inbox().items().iter().map(|item| item.pending.id()).collect()
-    }
-
     /// Scrolls to the card.
     pub fn go_to_card(&mut self, id: PendingId) -> Vec<Effect> {
         self.goal = Some(Goal::Row(Row::Card(id)));
@@ -478,13 +490,14 @@ impl Conversation {
     fn fill(&mut self, view: View<Row>) -> Option<Effect> {
         let place = |row: Row| self.rows.iter().position(|known| *known == row);
         let at = place(Row::Older).filter(|at| self.window.contains(at))?;
+        let of = self.timeline_of();
         let is_above = place(view.first).is_some_and(|first| first < at);
         let gap = self.gap.as_mut().filter(|gap| !gap.is_loading)?;
         gap.is_loading = true;
         Some(Effect::Ask(if is_above {
-            Request::Between(self.id, gap.after, gap.before)
+            Request::Between(of, gap.after, gap.before)
         } else {
-            Request::Older(self.id, gap.before, PAGE)
+            Request::Older(of, gap.before, PAGE)
         }))
     }
 
@@ -500,7 +513,7 @@ impl Conversation {
     pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {
             (Request::Start(_) | Request::Answer(..), _) => self.composer.sent(),
-            (_, Answer::Page(id, page)) if *id == self.id => {
+            (_, Answer::Page(of, page)) if *of == self.timeline_of() => {
                 let Some(left) = self.gap.and_then(|gap| gap.after_page(request, page)) else {
                     return Vec::new();
                 };

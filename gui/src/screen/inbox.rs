@@ -12,9 +12,13 @@ use crate::{
     widget::{Element, Look, centred::centred, elide::elided, secondary, word},
     words,
 };
-use abide_client::{protocol::ConversationId, text::visible_line, view::OverviewView};
+use abide_client::{
+    protocol::{ConversationId, TaskId},
+    text::visible_line,
+    view::OverviewView,
+};
 use iced::{
-    Center, Fill,
+    Center, Fill, FillPortion,
     widget::{Column, column, container, responsive, row, scrollable, space as gap, text},
 };
 
@@ -22,6 +26,8 @@ use iced::{
 pub enum Message {
     Card(pending::Message),
     Opened(ConversationId),
+    /// Opens the timeline of a sub-task.
+    TaskOpened(ConversationId, TaskId),
 }
 
 /// The page; what waits is the overview's.
@@ -53,12 +59,13 @@ fn page<'a>(
     }
     let shown = overview.inbox().items().iter().map(|item| {
         let card = cards.card(item.task_id, &item.pending, look, guard, Reply::Here);
+        let age = words::age(item.pending.asked_at(), look.now);
+        let opened = match item.sub_task() {
+            Some((task, _)) => Message::TaskOpened(item.conversation_id, task),
+            None => Message::Opened(item.conversation_id),
+        };
         column![
-            head(
-                &item.conversation_title,
-                words::age(item.pending.asked_at(), look.now),
-                item.conversation_id
-            ),
+            head(&item.conversation_title, pending::sub_task(item), age, opened),
             container(card.map(Message::Card)).max_height(height),
         ]
         .spacing(space::XS)
@@ -68,17 +75,27 @@ fn page<'a>(
         let conversation = overview.conversation(task.conversation_id);
         let (title, since) = conversation.map_or(("", look.now), |c| (&c.title, c.updated_at));
         let card = held::card(task.pause_reason, "Open it to let it go on, or to stop it.");
-        column![head(title, words::age(since, look.now), task.conversation_id), card]
-            .spacing(space::XS)
-            .into()
+        let opened = Message::Opened(task.conversation_id);
+        column![head(title, None, words::age(since, look.now), opened), card].spacing(space::XS).into()
     });
     content = content.push(Column::with_children(shown.chain(held)).spacing(above));
     let page = container(content.push(gap().height(above))).padding([above, 0.0]);
     scrollable(centred(page, look.margin())).id(field::INBOX).height(Fill).style(style::bars).into()
 }
 
-/// The conversation's title, how long it has waited, and a button that opens it.
-fn head<'a>(title: &'a str, age: String, id: ConversationId) -> Element<'a, Message> {
+/// The conversation's title and the sub-task that asks, how long it has waited, and a button that opens it.
+fn head<'a>(title: &'a str, sub_task: Option<String>, age: String, opened: Message) -> Element<'a, Message> {
     let title = elided(visible_line(title), size::PROSE, font::MEDIUM);
-    row![title, secondary(age), word("Open", Message::Opened(id))].spacing(space::S).align_y(Center).into()
+    let names = match sub_task {
+        None => row![title],
+        Some(words) => row![
+            container(title).width(FillPortion(2)),
+            container(elided(words, size::SECONDARY, font::PROSE).style(style::needs_you))
+                .width(FillPortion(3)),
+        ],
+    };
+    row![names.spacing(space::M).align_y(Center).width(Fill), secondary(age), word("Open", opened)]
+        .spacing(space::S)
+        .align_y(Center)
+        .into()
 }

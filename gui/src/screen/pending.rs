@@ -624,6 +624,18 @@ fn length(approval: &Approval) -> Option<String> {
     }
 }
 
+/// The sub-task that asks and how far below the root it is; `None`: the root asks.
+#[must_use]
+pub fn sub_task(item: &InboxItem) -> Option<String> {
+    let (_, title) = item.sub_task()?;
+    let level = if item.depth == 1 { "level" } else { "levels" };
+    Some(format!(
+        "Sub-task “{}”, {} {level} down",
+        words::title(&words::first_line(title, MAX_TITLE)),
+        item.depth
+    ))
+}
+
 /// The message of a command that decides this item.
 #[must_use]
 pub fn decision(item: &InboxItem, command: Command) -> Option<Message> {
@@ -668,6 +680,9 @@ const MUCH: f32 = 240.0;
 const MAX_PLACE: usize = 40;
 /// The same in a narrow window.
 const LEAST_PLACE: usize = 16;
+
+/// The most characters of a sub-task's title above its card.
+const MAX_TITLE: usize = 90;
 
 const NUMBERS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 

@@ -9,6 +9,7 @@ use crate::{
     font,
     guard::Deed,
     rendered,
+    screen::tree::line::stands,
     theme::{size, space, style},
     widget::{
         Element, Look, badge, dot, elide::elided, field::field, head, key, press::press, secondary, word,
@@ -379,7 +380,8 @@ impl Screen {
     }
 }
 
-fn thin() -> scrollable::Direction {
+/// A bar over the content, beside its text.
+pub(in crate::screen) fn thin() -> scrollable::Direction {
     let bar = scrollable::Scrollbar::new().width(space::XS).scroller_width(space::XS).margin(1);
     scrollable::Direction::Vertical(bar)
 }
@@ -435,6 +437,7 @@ fn line(
         }
         (None, Some(task), _) if task.is_held() => (Mark::NeedsYou, words::doing(task), age),
         (None, Some(task), _) if task.status == Status::Paused => (Mark::Paused, words::doing(task), age),
+        (None, Some(task), _) if stands(task) => (Mark::Paused, words::doing(task), age),
         (None, Some(task), _) => (Mark::Working, words::doing(task), format!("step {}", task.step_count)),
         (None, None, Some(latest)) if latest.status.has_ended() => {
             let mark = if latest.is_whole() { Mark::Complete } else { Mark::Failed };

@@ -270,6 +270,13 @@ pub fn tool_head(theme: &Theme, _: button::Status) -> button::Style {
     pressable(None, Color::TRANSPARENT, tokens(theme).text, None, button::Status::Active)
 }
 
+/// A sub-task in the timeline: the whole line opens it.
+pub fn child(theme: &Theme, status: button::Status) -> button::Style {
+    let mut style = pressable(None, tokens(theme).selection, tokens(theme).text, None, status);
+    style.border.radius = radius::TOOL.into();
+    style
+}
+
 pub fn line(theme: &Theme) -> rule::Style {
     rule::Style { color: tokens(theme).line, radius: 0.0.into(), fill_mode: rule::FillMode::Full, snap: true }
 }

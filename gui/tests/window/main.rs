@@ -40,5 +40,6 @@ mod setup;
 mod small;
 mod steps;
 mod streaming;
+mod sub_tasks;
 mod typing;
 mod updates;

@@ -226,8 +226,8 @@ fn a_found_message_is_fetched_however_old_it_is() {
             before: Some(Seq(first)),
             after: None,
         };
-        let request = Request::Older(CONVERSATION, Seq(before), LONG_PAGE);
-        window.tell(Message::Answered(request, Ok(Answer::Page(CONVERSATION, page))));
+        let request = Request::Older(CONVERSATION.into(), Seq(before), LONG_PAGE);
+        window.tell(Message::Answered(request, Ok(Answer::Page(CONVERSATION.into(), page))));
     }
     assert!(rows(&window).contains(&Row::Entry(Seq(49_850))));
     let mut open = Conversation::new(CONVERSATION, "");
@@ -236,7 +236,7 @@ fn a_found_message_is_fetched_however_old_it_is() {
         ..preset::empty()
     };
     open.follow(vec![Update::Snapshot(Box::new(snapshot))], None);
-    let fetch = [Effect::Ask(Request::Older(CONVERSATION, Seq(50_000), LONG_PAGE))];
+    let fetch = [Effect::Ask(Request::Older(CONVERSATION.into(), Seq(50_000), LONG_PAGE))];
     assert_eq!(open.go_to(Seq(49_850), ""), fetch);
     assert_eq!(open.go_to(Seq(49_850), ""), [], "the page is being fetched");
 }

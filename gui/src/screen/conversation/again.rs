@@ -101,5 +101,5 @@ impl Conversation {
 
 /// Whether the message began a task. (An answer is meaningless without its question.)
 pub(super) fn is_prompt(message: &message::Message) -> bool {
-    message.role == Role::User && !matches!(message.kind, MessageKind::Answer | MessageKind::Imported)
+    message.role == Role::User && message.kind == MessageKind::Text
 }

@@ -20,11 +20,15 @@ impl Conversation {
     /// The message for a command; `None` if it does nothing here.
     #[must_use]
     pub fn command(&self, command: Command, catalog: &Catalog) -> Option<Message> {
+        if !self.takes(command) {
+            return None;
+        }
         Some(match command {
             Command::Escape if !matches!(self.menu, Menu::Closed) => Message::MenuClosed,
             Command::Escape if self.find.is_some() => Message::FindClosed,
             Command::Find => Message::FindPressed,
             Command::Escape if self.has_selection() => Message::Selected(None),
+            Command::Escape if self.sub_task().is_some() => Message::UpPressed,
             Command::Copy if self.has_selection() => Message::SelectionCopied,
             Command::PauseOrResume => Message::Composer(if self.stance().can_go_on() {
                 composer::Message::ResumePressed

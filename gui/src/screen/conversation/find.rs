@@ -17,7 +17,10 @@ use crate::{
         wrap::{Inner, Wrap, wrapped},
     },
 };
-use abide_client::protocol::{Seq, method::search::SearchReply};
+use abide_client::protocol::{
+    Seq,
+    method::search::{MessageHit, SearchReply},
+};
 use iced::{
     Center, Event, Fill,
     advanced::Shell,
@@ -118,7 +121,15 @@ impl Conversation {
     pub(super) fn found(&mut self, reply: Option<&SearchReply>) -> Vec<Effect> {
         let Some(find) = &mut self.find else { return Vec::new() };
         find.answered = find.asked.take().unwrap_or_default();
-        find.hits = reply.map(|reply| reply.messages.iter().map(|hit| hit.seq).collect()).unwrap_or_default();
+        // The daemon searches the sub-tasks too; their messages are in timelines of their own.
+        let (view, of) = (&self.view, self.sub_task);
+        let is_of_root = |id| view.task(id).is_none_or(|task| task.parent_id.is_none());
+        let is_here = |hit: &&MessageHit| match of {
+            Some(_) => hit.task_id == of,
+            None => hit.task_id.is_none_or(is_of_root),
+        };
+        let hits = reply.into_iter().flat_map(|reply| &reply.messages).filter(is_here);
+        find.hits = hits.map(|hit| hit.seq).collect();
         find.has_more = reply.is_some_and(|reply| reply.before.is_some());
         find.at = 0;
         let mut effects = self.ask_to_find();

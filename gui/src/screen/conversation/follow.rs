@@ -77,10 +77,13 @@ impl Conversation {
         let mut messages = self.view.timeline().filter(|entry| matches!(entry, Entry::Message(_)));
         let first = messages.next().map(Entry::seq);
         self.gap = first.filter(|_| messages.count() + 1 >= SNAPSHOT).map(Gap::from_start);
-        effects.push(Effect::Ask(Request::Tasks(self.id)));
+        if self.sub_task.is_none() {
+            effects.push(Effect::Ask(Request::Tasks(self.id)));
+        }
         if self.goal.is_none() && self.looked.is_none() {
             // The conversation opens at the oldest waiting card.
-            self.goal = self.waiting().first().map(|id| Goal::Row(Row::Card(*id)));
+            let oldest = self.waiting().next().map(|item| item.pending.id());
+            self.goal = oldest.map(|id| Goal::Row(Row::Card(id)));
         }
     }
 
@@ -96,6 +99,10 @@ impl Conversation {
 
     /// Marks all messages as read, if some are unread.
     pub fn read(&mut self, unread: u64) -> Option<Effect> {
+        if self.sub_task.is_some() {
+            // Only messages of root tasks count as unread.
+            return None;
+        }
         let is_message = |entry: &&Entry| matches!(entry, Entry::Message(_));
         let last = self.view.timeline().rev().find(is_message).map(Entry::seq)?;
         let is_new = unread > 0 || self.view.unread() > 0;
@@ -105,8 +112,9 @@ impl Conversation {
 
     pub(super) fn project(&mut self) {
         self.thoughts = thoughts(&self.view, |id| self.task(id));
-        self.rows = rows(&self.view, &self.earlier, &self.thoughts, self.gap.map(|gap| gap.after));
-        self.rows.extend(now(&self.view, |item| self.documents.blocks(item)));
+        let of = self.sub_task;
+        self.rows = rows(&self.view, of, &self.earlier, &self.thoughts, self.gap.map(|gap| gap.after));
+        self.rows.extend(now(&self.view, of, |item| self.documents.blocks(item)));
         self.keep_selection();
         self.changes.follow(&self.view);
         self.reframe();
@@ -115,7 +123,7 @@ impl Conversation {
     /// Follows a streaming reply, which moves no other rows.
     fn grow(&mut self) {
         let settled = self.rows.iter().rposition(|row| !is_now(row)).map_or(0, |last| last + 1);
-        let now: Vec<Row> = now(&self.view, |item| self.documents.blocks(item)).collect();
+        let now: Vec<Row> = now(&self.view, self.sub_task, |item| self.documents.blocks(item)).collect();
         if self.rows.get(settled..) == Some(&now) {
             return;
         }

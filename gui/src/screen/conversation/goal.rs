@@ -53,11 +53,12 @@ impl Conversation {
     /// Requests the next page towards the goal, if the goal is not loaded. Its rows need not be projected.
     pub(super) fn further(&mut self) -> Option<Effect> {
         let goal = self.goal?;
+        let of = self.timeline_of();
         let gap = self.gap.as_mut().filter(|gap| !gap.is_loading && goal.is_in(**gap))?;
         gap.is_loading = true;
         Some(Effect::Ask(match goal {
-            Goal::Beginning => Request::Between(self.id, gap.after, gap.before),
-            Goal::Row(_) => Request::Older(self.id, gap.before, LONG_PAGE),
+            Goal::Beginning => Request::Between(of, gap.after, gap.before),
+            Goal::Row(_) => Request::Older(of, gap.before, LONG_PAGE),
         }))
     }
 

@@ -45,16 +45,17 @@ impl Conversation {
         let paused = task.and_then(|task| self.paused(task)).map(|pause| pause.at);
         let numbers =
             Row::with_children(numbers(task, paused, look).into_iter().map(|words| secondary(words).into()))
+                .push(self.tree_count())
+                .align_y(Center)
                 .spacing(space::L);
         let menu = press(text("⋯").size(size::TITLE))
             .padding([2.0, 8.0])
             .style(style::quiet)
             .on_press(Message::MenuPressed);
         // The title has the whole line: in a small window it is what tells conversations apart.
+        let name = self.breadcrumb(&title).unwrap_or_else(|| elided(title, size::TITLE, font::STRONG).into());
         let names = column![
-            row![elided(title, size::TITLE, font::STRONG), secondary(look.said.unwrap_or_default())]
-                .spacing(space::M)
-                .align_y(Center),
+            row![name, secondary(look.said.unwrap_or_default())].spacing(space::M).align_y(Center),
             row![elided(about, size::SECONDARY, font::PROSE).style(style::muted), numbers].spacing(space::L),
         ];
         let head = row![names.width(Fill), menu]

@@ -38,17 +38,23 @@ impl Conversation {
                 }
                 Entry::Event(event) => happened(event),
             },
+            Row::Child(id) => self.child_as_text(id)?,
             Row::Phase(seq) => self.phase_name(seq).to_owned(),
             Row::Failed { last, times } => match self.fold().entry(last)? {
                 Entry::Event(event) => failed(event, times),
                 Entry::Message(_) | Entry::Call(_) => return None,
             },
-            Row::Card(id) => match &self.fold().inbox().get(id)?.pending {
-                Pending::Question(question) => format!("Question for you: {}", visible(&question.text)),
-                Pending::Approval(approval) => {
-                    format!("Approve {}? {}", visible_line(&approval.tool), visible_line(&approval.summary))
+            Row::Card(id) => {
+                let item = self.fold().inbox().get(id)?;
+                let asks = self.asks_elsewhere(item).map(|words| format!("{words}\n")).unwrap_or_default();
+                asks + &match &item.pending {
+                    Pending::Question(question) => format!("Question for you: {}", visible(&question.text)),
+                    Pending::Approval(approval) => {
+                        let (tool, what) = (visible_line(&approval.tool), visible_line(&approval.summary));
+                        format!("Approve {tool}? {what}")
+                    }
                 }
-            },
+            }
             // The first live row has all of the text.
             Row::Live(_, 1..) => return None,
             Row::Live(item, _) => {

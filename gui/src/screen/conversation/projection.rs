@@ -6,7 +6,7 @@
 //! way, which change with every delta. A row is a key, not content: it stays equal while what it shows grows, so widget state, scroll
 //! anchor and selection survive a new projection. An open item has exactly one card, at its place or at the end.
 
-use super::thought::is_thinking;
+use super::{child::Forks, thought::is_thinking};
 use abide_client::{
     protocol::{
         CallId, QuestionId, Seq, TaskId,
@@ -39,6 +39,8 @@ pub enum Row {
     },
     /// An open item, at its place.
     Card(PendingId),
+    /// A sub-task, where it began.
+    Child(TaskId),
     /// How a task ended.
     End(TaskId),
     /// A block of live output, counted from 0: earlier blocks stay the same while the last one grows.
@@ -53,17 +55,19 @@ fn is_control(call: &CallView) -> bool {
         && !matches!(call.outcome, Some(CallOutcome::Refused))
 }
 
-/// All rows except those of [`now`], oldest first. `earlier` are tasks that the fold lacks, because they ended before it began;
+/// All rows except those of [`now`], oldest first: of this sub-task, or of the root tasks. `earlier` are tasks that the fold lacks, because they ended before it began;
 /// `thoughts` are the messages that are texts of reason or observe. Entries after `missing` are not loaded.
 #[must_use]
 pub(super) fn rows(
     view: &ConversationView,
+    of: Option<TaskId>,
     earlier: &[AgentTask],
     thoughts: &BTreeSet<Seq>,
     missing: Option<Seq>,
 ) -> Vec<Row> {
     let mut rows = Vec::with_capacity(view.timeline().len() + 8);
-    let open = Open::of(view);
+    let open = Open::of(view, of);
+    let forks = current_task(view, of).map(|task| Forks::of(view, task.id)).unwrap_or_default();
     let mut shown = HashSet::new();
     let mut told_ends = HashSet::new();
     let mut last_of = HashMap::new();
@@ -87,6 +91,8 @@ pub(super) fn rows(
             Entry::Call(call) if is_control(call) => None,
             Entry::Call(call) => match open.approvals.get(&call.call_id) {
                 Some(id) => Some(Row::Card(*id)),
+                // The sub-task's line says it all.
+                None if call.tool == "fork" && !forks.by(call).is_empty() => None,
                 None => Some(Row::Entry(call.seq)),
             },
             Entry::Event(event) => match (&event.kind, event.task_id) {
@@ -142,6 +148,13 @@ pub(super) fn rows(
             rows.extend(heads.before(entry, thoughts).filter(|_| is_shown));
         }
         rows.extend(row);
+        if let Entry::Call(call) = entry {
+            let children = forks.by(call);
+            if row.is_none() && !children.is_empty() {
+                rows.extend(heads.before(entry, thoughts));
+            }
+            rows.extend(children.iter().copied().map(Row::Child));
+        }
         if matches!(entry, Entry::Message(said) if said.role == Role::User && said.kind == MessageKind::Text)
         {
             rows.extend(began.take());
@@ -150,7 +163,7 @@ pub(super) fn rows(
             last_of.insert(task, rows.len());
         }
     }
-    drop_what_is_tried_again(&mut rows, view);
+    drop_what_is_tried_again(&mut rows, view, of);
     insert_ends(&mut rows, view, earlier, &told_ends, &last_of);
     drop_pauses(&mut rows, view, earlier, &pauses);
     rows.retain(|row| !matches!(row, Row::Entry(seq) if taken_back.contains(seq)));
@@ -162,11 +175,12 @@ pub(super) fn rows(
 /// The rows after those: live output in so many `blocks`, and what is under way.
 pub(super) fn now<'a>(
     view: &'a ConversationView,
+    of: Option<TaskId>,
     blocks: impl Fn(DeltaItem) -> usize + 'a,
 ) -> impl Iterator<Item = Row> + 'a {
     let live = view.live().map(|(item, _)| item).filter(is_reply);
     let live = live.flat_map(move |item| (0..blocks(item)).map(move |block| Row::Live(item, block)));
-    live.chain(current_task(view).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)))
+    live.chain(current_task(view, of).filter(|task| is_busy(task)).map(|task| Row::Indicator(task.id)))
 }
 
 /// Whether a row belongs to [`now`].
@@ -214,8 +228,8 @@ fn is_head(view: &ConversationView, row: Row) -> bool {
 }
 
 /// While a model call is retried, the line at the end shows why and when, so the failure's row is dropped, with the heads above it.
-fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView) {
-    let Some(task) = current_task(view).filter(|task| task.retry.is_some()) else { return };
+fn drop_what_is_tried_again(rows: &mut Vec<Row>, view: &ConversationView, of: Option<TaskId>) {
+    let Some(task) = current_task(view, of).filter(|task| task.retry.is_some()) else { return };
     if let Some(Row::Failed { last, .. }) = rows.last()
         && is_of(view, *last, Some(task.id))
     {
@@ -287,10 +301,13 @@ const fn is_busy(task: &AgentTask) -> bool {
     !task.status.has_ended() && !task.status.needs_person() && !matches!(task.status, Status::Paused)
 }
 
-/// The newest root task.
+/// This sub-task, or the newest root task.
 #[must_use]
-pub(super) fn current_task(view: &ConversationView) -> Option<&AgentTask> {
-    view.tasks().rev().find(|task| task.parent_id.is_none())
+pub(super) fn current_task(view: &ConversationView, of: Option<TaskId>) -> Option<&AgentTask> {
+    match of {
+        Some(id) => view.task(id),
+        None => view.tasks().rev().find(|task| task.parent_id.is_none()),
+    }
 }
 
 /// The heads that come before the next entry of their step and phase: a phase without an entry has none.
@@ -333,9 +350,11 @@ struct Open {
 }
 
 impl Open {
-    fn of(view: &ConversationView) -> Self {
+    /// Those of the sub-task and of the tasks below it, or all of the conversation.
+    fn of(view: &ConversationView, of: Option<TaskId>) -> Self {
         let mut open = Self { questions: HashMap::new(), approvals: HashMap::new(), all: Vec::new() };
-        for item in view.inbox().items() {
+        let is_here = |id: TaskId| of.is_none_or(|top| view.is_within(id, top));
+        for item in view.inbox().items().iter().filter(|item| is_here(item.task_id)) {
             let id = item.pending.id();
             open.all.push(id);
             match &item.pending {

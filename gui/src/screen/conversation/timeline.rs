@@ -9,10 +9,11 @@ use crate::{
     screen::{
         held,
         pending::{Cards, Reply, picked},
+        tree::line::stands,
     },
     theme::{size, space, style},
     widget::{
-        Element, Look, divider,
+        Element, Look, divider, dot,
         elide::elided,
         flash::flashing,
         list::List,
@@ -76,7 +77,7 @@ impl Conversation {
         List::new(field::TIMELINE.into(), built, hidden, Message::Looked)
             .selecting(self.has_selection(), move |row| parts.get(&row).cloned(), Self::on_select)
             .marking(self.marking())
-            .of(self.id.0)
+            .of(self.sub_task().map_or(self.id.0, |task| task.0))
             .stand_in(Row::Older)
             .fitting(|row| matches!(row, Row::Card(_)))
             .margin(look.margin())
@@ -125,10 +126,20 @@ impl Conversation {
                         Pending::Approval(_) => None,
                     };
                     let takes_digit = self.composer.has_caret() && self.composer.draft().is_empty();
-                    let reply = Reply::Below { picked, takes_digit };
+                    // The composer is the root's.
+                    let is_below = self.sub_task().is_some() || item.root_id.is_some();
+                    let reply = if is_below { Reply::Here } else { Reply::Below { picked, takes_digit } };
                     let card = cards.card(item.task_id, &item.pending, look, guard, reply);
-                    flashing(card.map(Message::Card), self.is_request(&item.pending, look))
+                    let card = flashing(card.map(Message::Card), self.is_request(&item.pending, look));
+                    match self.asks_elsewhere(item) {
+                        Some(words) => column![self.asker(item.task_id, words), card].into(),
+                        None => card,
+                    }
                 }
+                None => gap().into(),
+            },
+            Row::Child(id) => match self.view.task(id) {
+                Some(task) => self.child(task),
                 None => gap().into(),
             },
             Row::End(id) => self.task(id).map_or_else(
@@ -280,7 +291,8 @@ impl Conversation {
         };
         let pause =
             task.pausing().map(|words| secondary(words::sentence(words)).style(style::needs_you).into());
-        let parts = [working(look), words].into_iter().chain(pause);
+        let mark = if stands(task) { dot(|tokens| tokens.faint) } else { working(look) };
+        let parts = [mark, words].into_iter().chain(pause);
         yielding::row(parts, 1, space::S + 2.0)
     }
 }

@@ -63,6 +63,9 @@ impl Conversation {
     /// In a very low window an approval has the composer's room, unless a draft is being written. Then *Stop* is in the bar.
     #[must_use]
     pub fn shows_composer(&self, look: Look) -> bool {
+        if self.sub_task().is_some() {
+            return false;
+        }
         let gives_way = look.is_least && matches!(self.stance(), Stance::Approval(_));
         !gives_way || self.composer.has_caret() && !self.composer.draft().is_empty()
     }

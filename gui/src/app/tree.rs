@@ -1,0 +1,118 @@
+//! The tree of tasks, and the timelines of sub-tasks.
+//!
+//! `open` is the timeline that is shown. While it is a sub-task's, the conversation itself stays behind it: the tree is drawn from its
+//! fold, and going up finds it as it was left.
+
+use super::{App, Message, Page, list::ListPlacement};
+use crate::{effect::Effect, screen::tree::Shape, theme::space, widget::Element};
+use abide_client::{
+    Update,
+    protocol::{ConversationId, TaskId},
+};
+use iced::{
+    Fill, Task,
+    widget::{column, container, row},
+};
+
+/// A page of this width, in logical pixels, has room for the tree beside the timeline.
+const WIDE: f32 = 840.0;
+
+impl App {
+    /// Shows the timeline of a task of the open conversation.
+    pub(super) fn open_task(&mut self, id: TaskId) -> Task<Message> {
+        let Some(conversation) = self.conversation() else { return Task::none() };
+        if conversation.fold().task(id).is_some_and(|task| task.parent_id.is_none()) {
+            self.close_sub_task();
+        } else if self.open.as_ref().is_some_and(|open| open.sub_task() != Some(id)) {
+            let below = conversation.of_sub_task(id);
+            self.keep_draft();
+            let left = self.open.replace(Box::new(below));
+            // From one sub-task to another the conversation stays where it is.
+            self.behind = self.behind.take().or(left);
+        }
+        self.page = Page::Conversation;
+        self.list_is_over = false;
+        self.perform_one(Effect::Unfocus)
+    }
+
+    /// Shows the timeline of a task of this conversation.
+    pub(super) fn show_task(&mut self, id: ConversationId, task: TaskId) -> Task<Message> {
+        let shown = self.show(id);
+        Task::batch([shown, self.open_task(task)])
+    }
+
+    /// Shows the timeline of the task above the one that is shown.
+    pub(super) fn go_up(&mut self) -> Task<Message> {
+        match self.open.as_ref().and_then(|open| open.above()) {
+            Some(above) => self.open_task(above),
+            None => {
+                self.close_sub_task();
+                self.perform_one(Effect::Unfocus)
+            }
+        }
+    }
+
+    /// Shows the conversation itself again.
+    pub(super) fn close_sub_task(&mut self) {
+        if let Some(mut conversation) = self.behind.take() {
+            conversation.come_back();
+            self.open = Some(conversation);
+        }
+    }
+
+    /// Folds updates into the timeline of the sub-task.
+    pub(super) fn follow_sub_task(&mut self, id: TaskId, updates: Vec<Update>) -> Task<Message> {
+        let open = self.open.as_mut().filter(|open| open.sub_task() == Some(id));
+        let effects = open.map(|open| open.follow(updates, None)).unwrap_or_default();
+        self.perform(effects)
+    }
+
+    /// Opens the next task of the tree, or the one before.
+    pub(super) fn step_task(&mut self, by: isize) -> Task<Message> {
+        let family = self.conversation().filter(|_| self.page == Page::Conversation).and_then(|c| c.family());
+        let next = family.and_then(|family| {
+            let from = self.open.as_ref()?.shown_task()?.id;
+            self.tree.step(&family, from, by)
+        });
+        next.map_or_else(Task::none, |id| self.open_task(id))
+    }
+
+    pub(super) fn toggle_tree(&mut self) -> Task<Message> {
+        if self.conversation().and_then(|conversation| conversation.family()).is_none() {
+            return self.perform_one(Effect::Say("No sub-tasks."));
+        }
+        self.settings.hides_tree = !self.settings.hides_tree;
+        self.local.keep_settings(&self.settings);
+        Task::none()
+    }
+
+    /// The place of the tree; `None`: there is no room for it.
+    fn tree_shape(&self) -> Option<Shape> {
+        let list = if let ListPlacement::Beside(width) = self.list_placement() { width } else { 0.0 };
+        let look = self.look();
+        if self.size.width - list >= WIDE {
+            Some(Shape::Beside(space::TREE))
+        } else {
+            (!look.is_low).then_some(Shape::Above(look.tallest - space::TREE_LINE))
+        }
+    }
+
+    /// The page of a conversation with the tree of its tasks, if there is one and it is not hidden.
+    pub(super) fn with_tree<'a>(&'a self, page: Element<'a, Message>) -> Element<'a, Message> {
+        let page = container(page).width(Fill).height(Fill);
+        let shown = self.tree_shape().filter(|_| !self.settings.hides_tree).and_then(|shape| {
+            let conversation = self.conversation()?;
+            let open = self.open.as_ref()?.shown_task()?.id;
+            let known = self.overview.conversation(conversation.id());
+            let title = known.or_else(|| conversation.fold().conversation()).map_or("", |known| &known.title);
+            let tree = self.tree.view(conversation.family()?, open, title, shape, self.look());
+            Some((shape, tree.map(Message::Tree)))
+        });
+        // The page keeps its place among the widgets, and so its scroll position and caret.
+        match shown {
+            Some((Shape::Above(_), tree)) => row![column![tree, page]].into(),
+            Some((Shape::Beside(_), tree)) => row![column![crate::widget::nothing(), page], tree].into(),
+            None => row![column![crate::widget::nothing(), page]].into(),
+        }
+    }
+}

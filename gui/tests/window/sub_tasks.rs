@@ -1,0 +1,365 @@
+//! The tree of tasks, and the timelines of sub-tasks.
+
+mod fixture;
+
+use crate::{
+    display::Display,
+    person::Person,
+    preset::{CONVERSATION, QUESTION, TASK, said},
+};
+use abide_client::{
+    Update,
+    protocol::{
+        Seq, TaskId,
+        message::{Message as Said, Role},
+        method::conversation::ListMessagesReply,
+        task::Status,
+    },
+};
+use abide_gui::{
+    Message,
+    request::{Answer, Request, Timeline},
+};
+use fixture::{Node, child, opened, overview, snapshot};
+use iced_test::core::{
+    Point,
+    keyboard::{Key, Modifiers, key::Named},
+};
+use std::time::{Duration, Instant};
+
+const A: TaskId = child(1);
+const B: TaskId = child(2);
+const C: TaskId = child(3);
+
+/// A root with a sub-task that asks, one that works, and one that has ended.
+fn three() -> Vec<Node> {
+    vec![
+        Node::root(Status::WaitingChildren),
+        Node::new(1, TASK, Status::WaitingUser, "Option A"),
+        Node::new(2, TASK, Status::Thinking, "Option B"),
+        Node::new(3, TASK, Status::Completed, "Option C"),
+    ]
+}
+
+/// A person who has had time to read the conversation.
+fn before(nodes: &[Node]) -> Person {
+    let mut person = opened(nodes);
+    person.wait(60_000);
+    person.asked();
+    person
+}
+
+/// The place of a text from the top.
+fn y(person: &mut Person, text: &str) -> f32 {
+    let there = person.finds(text);
+    assert!(there.is_some(), "{text:?} is not shown");
+    there.unwrap().y
+}
+
+/// What the daemon sends of a sub-task that is opened.
+fn answers(person: &mut Person, nodes: &[Node], task: TaskId, words: &str) {
+    let mut of_task = snapshot(nodes);
+    let message = Said { task_id: Some(task), ..said(51, Role::Agent, words) };
+    of_task.messages = vec![message];
+    of_task.calls = Vec::new();
+    person.tell(Message::SubTask(task, vec![Update::Snapshot(Box::new(of_task))]));
+    person.wait(1000);
+}
+
+#[test]
+fn a_conversation_without_sub_tasks_has_no_tree() {
+    let mut person = before(&[Node::root(Status::Thinking)]);
+    assert!(person.finds("SUB-TASKS").is_none());
+    person.control("g");
+    assert!(person.finds("SUB-TASKS").is_none());
+    assert!(person.finds("No sub-tasks.").is_some());
+}
+
+#[test]
+fn each_task_has_a_line_with_its_state_and_figures() {
+    let mut person = before(&three());
+    assert!(person.finds("SUB-TASKS").is_some());
+    assert!(person.finds("2 live").is_some());
+    for words in ["asks you", "working", "step 3 of 50 · 1k"] {
+        assert!(person.finds(words).is_some(), "{words}: {:?}", person.texts());
+    }
+    let (root, a, b) =
+        (y(&mut person, "waits for 2, 1 needs you"), y(&mut person, "asks you"), y(&mut person, "working"));
+    assert!(root < a && a < b, "live ones in the order in which they began: {root} {a} {b}");
+}
+
+#[test]
+fn ended_ones_are_folded_behind_their_count() {
+    let mut person = before(&three());
+    assert!(person.finds("completed").is_none());
+    person.clicks("1 ended sub-task +");
+    assert!(person.finds("completed").is_some());
+    person.clicks("1 ended sub-task −");
+    assert!(person.finds("completed").is_none());
+}
+
+#[test]
+fn what_waits_is_amber_up_to_the_root_and_the_list() {
+    let nodes = vec![
+        Node::root(Status::WaitingChildren),
+        Node::new(1, TASK, Status::WaitingChildren, "Option A"),
+        Node::new(2, A, Status::WaitingApproval, "A detail"),
+        Node::new(3, TASK, Status::Thinking, "Option B"),
+    ];
+    let fold = before(&nodes);
+    let family = fold.app.conversation().unwrap().family().unwrap();
+    assert_eq!([TASK, A, B, C].map(|id| family.is_amber(id)), [true, true, true, false]);
+    let mut person = before(&nodes);
+    assert!(person.finds("3 sub-tasks, 1 needs you").is_some(), "the header: {:?}", person.texts());
+    assert!(person.finds("NEEDS YOU").is_some(), "the list");
+    assert!(person.finds("Sub-task “A detail”, 2 levels down").is_some(), "the card names it");
+}
+
+#[test]
+fn the_tree_is_hidden_and_shown_by_key_and_mouse_and_stays_so() {
+    let mut person = before(&three());
+    person.control("g");
+    assert!(person.finds("SUB-TASKS").is_none());
+    person.opens_again(overview(&three()));
+    person.open(CONVERSATION, snapshot(&three()));
+    assert!(person.finds("SUB-TASKS").is_none(), "it stays hidden");
+    person.clicks("3 sub-tasks, 1 needs you");
+    assert!(person.finds("SUB-TASKS").is_some());
+    person.clicks("Hide");
+    assert!(person.finds("SUB-TASKS").is_none());
+}
+
+#[test]
+fn a_line_opens_the_timeline_of_its_task_and_escape_goes_up() {
+    let nodes = vec![
+        Node::root(Status::WaitingChildren),
+        Node::new(1, TASK, Status::WaitingChildren, "Option A"),
+        Node::new(2, A, Status::Thinking, "A detail"),
+    ];
+    let mut person = before(&nodes);
+    assert!(person.finds("I'll run it 50 times first, so that I know what I'm looking at.").is_some());
+    person.clicks("working");
+    answers(&mut person, &nodes, B, "A word of the detail.");
+    assert!(person.finds("A word of the detail.").is_some(), "{:?}", person.texts());
+    assert!(person.finds("I'll run it 50 times first, so that I know what I'm looking at.").is_none());
+    assert!(person.finds("›").is_some(), "the way to it");
+    assert_eq!(person.app.conversation().unwrap().id(), CONVERSATION);
+
+    person.named(Named::Escape);
+    answers(&mut person, &nodes, A, "A word of A.");
+    assert!(person.finds("A word of A.").is_some());
+    person.named(Named::Escape);
+    assert!(person.finds("I'll run it 50 times first, so that I know what I'm looking at.").is_some());
+    person.wait(1000);
+    assert_eq!(person.asked(), [], "no task is stopped");
+
+    // Its crumbs lead up too.
+    person.clicks("working");
+    answers(&mut person, &nodes, B, "A word of the detail.");
+    person.clicks("Fix flaky login test");
+    assert!(person.finds("I'll run it 50 times first, so that I know what I'm looking at.").is_some());
+}
+
+#[test]
+fn a_conversation_is_found_again_where_it_was_left() {
+    let nodes = three();
+    let mut long = snapshot(&nodes);
+    long.messages = (1..=90).map(|n| said(n, Role::Agent, &format!("word {n}"))).collect();
+    let mut person = Person::before(overview(&nodes));
+    person.open(CONVERSATION, long);
+    person.wait(1000);
+    person.wheels(20.0);
+    let seen: Vec<u64> = (1..=90).filter(|n| person.finds_whole(&format!("word {n}"))).collect();
+    assert!(!seen.is_empty() && !seen.contains(&90), "{seen:?}");
+    person.clicks("working");
+    answers(&mut person, &nodes, B, "A word of B.");
+    assert!(person.finds("A word of B.").is_some());
+    person.named(Named::Escape);
+    assert!(person.finds(&format!("word {}", seen[0])).is_some(), "{seen:?}");
+}
+
+#[test]
+fn keys_open_one_task_after_the_other() {
+    let mut person = before(&three());
+    let step = |person: &mut Person, key| person.press(Key::Named(key), Modifiers::CTRL | Modifiers::SHIFT);
+    step(&mut person, Named::ArrowDown);
+    answers(&mut person, &three(), A, "A word of A.");
+    step(&mut person, Named::ArrowDown);
+    answers(&mut person, &three(), B, "A word of B.");
+    assert!(person.finds("A word of B.").is_some());
+    step(&mut person, Named::ArrowUp);
+    step(&mut person, Named::ArrowUp);
+    assert!(person.finds("Sub-task “Option A”, 1 level down").is_some(), "{:?}", person.texts());
+}
+
+#[test]
+fn a_sub_task_is_one_line_in_the_timeline_above_it() {
+    let mut nodes = three();
+    nodes[1].forked_by(61);
+    let mut person = before(&nodes);
+    let text = person.app.conversation().unwrap().as_text();
+    assert!(text.contains("[sub-task] Option A — asks you"), "{text}");
+    assert!(!text.contains("[fork]"), "{text}");
+    person.control("g");
+    person.clicks("asks you");
+    answers(&mut person, &nodes, A, "A word of A.");
+    assert!(person.finds("A word of A.").is_some());
+}
+
+#[test]
+fn a_page_of_a_sub_task_is_asked_for_and_kept_apart() {
+    let nodes = three();
+    let mut person = before(&nodes);
+    person.clicks("working");
+    let mut of_task = snapshot(&nodes);
+    of_task.calls.clear();
+    of_task.messages = (901..1001)
+        .map(|n| Said { task_id: Some(B), ..said(n, Role::Agent, &format!("word {n}")) })
+        .collect();
+    person.tell(Message::SubTask(B, vec![Update::Snapshot(Box::new(of_task))]));
+    person.sent();
+    person.named(Named::Home);
+    let of = Timeline { conversation: CONVERSATION, sub_task: Some(B) };
+    let wanted = Request::Between(of, Seq(0), Seq(901));
+    assert!(person.sent().contains(&wanted));
+    let page = ListMessagesReply {
+        messages: vec![Said { task_id: Some(B), ..said(801, Role::Agent, "the first word") }],
+        calls: Vec::new(),
+        events: Vec::new(),
+        before: None,
+        after: None,
+    };
+    person.tell(Message::Answered(wanted, Ok(Answer::Page(of, page))));
+    assert!(person.finds("the first word").is_some());
+    person.named(Named::Escape);
+    assert!(!person.app.conversation().unwrap().as_text().contains("the first word"));
+}
+
+#[test]
+fn a_draft_of_the_conversation_survives_a_look_at_a_sub_task() {
+    let mut person = before(&three());
+    person.control("l");
+    person.writes("Half a thought");
+    person.tell(Message::DraftDue);
+    person.clicks("working");
+    answers(&mut person, &three(), B, "A word of B.");
+    person.tell(Message::DraftDue);
+    person.named(Named::Escape);
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "Half a thought");
+    person.opens_again(overview(&three()));
+    person.open(CONVERSATION, snapshot(&three()));
+    assert_eq!(person.app.conversation().unwrap().composer.draft(), "Half a thought");
+}
+
+#[test]
+fn a_question_of_a_sub_task_is_answered_in_its_timeline() {
+    let mut person = before(&three());
+    person.clicks("asks you");
+    answers(&mut person, &three(), A, "A word of A.");
+    assert!(person.finds("Sub-task “Option A”, 1 level down").is_none(), "here it needs no name");
+    assert!(person.finds("Which week shall I book for?").is_some(), "{:?}", person.texts());
+    person.wait(1000);
+    person.clicks("9–12 March");
+    assert_eq!(person.asked(), [Request::Answer(A, QUESTION, Some("9–12 March".into()))]);
+}
+
+#[test]
+fn the_inbox_names_the_sub_task_and_opens_its_timeline() {
+    let mut person = before(&three());
+    person.control("i");
+    assert!(person.finds("Sub-task “Option A”, 1 level down").is_some(), "{:?}", person.texts());
+    person.clicks("Open");
+    answers(&mut person, &three(), A, "A word of A.");
+    assert!(person.finds("A word of A.").is_some());
+}
+
+#[test]
+fn the_question_of_a_sub_task_is_not_answered_by_the_composer_of_the_root() {
+    let mut person = before(&three());
+    person.control("l");
+    person.wait(1000);
+    person.writes("not meant for it");
+    person.named(Named::Enter);
+    person.wait(1000);
+    assert_eq!(person.asked(), []);
+}
+
+/// Every eighth of them has seven sub-tasks of its own.
+fn sixty_four() -> Vec<Node> {
+    let mut nodes = vec![Node::root(Status::WaitingChildren)];
+    for n in 1..64 {
+        let parent = if n % 8 == 1 { TASK } else { child(n - (n - 1) % 8) };
+        let status = match n % 8 {
+            1 => Status::WaitingChildren,
+            5 => Status::Completed,
+            _ => Status::Thinking,
+        };
+        nodes.push(Node::new(n, parent, status, &format!("Part {n} of the whole")));
+    }
+    nodes
+}
+
+#[test]
+fn of_sixty_four_tasks_only_those_near_the_view_are_built() {
+    let mut person = before(&sixty_four());
+    let built = person.texts().iter().filter(|text| text.starts_with("Part ")).count();
+    assert!((10..=30).contains(&built), "{built} lines");
+    assert!(person.finds("Part 63 of the whole").is_none());
+    person.wheels_over(Point::new(1150.0, 400.0), -100.0);
+    assert!(person.finds("Part 63 of the whole").is_some(), "{:?}", person.texts());
+    assert!(person.finds("Part 1 of the whole").is_none());
+    assert_eq!(person.messages_of_a_frame().len(), 0, "it is at rest");
+}
+
+/// Writes pictures of trees, for a person to look at.
+#[test]
+#[ignore = "makes pictures for people: run by hand, with a folder in ABIDE_TEST_PICTURES, and look"]
+fn gallery() {
+    let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
+    for (width, height) in [(1280_u16, 800_u16), (800, 600), (640, 420), (2560, 1440)] {
+        for (theme, is_dark) in [("dark", true), ("light", false)] {
+            let mut below = before(&three());
+            below.clicks("working");
+            answers(&mut below, &three(), B, "I compare the two of them.");
+            let all = [("three", before(&three())), ("below", below), ("many", before(&sixty_four()))];
+            for (name, mut person) in all {
+                person.tell(Message::SystemTheme(is_dark));
+                person.resizes(width.into(), height.into());
+                let mut display = Display::new(width.into(), height.into());
+                display.present(&mut person);
+                display.save(&folder.join(format!("tree-{name}-{theme}-{width}x{height}.png")));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tree_in_which_all_wait_draws_no_frame() {
+    let mut nodes = three();
+    nodes[2].status = Status::Paused;
+    let mut person = before(&nodes);
+    person.named(Named::Escape);
+    assert_eq!(person.messages_of_a_frame().len(), 0);
+    assert!(!person.wants_a_frame_after(Instant::now()), "nothing moves");
+    assert_eq!(person.app.beat(), Some(Duration::from_secs(20)));
+}
+
+#[test]
+fn in_a_small_window_the_tree_is_above_the_timeline() {
+    let mut person = before(&three());
+    person.resizes(800.0, 600.0);
+    let tree = person.finds("SUB-TASKS").unwrap();
+    assert!(tree.x < 400.0 && tree.y < 120.0, "{tree:?}");
+    assert!(person.finds("Option B").is_some());
+    person.resizes(800.0, 350.0);
+    assert!(person.finds("SUB-TASKS").is_none(), "the card needs the room");
+}
+
+#[test]
+fn an_ended_task_tells_its_end() {
+    let mut person = before(&three());
+    person.clicks("1 ended sub-task +");
+    person.clicks("completed");
+    answers(&mut person, &three(), C, "A word of C.");
+    assert!(person.finds("Option C").is_some());
+}
