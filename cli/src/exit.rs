@@ -41,7 +41,7 @@ impl Exit {
     /// The code for the end of a task that was waited for.
     pub(crate) const fn of(reason: EndReason) -> Self {
         match reason {
-            EndReason::Completed => Self::Done,
+            EndReason::Completed | EndReason::Declined => Self::Done,
             EndReason::StepLimit | EndReason::TimeLimit | EndReason::Budget => Self::Limit,
             EndReason::Stopped | EndReason::Deleted | EndReason::QuestionTimeout | EndReason::ParentEnded => {
                 Self::Cancelled

@@ -180,7 +180,7 @@ impl Launcher {
         Ok(named.await.map_err(|_| LaunchError::ShuttingDown)??)
     }
 
-    /// The templates of the mode's phases in force now.
+    /// The templates of the mode's notes in force now.
     async fn prompts_of(
         &self,
         catalog: &Catalog,

@@ -1,9 +1,9 @@
-//! `abided prompts`: which file is in force for each phase; `--write` writes the built-in templates to edit.
+//! `abided prompts`: which file is in force for each note; `--write` writes the built-in templates to edit.
 
 use crate::{complain, say, usage};
-use abide_client::{home::Home, protocol::task::Phase, text::visible_line};
+use abide_client::{home::Home, text::visible_line};
 use abide_daemon::config::{Config, PromptsConfig, prompts};
-use abide_engine::prompt;
+use abide_engine::prompt::{self, Note};
 use serde_json::{Value, json};
 use std::{
     io,
@@ -27,12 +27,12 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     })
 }
 
-/// Fails if a file cannot be used: a task of a mode with its phase does not start.
+/// Fails if a file cannot be used: a task of a mode with its note does not start.
 fn list(as_json: bool) -> anyhow::Result<ExitCode> {
     let home = Home::from_env()?;
     let config = Config::load(&home.config_file())?;
-    let phases: Vec<Phase> = prompt::built_in_templates().into_keys().collect();
-    let rows: Vec<Value> = phases.iter().map(|phase| row(&home, &config.prompts, *phase)).collect();
+    let notes = prompt::built_in_templates().into_keys();
+    let rows: Vec<Value> = notes.map(|note| row(&home, &config.prompts, note)).collect();
     if as_json {
         say(&Value::from(rows.clone()).to_string());
     } else {
@@ -45,16 +45,18 @@ fn list(as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn row(home: &Home, config: &PromptsConfig, phase: Phase) -> Value {
-    let placeholders = prompt::placeholders(phase);
-    match prompts::in_force(config, &home.prompts_dir(), phase) {
+fn row(home: &Home, config: &PromptsConfig, note: Note) -> Value {
+    let placeholders = prompt::placeholders(note);
+    match prompts::in_force(config, &home.prompts_dir(), note) {
         Ok(found) => json!({
-            "phase": phase,
+            "prompt": note.name(),
             "file": found.file,
             "placeholders": placeholders,
-            "unknownPlaceholders": prompt::unknown_placeholders(phase, &found.text),
+            "unknownPlaceholders": prompt::unknown_placeholders(note, &found.text),
         }),
-        Err(error) => json!({ "phase": phase, "placeholders": placeholders, "problem": error.to_string() }),
+        Err(error) => {
+            json!({ "prompt": note.name(), "placeholders": placeholders, "problem": error.to_string() })
+        }
     }
 }
 
@@ -64,11 +66,11 @@ fn line(row: &Value) -> String {
         let names = row[key].as_array().into_iter().flatten().filter_map(Value::as_str);
         names.map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(" ")
     };
-    let mut line = format!(
-        "{:<8} {from}; it may use {}",
-        row["phase"].as_str().unwrap_or_default(),
-        names("placeholders")
-    );
+    let mut line = format!("{:<9} {from}", row["prompt"].as_str().unwrap_or_default());
+    let placeholders = names("placeholders");
+    if !placeholders.is_empty() {
+        line.push_str(&format!("; it may use {placeholders}"));
+    }
     let unknown = names("unknownPlaceholders");
     if !unknown.is_empty() {
         line.push_str(&format!("; unknown: {unknown}"));

@@ -200,7 +200,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
         &[
             does(Command::Again, "Ctrl R", "go on after a stop, try again after an error"),
             does(Command::EditAgain, "Ctrl Shift E", "edit the last prompt and send it again"),
-            does(Command::Mode, "Ctrl M", "the next mode: auto, chat, agent, roa, plan"),
+            does(Command::Mode, "Ctrl M", "the next mode: auto, chat, agent, roa, plan, tree"),
             does(Command::Model, "Ctrl Shift M", "choose the model"),
             does(Command::Limit, "Ctrl Shift L", "its limit of steps"),
             does(Command::Setup, "Ctrl Shift S", "its persona, template and tools"),

@@ -106,6 +106,10 @@ pub const fn phase(phase: Phase) -> &'static str {
         Phase::Act => "Acting",
         Phase::Observe => "Observing",
         Phase::Plan => "Planning",
+        Phase::Clarify => "Clarifying",
+        Phase::Inquire => "Inquiring",
+        Phase::Split => "Splitting",
+        Phase::Summarize => "Summarizing",
     }
 }
 

@@ -107,7 +107,9 @@ impl AgentUpdate {
             RecordBody::TaskStarted(started) => {
                 Some(Self::AgentStart(AgentStart { max_steps: started.limits.max_steps }))
             }
-            RecordBody::PhaseBegan(began) if began.phase.begins_step() => Some(turn(began.step)),
+            RecordBody::PhaseBegan(began) if task.mode.step_phase() == Some(began.phase) => {
+                Some(turn(began.step))
+            }
             // A later attempt belongs to the same step, and a step with phases begins with the first of them.
             RecordBody::ModelRequested(requested) if requested.attempt == 1 && requested.phase.is_none() => {
                 Some(turn(requested.step))
@@ -132,7 +134,7 @@ fn said(reply: &ReplyRecord) -> Option<AgentUpdate> {
         Phase::Reason | Phase::Plan => Some(AgentUpdate::AgentReason(text())),
         Phase::Observe => Some(AgentUpdate::AgentObserve(text())),
         // Its calls are shown as tools, its text as a message.
-        Phase::Act => None,
+        Phase::Act | Phase::Clarify | Phase::Inquire | Phase::Split | Phase::Summarize => None,
     }
 }
 

@@ -457,6 +457,7 @@ impl ReplyRecord {
 pub enum ControlBlock {
     Reason(ReasonBlock),
     Observe(ObserveBlock),
+    Summarize(SummarizeBlock),
 }
 
 /// The control block of phase `reason`.
@@ -483,6 +484,14 @@ impl Default for ObserveBlock {
     fn default() -> Self {
         Self { observation: String::new(), should_continue: true, final_answer: String::new() }
     }
+}
+
+/// The control block of phase `summarize`. Its question is a call of the reply.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SummarizeBlock {
+    pub answer: String,
+    pub uncertain: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -678,6 +687,18 @@ pub struct TaskEnded {
     pub reason: EndReason,
     pub summary: Option<String>,
     pub error: Option<String>,
+    /// The result for programs, of mode `tree`: `{answer, subResults[], questions[{question, answer}], usage}`, where a sub-result is
+    /// what `wait` gives. (Older records have none.)
+    #[serde(default)]
+    pub data: Option<JsonText>,
+}
+
+impl TaskEnded {
+    /// An end without a result.
+    #[must_use]
+    pub const fn of(reason: EndReason) -> Self {
+        Self { reason, summary: None, error: None, data: None }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,10 +24,23 @@ pub enum Mode {
     /// Finds out by its first reply whether it is a chat or an agent.
     #[default]
     Auto,
+    /// Asks until the request is clear, splits it among sub-tasks, works beside them, and sums up.
+    Tree,
 }
 
 impl Mode {
     pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
+
+    /// The phase that a step begins with; `None`: the mode has no phases. Phases before the first step belong to step 0.
+    #[must_use]
+    pub const fn step_phase(self) -> Option<Phase> {
+        match self {
+            Self::Chat | Self::Agent | Self::Auto => None,
+            Self::Roa => Some(Phase::Reason),
+            Self::Plan => Some(Phase::Plan),
+            Self::Tree => Some(Phase::Act),
+        }
+    }
 
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -91,13 +104,15 @@ pub enum EndReason {
     Error,
     /// The task above it has ended.
     ParentEnded,
+    /// A person declined to answer what it needed to know before it began.
+    Declined,
 }
 
 impl EndReason {
     #[must_use]
     pub const fn status(self) -> Status {
         match self {
-            Self::Completed | Self::StepLimit | Self::TimeLimit => Status::Completed,
+            Self::Completed | Self::StepLimit | Self::TimeLimit | Self::Declined => Status::Completed,
             Self::Stopped | Self::Deleted | Self::QuestionTimeout | Self::Budget | Self::ParentEnded => {
                 Status::Cancelled
             }
@@ -123,6 +138,7 @@ impl EndReason {
             Self::Budget => "cancelled: budget",
             Self::Error => "error",
             Self::ParentEnded => "cancelled: the task above it ended",
+            Self::Declined => "completed: its question was declined",
         }
     }
 }
@@ -164,21 +180,21 @@ impl PauseReason {
 /// A named part of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[derive(IntoStaticStr, VariantNames)]
+#[derive(IntoStaticStr, VariantArray, VariantNames)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Phase {
     Reason,
     Act,
     Observe,
     Plan,
+    Clarify,
+    Inquire,
+    Split,
+    Summarize,
 }
 
 impl Phase {
-    /// A step begins with this phase.
-    #[must_use]
-    pub const fn begins_step(self) -> bool {
-        matches!(self, Self::Reason | Self::Plan)
-    }
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -385,6 +401,9 @@ pub struct AgentTask {
     /// Absent: it has started no sub-task.
     #[serde(default)]
     pub tree: Option<Box<Tree>>,
+    /// The result for programs, of a mode that has one; see [`crate::record::TaskEnded::data`].
+    #[serde(default)]
+    pub data: Option<Box<JsonText>>,
 }
 
 /// The sub-tasks of a task, at any depth.

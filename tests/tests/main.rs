@@ -46,6 +46,7 @@ mod modes {
     mod auto;
     mod plan;
     mod roa;
+    mod tree;
 }
 mod tree {
     mod by_code;

@@ -13,7 +13,7 @@ fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
 
 /// The modes that the demo's script plays.
 fn demo_mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
-    let modes = [Mode::Agent, Mode::Roa, Mode::Plan];
+    let modes = [Mode::Agent, Mode::Roa, Mode::Plan, Mode::Tree];
     PossibleValuesParser::new(modes.map(Mode::name)).try_map(|name| name.parse::<Mode>())
 }
 

@@ -43,6 +43,7 @@ pub(crate) fn task() -> AgentTask {
         title: String::new(),
         depth: 0,
         tree: None,
+        data: None,
     }
 }
 

@@ -5,10 +5,11 @@ use abide_client::protocol::task::AgentTask;
 use serde_json::Value;
 
 /// A task's fields, as the wire names them.
-const FIELDS: [&str; 29] = [
+const FIELDS: [&str; 30] = [
     "activeCalls",
     "children",
     "conversationId",
+    "data",
     "depth",
     "endReason",
     "endedAt",

@@ -74,8 +74,12 @@ fn happened(event: &Event) -> Option<String> {
         }
         EventKind::StepBegan(step) => paint(STRONG, &format!("step {}", step.step)),
         EventKind::PhaseBegan(began) => {
-            let words = format!("step {}: {}", began.step, began.phase.name());
-            paint(if began.phase.begins_step() { STRONG } else { FAINT }, &words)
+            let phase = began.phase.name();
+            match began.step {
+                // Before the first step.
+                0 => paint(FAINT, phase),
+                step => paint(STRONG, &format!("step {step}: ")) + &paint(FAINT, phase),
+            }
         }
         EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
         EventKind::ModelFailed(failed) => {

@@ -138,7 +138,8 @@ fn ended(task: &AgentTask) -> (String, Style) {
                 | EndReason::Deleted
                 | EndReason::QuestionTimeout
                 | EndReason::Budget
-                | EndReason::ParentEnded => FAINT,
+                | EndReason::ParentEnded
+                | EndReason::Declined => FAINT,
             };
             (reason.words(), style)
         }

@@ -1,8 +1,8 @@
-//! The templates of the phases' notes: the user's files in the folder `prompts`, else the built-in ones.
+//! The templates of notes for the model: the user's files in the folder `prompts`, else the built-in ones.
 
 use super::Config;
 use crate::text_file::{self, Unusable};
-use abide_engine::prompt;
+use abide_engine::prompt::{self, Note};
 use abide_protocol::task::{Mode, Phase};
 use serde::Deserialize;
 use std::{
@@ -22,24 +22,34 @@ pub struct PromptsConfig {
     pub agent_act_prompt_filename: Option<String>,
     pub agent_observe_prompt_filename: Option<String>,
     pub agent_plan_prompt_filename: Option<String>,
+    pub agent_clarify_prompt_filename: Option<String>,
+    pub agent_inquire_prompt_filename: Option<String>,
+    pub agent_split_prompt_filename: Option<String>,
+    pub agent_summarize_prompt_filename: Option<String>,
+    pub agent_child_prompt_filename: Option<String>,
 }
 
 impl PromptsConfig {
-    /// The file that the configuration names for this phase.
-    fn named(&self, phase: Phase) -> Option<&str> {
-        match phase {
-            Phase::Reason => &self.agent_reason_prompt_filename,
-            Phase::Act => &self.agent_act_prompt_filename,
-            Phase::Observe => &self.agent_observe_prompt_filename,
-            Phase::Plan => &self.agent_plan_prompt_filename,
+    /// The file that the configuration names for this note.
+    fn named(&self, note: Note) -> Option<&str> {
+        match note {
+            Note::Phase(Phase::Reason) => &self.agent_reason_prompt_filename,
+            Note::Phase(Phase::Act) => &self.agent_act_prompt_filename,
+            Note::Phase(Phase::Observe) => &self.agent_observe_prompt_filename,
+            Note::Phase(Phase::Plan) => &self.agent_plan_prompt_filename,
+            Note::Phase(Phase::Clarify) => &self.agent_clarify_prompt_filename,
+            Note::Phase(Phase::Inquire) => &self.agent_inquire_prompt_filename,
+            Note::Phase(Phase::Split) => &self.agent_split_prompt_filename,
+            Note::Phase(Phase::Summarize) => &self.agent_summarize_prompt_filename,
+            Note::Child => &self.agent_child_prompt_filename,
         }
         .as_deref()
     }
 }
 
-/// The name of a phase's file, unless the configuration names another.
-fn default_name(phase: Phase) -> String {
-    format!("agent_{}_prompt.md", phase.name())
+/// The name of a note's file, unless the configuration names another.
+fn default_name(note: Note) -> String {
+    format!("agent_{}_prompt.md", note.name())
 }
 
 /// A template and where it is from.
@@ -69,12 +79,12 @@ impl PromptError {
     }
 }
 
-/// The template in force for a phase. A file that the configuration names must be there; the one of the default name need not be.
+/// The template in force for a note. A file that the configuration names must be there; the one of the default name need not be.
 ///
 /// # Errors
 /// The file cannot be used.
-pub fn in_force(config: &PromptsConfig, folder: &Path, phase: Phase) -> Result<Template, PromptError> {
-    let (named, default) = (config.named(phase), default_name(phase));
+pub fn in_force(config: &PromptsConfig, folder: &Path, note: Note) -> Result<Template, PromptError> {
+    let (named, default) = (config.named(note), default_name(note));
     let name = named.unwrap_or(&default);
     // `prompts` has no folders.
     let read = match Path::new(name).file_name() {
@@ -84,24 +94,24 @@ pub fn in_force(config: &PromptsConfig, folder: &Path, phase: Phase) -> Result<T
     match read {
         Ok(text) => Ok(Template { text, file: Some(folder.join(name)) }),
         Err(Unusable::Missing) if named.is_none() => {
-            let text = prompt::built_in_templates().get(&phase).copied().unwrap_or_default();
+            let text = prompt::built_in_templates().get(&note).copied().unwrap_or_default();
             Ok(Template { text: text.to_owned(), file: None })
         }
         Err(why) => {
-            let key = named.is_some().then(|| format!("agent_{}_prompt_filename", phase.name()));
+            let key = named.is_some().then(|| format!("agent_{}_prompt_filename", note.name()));
             Err(PromptError { path: folder.join(name), key, why })
         }
     }
 }
 
-/// The templates of a mode's phases, by phase name.
+/// The templates of a mode's notes, by name.
 ///
 /// # Errors
 /// A file cannot be used.
 pub fn of_mode(config: &Config, folder: &Path, mode: Mode) -> Result<BTreeMap<String, String>, PromptError> {
-    let template = |phase: Phase| {
-        let found = in_force(&config.prompts, folder, phase)?;
-        Ok((phase.name().to_owned(), found.text))
+    let template = |note: Note| {
+        let found = in_force(&config.prompts, folder, note)?;
+        Ok((note.name().to_owned(), found.text))
     };
     prompt::templates(mode).into_keys().map(template).collect()
 }
@@ -112,7 +122,7 @@ pub fn of_mode(config: &Config, folder: &Path, mode: Mode) -> Result<BTreeMap<St
 /// The folder or a file cannot be written.
 pub fn write_built_in(folder: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
     let built_in = prompt::built_in_templates();
-    let files = built_in.into_iter().map(|(phase, text)| (default_name(phase), text));
+    let files = built_in.into_iter().map(|(note, text)| (default_name(note), text));
     text_file::write_missing(folder, files)
 }
 
@@ -120,6 +130,8 @@ pub fn write_built_in(folder: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
 mod tests {
     use super::*;
     use std::fs;
+
+    const REASON: Note = Note::Phase(Phase::Reason);
 
     fn config(lines: &str) -> PromptsConfig {
         Config::parse(&format!("[prompts]\n{lines}")).unwrap().prompts
@@ -129,7 +141,7 @@ mod tests {
     fn the_named_file_else_the_default_name_else_the_built_in_one_is_in_force() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path();
-        let of = |config: &PromptsConfig| in_force(config, folder, Phase::Reason).map_err(|e| e.to_string());
+        let of = |config: &PromptsConfig| in_force(config, folder, REASON).map_err(|e| e.to_string());
         let none = PromptsConfig::default();
         let built_in = of(&none).unwrap();
         assert_eq!(built_in.file, None);
@@ -160,7 +172,7 @@ mod tests {
             ("", "is outside of"),
         ] {
             let config = config(&format!("agent_reason_prompt_filename = {name:?}"));
-            let words = in_force(&config, &folder, Phase::Reason).unwrap_err().to_string();
+            let words = in_force(&config, &folder, REASON).unwrap_err().to_string();
             assert!(words.contains(says), "{name}: {words}");
             assert!(words.contains("remove `agent_reason_prompt_filename`"), "{words}");
         }
@@ -173,8 +185,11 @@ mod tests {
         let config = Config::default();
         let words = of_mode(&config, dir.path(), Mode::Plan).unwrap_err().to_string();
         assert!(words.contains("over the limit of 16384; correct it, or move it away"), "{words}");
-        assert!(of_mode(&config, dir.path(), Mode::Agent).unwrap().is_empty(), "it has no phases");
-        assert_eq!(of_mode(&config, dir.path(), Mode::Roa).unwrap().len(), 3);
+        let names = |mode| of_mode(&config, dir.path(), mode).unwrap().into_keys().collect::<Vec<_>>();
+        assert_eq!(names(Mode::Chat), [""; 0], "it has no phases, and starts no sub-task");
+        assert_eq!(names(Mode::Agent), ["child"]);
+        assert_eq!(names(Mode::Roa), ["act", "child", "observe", "reason"]);
+        assert_eq!(names(Mode::Tree), ["act", "child", "clarify", "inquire", "split", "summarize"]);
     }
 
     #[test]
@@ -184,10 +199,13 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("agent_act_prompt.md"), "Mine").unwrap();
         let written = write_built_in(&folder).unwrap();
-        assert_eq!(written.iter().filter(|(_, is_new)| *is_new).count(), 3);
+        assert_eq!(written.iter().filter(|(_, is_new)| *is_new).count(), 8);
         assert_eq!(fs::read_to_string(folder.join("agent_act_prompt.md")).unwrap(), "Mine");
         let observe = fs::read_to_string(folder.join("agent_observe_prompt.md")).unwrap();
-        assert_eq!(Some(observe.as_str()), prompt::built_in_templates().get(&Phase::Observe).copied());
+        assert_eq!(
+            Some(observe.as_str()),
+            prompt::built_in_templates().get(&Note::Phase(Phase::Observe)).copied()
+        );
         assert!(write_built_in(&folder).unwrap().iter().all(|(_, is_new)| !is_new));
     }
 }

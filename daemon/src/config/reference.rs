@@ -106,7 +106,7 @@ const TABLES: &[Table] = &[
         keys: &[
             Key {
                 name: "mode",
-                kind: "`\"auto\"`, `\"chat\"`, `\"agent\"`, `\"roa\"` or `\"plan\"`",
+                kind: "`\"auto\"`, `\"chat\"`, `\"agent\"`, `\"roa\"`, `\"plan\"` or `\"tree\"`",
                 default: "\"auto\"",
                 example: "\"agent\"",
                 meaning: "How a task works if neither its request nor its conversation says. `auto` finds out by the model's first \
@@ -429,7 +429,7 @@ const TABLES: &[Table] = &[
     },
     Table {
         header: "prompts",
-        meaning: "Files with the templates of the notes that begin a step's phases, in the folder `prompts` beside this file, at most \
+        meaning: "Files with the templates of notes for the model, which begin a phase or a sub-task, in the folder `prompts` beside this file, at most \
             16 KiB each. Placeholders are replaced once; other braces stay as they are. A file of the default name need not be there: \
             the template is then built in. Any other file that cannot be used keeps the tasks that need it from starting. \
             `abide prompts` shows which are in force; `abide prompts --write` writes the built-in ones to edit.",
@@ -447,7 +447,7 @@ const TABLES: &[Table] = &[
                 kind: "text, a file's name",
                 default: "\"agent_act_prompt.md\"",
                 example: "\"my_act.md\"",
-                meaning: "The template of the same for the phase act. Its placeholders: `{user_question}`, `{files_manifest}`, `{step}`.",
+                meaning: "The template of the same for the phase act of the modes `roa` and `tree`. Its placeholders: `{user_question}`, `{files_manifest}`, `{step}`.",
             },
             Key {
                 name: "agent_observe_prompt_filename",
@@ -462,6 +462,41 @@ const TABLES: &[Table] = &[
                 default: "\"agent_plan_prompt.md\"",
                 example: "\"my_plan.md\"",
                 meaning: "The template of the note that begins each step of mode `plan`. Its placeholders: `{user_question}`, `{files_manifest}`, `{step}`.",
+            },
+            Key {
+                name: "agent_clarify_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_clarify_prompt.md\"",
+                example: "\"my_clarify.md\"",
+                meaning: "The template of the note that begins the phase clarify of mode `tree`. Its placeholders: `{user_question}`, `{files_manifest}`.",
+            },
+            Key {
+                name: "agent_inquire_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_inquire_prompt.md\"",
+                example: "\"my_inquire.md\"",
+                meaning: "The template of the note that begins the phase inquire of mode `tree`. Its placeholders: `{user_question}`, `{files_manifest}`.",
+            },
+            Key {
+                name: "agent_split_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_split_prompt.md\"",
+                example: "\"my_split.md\"",
+                meaning: "The template of the note that begins the phase split of mode `tree`. Its placeholders: `{user_question}`, `{files_manifest}`.",
+            },
+            Key {
+                name: "agent_summarize_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_summarize_prompt.md\"",
+                example: "\"my_summarize.md\"",
+                meaning: "The template of the note that begins the phase summarize of mode `tree`. Its placeholders: `{user_question}`, `{files_manifest}`.",
+            },
+            Key {
+                name: "agent_child_prompt_filename",
+                kind: "text, a file's name",
+                default: "\"agent_child_prompt.md\"",
+                example: "\"my_child.md\"",
+                meaning: "The note that follows a sub-task's request. It has no placeholders.",
             },
         ],
     },

@@ -7,16 +7,16 @@ use abide_engine::prompt;
 
 const ABOUT: &str = "prompts";
 
-/// Whether each phase's template can be used, and which names in braces it would keep.
+/// Whether each note's template can be used, and which names in braces it would keep.
 pub(super) fn diagnosis(home: &Home, config: &Config) -> Diagnosis {
     let (mut files, mut noted, mut bad) = (Vec::new(), Vec::new(), Vec::new());
-    for phase in prompt::built_in_templates().into_keys() {
-        match prompts::in_force(&config.prompts, &home.prompts_dir(), phase) {
+    for note in prompt::built_in_templates().into_keys() {
+        match prompts::in_force(&config.prompts, &home.prompts_dir(), note) {
             Err(error) => bad.push(error.to_string()),
             Ok(template) => {
                 let Some(path) = template.file else { continue };
                 let path = path.display().to_string();
-                for name in prompt::unknown_placeholders(phase, &template.text) {
+                for name in prompt::unknown_placeholders(note, &template.text) {
                     noted.push(format!("{path}: {{{name}}} is no placeholder there and stays as it is"));
                 }
                 files.push(path);

@@ -156,7 +156,7 @@ async fn live_output_of_attempts_that_do_not_run_is_dropped() {
     hub.publish(&committed(vec![record(2, RecordBody::CallStarted(started))]));
     hub.delta(&delta(call, 1, DeltaKind::Output, "out"));
     assert_eq!(partials(), ["now", "out"]);
-    let end = TaskEnded { reason: EndReason::Stopped, summary: None, error: None };
+    let end = TaskEnded::of(EndReason::Stopped);
     hub.publish(&committed(vec![record(3, RecordBody::TaskEnded(end))]));
     // A stopped command may print until it has ended.
     hub.delta(&delta(call, 1, DeltaKind::Output, "Terminated"));

@@ -74,7 +74,9 @@ pub(super) fn weight(record: &Record) -> usize {
             RecordBody::Intervened(intervened) => {
                 intervened.comment.len() + of_text(intervened.content.as_ref())
             }
-            RecordBody::TaskEnded(ended) => of_text(ended.summary.as_ref()) + of_text(ended.error.as_ref()),
+            RecordBody::TaskEnded(ended) => {
+                of_text(ended.summary.as_ref()) + of_text(ended.error.as_ref()) + of_json(ended.data.as_ref())
+            }
             RecordBody::ModelTraced(traced) => {
                 traced.traces.iter().map(|trace| trace.what.len() + trace.raw.len()).sum()
             }
@@ -189,6 +191,7 @@ mod tests {
                 reason: EndReason::Completed,
                 summary: Some(text()),
                 error: None,
+                data: None,
             }),
             RecordBody::ConversationCreated(ConversationCreated {
                 title: text(),

@@ -92,6 +92,7 @@ fn task(parent: Option<TaskId>, pending: Vec<Pending>) -> AgentTask {
         title: String::new(),
         depth: 0,
         tree: None,
+        data: None,
     }
 }
 
@@ -112,7 +113,7 @@ fn record(body: RecordBody) -> Record {
 
 fn end(reason: EndReason) -> RecordBody {
     let summary = Some("All <b>three</b> files & more".to_owned());
-    RecordBody::TaskEnded(TaskEnded { reason, summary, error: None })
+    RecordBody::TaskEnded(TaskEnded { summary, ..TaskEnded::of(reason) })
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub(super) fn summary(notice: &Notice) -> String {
                 Some(Incomplete::Length) => "Incomplete, cut at the length limit",
                 Some(Incomplete::Empty) => "Incomplete, an empty reply",
             },
+            EndReason::Declined => "Completed: its question was declined",
             EndReason::StepLimit => "Step limit reached",
             EndReason::TimeLimit => "Time limit reached",
             EndReason::Stopped | EndReason::Deleted => "Cancelled",

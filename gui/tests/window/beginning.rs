@@ -163,12 +163,13 @@ fn the_settings_of_a_new_conversation_fit_on_one_line_in_a_wide_window() {
     assert!((first - last).abs() < 4.0, "{first} and {last}");
 }
 
-const MODES: [(Mode, &str); 5] = [
+const MODES: [(Mode, &str); 6] = [
     (Mode::Chat, "Chat: one answer"),
     (Mode::Agent, "Agent: uses tools until it is done"),
     (Mode::Roa, "ROA: reason, act, observe, repeat"),
     (Mode::Plan, "Plan: a list of calls in each step"),
     (Mode::Auto, "Auto: answers, or works with tools"),
+    (Mode::Tree, "Tree: splits the work among sub-agents"),
 ];
 
 #[test]

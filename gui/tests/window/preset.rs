@@ -144,6 +144,7 @@ pub(crate) fn task(status: Status) -> AgentTask {
         title: String::new(),
         depth: 0,
         tree: None,
+        data: None,
     }
 }
 

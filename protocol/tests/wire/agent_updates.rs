@@ -11,7 +11,7 @@ use abide_protocol::{
     record::{
         CallFinished, CallStarted, ModelRequested, PhaseBegan, RecordBody as Body, ReplyRecord, TaskEnded,
     },
-    task::{ActiveCall, AgentTask, CallState, EndReason, Phase},
+    task::{ActiveCall, AgentTask, CallState, EndReason, Mode, Phase},
     transcript::{Block, Reply, StopReason, TextBlock, ToolResult, Usage},
 };
 use std::{collections::BTreeSet, fmt::Write as _};
@@ -71,7 +71,7 @@ fn finished(attempt: u32, outcome: CallOutcome, ok: bool) -> Body {
 
 fn ended(reason: EndReason, summary: Option<&str>, error: Option<&str>) -> Body {
     let owned = |text: Option<&str>| text.map(str::to_owned);
-    Body::TaskEnded(TaskEnded { reason, summary: owned(summary), error: owned(error) })
+    Body::TaskEnded(TaskEnded { summary: owned(summary), error: owned(error), ..TaskEnded::of(reason) })
 }
 
 /// A record in words, and its updates as JSON.
@@ -79,19 +79,24 @@ fn table() -> Vec<(&'static str, Vec<AgentUpdate>)> {
     use CallOutcome as O;
     let task = task("shell", "cargo test");
     let of = |body: Body| AgentUpdate::of(&samples::record(body), &task);
+    let begins =
+        |mode, begun| AgentUpdate::of(&samples::record(phase(begun)), &AgentTask { mode, ..task.clone() });
     let start = samples::records().into_iter().find(|(kind, _)| *kind == "task_started").unwrap().1;
     vec![
         ("the task begins", of(start)),
-        ("reason begins", of(phase(Phase::Reason))),
-        ("act begins", of(phase(Phase::Act))),
-        ("observe begins", of(phase(Phase::Observe))),
-        ("plan begins", of(phase(Phase::Plan))),
+        ("reason begins", begins(Mode::Roa, Phase::Reason)),
+        ("act begins", begins(Mode::Roa, Phase::Act)),
+        ("observe begins", begins(Mode::Roa, Phase::Observe)),
+        ("plan begins", begins(Mode::Plan, Phase::Plan)),
+        ("clarify of tree begins", begins(Mode::Tree, Phase::Clarify)),
+        ("act of tree begins", begins(Mode::Tree, Phase::Act)),
         ("a step without phases begins", of(asked(1, None))),
         ("its second attempt", of(asked(2, None))),
         ("the request of a phase", of(asked(1, Some(Phase::Reason)))),
         ("a reply of reason", of(reply(Some(Phase::Reason)))),
         ("a reply of act", of(reply(Some(Phase::Act)))),
         ("a reply of observe", of(reply(Some(Phase::Observe)))),
+        ("a reply of clarify", of(reply(Some(Phase::Clarify)))),
         ("a plan", of(reply(Some(Phase::Plan)))),
         ("a reply without a phase", of(reply(None))),
         ("the agent asks", of(question(QuestionKind::Agent))),
@@ -106,6 +111,7 @@ fn table() -> Vec<(&'static str, Vec<AgentUpdate>)> {
         ("a call is refused", of(finished(0, O::Refused, false))),
         ("a control call", of(finished(0, O::Done, true))),
         ("completed", of(ended(EndReason::Completed, Some("It is 42."), None))),
+        ("declined", of(ended(EndReason::Declined, Some("You declined."), None))),
         ("step limit", of(ended(EndReason::StepLimit, Some("Half of it."), None))),
         ("time limit", of(ended(EndReason::TimeLimit, None, None))),
         ("stopped", of(ended(EndReason::Stopped, None, None))),

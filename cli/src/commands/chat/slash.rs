@@ -29,7 +29,7 @@ pub(super) enum Command {
 const COMMANDS: [(&str, &str, &str); 6] = [
     ("/help", "", "show this"),
     ("/model", "[PROVIDER/MODEL]", "say which model answers, or change it for this conversation"),
-    ("/mode", "[MODE]", "say how the agent works, or change it: auto, chat, agent, roa or plan"),
+    ("/mode", "[MODE]", "say how the agent works, or change it: auto, chat, agent, roa, plan or tree"),
     ("/stop", "", "stop the task that runs in this conversation"),
     ("/new", "", "begin a new conversation with the next message; model and mode stay"),
     ("/exit", "", "leave; the conversation stays"),

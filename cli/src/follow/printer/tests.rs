@@ -134,11 +134,7 @@ fn snapshot() -> Snapshot {
 }
 
 fn ended(summary: &str) -> RecordBody {
-    RecordBody::TaskEnded(TaskEnded {
-        reason: EndReason::Completed,
-        summary: Some(summary.into()),
-        error: None,
-    })
+    RecordBody::TaskEnded(TaskEnded { summary: Some(summary.into()), ..TaskEnded::of(EndReason::Completed) })
 }
 
 #[test]

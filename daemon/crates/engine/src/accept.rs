@@ -26,7 +26,7 @@ use crate::{
     task::{Call, CallStage, Stage, Task},
 };
 use abide_protocol::{
-    QuestionId, TaskId,
+    JsonText, QuestionId, TaskId,
     message::CallOutcome,
     record::{
         By, CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
@@ -165,12 +165,14 @@ pub(crate) struct End {
     /// The result, from the task's last reply.
     pub(crate) summary: Option<String>,
     pub(crate) error: Option<String>,
+    /// The result for programs.
+    pub(crate) data: Option<JsonText>,
     pub(crate) notice: Option<Notice>,
 }
 
 impl End {
     pub(crate) const fn of(reason: EndReason) -> Self {
-        Self { reason, summary: None, error: None, notice: None }
+        Self { reason, summary: None, error: None, data: None, notice: None }
     }
 
     pub(crate) fn noticed(self, about: NoticeKind, text: impl Into<String>) -> Self {
@@ -218,7 +220,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Ends the task. Every open call gets a result first, because the conversation's next task continues the transcript.
-    pub(crate) fn end(&mut self, task: &Task, End { reason, summary, error, notice }: End) {
+    pub(crate) fn end(&mut self, task: &Task, End { reason, summary, error, data, notice }: End) {
         for call in task.calls().iter().filter(|c| !c.is_finished()) {
             let started = matches!(call.stage, CallStage::Started { .. });
             let words = if started {
@@ -231,7 +233,7 @@ impl<'a> Draft<'a> {
         if let Some(notice) = notice {
             self.push(RecordBody::Notice(notice));
         }
-        self.push(RecordBody::TaskEnded(TaskEnded { reason, summary, error }));
+        self.push(RecordBody::TaskEnded(TaskEnded { reason, summary, error, data }));
     }
 
     fn answered(&mut self, question_id: QuestionId, Answer { response, by }: Answer) {

@@ -70,7 +70,15 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
         Stage::Backoff { .. } => Vec::new(),
         Stage::Calling(calls) => schedule::next(history, task, calls, mint),
         Stage::Idle => match mode::next(task) {
-            Action::Think { phase, begins_step } => think(history, task, phase, begins_step, mint),
+            Action::Think(phase) => {
+                let note = phase.and_then(|phase| note(task, phase));
+                think(history, task, Thought { phase, note }, mint)
+            }
+            Action::GoOn(phase) => think(history, task, Thought { phase: Some(phase), note: None }, mint),
+            Action::Join(_) if children::live(history, task).next().is_some() => Vec::new(),
+            Action::Join(phase) => {
+                think(history, task, Thought { phase: Some(phase), note: note(task, phase) }, mint)
+            }
             Action::Skip(phase) => {
                 let skipped = PhaseBegan { step: task.step, phase, text: None, asks: false };
                 one(task, RecordBody::PhaseBegan(skipped), mint)
@@ -83,7 +91,13 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
                     return one(task, RecordBody::Nudge(Nudge { text, names_children: true }), mint);
                 }
                 let end = End { notice: incomplete::notice(task), ..End::of(EndReason::Completed) };
-                finish(task, answer, end, mint)
+                finish(history, task, answer, end, mint)
+            }
+            Action::Decline => {
+                let words = "You declined to answer, so I stopped before the work began.";
+                let end = End::of(EndReason::Declined).noticed(NoticeKind::Stopped, words);
+                let answer = Answer { text: Some(words.to_owned()), is_message: false };
+                finish(history, task, answer, end, mint)
             }
             Action::Refused => {
                 let words = "The model declined to go on with this request.".to_owned();
@@ -97,27 +111,31 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
 }
 
 /// Ends the task with this answer.
-fn finish(task: &Task, answer: Answer, end: End, mint: &mut Mint) -> Vec<NewRecord> {
+fn finish(history: &History, task: &Task, answer: Answer, end: End, mint: &mut Mint) -> Vec<NewRecord> {
+    let data = rules(task.mode).data(history, task, answer.text.as_deref());
     let mut draft = Draft::of(task, mint);
     if let Some(text) = answer.text.clone().filter(|_| answer.is_message) {
         draft.push(RecordBody::AgentMessage(AgentMessage { text }));
     }
-    draft.end(task, End { summary: answer.text, ..end });
+    draft.end(task, End { summary: answer.text, data, ..end });
     draft.records
 }
 
-/// Requests the next model call, unless a limit is reached. Only a new step counts towards the step limit.
-fn think(
-    history: &History,
-    task: &Task,
+/// A model call that is due.
+struct Thought {
     phase: Option<Phase>,
-    begins_step: bool,
-    mint: &mut Mint,
-) -> Vec<NewRecord> {
+    /// Begins the phase for the model.
+    note: Option<String>,
+}
+
+/// Requests the next model call, unless a limit is reached. Only a new step counts towards the step limit.
+fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> Vec<NewRecord> {
+    let Thought { phase, note } = thought;
+    let begins_step = begins_step(task, phase);
     if begins_step && task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
         let words = "I have reached the maximum number of steps. Stopping here.";
         let end = End::of(EndReason::StepLimit).noticed(NoticeKind::LimitReached, words);
-        return finish(task, rules(task.mode).answer_at_limit(task), end, mint);
+        return finish(history, task, rules(task.mode).answer_at_limit(task), end, mint);
     }
     if is_over_time(task, mint.at()) {
         return wake_up(task, &mut Shown::new(), mint);
@@ -141,17 +159,27 @@ fn think(
     let step = task.step + u32::from(begins_step);
     let mut records = Vec::new();
     if let Some(phase) = phase {
-        let text = note(task, phase);
-        records = one(task, RecordBody::PhaseBegan(PhaseBegan { step, phase, text, asks: true }), mint);
+        let began = PhaseBegan { step, phase, text: note, asks: true };
+        records = one(task, RecordBody::PhaseBegan(began), mint);
     }
     records.append(&mut request(task, step, 1, phase, mint));
     records
 }
 
+/// Whether a model call in this phase begins a step.
+fn begins_step(task: &Task, phase: Option<Phase>) -> bool {
+    phase.is_none() || phase == task.mode.step_phase()
+}
+
 /// When the next step may begin, if there is a delay between steps.
 pub(crate) fn step_begins_at(task: &Task) -> Option<abide_protocol::Timestamp> {
     let is_delayed = task.limits.step_delay_ms > 0 && task.step > 0 && matches!(task.stage, Stage::Idle);
-    let delayed = is_delayed && matches!(mode::next(task), Action::Think { begins_step: true, .. });
+    let delayed = is_delayed
+        && match mode::next(task) {
+            Action::Think(phase) => begins_step(task, phase),
+            Action::GoOn(phase) => begins_step(task, Some(phase)),
+            _ => false,
+        };
     delayed.then(|| task.idle_since.plus(task.limits.step_delay_ms))
 }
 

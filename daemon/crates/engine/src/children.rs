@@ -5,6 +5,8 @@ use crate::{
     control,
     history::History,
     mint::Mint,
+    mode::rules,
+    prompt::{CHILD, Note},
     task::{Stage, Task},
 };
 use abide_protocol::{
@@ -18,8 +20,6 @@ use abide_protocol::{
 };
 use serde_json::{Value, json};
 
-/// Follows a sub-task's request.
-const NOTE: &str = include_str!("prompt/agent_child_prompt.md");
 /// The most characters of a sub-task's result that its parent is given.
 const RESULT: usize = 16_000;
 /// The most characters of a sub-task's title.
@@ -53,7 +53,7 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
         tools: tools(own, order.tools)?,
         // The limits of tokens, cost and time are the root's, for the whole tree.
         limits: Limits {
-            max_steps: if parent.mode == Mode::Agent {
+            max_steps: if matches!(parent.mode, Mode::Agent | Mode::Tree) {
                 own.limits.max_steps
             } else {
                 Limits::default().max_steps
@@ -71,7 +71,13 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
         external_id: None,
         by: None,
         child_system_prompt: None,
-        prompts: std::collections::BTreeMap::new(),
+        // For its own sub-tasks; an agent has no phases.
+        prompts: own
+            .prompts
+            .get_key_value(Note::Child.name())
+            .map(|(name, text)| (name.clone(), text.clone()))
+            .into_iter()
+            .collect(),
         ..own.clone()
     })
 }
@@ -79,10 +85,12 @@ pub(crate) fn head(history: &History, parent: &Task, order: &Order<'_>) -> Resul
 /// The records that start a sub-task.
 pub(crate) fn begin(task: TaskId, head: TaskStarted, mint: &mut Mint) -> Vec<NewRecord> {
     let text = head.original_prompt.clone();
+    // Older records have no template of it.
+    let note = head.prompts.get(Note::Child.name()).map_or(CHILD, String::as_str).trim_end().to_owned();
     let mut draft = Draft::new(task, mint);
     draft.push(RecordBody::TaskStarted(Box::new(head)));
     draft.push(RecordBody::UserMessage(UserMessage { text }));
-    draft.push(RecordBody::Nudge(Nudge::new(NOTE.trim_end())));
+    draft.push(RecordBody::Nudge(Nudge::new(note)));
     draft.records
 }
 
@@ -236,20 +244,19 @@ pub(crate) fn results(
 }
 
 /// What is known of these sub-tasks now: the results of those that have ended, the others by their handles.
-pub(crate) fn results_so_far(history: &History, tasks: &[TaskId]) -> String {
+pub(crate) fn results_so_far(history: &History, tasks: &[TaskId]) -> Value {
     let known = |task: &Task| match &task.stage {
         Stage::Ended { end, .. } => result(task.id, end, &task.usage),
         _ => json!({ "handle": task.id.short(), "status": "running" }),
     };
-    let known: Vec<Value> = tasks.iter().filter_map(|id| history.task(*id)).map(known).collect();
-    Value::from(known).to_string()
+    tasks.iter().filter_map(|id| history.task(*id)).map(known).collect()
 }
 
 /// The result of a task as a `wait` gives it; `None` while it is at work.
 #[must_use]
 pub fn result_of(task: &AgentTask) -> Option<Value> {
     let (summary, error) = (task.summary.clone(), task.error_message.clone());
-    let end = TaskEnded { reason: task.end_reason?, summary, error };
+    let end = TaskEnded { summary, error, ..TaskEnded::of(task.end_reason?) };
     Some(result(task.id, &end, &task.usage))
 }
 
@@ -288,7 +295,8 @@ pub(crate) fn note(task: &Task, end: &TaskEnded) -> String {
 /// read, or sub-tasks at work, which it is told of once.
 pub(crate) fn keep_from_ending(history: &History, task: &Task) -> Option<String> {
     let unread = task.has_unread.then(|| "a message has come meanwhile: read it first.".to_owned());
-    let live: Vec<&Task> = live(history, task).filter(|_| !task.knows_live_children).collect();
+    let is_news = !task.knows_live_children && !rules(task.mode).joins_sub_tasks();
+    let live: Vec<&Task> = live(history, task).filter(|_| is_news).collect();
     let at_work = (!live.is_empty()).then(|| {
         format!(
             "sub-tasks are still at work: {}. Wait for them, or end without their results: then they are ended too.",

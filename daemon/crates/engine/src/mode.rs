@@ -5,13 +5,15 @@ mod auto;
 mod chat;
 mod plan;
 mod roa;
+mod tree;
 mod turn;
 
 pub(crate) use plan::offered;
 pub use turn::Turn;
 
-use crate::{reading::Reading, task::Task};
+use crate::{history::History, reading::Reading, task::Task};
 use abide_protocol::{
+    JsonText,
     shape::RequestShape,
     task::{Mode, Phase},
     transcript::Reply,
@@ -21,14 +23,20 @@ use std::collections::BTreeMap;
 /// What a mode wants next. [`crate::advance()`] turns it into records and applies the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// A model call, in a phase if the mode has phases.
-    Think { phase: Option<Phase>, begins_step: bool },
+    /// A model call; in a mode with phases it begins one.
+    Think(Option<Phase>),
+    /// A further model call of this phase, which goes on.
+    GoOn(Phase),
+    /// As [`Self::Think`], once all sub-tasks have ended.
+    Join(Phase),
     /// A phase without a model call.
     Skip(Phase),
     /// Send the model a note, then decide again.
     Nudge(&'static str),
     /// The task is done.
     Finish(Answer),
+    /// The task ends because a person declined to answer.
+    Decline,
     /// The model declined to answer.
     Refused,
 }
@@ -54,13 +62,18 @@ pub(crate) trait Rules {
     /// The task's next action. Called only while no call of a model or a tool runs and the task waits for nobody.
     fn next(&self, task: &Task) -> Action;
 
+    /// Whether a question that the phase's next reply holds is asked.
+    fn may_ask(&self, _task: &Task) -> bool {
+        true
+    }
+
     /// The shape of a request; the same for all attempts.
     fn shape(&self, _phase: Option<Phase>) -> RequestShape {
         RequestShape::default()
     }
 
     /// What the mode reads in a reply's text.
-    fn read(&self, _phase: Option<Phase>, _reply: &Reply) -> Reading {
+    fn read(&self, _turn: Turn, _reply: &Reply) -> Reading {
         Reading::default()
     }
 
@@ -102,6 +115,16 @@ pub(crate) trait Rules {
         false
     }
 
+    /// It waits for its sub-tasks before it ends. Otherwise its end ends them.
+    fn joins_sub_tasks(&self) -> bool {
+        false
+    }
+
+    /// Its result for programs, beside the summary.
+    fn data(&self, _history: &History, _task: &Task, _answer: Option<&str>) -> Option<JsonText> {
+        None
+    }
+
     /// The tools are declared to the provider. Otherwise the system prompt describes them.
     fn declares_tools(&self) -> bool {
         true
@@ -121,6 +144,7 @@ pub(crate) fn rules(mode: Mode) -> &'static dyn Rules {
         Mode::Roa => &roa::Roa,
         Mode::Plan => &plan::Plan,
         Mode::Auto => &auto::Auto,
+        Mode::Tree => &tree::Tree,
     }
 }
 

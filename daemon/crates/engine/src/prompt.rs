@@ -1,19 +1,21 @@
-//! The system prompt and the templates of the phases' notes, both frozen in the task's first record.
+//! The system prompt and the templates of notes, both frozen in the task's first record.
 
 mod note;
 pub mod template;
 
 pub(crate) use note::note;
-pub use note::{placeholders, unknown_placeholders};
+pub use note::{Note, placeholders, unknown_placeholders};
 
-use crate::mode::{offered, rules};
-use abide_protocol::{
-    task::{Mode, Phase},
-    transcript::ToolSpec,
+use crate::{
+    control::FORK,
+    mode::{offered, rules},
 };
+use abide_protocol::{task::Mode, transcript::ToolSpec};
 use std::collections::BTreeMap;
 
 const DEFAULT_PERSONA: &str = "You are Abide, a careful and capable assistant on the user's own computer.";
+/// The built-in note of a sub-task.
+pub(crate) const CHILD: &str = include_str!("prompt/agent_child_prompt.md");
 /// How to work alone; a part of every mode but `chat`.
 const WORK: &str = include_str!("prompt/work.md");
 
@@ -27,6 +29,7 @@ pub fn system(mode: Mode, persona: Option<&str>, workspace: &str, tools: &[ToolS
         Mode::Roa => include_str!("prompt/roa.md"),
         Mode::Plan => include_str!("prompt/plan.md"),
         Mode::Auto => include_str!("prompt/auto.md"),
+        Mode::Tree => include_str!("prompt/tree.md"),
     };
     let tools = if mode == Mode::Plan { describe(tools) } else { String::new() };
     let values = [
@@ -39,15 +42,17 @@ pub fn system(mode: Mode, persona: Option<&str>, workspace: &str, tools: &[ToolS
     format!("{persona}\n\n{}", template::fill_whole(&rules, &values[1..2]))
 }
 
-/// The built-in templates of a mode's phases.
+/// The built-in templates of a mode's notes: those of its phases, and that of its sub-tasks if it can start any.
 #[must_use]
-pub fn templates(mode: Mode) -> BTreeMap<Phase, &'static str> {
-    rules(mode).templates()
+pub fn templates(mode: Mode) -> BTreeMap<Note, &'static str> {
+    let phases = rules(mode).templates().into_iter().map(|(phase, text)| (Note::Phase(phase), text));
+    let child = rules(mode).control_tools().contains(&FORK).then_some((Note::Child, CHILD));
+    phases.chain(child).collect()
 }
 
-/// The built-in templates of all phases.
+/// The built-in templates of all notes.
 #[must_use]
-pub fn built_in_templates() -> BTreeMap<Phase, &'static str> {
+pub fn built_in_templates() -> BTreeMap<Note, &'static str> {
     Mode::ALL.iter().flat_map(|mode| templates(*mode)).collect()
 }
 

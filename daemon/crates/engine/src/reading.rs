@@ -10,7 +10,7 @@ pub use veil::Veil;
 
 use abide_protocol::{
     CallId,
-    record::{ControlBlock, ObserveBlock, ReasonBlock},
+    record::{ControlBlock, ObserveBlock, ReasonBlock, SummarizeBlock},
     task::Mode,
     transcript::CallBlock,
 };
@@ -18,10 +18,12 @@ use block::Block;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::control::{ASK_USER, TASK_COMPLETE};
+use crate::control::{ASK_USER, FORK, TASK_COMPLETE};
 
 /// The most calls in a plan. A longer list is no plan.
 const MAX_CALLS: usize = 32;
+/// The most sub-tasks that phase `split` starts.
+const MAX_PARTS: usize = 4;
 
 /// What was read in a reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,7 +80,7 @@ pub(crate) fn plan(text: &str) -> Option<Reading> {
     let mut calls = Vec::new();
     let asks = !question.trim().is_empty();
     if asks {
-        calls.push(call(ASK_USER, serde_json::json!({ "question": question }).to_string()));
+        calls.push(ask(&question));
     }
     for planned in listed {
         let name = planned.get("tool_name").and_then(Value::as_str).unwrap_or_default();
@@ -96,6 +98,56 @@ pub(crate) fn plan(text: &str) -> Option<Reading> {
 pub(crate) fn no_plan(text: &str) -> Reading {
     let shown = Veil::new(true).push(text);
     Reading { text: Some(shown.trim_end().to_owned()), ..Reading::default() }
+}
+
+/// Reads a reply of phase `clarify`: what is ambiguous is asked.
+pub(crate) fn clarify(text: &str) -> Reading {
+    asking(text, "ambiguous")
+}
+
+/// Reads a reply of phase `inquire`: what is missing is asked.
+pub(crate) fn inquire(text: &str) -> Reading {
+    asking(text, "missing")
+}
+
+/// Reads a block with this flag and a question, which is asked if the flag is set.
+fn asking(text: &str, flag: &str) -> Reading {
+    let Some(block) = Block::find(text, &[flag, "question"]) else { return Reading::default() };
+    let question = block.text("question");
+    let asks = block.flag(flag).unwrap_or_default() && !question.trim().is_empty();
+    let calls = asks.then(|| ask(&question)).into_iter().collect();
+    Reading { text: Some(block.around_or("")), calls, ..Reading::default() }
+}
+
+/// Reads a reply of phase `split`: each part is a sub-task. Further parts than [`MAX_PARTS`] are left out.
+pub(crate) fn split(text: &str) -> Reading {
+    let Some(block) = Block::find(text, &["subquestions"]) else { return Reading::default() };
+    let parts =
+        block.list("subquestions").iter().filter_map(Value::as_str).filter(|part| !part.trim().is_empty());
+    let fork = |part: &str| call(FORK, serde_json::json!({ "prompt": part }).to_string());
+    let calls = parts.take(MAX_PARTS).map(fork).collect();
+    Reading { text: Some(block.around_or("")), calls, ..Reading::default() }
+}
+
+/// Reads a reply of phase `summarize`. An answer that is uncertain asks, if it `may_ask`. If there is no text beside the block, people
+/// see its answer.
+pub(crate) fn summarize(text: &str, may_ask: bool) -> Reading {
+    let Some(block) = Block::find(text, &["answer", "uncertain", "question"]) else {
+        return Reading::default();
+    };
+    let read = SummarizeBlock {
+        answer: block.text("answer"),
+        uncertain: block.flag("uncertain").unwrap_or_default(),
+    };
+    let question = block.text("question");
+    let asks = may_ask && read.uncertain && !question.trim().is_empty();
+    let calls = asks.then(|| ask(&question)).into_iter().collect();
+    let text = block.around_or(&read.answer);
+    Reading { control: Some(ControlBlock::Summarize(read)), text: Some(text), calls, ..Reading::default() }
+}
+
+fn ask(question: &str) -> CallBlock {
+    call(ASK_USER, serde_json::json!({ "question": question }).to_string())
 }
 
 /// Its id is given by [`crate::Turn::read`].

@@ -1,6 +1,9 @@
 //! A task's status.
 
-use crate::task::{CallStage, Stage, Task};
+use crate::{
+    mode::{self, Action},
+    task::{CallStage, Stage, Task},
+};
 use abide_protocol::task::Status;
 
 /// Where several hold: approval > question > tool > sub-tasks > thinking. `Paused`, by the task's own pause or a held ancestor, shows once nothing
@@ -27,6 +30,8 @@ pub fn status(task: &Task) -> Status {
         Stage::Calling(calls) if calls.iter().any(|c| matches!(c.stage, CallStage::Joining(_))) => {
             Status::WaitingChildren
         }
+        // A task that joins acts again in the append in which the last of its sub-tasks ends.
+        Stage::Idle if matches!(mode::next(task), Action::Join(_)) => Status::WaitingChildren,
         Stage::Calling(_) | Stage::Idle | Stage::Ended { .. } => Status::Running,
     }
 }

@@ -1,11 +1,17 @@
 //! The state of one task.
 
-use crate::{clock::Clock, manifest::Manifest, mode::Turn};
+use crate::{
+    clock::Clock,
+    manifest::Manifest,
+    mode::{Turn, rules},
+};
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Question, QuestionKind},
     message::CallOutcome,
-    record::{CallAssessed, ModelErrorKind, ObserveBlock, ReasonBlock, TaskEnded, TaskStarted},
+    record::{
+        CallAssessed, ModelErrorKind, ObserveBlock, ReasonBlock, SummarizeBlock, TaskEnded, TaskStarted,
+    },
     task::{Incomplete, Limits, Mode, PauseReason, Phase},
     transcript::{CallBlock, EffectClass, Entry, StopReason, ToolResult, Transcript, Usage},
 };
@@ -24,6 +30,8 @@ pub struct Task {
     pub mode: Mode,
     /// What the phases of its step have come to, in a mode with phases.
     pub(crate) pass: Pass,
+    /// What a task of mode `tree` has asked.
+    pub(crate) inquiry: Inquiry,
     /// The files that the user named and that its tools have written.
     pub files: Manifest,
     /// The last event that the mode decides about.
@@ -162,10 +170,38 @@ pub(crate) struct Pass {
     pub(crate) reason: ReasonBlock,
     /// What the newest observe phase has decided, in this step or the one before.
     pub(crate) observe: ObserveBlock,
+    /// What the newest summary has decided.
+    pub(crate) summary: SummarizeBlock,
     /// The text that people saw of the newest reply.
     pub(crate) shown: String,
     /// A line for each result of the step.
     pub(crate) results: Vec<String>,
+}
+
+/// What a task of mode `tree` has asked, and was answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Inquiry {
+    /// How often phase `inquire` has begun. A round that new instructions begin again counts once.
+    pub(crate) rounds: u32,
+    pub(crate) asked: Vec<Asked>,
+}
+
+/// A question of the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) id: QuestionId,
+    /// The phase in which it was asked.
+    pub(crate) phase: Option<Phase>,
+    pub(crate) text: String,
+    pub(crate) response: Response,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Response {
+    /// None yet, or new instructions have closed the question.
+    None,
+    Answer(String),
+    Declined,
 }
 
 /// A step in the transcript. It ends where the next one begins.
@@ -214,6 +250,7 @@ impl Task {
             paused: None,
             mode: head.mode,
             pass: Pass::default(),
+            inquiry: Inquiry::default(),
             files: Manifest::named(&head.files),
             last: Last::Start,
             step: 0,
@@ -319,12 +356,12 @@ impl Task {
 
     /// The place of its running model call, or of the next one, in its loop.
     #[must_use]
-    pub const fn turn(&self) -> Turn {
+    pub fn turn(&self) -> Turn {
         let phase = match &self.stage {
             Stage::Thinking { phase, .. } | Stage::Backoff { phase, .. } => *phase,
             Stage::Idle | Stage::Calling(_) | Stage::Ended { .. } => self.pass.phase,
         };
-        Turn { mode: self.mode, phase }
+        Turn { mode: self.mode, phase, may_ask: rules(self.mode).may_ask(self) }
     }
 
     /// Whether a model call or a tool is under way.

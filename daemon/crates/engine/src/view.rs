@@ -60,6 +60,7 @@ pub fn view(conversation: ConversationId, history: &History, task: &Task) -> Age
         title: task.head.title.clone(),
         depth: task.head.depth,
         tree: tree(history, task),
+        data: end.and_then(|e| e.data.clone()).map(Box::new),
     }
 }
 

@@ -16,6 +16,7 @@ impl ModeChoice {
             Mode::Roa => "ROA: reason, act, observe, repeat",
             Mode::Plan => "Plan: a list of calls in each step",
             Mode::Auto => "Auto: answers, or works with tools",
+            Mode::Tree => "Tree: splits the work among sub-agents",
         }
     }
 
@@ -34,6 +35,7 @@ impl fmt::Display for ModeChoice {
             Mode::Roa => "ROA",
             Mode::Plan => "Plan",
             Mode::Auto => "Auto",
+            Mode::Tree => "Tree",
         })
     }
 }

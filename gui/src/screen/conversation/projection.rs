@@ -315,20 +315,25 @@ pub(super) fn current_task(view: &ConversationView, of: Option<TaskId>) -> Optio
 struct Heads {
     step: Option<Row>,
     phase: Option<(Row, Phase)>,
+    /// The step and the phase that began last.
+    begun: Option<PhaseEvent>,
 }
 
 impl Heads {
     /// The first step has no head.
     fn step(&mut self, at: Seq, step: u32) {
-        *self = Self { step: (step > 1).then_some(Row::Entry(at)), phase: None };
+        (self.step, self.phase) = ((step > 1).then_some(Row::Entry(at)), None);
     }
 
-    /// A phase that is all of its step has no head of its own.
+    /// A phase that is all of its step, or goes on from the step before, has no head of its own.
     fn phase(&mut self, at: Seq, began: PhaseEvent) {
-        if began.phase.begins_step() {
+        let before = self.begun.replace(began);
+        if before.is_none_or(|before| before.step != began.step) {
             self.step(at, began.step);
         }
-        self.phase = (began.phase != Phase::Plan).then_some((Row::Phase(at), began.phase));
+        let goes_on = began.phase == Phase::Act && before.is_some_and(|before| before.phase == Phase::Act);
+        let is_all = began.phase == Phase::Plan;
+        self.phase = (!goes_on && !is_all).then_some((Row::Phase(at), began.phase));
     }
 
     /// The heads that are due before this entry.

@@ -257,7 +257,7 @@ fn nothing_of_an_ended_task_is_live() {
     let gone = Change::Gone { item: DeltaItem::Reply(id(9)), recorded: Some(Seq(5)) };
     assert_eq!(changes, [gone, Change::Added(Seq(5))]);
     assert_eq!(tell(&mut view, text(9, 9, "ing")), []);
-    let ended = TaskEnded { reason: EndReason::Stopped, summary: None, error: None };
+    let ended = TaskEnded::of(EndReason::Stopped);
     tell(&mut view, sequenced(6, id(0x51), RecordBody::TaskEnded(ended)));
     assert_eq!(tell(&mut view, text(10, 0, "of an item that this view never saw")), []);
     assert_eq!(view.live().count(), 0);

@@ -51,7 +51,7 @@ pub(crate) fn write(parts: &[Part]) -> Vec<Step> {
     for part in parts {
         writer.part(part);
     }
-    let end = TaskEnded { reason: EndReason::Completed, summary: Some("Done.".to_owned()), error: None };
+    let end = TaskEnded { summary: Some("Done.".to_owned()), ..TaskEnded::of(EndReason::Completed) };
     let last = writer.id();
     writer.record(last, RecordBody::TaskEnded(end));
     writer.steps

@@ -118,6 +118,7 @@ pub(crate) fn task(status: Status, steps: u32) -> AgentTask {
         title: String::new(),
         depth: 0,
         tree: None,
+        data: None,
     }
 }
 

@@ -1,5 +1,6 @@
 use super::{at, id, text, things};
 use abide_protocol::{
+    JsonText,
     inbox::Decision,
     message::CallOutcome,
     record::{
@@ -259,7 +260,12 @@ fn calls() -> Vec<(&'static str, Body)> {
 }
 
 fn rest() -> Vec<(&'static str, Body)> {
-    let ended = TaskEnded { reason: EndReason::QuestionTimeout, summary: text("yes"), error: text("no") };
+    let ended = TaskEnded {
+        reason: EndReason::QuestionTimeout,
+        summary: text("yes"),
+        error: text("no"),
+        data: Some(JsonText::parse(r#"{"answer":"yes"}"#.to_owned()).expect("JSON")),
+    };
     vec![
         ("paused", Body::Paused(Paused { reason: PauseReason::Budget })),
         ("resumed", Body::Resumed(Resumed { was: PauseReason::Restart })),

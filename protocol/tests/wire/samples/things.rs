@@ -171,6 +171,7 @@ pub(crate) fn task() -> AgentTask {
         title: "Look at the tests".to_owned(),
         depth: 1,
         tree: Some(Box::new(Tree { live: 2, ended: 1, waiting: 1, usage: usage() })),
+        data: Some(Box::new(JsonText::parse(r#"{"answer":"yes"}"#.to_owned()).expect("JSON"))),
     }
 }
 

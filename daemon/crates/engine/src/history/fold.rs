@@ -11,7 +11,7 @@ use crate::{
     control::Control,
     scratchpad,
     status::works,
-    task::{Call, CallStage, Counted, Last, Pass, Repeats, Stage, Step, Task},
+    task::{Asked, Call, CallStage, Counted, Last, Pass, Repeats, Response, Stage, Step, Task},
 };
 use abide_protocol::{
     CallId, TaskId, Timestamp,
@@ -20,9 +20,9 @@ use abide_protocol::{
     method::task::{FileChange, TaskFile},
     record::{
         self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, NewRecord,
-        NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, TaskStarted,
+        NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, SummarizeBlock, TaskStarted,
     },
-    task::Phase,
+    task::{Mode, Phase},
     transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
 };
 use std::{mem, sync::Arc};
@@ -201,7 +201,7 @@ impl History {
 
 /// Tells the model which files the user named, if no phase's note does.
 fn append_named_files(task: &mut Task) {
-    if !task.head.files.is_empty() && task.head.prompts.is_empty() {
+    if !task.head.files.is_empty() && task.mode.step_phase().is_none() {
         let note = format!("Files of the workspace that the user named: {}", task.files.list());
         append(task, Entry::Note(note));
     }
@@ -279,9 +279,16 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
             {
                 call.stage = CallStage::Asking(q.id);
             }
+            if q.kind == QuestionKind::Agent && task.mode == Mode::Tree {
+                let (phase, text) = (task.pass.phase, q.text.clone());
+                task.inquiry.asked.push(Asked { id: q.id, phase, text, response: Response::None });
+            }
             task.questions.insert(q.id, q.clone());
         }
         RecordBody::QuestionAnswered(a) => {
+            if let Some(asked) = task.inquiry.asked.iter_mut().find(|asked| asked.id == a.question_id) {
+                asked.response = a.response.clone().map_or(Response::Declined, Response::Answer);
+            }
             if task.questions.remove(&a.question_id).is_some_and(|q| q.kind == QuestionKind::Loop) {
                 task.repeats = Repeats::default();
             }
@@ -380,7 +387,9 @@ fn read_control(pass: &mut Pass, phase: Phase, r: &record::ReplyRecord) {
     match &r.control {
         Some(ControlBlock::Reason(block)) => pass.reason = block.clone(),
         Some(ControlBlock::Observe(block)) => pass.observe = block.clone(),
+        Some(ControlBlock::Summarize(block)) => pass.summary = block.clone(),
         None if phase == Phase::Observe => pass.observe = ObserveBlock::default(),
+        None if phase == Phase::Summarize => pass.summary = SummarizeBlock::default(),
         None => {}
     }
 }
@@ -408,7 +417,13 @@ fn begin_phase(task: &mut Task, at: Timestamp, began: &record::PhaseBegan) {
         task.pass.reason = ReasonBlock::default();
         task.pass.results.clear();
     }
+    if task.pass.phase != Some(began.phase) {
+        // Replies without calls count within a phase.
+        (task.text_streak, task.cut_streak) = (0, 0);
+    }
     task.pass.phase = Some(began.phase);
+    // New instructions begin the same round again.
+    task.inquiry.rounds += u32::from(began.phase == Phase::Inquire && task.last != Last::Start);
     if let Some(text) = &began.text {
         append(task, Entry::Note(text.clone()));
     }

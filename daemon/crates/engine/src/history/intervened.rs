@@ -5,7 +5,7 @@ use crate::task::{Last, Repeats, Stage, Task};
 use abide_protocol::{
     Timestamp,
     record::{Intervened, Intervener, InterventionKind, ReasonBlock},
-    task::Phase,
+    task::{Mode, Phase},
     transcript::Entry,
 };
 
@@ -30,11 +30,17 @@ pub(super) fn intervened(task: &mut Task, at: Timestamp, intervened: &Intervened
     task.has_unread = true;
 }
 
-/// Withdraws the model call, if one is under way or awaited, and begins the pass anew. A step that has come to nothing is not counted.
+/// Withdraws the model call, if one is under way or awaited, and begins the pass anew; in mode `tree` the phase. A step that has come to
+/// nothing is not counted.
 fn modify(task: &mut Task, at: Timestamp, content: &str) {
     let is_asking = matches!(task.stage, Stage::Thinking { .. } | Stage::Backoff { .. });
-    let is_amid_step = matches!(task.pass.phase, Some(Phase::Reason | Phase::Act));
-    if is_asking || is_amid_step {
+    let is_tree = task.mode == Mode::Tree;
+    let is_amid_step = if is_tree {
+        is_asking && task.pass.phase == Some(Phase::Act)
+    } else {
+        is_asking || matches!(task.pass.phase, Some(Phase::Reason | Phase::Act))
+    };
+    if is_amid_step {
         task.step = task.step.saturating_sub(1);
         task.steps.pop();
     }
@@ -47,7 +53,10 @@ fn modify(task: &mut Task, at: Timestamp, content: &str) {
     if matches!(task.stage, Stage::Idle) {
         task.last = Last::Start;
     }
-    (task.pass.phase, task.pass.reason) = (None, ReasonBlock::default());
+    if !is_tree {
+        task.pass.phase = None;
+    }
+    task.pass.reason = ReasonBlock::default();
     task.pass.results.clear();
     task.repeats = Repeats::default();
     task.instructions = Some(content.to_owned());

@@ -13,9 +13,9 @@ pub(super) const TEXT_STREAK: u32 = 3;
 /// After this many replies in a row cut at the length limit the task ends: asking again would not help.
 pub(super) const CUT_STREAK: u32 = 3;
 
-const GO_ON: &str = "You replied without calling a tool. If everything is done, call `task_complete` with a summary; \
+pub(super) const GO_ON: &str = "You replied without calling a tool. If everything is done, call `task_complete` with a summary; \
     if you need something from the user, call `ask_user`; otherwise go on with the work.";
-const CUT: &str =
+pub(super) const CUT: &str =
     "Your last reply was cut at the length limit; a tool call in it was dropped. Go on, in smaller pieces.";
 
 pub(super) const CONTROL_TOOLS: &[&str] = &[TASK_COMPLETE, ASK_USER, SEND_UPDATE, FORK, WAIT, TELL];
@@ -26,7 +26,7 @@ impl Rules for Agent {
     fn next(&self, task: &Task) -> Action {
         match &task.last {
             Last::Start | Last::Nudged | Last::Skipped | Last::Results { complete: None } => {
-                Action::Think { phase: None, begins_step: true }
+                Action::Think(None)
             }
             Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,

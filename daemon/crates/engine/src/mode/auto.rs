@@ -10,7 +10,7 @@ pub(super) struct Auto;
 impl Rules for Auto {
     fn next(&self, _: &Task) -> Action {
         // The first reply ends this mode.
-        Action::Think { phase: None, begins_step: true }
+        Action::Think(None)
     }
 
     fn chosen(&self, reply: &Reply, cut: bool) -> Option<Mode> {

@@ -9,7 +9,7 @@ pub(super) struct Chat;
 impl Rules for Chat {
     fn next(&self, task: &Task) -> Action {
         match &task.last {
-            Last::Start => Action::Think { phase: None, begins_step: true },
+            Last::Start => Action::Think(None),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
             Last::Text { .. } | Last::Results { .. } | Last::Nudged | Last::Skipped => {
                 Action::Finish(Answer::default())

@@ -2,7 +2,7 @@
 //!
 //! The calls are not in the provider's reply, so their results go back to the model as one note.
 
-use super::{Action, Answer, Rules, agent};
+use super::{Action, Answer, Rules, Turn, agent};
 use crate::{
     control::{ASK_USER, FORK, SEND_UPDATE, TASK_COMPLETE, TELL, WAIT},
     reading::{self, Reading},
@@ -27,7 +27,7 @@ impl Rules for Plan {
     fn next(&self, task: &Task) -> Action {
         match &task.last {
             Last::Start | Last::Nudged | Last::Skipped | Last::Results { complete: None } => {
-                Action::Think { phase: Some(Phase::Plan), begins_step: true }
+                Action::Think(Some(Phase::Plan))
             }
             Last::Results { complete: Some(summary) } => Action::Finish(Answer::of(summary)),
             Last::Text { stop: StopReason::Refusal, .. } => Action::Refused,
@@ -46,7 +46,7 @@ impl Rules for Plan {
         RequestShape { tools: ToolUse::Forbidden, output_schema: Some(Arc::new(schema())) }
     }
 
-    fn read(&self, _: Option<Phase>, reply: &Reply) -> Reading {
+    fn read(&self, _: Turn, reply: &Reply) -> Reading {
         let text = reply.text();
         let plan = (reply.stop_reason != StopReason::Length).then(|| reading::plan(&text)).flatten();
         plan.unwrap_or_else(|| reading::no_plan(&text))

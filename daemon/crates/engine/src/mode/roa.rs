@@ -1,6 +1,6 @@
 //! `roa`: reason, act, observe. A step is one pass of the three phases, and begins with reason. All three are recorded in every step.
 
-use super::{Action, Answer, Rules};
+use super::{Action, Answer, Rules, Turn};
 use crate::{
     control::{FORK, REQUEST_INPUT, SEND_UPDATE, TELL, WAIT},
     reading::{self, Reading},
@@ -22,13 +22,13 @@ impl Rules for Roa {
         }
         match task.pass.phase {
             Some(Phase::Reason) if task.pass.reason.finish || !has_tools(task) => Action::Skip(Phase::Act),
-            Some(Phase::Reason) => think(Phase::Act),
-            Some(Phase::Act) => think(Phase::Observe),
+            Some(Phase::Reason) => Action::Think(Some(Phase::Act)),
+            Some(Phase::Act) => Action::Think(Some(Phase::Observe)),
             // A note says what keeps the task from its end.
             Some(Phase::Observe) if is_over(task) && task.last != Last::Nudged => {
                 Action::Finish(answer(task))
             }
-            Some(_) | None => Action::Think { phase: Some(Phase::Reason), begins_step: true },
+            Some(_) | None => Action::Think(Some(Phase::Reason)),
         }
     }
 
@@ -37,8 +37,8 @@ impl Rules for Roa {
         RequestShape { tools, output_schema: None }
     }
 
-    fn read(&self, phase: Option<Phase>, reply: &Reply) -> Reading {
-        match phase {
+    fn read(&self, turn: Turn, reply: &Reply) -> Reading {
+        match turn.phase {
             Some(Phase::Reason) => reading::reason(&reply.text()),
             Some(Phase::Observe) => reading::observe(&reply.text()),
             _ => Reading::default(),
@@ -73,10 +73,6 @@ impl Rules for Roa {
             (Phase::Observe, include_str!("../prompt/agent_observe_prompt.md")),
         ])
     }
-}
-
-const fn think(phase: Phase) -> Action {
-    Action::Think { phase: Some(phase), begins_step: false }
 }
 
 /// Whether the task has a tool that is not a control tool: without one, act would have nothing to do.

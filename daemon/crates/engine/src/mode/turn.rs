@@ -17,6 +17,8 @@ use abide_protocol::{
 pub struct Turn {
     pub mode: Mode,
     pub phase: Option<Phase>,
+    /// A question in the reply's text is asked. Otherwise it is left out.
+    pub may_ask: bool,
 }
 
 impl Turn {
@@ -40,7 +42,7 @@ impl Turn {
         if cut {
             reply.blocks.retain(|block| !is_call(block));
         }
-        let mut reading = rules(self.mode).read(self.phase, reply);
+        let mut reading = rules(self.mode).read(self, reply);
         reading.mode = rules(self.mode).chosen(reply, cut);
         for call in &mut reading.calls {
             call.id = CallId(mint.uuid());

@@ -5,7 +5,7 @@ use crate::{
     plan::{Plan, ask, complete, fork, read, shell, wait, write},
     world::{World, prompts, tool},
 };
-use abide_engine::{CallStage, Input, Intervention, Refusal, Shown, Stage};
+use abide_engine::{CallStage, Input, Intervention, Refusal, Shown};
 use abide_protocol::{
     CallId,
     inbox::Decision,
@@ -17,27 +17,18 @@ use abide_protocol::{
 
 const NEW: &str = "New instructions, which take the place of the earlier ones:\nOnly the docs.";
 
-fn intervene(w: &mut World, intervention: Intervention, shown: &str) -> Result<Vec<NewRecord>, Refusal> {
-    let by = By { via: Via::Socket, name: "test".to_owned() };
-    let shown = match w.task().stage {
-        Stage::Thinking { item, .. } | Stage::Backoff { item, .. } => Shown::from([(item, shown.to_owned())]),
-        _ => Shown::new(),
-    };
-    w.attempt(Input::Intervene { task: w.id, intervention, by, shown })
-}
-
 fn comment(w: &mut World) {
-    intervene(w, Intervention::Comment("Mind the tests.".to_owned()), "").expect("it is taken");
+    w.intervene(Intervention::Comment("Mind the tests.".to_owned()), "").expect("it is taken");
 }
 
 fn modify(w: &mut World, shown: &str) -> Vec<NewRecord> {
     let intervention =
         Intervention::Modify { comment: "modify".to_owned(), content: "Only the docs.".to_owned() };
-    intervene(w, intervention, shown).expect("it is taken")
+    w.intervene(intervention, shown).expect("it is taken")
 }
 
 fn delete(w: &mut World) {
-    intervene(w, Intervention::Delete { comment: "delete".to_owned() }, "Half a").expect("it is taken");
+    w.intervene(Intervention::Delete { comment: "delete".to_owned() }, "Half a").expect("it is taken");
     assert_eq!((w.end(), w.status()), (Some(EndReason::Deleted), Status::Cancelled));
     assert!(w.history.live().next().is_none(), "its sub-tasks end with it");
     assert_eq!(w.replayed(), w.history);
@@ -255,7 +246,7 @@ fn the_end_of_a_deleted_sub_task_reaches_its_parent() {
     w.reply("", &[fork("A.")]);
     let root = w.id;
     w.id = w.task().children[0];
-    intervene(&mut w, Intervention::Delete { comment: "delete".to_owned() }, "").expect("it ends");
+    w.intervene(Intervention::Delete { comment: "delete".to_owned() }, "").expect("it ends");
     w.id = root;
     assert_eq!(w.count(|body| matches!(body, RecordBody::ResultsDelivered(_))), 1);
 }
@@ -263,10 +254,10 @@ fn the_end_of_a_deleted_sub_task_reaches_its_parent() {
 #[test]
 fn a_person_can_end_a_task_as_completed_or_failed() {
     let mut w = World::started();
-    intervene(&mut w, Intervention::Complete { summary: "Good enough.".to_owned() }, "").expect("it ends");
+    w.intervene(Intervention::Complete { summary: "Good enough.".to_owned() }, "").expect("it ends");
     assert_eq!((w.end(), w.summary()), (Some(EndReason::Completed), Some("Good enough.")));
     let mut w = World::started();
-    intervene(&mut w, Intervention::Fail { error: "Not what I asked for.".to_owned() }, "").expect("it ends");
+    w.intervene(Intervention::Fail { error: "Not what I asked for.".to_owned() }, "").expect("it ends");
     assert_eq!(
         (w.end(), w.seen().error_message.as_deref()),
         (Some(EndReason::Error), Some("Not what I asked for."))

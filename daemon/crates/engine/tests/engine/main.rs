@@ -33,5 +33,6 @@ mod prompt;
 mod reading;
 mod retries;
 mod sim;
+mod tree;
 
 mod world;

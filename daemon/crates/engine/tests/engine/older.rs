@@ -28,7 +28,7 @@ fn calls_without_results_get_one_when_the_end_is_folded() {
     w.reply("", &[read("f"), shell("c")]);
     let mut old = records(&w);
     let (at, mut mint) = (w.now, Mint::new(w.now, 9));
-    let body = RecordBody::TaskEnded(TaskEnded { reason: EndReason::Stopped, summary: None, error: None });
+    let body = RecordBody::TaskEnded(TaskEnded::of(EndReason::Stopped));
     old.push(NewRecord { id: mint.record_id(), task_id: Some(w.id), at, body });
     let mut history = folded(&old);
     let start = Start { task: TaskId(mint.uuid()), conversation: None, head: head(), imported: Vec::new() };

@@ -3,14 +3,14 @@
 use crate::plan::reply;
 use abide_engine::{Mint, Reading, Turn};
 use abide_protocol::{
-    record::{ControlBlock, ObserveBlock, ReasonBlock},
+    record::{ControlBlock, ObserveBlock, ReasonBlock, SummarizeBlock},
     task::{Mode, Phase},
     transcript::StopReason,
 };
 
 fn read(mode: Mode, phase: Phase, text: &str) -> Reading {
     let mut reply = reply(StopReason::EndTurn, text, &[], &[], 0);
-    Turn { mode, phase: Some(phase) }.read(&mut reply, &mut Mint::new(crate::world::DAWN, 1))
+    Turn { mode, phase: Some(phase), may_ask: true }.read(&mut reply, &mut Mint::new(crate::world::DAWN, 1))
 }
 
 fn reason(text: &str) -> Option<(String, bool, Option<String>)> {
@@ -81,7 +81,7 @@ fn a_block_is_hidden_while_it_is_streamed() {
         ("é\n``", "é\n"),
     ];
     for (text, shown) in table {
-        let turn = |phase| Turn { mode: Mode::Roa, phase };
+        let turn = |phase| Turn { mode: Mode::Roa, phase, may_ask: true };
         let mut veil = turn(Some(Phase::Observe)).veil();
         assert_eq!(veil.push(text).trim_end(), shown.trim_end(), "{text}");
         let mut veil = turn(Some(Phase::Reason)).veil();
@@ -134,4 +134,69 @@ fn a_plans_calls_are_read_in_order() {
     for (text, shown) in [("No plan.", "No plan."), ("So:\n{\"tool_calls\": [", "So:"), ("{\"reas", "")] {
         assert_eq!(read(Mode::Plan, Phase::Plan, text).text.as_deref(), Some(shown), "{text}");
     }
+}
+
+#[test]
+fn the_phases_of_tree_decide_by_calls_and_a_bad_block_decides_nothing() {
+    use Phase::{Clarify, Inquire, Split, Summarize};
+    let ask = |question: &str| ("ask_user", format!(r#"{{"question":"{question}"}}"#));
+    let fork = |prompt: &str| ("fork", format!(r#"{{"prompt":"{prompt}"}}"#));
+    let table = [
+        (Clarify, r#"{"ambiguous": true, "question": "Which?"}"#, vec![ask("Which?")]),
+        (Clarify, r#"{"ambiguous": false, "question": "Which?"}"#, vec![]),
+        (Clarify, r#"{"ambiguous": true, "question": " "}"#, vec![]),
+        (Clarify, r#"{"ambiguous": "true", "question": "Which?"}"#, vec![]),
+        (Clarify, r#"{"ambiguous": true, "question": ["Which?"]}"#, vec![]),
+        (Clarify, r#"{"question": "Which?"}"#, vec![]),
+        (Clarify, r#"{"ambiguous": true, "question": "#, vec![]),
+        (Clarify, r#"{"missing": true, "question": "Which?"}"#, vec![]),
+        (Inquire, r#"{"missing": true, "question": "Where?"}"#, vec![ask("Where?")]),
+        (Inquire, "Nothing is missing.", vec![]),
+        (Split, r#"{"subquestions": ["a", "b"]}"#, vec![fork("a"), fork("b")]),
+        (
+            Split,
+            r#"{"subquestions": ["1", "2", "3", "4", "5", "6"]}"#,
+            vec![fork("1"), fork("2"), fork("3"), fork("4")],
+        ),
+        (Split, r#"{"subquestions": ["", " ", 7, null, ["x"], "a"]}"#, vec![fork("a")]),
+        (Split, r#"{"subquestions": "a"}"#, vec![]),
+        (Split, r#"{"subquestions": []}"#, vec![]),
+        (Split, r#"{"parts": ["a"]}"#, vec![]),
+        (Summarize, r#"{"answer": "A", "uncertain": true, "question": "Right?"}"#, vec![ask("Right?")]),
+        (Summarize, r#"{"answer": "A", "uncertain": false, "question": "Right?"}"#, vec![]),
+        (Summarize, r#"{"answer": "A", "uncertain": true, "question": null}"#, vec![]),
+        (Summarize, "Just words.", vec![]),
+    ];
+    for (phase, text, expected) in table {
+        let reading = read(Mode::Tree, phase, text);
+        let calls: Vec<_> =
+            reading.calls.iter().map(|call| (call.tool.as_str(), call.arguments.clone())).collect();
+        assert_eq!(calls, expected, "{phase:?}: {text}");
+    }
+}
+
+#[test]
+fn people_see_the_text_of_a_phase_of_tree_without_its_block() {
+    let table = [
+        (Phase::Clarify, "Clear.\n{\"ambiguous\": false}", Some("Clear.")),
+        (Phase::Clarify, "{\"ambiguous\": false}", Some("")),
+        (Phase::Split, "Two parts.\n```json\n{\"subquestions\": []}\n```", Some("Two parts.")),
+        (Phase::Summarize, "{\"answer\": \"42\"}", Some("42")),
+        (Phase::Summarize, "So.\n{\"answer\": \"42\"}", Some("So.")),
+        (Phase::Summarize, "Free text.", None),
+    ];
+    for (phase, text, shown) in table {
+        assert_eq!(read(Mode::Tree, phase, text).text.as_deref(), shown, "{text}");
+    }
+}
+
+#[test]
+fn a_summary_that_may_not_ask_asks_nothing() {
+    let text = r#"{"answer": "A", "uncertain": true, "question": "Right?"}"#;
+    let mut reply = reply(StopReason::EndTurn, text, &[], &[], 0);
+    let turn = Turn { mode: Mode::Tree, phase: Some(Phase::Summarize), may_ask: false };
+    let reading = turn.read(&mut reply, &mut Mint::new(crate::world::DAWN, 1));
+    assert!(reading.calls.is_empty());
+    let block = SummarizeBlock { answer: "A".to_owned(), uncertain: true };
+    assert_eq!(reading.control, Some(ControlBlock::Summarize(block)));
 }

@@ -112,6 +112,38 @@ fn hash(life: &Life) -> u64 {
     hasher.finish()
 }
 
+/// What has to occur of each mode.
+const OF_MODES: &[&str] = &[
+    "Clarify",
+    "Inquire",
+    "Split",
+    "Summarize",
+    "Tree: Completed",
+    "Tree: Declined",
+    "Tree: StepLimit",
+    "Tree: Stopped",
+    "steps shortened before a step: Tree",
+    "auto: Agent",
+    "auto: Chat",
+    "Reason",
+    "Act",
+    "Observe",
+    "Plan",
+    "Roa: Completed",
+    "Roa: StepLimit",
+    "Roa: Stopped",
+    "Plan: Completed",
+    "Plan: StepLimit",
+    "Plan: Stopped",
+    "Roa: kept from its end by sub-tasks",
+    "steps shortened before a step: Agent",
+    "steps shortened before a step: Plan",
+    "steps shortened before a step: Roa",
+    "steps shortened after an overflow: Agent",
+    "steps shortened after an overflow: Roa",
+    "a phase without a model call",
+];
+
 /// What has to occur in some life; otherwise the lives prove little.
 fn coverage_goals() -> BTreeSet<String> {
     use EndReason as E;
@@ -126,6 +158,7 @@ fn coverage_goals() -> BTreeSet<String> {
         E::Budget,
         E::Error,
         E::ParentEnded,
+        E::Declined,
     ];
     let pauses = [PauseReason::User, PauseReason::Budget, PauseReason::CrashLoop, PauseReason::Restart];
     let questions = [Q::Agent, Q::Loop, Q::Budget, Q::Interrupted, Q::Restart];
@@ -146,14 +179,8 @@ fn coverage_goals() -> BTreeSet<String> {
         "a message to a parent",
         "a message to a sub-task",
         "an end refused because of sub-tasks",
-        "Roa: kept from its end by sub-tasks",
         "outputs left out before a step",
         "outputs left out after an overflow",
-        "steps shortened before a step: Agent",
-        "steps shortened before a step: Plan",
-        "steps shortened before a step: Roa",
-        "steps shortened after an overflow: Agent",
-        "steps shortened after an overflow: Roa",
         "a message passed on",
         "a message sent twice",
         "a helper note left by a crash",
@@ -163,22 +190,9 @@ fn coverage_goals() -> BTreeSet<String> {
         "a result delivered",
         "several replies in one append",
         "several replies of one append lost in a crash",
-        "a phase without a model call",
         "calls read in a text",
         "an answer as a message",
         "an imported message",
-        "auto: Agent",
-        "auto: Chat",
-        "Reason",
-        "Act",
-        "Observe",
-        "Plan",
-        "Roa: Completed",
-        "Roa: StepLimit",
-        "Roa: Stopped",
-        "Plan: Completed",
-        "Plan: StepLimit",
-        "Plan: Stopped",
         "a sub-task of a sub-task",
         "a withdrawn append that committed",
         "an actor that left",
@@ -211,7 +225,7 @@ fn coverage_goals() -> BTreeSet<String> {
         .chain(pauses)
         .chain(questions)
         .chain(intervention_goals())
-        .chain(events.into_iter().chain(code::GOALS).map(str::to_owned))
+        .chain(events.into_iter().chain(code::GOALS).chain(OF_MODES.iter().copied()).map(str::to_owned))
         .collect()
 }
 

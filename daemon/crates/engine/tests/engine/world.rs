@@ -5,15 +5,16 @@ use crate::{
     plan::{self, Plan, reply},
 };
 use abide_engine::{
-    Call, CallStage, EditState, Effect, Finding, Fork, History, Input, Mint, ModelFailure, Refusal, Replied,
-    Shown, Stage, Start, Task, Traces, advance, effects, handle, status, view, wake_at,
+    Call, CallStage, EditState, Effect, Finding, Fork, History, Input, Intervention, Mint, ModelFailure,
+    Refusal, Replied, Shown, Stage, Start, Task, Traces, advance, effects, handle, status, view, wake_at,
 };
 use abide_protocol::{
     CallId, ConversationId, JsonText, QuestionId, RecordId, TaskId, Timestamp,
     inbox::{Approval, Decision, Question},
     message::CallOutcome,
     record::{
-        ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody, TaskStarted, UserMessage,
+        By, ConversationCreated, Interruption, ModelErrorKind, NewRecord, RecordBody, TaskStarted,
+        UserMessage, Via,
     },
     task::{AgentTask, EndReason, Limits, Mode, RestartPolicy, Status},
     transcript::{EffectClass, Entry, Risk, StopReason, Tier, ToolResult, ToolSpec},
@@ -328,13 +329,28 @@ impl World {
     }
 
     pub(crate) fn stop(&mut self, shown: &str) {
-        let shown = match self.task().stage {
+        self.input(Input::Stop { task: self.id, shown: self.shown(shown) });
+    }
+
+    /// A person changes the course of the task; `shown` is what clients saw of its reply.
+    pub(crate) fn intervene(
+        &mut self,
+        intervention: Intervention,
+        shown: &str,
+    ) -> Result<Vec<NewRecord>, Refusal> {
+        let by = By { via: Via::Socket, name: "test".to_owned() };
+        let shown = self.shown(shown);
+        self.attempt(Input::Intervene { task: self.id, intervention, by, shown })
+    }
+
+    /// This text, as shown of the reply that is under way, if there is one.
+    fn shown(&self, text: &str) -> Shown {
+        match self.task().stage {
             Stage::Thinking { item, .. } | Stage::Backoff { item, .. } => {
-                Shown::from([(item, shown.to_owned())])
+                Shown::from([(item, text.to_owned())])
             }
             _ => Shown::new(),
-        };
-        self.input(Input::Stop { task: self.id, shown });
+        }
     }
 
     pub(crate) fn pass(&mut self, ms: u64) {
@@ -408,7 +424,7 @@ pub(crate) fn facts() -> ConversationCreated {
 /// A mode's built-in templates.
 pub(crate) fn prompts(mode: Mode) -> BTreeMap<String, String> {
     let templates = abide_engine::prompt::templates(mode).into_iter();
-    templates.map(|(phase, text)| (phase.name().to_owned(), text.to_owned())).collect()
+    templates.map(|(note, text)| (note.name().to_owned(), text.to_owned())).collect()
 }
 
 /// A tool that is not a control tool.

@@ -251,7 +251,7 @@ pub(crate) fn answered(n: u64) -> RecordBody {
 }
 
 pub(crate) fn ended() -> RecordBody {
-    RecordBody::TaskEnded(TaskEnded { reason: EndReason::Completed, summary: None, error: None })
+    RecordBody::TaskEnded(TaskEnded::of(EndReason::Completed))
 }
 
 /// A task that started at time `n`.
@@ -286,6 +286,7 @@ pub(crate) fn task(conversation: ConversationId, n: u64, status: Status, pending
         title: String::new(),
         depth: 0,
         tree: None,
+        data: None,
     }
 }
 

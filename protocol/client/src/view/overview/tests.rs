@@ -58,6 +58,7 @@ fn task(n: u128, status: Status) -> AgentTask {
         title: String::new(),
         depth: 0,
         tree: None,
+        data: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use abide_protocol::{
     record::{ControlBlock, ModelRequested, PhaseBegan, ReplyRecord, TaskStarted},
     task::{Mode, Phase},
-    transcript::EffectClass,
+    transcript::{CallBlock, EffectClass},
 };
 
 #[derive(Default)]
@@ -16,6 +16,12 @@ pub(super) struct Phases {
     begun: Option<PhaseBegan>,
     /// The step's reason phase has found nothing left to do.
     finish: bool,
+    /// Rounds of questions in mode `tree`.
+    rounds: u32,
+    /// A summary has asked.
+    has_doubted: bool,
+    /// New instructions have come since the newest phase began.
+    is_modified: bool,
     step: u32,
 }
 
@@ -34,17 +40,28 @@ impl Phases {
     }
 
     pub(super) fn began(&mut self, began: &PhaseBegan) {
-        use Phase::{Act, Observe, Plan, Reason};
+        use Phase::{Act, Clarify, Inquire, Observe, Plan, Reason, Split, Summarize};
         assert_eq!(self.begun, None, "a phase begins before the one before has asked");
         let follows = match (self.mode, self.phase, began.phase) {
             (Some(Mode::Roa), None | Some(Observe), Reason) | (Some(Mode::Plan), None | Some(Plan), Plan) => {
                 1
             }
             (Some(Mode::Roa), Some(Reason), Act) | (Some(Mode::Roa), Some(Act), Observe) => 0,
+            (Some(Mode::Tree), Some(Split | Act), Act) => 1,
+            (Some(Mode::Tree), None | Some(Clarify), Clarify)
+            | (Some(Mode::Tree), Some(Clarify | Inquire), Inquire)
+            | (Some(Mode::Tree), Some(Inquire | Split), Split)
+            | (Some(Mode::Tree), Some(Act | Summarize), Summarize) => 0,
             other => panic!("this phase cannot follow: {other:?}"),
         };
+        if matches!(began.phase, Clarify | Split) && self.phase == Some(began.phase) {
+            assert!(self.is_modified, "only new instructions begin this phase again");
+        }
+        self.rounds += u32::from(began.phase == Inquire && !self.is_modified);
+        assert!(self.rounds <= 3, "at most three rounds of questions");
+        self.is_modified = false;
         assert_eq!(began.step, self.step + follows, "a step grows only with the phase that begins it");
-        let skips = began.phase == Act && (self.finish || !self.has_tools);
+        let skips = self.mode == Some(Mode::Roa) && began.phase == Act && (self.finish || !self.has_tools);
         assert_eq!(began.asks, !skips, "only an act phase without work makes no call");
         if began.phase == Reason {
             self.finish = false;
@@ -55,9 +72,15 @@ impl Phases {
 
     /// New instructions begin the pass anew. A step that has come to nothing is not counted.
     pub(super) fn modified(&mut self, was_asking: bool) {
+        (self.begun, self.finish) = (None, false);
+        if self.mode == Some(Mode::Tree) {
+            self.step -= u32::from(was_asking && self.phase == Some(Phase::Act));
+            self.is_modified = true;
+            return;
+        }
         let is_amid_step = matches!(self.phase, Some(Phase::Reason | Phase::Act));
         self.step -= u32::from(was_asking || is_amid_step);
-        (self.phase, self.begun, self.finish) = (None, None, false);
+        self.phase = None;
     }
 
     /// The first attempt of a model call.
@@ -75,12 +98,24 @@ impl Phases {
 
     pub(super) fn replied(&mut self, r: &ReplyRecord) {
         assert_eq!(r.phase, self.phase, "a reply belongs to the newest phase");
-        let forbids = matches!(self.phase, Some(Phase::Reason | Phase::Observe | Phase::Plan));
+        let forbids = !matches!(self.phase, None | Some(Phase::Act));
         assert!(!forbids || r.reply.calls().count() == 0, "a call in a phase without tools");
+        let reads = |call: &CallBlock| match self.phase {
+            Some(Phase::Plan) => true,
+            Some(Phase::Clarify | Phase::Inquire | Phase::Summarize) => call.tool == "ask_user",
+            Some(Phase::Split) => call.tool == "fork",
+            _ => false,
+        };
         assert!(
-            self.phase == Some(Phase::Plan) || r.calls.is_empty(),
-            "only a plan's calls are read in text"
+            r.calls.iter().all(reads),
+            "the calls of {:?} are not read in text: {:?}",
+            self.phase,
+            r.calls
         );
+        if self.phase == Some(Phase::Summarize) && !r.calls.is_empty() {
+            assert!(!self.has_doubted, "a summary asks once");
+            self.has_doubted = true;
+        }
         if let Some(ControlBlock::Reason(block)) = &r.control {
             self.finish = block.finish;
         }
@@ -94,6 +129,8 @@ impl Phases {
 
     pub(super) fn completed(&self) {
         assert!(self.mode != Some(Mode::Roa) || self.phase == Some(Phase::Observe), "observe ends the task");
+        let ends_tree = matches!(self.phase, Some(Phase::Clarify | Phase::Inquire | Phase::Summarize));
+        assert!(self.mode != Some(Mode::Tree) || ends_tree, "a declined question or summarize ends the task");
         assert_ne!(self.mode, Some(Mode::Auto), "the first reply decides the mode");
     }
 }

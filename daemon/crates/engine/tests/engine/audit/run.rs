@@ -207,7 +207,8 @@ impl Run {
             }
             RecordBody::Notice(notice) => self.append.by_person |= notice.about == NoticeKind::Stopped,
             RecordBody::TaskEnded(end) => {
-                if end.reason == EndReason::Completed && !self.append.by_person {
+                if matches!(end.reason, EndReason::Completed | EndReason::Declined) && !self.append.by_person
+                {
                     self.phases.completed();
                 }
                 let open = self.calls.iter().find(|c| !c.is_finished());

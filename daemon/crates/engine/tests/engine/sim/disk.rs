@@ -268,7 +268,7 @@ impl Life {
             RecordBody::Imported(_) => self.cover("an imported message"),
             RecordBody::ModeChosen(chosen) => self.cover(&format!("auto: {:?}", chosen.mode)),
             RecordBody::TaskEnded(end) => {
-                if let Some(mode @ (Mode::Roa | Mode::Plan)) = mode {
+                if let Some(mode @ (Mode::Roa | Mode::Plan | Mode::Tree)) = mode {
                     self.cover(&format!("{mode:?}: {:?}", end.reason));
                 }
             }

@@ -231,14 +231,26 @@ impl Life {
 
     fn head(&mut self) -> TaskStarted {
         use Mode as M;
-        let mode =
-            self.pick(&[M::Chat, M::Agent, M::Agent, M::Agent, M::Agent, M::Roa, M::Roa, M::Plan, M::Auto]);
+        let modes = [
+            M::Chat,
+            M::Agent,
+            M::Agent,
+            M::Agent,
+            M::Agent,
+            M::Roa,
+            M::Roa,
+            M::Plan,
+            M::Auto,
+            M::Tree,
+            M::Tree,
+        ];
+        let mode = self.pick(&modes);
         let strict = self.nature.strict_limits;
         let mut limit = |n: u64| if strict && self.one_in(2) { n } else { 0 };
         let limits = Limits {
             max_steps: u32::try_from(limit(match mode {
                 M::Roa => 2,
-                M::Plan => 4,
+                M::Plan | M::Tree => 4,
                 _ => 12,
             }))
             .expect("small"),

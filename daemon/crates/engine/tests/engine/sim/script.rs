@@ -87,6 +87,15 @@ impl Life {
                 json!({ "reasoning": "So.", "tool_calls": calls, "question": question, "is_complete": ends })
             }
             Phase::Act => return String::new(),
+            Phase::Clarify => json!({ "ambiguous": !calm && self.one_in(3), "question": "Which of them?" }),
+            Phase::Inquire => json!({ "missing": !calm && self.one_in(2), "question": "Where is it?" }),
+            Phase::Split => {
+                let count = if calm { 0 } else { self.roll(6) };
+                json!({ "subquestions": vec!["Do a part."; usize::try_from(count).unwrap_or_default()] })
+            }
+            Phase::Summarize => {
+                json!({ "answer": "42", "uncertain": !calm && self.one_in(2), "question": "Is it right?" })
+            }
         };
         if self.one_in(2) { format!("```json\n{block}\n```") } else { block.to_string() }
     }
