@@ -388,6 +388,7 @@ impl App {
                 let performed = self.perform_deed(deed, effects);
                 Task::batch([performed, lasting.map_or_else(Task::none, |id| self.begin_lasting(id))])
             }
+            Message::Thread(conversation::Message::EndPressed(end)) if self.arms_end(end) => Task::none(),
             Message::Thread(message) => {
                 let effects = self.open.as_mut().map(|open| open.update(message)).unwrap_or_default();
                 self.perform_deed(deed, effects)

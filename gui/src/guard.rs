@@ -71,6 +71,16 @@ pub enum Armed {
     Choice(QuestionId, u8),
     /// Escape performs it.
     Stop(TaskId),
+    /// Enter or another click performs it.
+    End(TaskId, End),
+}
+
+/// How a task is ended by a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Stop,
+    /// Its parent learns that it was deleted.
+    Delete,
 }
 
 impl Armed {
@@ -80,7 +90,7 @@ impl Armed {
         match self {
             Self::Approval(id) => Some(PendingId::Approval(id)),
             Self::Choice(id, _) => Some(PendingId::Question(id)),
-            Self::Stop(_) => None,
+            Self::Stop(_) | Self::End(..) => None,
         }
     }
 }

@@ -59,6 +59,10 @@ pub enum Command {
     WalkBack,
     /// Shows or hides the list of conversations.
     List,
+    /// Moves the keyboard to the field for words to the task at work.
+    Intervene,
+    /// Arms a stop of the task that is shown, which Enter confirms.
+    StopTask,
     /// Shows or hides the tree of tasks.
     Tree,
     /// Opens the next task of the tree, or the one before.
@@ -187,15 +191,6 @@ pub static MAP: [(&str, &[Entry]); 6] = [
         ],
     ),
     (
-        "Sub-tasks",
-        &[
-            does(Command::Tree, "Ctrl G", "show or hide the tree of tasks"),
-            does(Command::NextTask, "Ctrl Shift ↓", "to the next task of the tree"),
-            does(Command::PreviousTask, "Ctrl Shift ↑", "to the one before"),
-            known("Esc", "up to the task above"),
-        ],
-    ),
-    (
         "The next task",
         &[
             does(Command::Again, "Ctrl R", "go on after a stop, try again after an error"),
@@ -227,6 +222,19 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             does(Command::ZoomReset, "Ctrl 0", "as large as it was"),
             does(Command::Theme, "Ctrl Shift T", "theme: system, dark, light"),
             does(Command::Help, "?", "all keys"),
+        ],
+    ),
+    (
+        "Sub-tasks",
+        &[
+            does(Command::Tree, "Ctrl G", "show or hide the tree of tasks"),
+            does(Command::NextTask, "Ctrl Shift ↓", "to the next task of the tree"),
+            does(Command::PreviousTask, "Ctrl Shift ↑", "to the one before"),
+            known("Esc", "up to the task above"),
+            does(Command::Intervene, "Ctrl Shift N", "say something to the task at work"),
+            known("Ctrl Enter", "there: new instructions; Enter comments"),
+            does(Command::StopTask, "Ctrl .", "stop the task shown; Enter confirms"),
+            known("Ctrl Del", "delete the sub-task shown; Enter confirms"),
         ],
     ),
 ];
@@ -295,7 +303,9 @@ fn with_control(key: &Key, shift: bool) -> Option<Command> {
         Key::Named(Named::Delete) => Command::Delete,
         Key::Named(Named::Home) => Command::ToStart,
         Key::Named(Named::End) => Command::ToEnd,
+        Key::Character("n" | "N") if shift => Command::Intervene,
         Key::Character("n" | "N") => Command::New,
+        Key::Character(".") => Command::StopTask,
         Key::Character("j" | "J") => Command::NextThatNeedsMe,
         Key::Character("a" | "A") if shift => Command::Attach,
         Key::Character("i" | "I") if shift => Command::CopyId,

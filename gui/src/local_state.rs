@@ -3,7 +3,11 @@
 
 use crate::screen::{composer::Choices, pending::Written};
 use crate::theme::space;
-use abide_client::{Home, home::create_private_dir, protocol::ConversationId};
+use abide_client::{
+    Home,
+    home::create_private_dir,
+    protocol::{ConversationId, TaskId},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,
@@ -117,12 +121,26 @@ impl LocalState {
     }
 
     pub fn keep_draft(&self, conversation: Option<ConversationId>, text: &str) {
-        let file = self.draft_file(conversation);
+        self.keep_text(&self.draft_file(conversation), text);
+    }
+
+    /// The unsent words for a task at work.
+    #[must_use]
+    pub fn intervention(&self, task: TaskId) -> String {
+        read(&self.intervention_file(task), MAX_DRAFT).unwrap_or_default()
+    }
+
+    pub fn keep_intervention(&self, task: TaskId, text: &str) {
+        self.keep_text(&self.intervention_file(task), text);
+    }
+
+    /// Without text there is no file.
+    fn keep_text(&self, file: &Path, text: &str) {
         if text.trim().is_empty() {
             // The file may not exist.
             let _ = fs::remove_file(file);
         } else {
-            self.keep(&file, text);
+            self.keep(file, text);
         }
     }
 
@@ -152,6 +170,10 @@ impl LocalState {
 
     fn written_file(&self) -> PathBuf {
         self.dir.join("written.json")
+    }
+
+    fn intervention_file(&self, task: TaskId) -> PathBuf {
+        self.dir.join("drafts").join(format!("{task}-intervention"))
     }
 
     fn draft_file(&self, conversation: Option<ConversationId>) -> PathBuf {

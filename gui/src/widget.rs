@@ -15,6 +15,7 @@ pub mod tint;
 pub mod told;
 pub mod walk;
 pub mod wrap;
+pub mod writing;
 pub mod yielding;
 
 use crate::{

@@ -7,7 +7,8 @@ use crate::{
     keymap::Command,
     screen::{
         composer::{self, Stance},
-        conversation, fresh, palette, pending, settings,
+        conversation::{self, intervene},
+        fresh, palette, pending, settings,
     },
     theme::SCALES,
 };
@@ -42,7 +43,7 @@ impl App {
         }
         // The second key of two; any other key cancels the first.
         match (command, self.guard.armed(self.now)) {
-            (Command::Confirm, Some(armed @ (Armed::Approval(..) | Armed::Choice(..)))) => {
+            (Command::Confirm, Some(armed @ (Armed::Approval(..) | Armed::Choice(..) | Armed::End(..)))) => {
                 return self.confirm(armed);
             }
             (Command::Escape, Some(Armed::Stop(_))) => {
@@ -115,6 +116,8 @@ impl App {
             }
             Command::Escape if self.sidebar.close_menu() || self.sidebar.clear_search() => {}
             Command::Escape if self.list_is_over => self.list_is_over = false,
+            // Letters of a field are not far from these keys.
+            Command::StopTask | Command::Delete if self.guard.has_caret() && self.is_below() => {}
             command if command.decides() => return self.on_card(command),
             Command::CardUp => return self.step_card(-1),
             Command::CardDown => return self.step_card(1),
@@ -125,11 +128,12 @@ impl App {
 
     /// A letter that no field has taken: typed into the composer, which gets the caret, unless the letter may be meant as a key.
     pub(super) fn letter(&mut self, letter: &str, command: Command) -> Task<Message> {
-        let compose: fn(composer::Message) -> Message = match self.page {
-            Page::Conversation if self.open.as_ref().is_some_and(|open| open.sub_task().is_none()) => {
-                |message| Message::Thread(conversation::Message::Composer(message))
-            }
-            Page::Fresh => |message| Message::Fresh(fresh::Message::Composer(message)),
+        let is_over = self.open.as_ref().is_none_or(|open| open.live_task().is_none());
+        let (write, field): (fn(Action) -> Message, _) = match self.page {
+            Page::Conversation if self.is_below() && is_over => return self.command(command),
+            Page::Conversation if self.is_below() => (to_sub_task, field::INTERVENTION),
+            Page::Conversation if self.open.is_some() => (to_composer, field::COMPOSER),
+            Page::Fresh => (to_new_composer, field::COMPOSER),
             Page::Conversation | Page::Inbox | Page::Settings => return self.command(command),
         };
         if !self.guard.lets_write(self.now) {
@@ -137,9 +141,8 @@ impl App {
         }
         self.guard.disarm(self.now);
         let written = letter.chars().map(|letter| Action::Edit(Edit::Insert(letter)));
-        let written: Vec<Task<Message>> =
-            written.map(|action| self.handle(compose(composer::Message::Edited(action)))).collect();
-        Task::batch(written).chain(self.perform_one(Effect::Focus(field::COMPOSER)))
+        let written: Vec<Task<Message>> = written.map(|action| self.handle(write(action))).collect();
+        Task::batch(written).chain(self.perform_one(Effect::Focus(field)))
     }
 
     fn on_page(&mut self, command: Command) -> Task<Message> {
@@ -251,4 +254,19 @@ impl App {
             None => Task::none(),
         }
     }
+}
+
+/// Writes in the composer of the open conversation.
+const fn to_composer(action: Action) -> Message {
+    Message::Thread(conversation::Message::Composer(composer::Message::Edited(action)))
+}
+
+/// Writes in the composer of a new conversation.
+const fn to_new_composer(action: Action) -> Message {
+    Message::Fresh(fresh::Message::Composer(composer::Message::Edited(action)))
+}
+
+/// Writes to the sub-task that is shown.
+const fn to_sub_task(action: Action) -> Message {
+    Message::Thread(conversation::Message::Intervene(intervene::Message::Edited(action)))
 }

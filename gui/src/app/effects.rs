@@ -159,6 +159,9 @@ impl App {
                 self.local.keep_settings(&self.settings);
             }
             self.local.keep_written(self.cards.written());
+            for (task, words) in self.open.iter().chain(&self.behind).filter_map(|open| open.intervention()) {
+                self.local.keep_intervention(task, &words);
+            }
             if let Some(open) = self.conversation() {
                 self.local.keep_draft(Some(open.id()), &open.composer.draft());
             }

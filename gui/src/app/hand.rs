@@ -10,7 +10,7 @@
 use super::{App, Done, Message, Over, Page, Undo};
 use crate::{
     effect::Effect,
-    guard::{Armed, Deed, Footing},
+    guard::{Armed, Deed, End, Footing},
     keymap::Command,
     request::Request,
     screen::{composer::Stance, conversation, inbox, pending},
@@ -179,12 +179,29 @@ impl App {
         true
     }
 
+    /// The first of the two acts that end a task arms it. The second one counts only after a moment: a double-click or two quick keys
+    /// must not be both. While a caret is drawn no key arms it.
+    pub(super) fn arms_end(&mut self, end: End) -> bool {
+        let Some(task) = self.open.as_ref().and_then(|open| open.live_task()) else { return true };
+        let armed = Armed::End(task.id, end);
+        if self.guard.armed(self.now) == Some(armed) {
+            return false;
+        }
+        tracing::debug!(?end, "armed");
+        self.guard.did(Deed::AtFoot, self.now);
+        self.guard.arm(armed, self.now);
+        true
+    }
+
     /// Enter, after the key that armed this.
     pub(super) fn confirm(&mut self, armed: Armed) -> Task<Message> {
         let item = self.waiting().find(|item| Some(item.pending.id()) == armed.card());
         let decided = match (armed, item) {
             (Armed::Approval(id), _) => Some(pending::Message::Allowed(id, Decision::AllowOnce)),
             (Armed::Choice(_, number), Some(item)) => pending::decision(item, Command::Choose(number)),
+            (Armed::End(_, end), _) => {
+                return self.handle(Message::Thread(conversation::Message::EndPressed(end)));
+            }
             (Armed::Choice(..), None) | (Armed::Stop(_), _) => None,
         };
         decided.map_or_else(Task::none, |decided| self.card(decided))

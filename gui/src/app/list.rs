@@ -103,7 +103,7 @@ impl App {
     /// *Stop*, while no composer has it; and whether Esc has armed it.
     fn stop_in_bar(&self) -> Option<(Element<'_, Message>, bool)> {
         let open = self.open.as_ref().filter(|_| self.page == Page::Conversation)?;
-        if open.shows_composer(self.look()) {
+        if open.shows_composer(self.look()) || open.sub_task().is_some() {
             return None;
         }
         let is_armed = matches!(self.guard.armed(self.now), Some(Armed::Stop(_)));

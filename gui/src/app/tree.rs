@@ -16,6 +16,8 @@ use iced::{
 
 /// A page of this width, in logical pixels, has room for the tree beside the timeline.
 const WIDE: f32 = 840.0;
+/// A window below this height, in logical pixels, has no room for it above the timeline.
+const HIGH: f32 = 480.0;
 
 impl App {
     /// Shows the timeline of a task of the open conversation.
@@ -24,7 +26,8 @@ impl App {
         if conversation.fold().task(id).is_some_and(|task| task.parent_id.is_none()) {
             self.close_sub_task();
         } else if self.open.as_ref().is_some_and(|open| open.sub_task() != Some(id)) {
-            let below = conversation.of_sub_task(id);
+            let mut below = conversation.of_sub_task(id);
+            below.restore_intervention(&self.local.intervention(id));
             self.keep_draft();
             let left = self.open.replace(Box::new(below));
             // From one sub-task to another the conversation stays where it is.
@@ -50,6 +53,11 @@ impl App {
                 self.perform_one(Effect::Unfocus)
             }
         }
+    }
+
+    /// Whether the timeline of a sub-task is open.
+    pub(super) fn is_below(&self) -> bool {
+        self.behind.is_some()
     }
 
     /// Shows the conversation itself again.
@@ -89,11 +97,11 @@ impl App {
     /// The place of the tree; `None`: there is no room for it.
     fn tree_shape(&self) -> Option<Shape> {
         let list = if let ListPlacement::Beside(width) = self.list_placement() { width } else { 0.0 };
-        let look = self.look();
         if self.size.width - list >= WIDE {
             Some(Shape::Beside(space::TREE))
         } else {
-            (!look.is_low).then_some(Shape::Above(look.tallest - space::TREE_LINE))
+            let most = self.look().tallest - space::TREE_LINE;
+            (self.size.height >= HIGH).then_some(Shape::Above(most))
         }
     }
 

@@ -79,6 +79,8 @@ pub enum Message {
     StopPressed,
     PausePressed,
     ResumePressed,
+    /// Opens the field for words to the task at work.
+    IntervenePressed,
     DeclinePressed,
     ModePicked(ModeChoice),
     ModelPicked(ModelChoice),
@@ -286,7 +288,8 @@ impl Composer {
                 Message::StopPressed
                 | Message::PausePressed
                 | Message::ResumePressed
-                | Message::DeclinePressed,
+                | Message::DeclinePressed
+                | Message::IntervenePressed,
                 _,
             ) => Vec::new(),
         }

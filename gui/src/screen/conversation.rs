@@ -13,6 +13,7 @@ mod find;
 mod follow;
 mod goal;
 mod header;
+pub mod intervene;
 mod links;
 pub mod markdown;
 mod marks;
@@ -29,7 +30,7 @@ pub use projection::Row;
 
 use crate::{
     effect::{Effect, Reading, Scroll, Start, field},
-    guard::Deed,
+    guard::{Deed, End},
     request::{Answer, PAGE, Request},
     screen::{
         composer::{self, Composer, Stance},
@@ -95,6 +96,7 @@ pub struct Conversation {
     /// The row in which the person last opened or closed something, and a counter of such actions.
     held: (Option<Row>, u32),
     pub composer: Composer,
+    intervening: intervene::Field,
     menu: Menu,
     /// A decision that was made here for always is remembered.
     is_remembered: bool,
@@ -181,6 +183,9 @@ pub enum Message {
     TreeToggled,
     Card(pending::Message),
     Composer(composer::Message),
+    Intervene(intervene::Message),
+    /// Arms the end of the task, or ends it.
+    EndPressed(End),
     JumpPressed,
     FindPressed,
     FindChanged(String),
@@ -216,7 +221,7 @@ impl Message {
         match self {
             Self::Card(message) => message.deed(),
             Self::Composer(message) => message.deed(stance),
-            Self::DeleteConfirmed | Self::ArchivePressed => Some(Deed::AtFoot),
+            Self::DeleteConfirmed | Self::ArchivePressed | Self::EndPressed(_) => Some(Deed::AtFoot),
             _ => None,
         }
     }
@@ -249,6 +254,7 @@ impl Conversation {
             all_open: false,
             held: (None, 0),
             composer: Composer::with_draft(draft),
+            intervening: intervene::Field::default(),
             menu: Menu::Closed,
             is_remembered: false,
         }
@@ -363,6 +369,8 @@ impl Conversation {
             // The window keeps what was begun on cards, for all pages.
             Message::Card(_) => Vec::new(),
             Message::Composer(message) => self.compose(message),
+            Message::Intervene(message) => self.intervene(message),
+            Message::EndPressed(end) => self.end(end),
             Message::JumpPressed => self.jump(),
             Message::FindPressed => self.begin_to_find(),
             Message::FindChanged(query) => self.find(query),
@@ -426,6 +434,9 @@ impl Conversation {
     }
 
     fn compose(&mut self, message: composer::Message) -> Vec<Effect> {
+        if matches!(message, composer::Message::IntervenePressed) {
+            return self.intervene(intervene::Message::Wanted);
+        }
         let mut composer = std::mem::take(&mut self.composer);
         let effects = composer.update(message, self.stance(), Some(self.id));
         self.composer = composer;
@@ -512,6 +523,7 @@ impl Conversation {
     /// Handles a reply to one of this conversation's requests.
     pub fn answered(&mut self, request: &Request, answer: &Answer) -> Vec<Effect> {
         match (request, answer) {
+            (request, Answer::Done) if self.has_intervened(request) => return self.intervened(),
             (Request::Start(_) | Request::Answer(..), _) => self.composer.sent(),
             (_, Answer::Page(of, page)) if *of == self.timeline_of() => {
                 let Some(left) = self.gap.and_then(|gap| gap.after_page(request, page)) else {
@@ -541,6 +553,9 @@ impl Conversation {
     /// Handles a failure of one of this conversation's requests.
     pub fn failed(&mut self, request: &Request) {
         self.composer.failed();
+        if self.has_intervened(request) {
+            self.failed_to_intervene();
+        }
         if matches!(request, Request::Find(id, _) if *id == self.id) {
             // The next letter repeats the search.
             drop(self.found(None));

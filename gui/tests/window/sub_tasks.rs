@@ -1,6 +1,7 @@
 //! The tree of tasks, and the timelines of sub-tasks.
 
 mod fixture;
+mod interventions;
 
 use crate::{
     display::Display,
@@ -172,8 +173,12 @@ fn a_conversation_is_found_again_where_it_was_left() {
     let seen: Vec<u64> = (1..=90).filter(|n| person.finds_whole(&format!("word {n}"))).collect();
     assert!(!seen.is_empty() && !seen.contains(&90), "{seen:?}");
     person.clicks("working");
-    answers(&mut person, &nodes, B, "A word of B.");
-    assert!(person.finds("A word of B.").is_some());
+    let mut of_task = snapshot(&nodes);
+    of_task.calls.clear();
+    let words = (101..=190).map(|n| Said { task_id: Some(B), ..said(n, Role::Agent, &format!("word {n}")) });
+    of_task.messages = words.collect();
+    person.tell(Message::SubTask(B, vec![Update::Snapshot(Box::new(of_task))]));
+    assert!(person.finds_whole("word 190"), "the other timeline begins at its end");
     person.named(Named::Escape);
     assert!(person.finds(&format!("word {}", seen[0])).is_some(), "{seen:?}");
 }
@@ -243,7 +248,9 @@ fn a_draft_of_the_conversation_survives_a_look_at_a_sub_task() {
     person.tell(Message::DraftDue);
     person.clicks("working");
     answers(&mut person, &three(), B, "A word of B.");
+    person.writes("another");
     person.tell(Message::DraftDue);
+    person.named(Named::Escape);
     person.named(Named::Escape);
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "Half a thought");
     person.opens_again(overview(&three()));
@@ -318,11 +325,38 @@ fn gallery() {
     let folder = std::path::PathBuf::from(std::env::var_os("ABIDE_TEST_PICTURES").unwrap());
     for (width, height) in [(1280_u16, 800_u16), (800, 600), (640, 420), (2560, 1440)] {
         for (theme, is_dark) in [("dark", true), ("light", false)] {
-            let mut below = before(&three());
-            below.clicks("working");
-            answers(&mut below, &three(), B, "I compare the two of them.");
-            let all = [("three", before(&three())), ("below", below), ("many", before(&sixty_four()))];
-            for (name, mut person) in all {
+            let below = || {
+                let mut person = before(&three());
+                person.clicks("working");
+                answers(&mut person, &three(), B, "I compare the two of them.");
+                person
+            };
+            let armed = || {
+                let mut person = below();
+                person.control(".");
+                person.wait(1000);
+                person
+            };
+            let inbox = || {
+                let mut person = before(&three());
+                person.control("i");
+                person
+            };
+            let forked = || {
+                let mut nodes = three();
+                nodes.iter_mut().zip(60..).skip(1).for_each(|(node, seq)| node.forked_by(seq));
+                before(&nodes)
+            };
+            let many = || before(&sixty_four());
+            let all: [(&str, &dyn Fn() -> Person); 5] = [
+                ("three", &forked),
+                ("below", &below),
+                ("armed", &armed),
+                ("inbox", &inbox),
+                ("many", &many),
+            ];
+            for (name, begin) in all {
+                let mut person = begin();
                 person.tell(Message::SystemTheme(is_dark));
                 person.resizes(width.into(), height.into());
                 let mut display = Display::new(width.into(), height.into());

@@ -4,26 +4,22 @@ use super::{About, Attached, Composer, Message, ModeChoice, ModelChoice, Stance}
 use crate::{
     effect::field,
     font,
-    keymap::{self, Command},
     picker::Choice,
     theme::{size, space, style},
     widget::{
         Element, Look, action,
         calm::calm,
         elide::elided,
-        field::{field, is_back},
+        field::field,
         key, nothing, scrolls, secondary, told, word,
+        writing::{Said, binding},
     },
     words,
 };
 use abide_client::protocol::task::Mode;
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
-    keyboard::{Key, key::Named},
-    widget::{
-        Column, Container, Row, Text, container, pick_list, row, stack, text_editor,
-        text_editor::{Binding, KeyPress, Motion},
-    },
+    widget::{Column, Container, Row, Text, container, pick_list, row, stack, text_editor},
 };
 use std::fmt;
 
@@ -51,6 +47,11 @@ impl Composer {
             (true, true) => 1.5,
         };
         // It always takes text: a draft until it can be sent.
+        let meant = |said| match said {
+            Said::Back => Message::WrittenBefore { is_back: true },
+            Said::Forth => Message::WrittenBefore { is_back: false },
+            Said::Submitted | Said::SubmittedOtherwise => Message::Submitted,
+        };
         let editor = text_editor(&self.content)
             .id(field::COMPOSER)
             .size(size::PROSE)
@@ -60,7 +61,7 @@ impl Composer {
             .min_height(if is_row { space::EDITOR_ROW } else { space::EDITOR_LEAST })
             .max_height(look.tallest)
             .style(style::editor(is_waiting))
-            .key_binding(move |press| binding(&press, is_empty, has_selection))
+            .key_binding(move |press| binding(&press, is_empty, has_selection, &meant))
             .on_action(Message::Edited);
         let editor = stack![calm(editor), self.placeholder(stance, about, above)].width(Fill);
         let editor = told::caret(editor, self.has_caret, Message::Focused);
@@ -205,6 +206,10 @@ impl Composer {
             let stop = action(label, Some(escape)).style(style::danger);
             stop.on_press_maybe(press(Message::StopPressed)).passed_by()
         };
+        let intervene = || match look.is_low {
+            true => nothing(),
+            false => word("Intervene", Message::IntervenePressed).into(),
+        };
         let can_send = !self.is_sending() && !self.content.text().trim().is_empty();
         let buttons = match stance {
             Stance::Ready => row![
@@ -215,12 +220,14 @@ impl Composer {
             Stance::Away => row![action("Send", Some(enter())).style(style::primary)],
             Stance::Working(_) | Stance::Approval(_) if !stance.can_go_on() => {
                 row![
+                    intervene(),
                     action("Pause", None).style(style::quiet).on_press_maybe(press(Message::PausePressed)),
                     stop()
                 ]
             }
             Stance::Working(_) | Stance::Approval(_) | Stance::Paused(_) => {
                 row![
+                    intervene(),
                     action("Go on", None).style(style::primary).on_press_maybe(press(Message::ResumePressed)),
                     stop()
                 ]
@@ -262,44 +269,4 @@ where
     V: std::borrow::Borrow<T> + 'a,
 {
     list.text_size(size::SECONDARY).padding([4.0, 8.0]).style(style::pill).menu_style(style::choices).into()
-}
-
-/// Enter sends, Shift Enter breaks the line; the window's own commands are passed on.
-fn binding(press: &KeyPress, is_empty: bool, has_selection: bool) -> Option<Binding<Message>> {
-    if !matches!(press.status, text_editor::Status::Focused { .. }) {
-        return None;
-    }
-    if let Some(is_back) = is_back(&press.key, press.modifiers) {
-        return Some(Binding::Custom(Message::WrittenBefore { is_back }));
-    }
-    let is_help = [&press.key, &press.modified_key]
-        .into_iter()
-        .any(|key| keymap::command(key, press.modifiers) == Some(Command::Help));
-    if is_help && is_empty {
-        // The window handles it.
-        return None;
-    }
-    let command = keymap::command(&press.key, press.modifiers).filter(|_| press.modifiers.command());
-    // Selected text of this field is copied by the field.
-    let is_command = command.is_some_and(|command| command != Command::Copy);
-    match press.key.as_ref() {
-        Key::Named(Named::Enter) if press.modifiers.shift() => Some(Binding::Enter),
-        Key::Named(Named::Enter) => Some(Binding::Custom(Message::Submitted)),
-        // As a sequence the key does not reach the window, which would arm a stop with it.
-        Key::Named(Named::Escape) => Some(Binding::Sequence(vec![Binding::Unfocus])),
-        Key::Named(Named::ArrowUp | Named::ArrowDown | Named::PageUp | Named::PageDown) if is_command => None,
-        // In an empty field Home and End scroll the page.
-        Key::Named(Named::Home | Named::End) if is_command && is_empty => None,
-        Key::Named(Named::PageUp | Named::PageDown | Named::F1 | Named::F2) => None,
-        // iced's editor would delete a single letter.
-        Key::Named(Named::Delete) if press.modifiers.jump() && !has_selection => {
-            Some(Binding::Sequence(vec![Binding::Select(Motion::WordRight), Binding::Delete]))
-        }
-        Key::Named(Named::Backspace) if press.modifiers.jump() && !has_selection => {
-            Some(Binding::Sequence(vec![Binding::Select(Motion::WordLeft), Binding::Backspace]))
-        }
-        Key::Character(_) if is_command => None,
-        Key::Named(Named::Tab) => None,
-        _ => Binding::from_key_press(press.clone()),
-    }
 }

@@ -34,7 +34,7 @@ impl Conversation {
         let mut parts: Vec<Element<'a, Message>> = Vec::new();
         for task in above {
             let title = words::first_line(&line::title(task, conversation), MAX_CRUMB);
-            let crumb = press(text(title).size(size::TITLE)).padding([1.0, space::XS]).style(style::quiet);
+            let crumb = press(text(title).size(size::TITLE)).padding([1.0, 0.0]).style(style::quiet);
             parts.push(crumb.on_press(Message::TaskOpened(task.id)).into());
             parts.push(text("›").size(size::TITLE).style(style::muted).into());
         }

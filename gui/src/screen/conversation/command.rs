@@ -1,9 +1,10 @@
 //! Commands of keys in a conversation.
 
-use super::{Conversation, Menu, Message};
+use super::{Conversation, Menu, Message, intervene};
 use crate::{
     catalog::Catalog,
     effect::{Scroll, field},
+    guard::End,
     keymap::Command,
     picker::Choice,
     screen::composer::{self, Stance},
@@ -28,6 +29,13 @@ impl Conversation {
             Command::Escape if self.find.is_some() => Message::FindClosed,
             Command::Find => Message::FindPressed,
             Command::Escape if self.has_selection() => Message::Selected(None),
+            Command::Escape if self.has_open_intervention() => Message::Intervene(intervene::Message::Closed),
+            Command::Intervene => Message::Intervene(intervene::Message::Wanted),
+            Command::FocusInput if self.sub_task().is_some() => {
+                Message::Intervene(intervene::Message::Wanted)
+            }
+            Command::StopTask => Message::EndPressed(End::Stop),
+            Command::Delete if self.sub_task().is_some() => Message::EndPressed(End::Delete),
             Command::Escape if self.sub_task().is_some() => Message::UpPressed,
             Command::Copy if self.has_selection() => Message::SelectionCopied,
             Command::PauseOrResume => Message::Composer(if self.stance().can_go_on() {

@@ -84,12 +84,10 @@ impl Conversation {
                 | Command::EditAgain
                 | Command::Rename
                 | Command::Archive
-                | Command::Delete
                 | Command::Attach
                 | Command::Limit
                 | Command::Mode
                 | Command::Setup
-                | Command::FocusInput
         );
         self.sub_task.is_none() || !is_of_conversation
     }

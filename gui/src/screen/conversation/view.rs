@@ -48,6 +48,11 @@ impl Conversation {
         } else {
             nothing()
         };
+        let intervention = self.intervention_view(guard, look).map_or_else(nothing, |shown| {
+            let below = if self.sub_task().is_some() { look.below() } else { 0.0 };
+            let above = if look.is_low { space::XS } else { space::S };
+            container(centred(shown, look.margin())).padding(iced::padding::bottom(below).top(above)).into()
+        });
         let gives_way = look.is_low && self.stance().needs_person();
         // The list shows its title, and has the menu too.
         let header = match self.menu {
@@ -57,7 +62,7 @@ impl Conversation {
         let jump = if gives_way { nothing() } else { self.jump_button() };
         // Below the timeline, not over it, so that it covers no button of a card.
         let find = self.find_bar(look).unwrap_or_else(nothing);
-        column![header, find, self.timeline(cards, guard, look), jump, composer].into()
+        column![header, find, self.timeline(cards, guard, look), jump, intervention, composer].into()
     }
 
     /// In a very low window an approval has the composer's room, unless a draft is being written. Then *Stop* is in the bar.

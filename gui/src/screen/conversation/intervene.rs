@@ -1,0 +1,175 @@
+//! A person's hand in a task at work: a comment, new instructions, pause, stop, delete.
+//!
+//! In the timeline of a sub-task this is at its foot. In that of the root tasks it comes above the composer when it is wanted: the
+//! composer itself stays off while a task works. Stop and delete take two acts: the first one arms the second.
+
+mod view;
+
+use super::{Conversation, Message as Thread};
+use crate::{
+    effect::{Effect, field},
+    guard::End,
+    request::{Intervention, Request},
+    undo::Undo,
+    widget::writing::Said,
+};
+use abide_client::protocol::{TaskId, task::AgentTask};
+use iced::widget::text_editor;
+
+/// The words for the task, and those under way to it.
+#[derive(Debug, Default)]
+pub(super) struct Field {
+    content: text_editor::Content,
+    undo: Undo,
+    has_caret: bool,
+    /// Shown above the composer.
+    is_open: bool,
+    sent: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Message {
+    Edited(text_editor::Action),
+    /// Whether the field has the keyboard.
+    Focused(bool),
+    Said(Said),
+    CommentPressed,
+    ModifyPressed,
+    /// Opens the field and moves the keyboard to it.
+    Wanted,
+    Closed,
+}
+
+impl Field {
+    fn text(&self) -> String {
+        self.content.text().trim().to_owned()
+    }
+
+    fn show(&mut self, text: &str) {
+        self.content = text_editor::Content::with_text(text);
+        self.content.perform(text_editor::Action::Move(text_editor::Motion::DocumentEnd));
+    }
+
+    fn edit(&mut self, action: text_editor::Action) -> Vec<Effect> {
+        if !action.is_edit() {
+            self.content.perform(action);
+            return Vec::new();
+        }
+        let before = self.content.text();
+        self.content.perform(action);
+        self.undo.changed(&before, &self.content.text());
+        vec![Effect::Draft]
+    }
+
+    fn take_back(&mut self, is_back: bool) -> Vec<Effect> {
+        let now = self.content.text();
+        let other = if is_back { self.undo.back(&now) } else { self.undo.forth(&now) };
+        if let Some(other) = other {
+            self.show(&other);
+        }
+        vec![Effect::Draft]
+    }
+
+    fn send(&mut self, task: TaskId, of: fn(String) -> Intervention) -> Vec<Effect> {
+        let text = self.text();
+        if text.is_empty() || self.sent.is_some() {
+            return Vec::new();
+        }
+        self.sent = Some(text.clone());
+        vec![Effect::Ask(Request::Intervene(task, of(text)))]
+    }
+
+    /// The daemon has accepted the words; what was written meanwhile stays.
+    fn done(&mut self) -> Vec<Effect> {
+        if let Some(sent) = self.sent.take() {
+            let text = self.text();
+            self.show(text.strip_prefix(&sent).unwrap_or(&text).trim_start());
+        }
+        vec![Effect::Draft]
+    }
+}
+
+impl Conversation {
+    /// The task that can be intervened in: the one whose timeline this is, while it is at work or waits.
+    #[must_use]
+    pub fn live_task(&self) -> Option<&AgentTask> {
+        self.shown_task().filter(|task| !task.status.has_ended())
+    }
+
+    /// The unsent words for that task.
+    #[must_use]
+    pub fn intervention(&self) -> Option<(TaskId, String)> {
+        Some((self.shown_task()?.id, self.intervening.text()))
+    }
+
+    /// Shows words that were not sent when the window was closed.
+    pub fn restore_intervention(&mut self, words: &str) {
+        self.intervening.show(words);
+    }
+
+    pub(super) fn intervene(&mut self, message: Message) -> Vec<Effect> {
+        let task = self.live_task().map(|task| task.id);
+        let intervening = &mut self.intervening;
+        match (message, task) {
+            (Message::Edited(action), _) => intervening.edit(action),
+            (Message::Focused(has_caret), _) => {
+                intervening.has_caret = has_caret;
+                Vec::new()
+            }
+            (Message::Said(said @ (Said::Back | Said::Forth)), _) => {
+                intervening.take_back(said == Said::Back)
+            }
+            (Message::CommentPressed | Message::Said(Said::Submitted), Some(task)) => {
+                intervening.send(task, Intervention::Comment)
+            }
+            (Message::ModifyPressed | Message::Said(Said::SubmittedOtherwise), Some(task)) => {
+                intervening.send(task, Intervention::Modify)
+            }
+            (Message::Wanted, Some(_)) => {
+                intervening.is_open = true;
+                vec![Effect::Focus(field::INTERVENTION)]
+            }
+            (Message::Closed, _) => {
+                intervening.is_open = false;
+                vec![Effect::Unfocus]
+            }
+            (Message::CommentPressed | Message::ModifyPressed | Message::Wanted | Message::Said(_), None) => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// Ends the task. It was asked twice.
+    pub(super) fn end(&self, end: End) -> Vec<Effect> {
+        let request = |task: &AgentTask| match end {
+            End::Stop => Request::Stop(task.id),
+            End::Delete => Request::Intervene(task.id, Intervention::Delete),
+        };
+        self.live_task().map(request).map(Effect::Ask).into_iter().collect()
+    }
+
+    /// Whether the request was this task's own.
+    pub(super) fn has_intervened(&self, request: &Request) -> bool {
+        let task = self.shown_task().map(|task| task.id);
+        matches!(request, Request::Intervene(id, words) if Some(*id) == task && *words != Intervention::Delete)
+    }
+
+    pub(super) fn intervened(&mut self) -> Vec<Effect> {
+        self.intervening.done()
+    }
+
+    /// The words stay, to be sent again.
+    pub(super) fn failed_to_intervene(&mut self) {
+        self.intervening.sent = None;
+    }
+
+    /// Whether Escape closes the field.
+    pub(super) const fn has_open_intervention(&self) -> bool {
+        self.intervening.is_open && self.sub_task.is_none()
+    }
+}
+
+/// Wraps a message of this field.
+const fn to_thread(message: Message) -> Thread {
+    Thread::Intervene(message)
+}

@@ -1,0 +1,137 @@
+//! Draws the field and the buttons of interventions.
+
+use super::{Conversation, Field, Message, Thread, to_thread};
+use crate::{
+    effect::field,
+    font,
+    guard::{Armed, Deed, End, Guard},
+    screen::composer,
+    theme::{size, space, style},
+    widget::{
+        Element, Look, action, calm::calm, elide::elided, key, nothing, press::Press, told, word,
+        writing::binding,
+    },
+};
+use abide_client::protocol::task::AgentTask;
+use iced::{
+    Bottom, Center, Fill, Shrink,
+    widget::{Column, Container, container, row, stack, text_editor},
+};
+
+const HINT: &str = "A comment, or new instructions";
+
+impl Conversation {
+    /// The field, with the buttons that pause and end a sub-task; nothing if the task has ended.
+    pub(in crate::screen::conversation) fn intervention_view<'a>(
+        &'a self,
+        guard: &Guard,
+        look: Look,
+    ) -> Option<Element<'a, Thread>> {
+        let task = self.live_task()?;
+        let is_root = self.sub_task().is_none();
+        if is_root && !self.intervening.is_open || look.is_least && self.stance().needs_person() {
+            return None;
+        }
+        let buttons = (!is_root).then(|| self.endings(task, guard, look));
+        let content = Column::new().push(self.intervening.row(is_root, look)).push(buttons);
+        let inner = if look.is_low { space::XS } else { space::M };
+        Some(container(content.spacing(space::S)).padding(inner).width(Fill).style(style::composer).into())
+    }
+
+    /// What the buttons would do, and the buttons.
+    fn endings<'a>(&self, task: &AgentTask, guard: &Guard, look: Look) -> Element<'a, Thread> {
+        let is_steady = guard.allows(Deed::AtFoot, look.now);
+        let press = |message| is_steady.then_some(message);
+        let small = |button: Press<'a, Thread>| button.padding(style::button_padding(look.is_low));
+        let armed = match guard.armed(look.now) {
+            Some(Armed::End(id, end)) if id == task.id => Some(end),
+            _ => None,
+        };
+        let live = task.tree.as_deref().is_some_and(|tree| tree.live > 0);
+        let what = if live { "it and its sub-tasks" } else { "it" };
+        let words = match armed {
+            Some(End::Stop) => format!("Enter or another click stops {what}. Esc: not yet."),
+            Some(End::Delete) => format!("Enter or another click deletes {what}. Esc: not yet."),
+            None => String::new(),
+        };
+        let words = elided(words, size::SECONDARY, font::STRONG).style(style::bad);
+        let words = container(words).padding([0.0, space::XS]).width(Fill);
+        let end = |label, name, end| {
+            // The words say what confirms it: no button moves under the pointer.
+            let name = if armed == Some(end) { key(name).style(style::key_bad) } else { cap(name, guard) };
+            let button = small(action(label, Some(name).filter(|_| look.has_caps)));
+            let button = button.style(if armed == Some(end) { style::danger } else { style::quiet });
+            button.on_press_maybe(press(Thread::EndPressed(end))).passed_by()
+        };
+        let (label, message) = if self.stance().can_go_on() {
+            ("Go on", composer::Message::ResumePressed)
+        } else {
+            ("Pause", composer::Message::PausePressed)
+        };
+        let pause = small(action(label, None)).style(style::quiet);
+        row![
+            words,
+            pause.on_press_maybe(press(Thread::Composer(message))),
+            end("Stop", "Ctrl .", End::Stop),
+            end("Delete", "Ctrl Del", End::Delete),
+        ]
+        .spacing(space::XS)
+        .align_y(Center)
+        .into()
+    }
+}
+
+/// A key's name; while a caret is drawn it has no effect.
+fn cap<'a>(name: &'a str, guard: &Guard) -> Container<'a, Thread> {
+    key(name).style(if guard.has_caret() { style::key_off } else { style::key })
+}
+
+impl Field {
+    fn row<'a>(&'a self, is_root: bool, look: Look) -> Element<'a, Thread> {
+        let is_empty = self.content.text().trim().is_empty();
+        let has_selection = self.content.selection().is_some();
+        let above = if look.is_low { 1.5 } else { 5.5 };
+        let editor = text_editor(&self.content)
+            .id(field::INTERVENTION)
+            .size(size::PROSE)
+            .line_height(size::LINE_HEIGHT)
+            .padding([above, space::XS])
+            .height(Shrink)
+            .min_height(space::EDITOR_ROW)
+            .max_height(look.tallest)
+            .style(style::editor(false))
+            .key_binding(move |press| {
+                binding(&press, is_empty, has_selection, &|said| to_thread(Message::Said(said)))
+            })
+            .on_action(|action| to_thread(Message::Edited(action)));
+        let hint = match (&self.sent, is_empty) {
+            (Some(_), _) => Some("Sending…"),
+            (None, true) => Some(HINT),
+            (None, false) => None,
+        };
+        let hint = hint.filter(|_| self.content.text().is_empty()).map_or_else(nothing, |hint| {
+            let hint = elided(hint, size::PROSE, font::PROSE).style(style::muted);
+            container(hint).padding([above, space::XS]).into()
+        });
+        let editor = stack![calm(editor), hint].width(Fill);
+        let editor = told::caret(editor, self.has_caret, |is| to_thread(Message::Focused(is)));
+        let can_send = !is_empty && self.sent.is_none();
+        let button = |label, name, message: Message, look: Look| {
+            let cap = key(name).style(if self.has_caret { style::key } else { style::key_off });
+            action(label, Some(cap).filter(|_| look.has_caps))
+                .padding(style::button_padding(look.is_low))
+                .style(style::secondary)
+                .on_press_maybe(can_send.then(|| to_thread(message)))
+        };
+        let close = is_root.then(|| word("Close", to_thread(Message::Closed)).into());
+        row![
+            editor,
+            button("Comment", "↵", Message::CommentPressed, look),
+            button("Modify", "Ctrl ↵", Message::ModifyPressed, look),
+        ]
+        .extend(close)
+        .spacing(space::S)
+        .align_y(Bottom)
+        .into()
+    }
+}
