@@ -44,7 +44,12 @@ pub(crate) async fn demo(mode: Mode, json: bool) -> Result<Exit, CommandError> {
     let started = request::start(&mut daemon, params).await?;
     let target = Target {
         conversation: started.conversation_id,
-        scope: Scope::Conversation(started.conversation_id),
+        // What sub-tasks say is shown too.
+        scope: if mode == Mode::Tree {
+            Scope::Tree(started.conversation_id)
+        } else {
+            Scope::Conversation(started.conversation_id)
+        },
         task: Some(started.task_id),
         is_over: false,
         since: None,

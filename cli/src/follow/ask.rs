@@ -75,7 +75,11 @@ impl Follow<'_> {
         let open = live.flat_map(|task| {
             task.pending.iter().map(|pending| Open { task: task.id, pending: pending.clone() })
         });
-        open.filter(|open| !self.settled.contains(&open.pending.id()))
+        // A sub-task asks while its parent may be speaking: the sentence is printed whole first.
+        let interrupts = |open: &Open| {
+            self.printer.is_amid_reply() && self.target.task.is_some_and(|top| open.task != top)
+        };
+        open.filter(|open| !self.settled.contains(&open.pending.id()) && !interrupts(open))
             .min_by_key(|open| open.pending.asked_at())
     }
 

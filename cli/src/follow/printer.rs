@@ -74,6 +74,11 @@ impl Printer {
         }
     }
 
+    /// A reply is printed that has not ended.
+    pub(super) fn is_amid_reply(&self) -> bool {
+        self.current.as_ref().is_some_and(|reply| reply.recorded.is_none())
+    }
+
     /// Prints its sub-tasks too.
     pub(super) fn with_sub_tasks(self) -> Self {
         Self { with_sub_tasks: true, ..self }

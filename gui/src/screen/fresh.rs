@@ -195,7 +195,8 @@ impl Screen {
             let play = action("Play the demo", Some(name)).style(style::secondary);
             let play = play.on_press(Message::DemoPressed(Mode::Agent));
             // The script plays these too.
-            let others = [("in mode ROA", Mode::Roa), ("in mode Plan", Mode::Plan)];
+            let others =
+                [("in mode ROA", Mode::Roa), ("in mode Plan", Mode::Plan), ("in mode Tree", Mode::Tree)];
             let others = others.map(|(words, mode)| word(words, Message::DemoPressed(mode)).into());
             row![play].extend(others).spacing(space::S).align_y(Center).wrap().vertical_spacing(space::XS)
         };

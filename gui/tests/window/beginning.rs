@@ -253,9 +253,12 @@ fn gallery() {
 fn the_demo_is_played_in_each_mode_that_its_script_has() {
     let demo = DefaultModel { model: "demo/demo".to_owned(), why: "no other model".to_owned() };
     for default in [demo, models().default] {
-        for (words, mode) in
-            [("Play the demo", Mode::Agent), ("in mode ROA", Mode::Roa), ("in mode Plan", Mode::Plan)]
-        {
+        for (words, mode) in [
+            ("Play the demo", Mode::Agent),
+            ("in mode ROA", Mode::Roa),
+            ("in mode Plan", Mode::Plan),
+            ("in mode Tree", Mode::Tree),
+        ] {
             let mut person = Person::before(preset::empty());
             let listed = ListModelsReply { default: default.clone(), ..models() };
             person.tell(Message::Answered(Request::Models, Ok(Answer::Models(listed))));

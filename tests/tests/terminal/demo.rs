@@ -81,3 +81,40 @@ async fn without_a_terminal_the_demo_answers_and_approves_by_itself() {
     assert!(greeting(&daemon).await.starts_with("# Hello, the world!"));
     daemon.cli().ok(&["daemon", "stop"]).await;
 }
+
+/// Three sub-tasks: one is answered and allowed, one is corrected from another terminal, and the sum has what all three report.
+#[tokio::test]
+async fn the_demo_of_tree_is_answered_and_corrected_while_three_work() {
+    if !Terminal::exists().await {
+        return skip("the_demo_of_tree_is_answered_and_corrected_while_three_work", "tmux is not installed");
+    }
+    let daemon = empty_home();
+    let terminal = Terminal::run(&daemon, "abide demo --mode tree").await;
+    let screen = terminal.shows("answer or number").await;
+    assert!(screen.contains("Part 2: ask the user"), "the sub-task that asks is named:\n{screen}");
+    let tree = daemon.cli().json(&["tree"]).await;
+    let agents = tree.as_object().expect("the live tasks");
+    let third = agents
+        .values()
+        .find(|agent| agent["title"].as_str().is_some_and(|title| title.starts_with("Part 3")));
+    let third = third.unwrap_or_else(|| panic!("the third is at work: {tree}"))["task"]["id"].clone();
+    daemon.cli().ok(&["intervene", third.as_str().expect("an id"), "--comment", "Good night."]).await;
+    terminal.press(&["2", "Enter"]).await;
+    terminal.shows(PROMPT).await;
+    terminal.press(&["y"]).await;
+    let screen = terminal.shows("completed · 1 step").await;
+    for report in [
+        "The workspace has been looked at.",
+        "greeting.md greets the night shift.",
+        "As you corrected it: Good night.",
+    ] {
+        assert!(screen.contains(report), "{screen}");
+    }
+    assert!(
+        screen.contains("My own part is small: I wait for the three."),
+        "no prompt cuts a reply:\n{screen}"
+    );
+    assert_eq!(terminal.ended().await, 0);
+    assert!(greeting(&daemon).await.starts_with("# Hello, the night shift!"));
+    daemon.cli().ok(&["daemon", "stop"]).await;
+}

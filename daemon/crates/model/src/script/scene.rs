@@ -4,6 +4,7 @@ use super::file::{Line, When};
 use crate::request::ModelRequest;
 use abide_protocol::transcript::{Entry, ResultEntry};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The longest text that a template inserts, in characters.
 const MAX_INSERT: usize = 2_000;
@@ -17,11 +18,20 @@ pub(super) struct Scene<'a> {
     pub(super) replies_ever: usize,
     /// Results after a person's last message.
     results: Vec<&'a ResultEntry>,
+    notes: Vec<&'a str>,
 }
+
+/// A note of a phase begins with this.
+const PHASE: &str = "Phase: ";
+/// The first phase of a task that sums up what its sub-tasks have reported.
+const FIRST: &str = "Phase: clarify";
+/// A note about the end of a sub-task begins with this.
+const END: &str = "Sub-task ";
 
 impl<'a> Scene<'a> {
     pub(super) fn of(request: &'a ModelRequest) -> Self {
-        let mut scene = Self { request, user: "", replies: 0, replies_ever: 0, results: Vec::new() };
+        let mut scene =
+            Self { request, user: "", replies: 0, replies_ever: 0, results: Vec::new(), notes: Vec::new() };
         for entry in request.transcript.entries() {
             match entry {
                 Entry::User(text) => {
@@ -35,7 +45,8 @@ impl<'a> Scene<'a> {
                 }
                 Entry::Result(result) => scene.results.push(result),
                 Entry::Results(results) => scene.results.extend(results),
-                Entry::Note(_) | Entry::Partial(_) => {}
+                Entry::Note(note) => scene.notes.push(note),
+                Entry::Partial(_) => {}
             }
         }
         scene
@@ -57,7 +68,25 @@ impl<'a> Scene<'a> {
             && when.offered.as_ref().is_none_or(|tool| self.request.tools.iter().any(|t| t.name == *tool))
             && holds(&when.succeeded, true)
             && holds(&when.failed, false)
+            && when
+                .noted
+                .as_ref()
+                .is_none_or(|words| self.notes.iter().any(|note| note.contains(words.as_str())))
+            && when.phase.as_ref().is_none_or(|phase| self.is_in(phase))
             && when.says.as_ref().is_none_or(|words| self.user.contains(words.as_str()))
+    }
+
+    fn is_in(&self, phase: &str) -> bool {
+        let begun = self.notes.iter().rev().find_map(|note| note.strip_prefix(PHASE));
+        begun.and_then(|rest| rest.strip_prefix(phase)).is_some_and(|rest| rest.starts_with('.'))
+    }
+
+    /// What sub-tasks have reported at their ends, as a list.
+    fn ends(&self) -> String {
+        let begun = self.notes.iter().rposition(|note| note.starts_with(FIRST)).unwrap_or_default();
+        let ends = self.notes.iter().skip(begun).filter(|note| note.starts_with(END));
+        let reports = ends.filter_map(|note| note.split_once('\n')).map(|(_, report)| format!("- {report}"));
+        reports.collect::<Vec<_>>().join("\n")
     }
 
     fn result_of(&self, tool: &str) -> Option<&'a ResultEntry> {
@@ -82,17 +111,19 @@ impl<'a> Scene<'a> {
             let Some((name, after)) = after.split_once("}}") else { break };
             filled.push_str(before);
             let (name, other) = name.split_once('|').unwrap_or((name, ""));
-            let value = self.value(name.trim()).map(str::trim).filter(|value| !value.is_empty());
-            filled.extend(value.unwrap_or(other).chars().take(MAX_INSERT));
+            let value = self.value(name.trim()).unwrap_or_default();
+            let value = if value.trim().is_empty() { other } else { value.trim() };
+            filled.extend(value.chars().take(MAX_INSERT));
             rest = after;
         }
         filled.push_str(rest);
         filled
     }
 
-    fn value(&self, name: &str) -> Option<&'a str> {
+    fn value(&self, name: &str) -> Option<Cow<'a, str>> {
         let result = match name {
-            "user" => return Some(self.user),
+            "user" => return Some(self.user.into()),
+            "ends" => return Some(self.ends().into()),
             "answer" => {
                 let asked = self.result_of("ask_user").or_else(|| self.result_of("request_input"));
                 asked.filter(|answer| answer.ok)
@@ -104,7 +135,7 @@ impl<'a> Scene<'a> {
         let own = |result: &'a ResultEntry| {
             result.text.strip_prefix(&format!("Result of {}:\n", result.tool)).unwrap_or(&result.text)
         };
-        result.map(own)
+        result.map(own).map(Cow::Borrowed)
     }
 
     /// `value` with the templates in its strings filled in. Inserted text stays within its string.
