@@ -18,7 +18,8 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
     let ModelJob { conversation, task, item, attempt, head, turn, request } = job;
     let coalescer = Coalescer::new(runner.hub.clone(), conversation, task, DeltaItem::Reply(item), attempt);
     let events = coalescer.clone();
-    let call = async {
+    // In a box, since each future around it would have room for it twice.
+    let call = Box::pin(async {
         let models = runner.settings.recent().await.models().await;
         let (mut traces, mut veil) = (Traces::default(), turn.veil());
         let mut on_event = |event: ModelEvent| match event {
@@ -32,7 +33,7 @@ pub(super) async fn run(runner: &Runner, job: ModelJob, gate: Gate) -> Option<In
         pass(Point::ModelCall);
         let ended = models.complete(request, &mut on_event).await;
         (ended, traces)
-    };
+    });
     let (ended, traces) = coalescer.drive(gate, call).await?;
     match ended {
         Ok(mut reply) => {

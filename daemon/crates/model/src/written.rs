@@ -87,6 +87,8 @@ impl Written {
         body.extend_from_slice(&beginning.body);
         write(&mut body, open)?;
         close(&mut body, tail)?;
+        // The HTTP client keeps the body until the model answers.
+        body.shrink_to_fit();
         *kept = beginning;
         Ok(body)
     }

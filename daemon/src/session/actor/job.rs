@@ -25,12 +25,14 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    fn of(head: &TaskStarted) -> Self {
-        Self {
-            system: head.system_prompt.as_str().into(),
-            tools: if declares_tools(head.mode) { head.tools.clone().into() } else { Arc::default() },
-            written: Written::default(),
-        }
+    /// That of a task with this head. Sub-tasks mostly have the prompt and the tools of one of the others.
+    fn of<'p>(head: &TaskStarted, mut others: impl Iterator<Item = &'p Self>) -> Self {
+        let tools: &[ToolSpec] = if declares_tools(head.mode) { &head.tools } else { &[] };
+        let (system, tools) = match others.find(|o| *o.system == *head.system_prompt && *o.tools == *tools) {
+            Some(other) => (other.system.clone(), other.tools.clone()),
+            None => (head.system_prompt.as_str().into(), tools.into()),
+        };
+        Self { system, tools, written: Written::default() }
     }
 }
 
@@ -64,8 +66,10 @@ impl Actor {
                 let task = task.id;
                 if !self.prefixes.contains_key(&task) {
                     self.prefixes.retain(|id, _| history.task(*id).is_some_and(|task| !task.has_ended()));
+                    let prefix = Prefix::of(&head, self.prefixes.values());
+                    self.prefixes.insert(task, prefix);
                 }
-                let prefix = self.prefixes.entry(task).or_insert_with(|| Prefix::of(&head));
+                let prefix = self.prefixes.get(&task)?;
                 let request = ModelRequest {
                     model: head.model.clone(),
                     system: prefix.system.clone(),
