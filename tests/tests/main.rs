@@ -49,6 +49,7 @@ mod modes {
     mod tree;
 }
 mod tree {
+    mod bad_input;
     mod by_code;
     mod clients;
     mod feeds;

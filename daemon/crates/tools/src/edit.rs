@@ -20,7 +20,9 @@ pub(crate) struct Edit {
 /// Why an assessed edit was not written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditError {
-    #[error("{0} was changed since the edit was proposed; nothing was written. Read it and try again")]
+    #[error(
+        "{0} was changed since the edit was proposed, perhaps by another task; nothing was written. Read it and try again"
+    )]
     Changed(String),
     #[error(transparent)]
     Path(#[from] PathError),
