@@ -50,15 +50,14 @@ fn the_disk_is_watched_only_for_an_append_that_would_wait_for_room() {
     assert_eq!(driver.wants(), Wants::Nothing);
 }
 
-/// A failed append cancels all attempts, so the code that asked has ended when it could ask again.
-#[test]
-fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
-    let (mut mint, id) = (Mint::new(Timestamp(1), 1), |n| Uuid::from_u128(n));
-    let (task, call) = (TaskId(id(1)), CallId(id(2)));
+/// A task whose call runs code, after two commits.
+fn running_code() -> (Driver<Numbered>, Mint, TaskId, CallId) {
+    let mut mint = Mint::new(Timestamp(1), 1);
+    let (task, call) = (TaskId(Uuid::from_u128(1)), CallId(Uuid::from_u128(2)));
     let mut driver = Driver::<Numbered>::new(ConversationId(Uuid::nil()), 100);
     let mut now = |driver: &mut Driver<Numbered>, event| {
         driver.on(event, &mut mint);
-        orders(driver)
+        orders(driver);
     };
     now(&mut driver, Event::Loaded { history: Box::default(), tail: Tail::default() });
     let start = Start { task, conversation: Some(facts()), head: head(), imported: Vec::new() };
@@ -77,7 +76,18 @@ fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
     let input = Box::new(Input::Replied { task, item, replied: Box::new(replied) });
     now(&mut driver, Event::Message(Message::Outcome { effect, input }));
     now(&mut driver, Event::Committed(AppendId(2)));
+    (driver, mint, task, call)
+}
 
+/// A failed append cancels all attempts, so the code that asked has ended when it could ask again.
+#[test]
+fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
+    let (mut driver, mut mint, task, call) = running_code();
+    let id = |n| Uuid::from_u128(n);
+    let mut now = |driver: &mut Driver<Numbered>, event| {
+        driver.on(event, &mut mint);
+        orders(driver)
+    };
     let fork = |index, child, reply| {
         let prompt = "Look.".to_owned();
         let fork = Fork { parent: task, call, attempt: 1, index, task: TaskId(id(child)), prompt };
@@ -108,6 +118,41 @@ fn a_fork_is_answered_after_its_commit_and_one_that_failed_is_stale() {
         assert_eq!(again, [(5, Err(Failure::Refused(Refusal::Stale)))]);
     }
     assert_eq!(driver.history().tasks().len(), 2);
+}
+
+/// The sub-task is folded and not on disk, so the stop ends it too: it would live beneath an ended task.
+#[test]
+fn a_stop_on_a_full_disk_ends_the_sub_task_whose_fork_waits_for_room() {
+    let (mut driver, mut mint, task, call) = running_code();
+    let mut now = |driver: &mut Driver<Numbered>, event| {
+        driver.on(event, &mut mint);
+        orders(driver)
+    };
+    let child = TaskId(Uuid::from_u128(10));
+    let fork = Fork { parent: task, call, attempt: 1, index: 0, task: child, prompt: "Look.".to_owned() };
+    now(&mut driver, Event::Message(Message::Fork { fork, reply: 2 }));
+    now(&mut driver, Event::Disk { full: true });
+    assert_eq!(driver.wants(), Wants::UrgentMessage);
+    now(&mut driver, Event::Message(Message::Command { command: Command::Stop { task }, reply: 3 }));
+    let joined = now(&mut driver, Event::Killed(Shown::new()));
+    let append = joined.iter().find_map(|order| match order {
+        Order::Append(append) => Some(append),
+        _ => None,
+    });
+    let append = append.expect("the stop's append");
+    assert!(append.urgent, "it may use the reserve");
+    let ends = |record: &&NewRecord| matches!(record.body, RecordBody::TaskEnded(_));
+    let kinds = append.records.iter().filter(|r| ends(r) || matches!(r.body, RecordBody::TaskStarted(_)));
+    assert_eq!(kinds.map(|r| r.task_id).collect::<Vec<_>>(), [Some(child), Some(child), Some(task)]);
+    let answers: Vec<u8> = now(&mut driver, Event::Committed(append.id))
+        .into_iter()
+        .filter_map(|order| match order {
+            Order::Reply { reply, answer: Ok(_) } => Some(reply),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answers, [2, 3], "both are answered after the commit");
+    assert!(driver.history().live().next().is_none());
 }
 
 /// Otherwise the tasks of a tree would wait for each other's commits, one after the other.
