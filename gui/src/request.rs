@@ -106,14 +106,18 @@ const COMMANDS: [&str; 3] = ["delete", "modify", "unchanged"];
 
 impl Intervention {
     fn of(self, task: TaskId) -> InterveneParams {
-        let (comment, content) = match self {
+        // A status, unlike the comment that does the same, is not shown among the person's words.
+        let status = |status: &str| Some(status.to_owned());
+        let (comment, content, status) = match self {
             // In quotes it is what the person wrote, and no command.
-            Self::Comment(words) if COMMANDS.contains(&words.trim()) => (format!("“{}”", words.trim()), None),
-            Self::Comment(words) => (words, None),
-            Self::Modify(content) => ("modify".to_owned(), Some(content)),
-            Self::Delete => ("delete".to_owned(), None),
+            Self::Comment(words) if COMMANDS.contains(&words.trim()) => {
+                (format!("“{}”", words.trim()), None, None)
+            }
+            Self::Comment(words) => (words, None, None),
+            Self::Modify(content) => (String::new(), Some(content), status("modified")),
+            Self::Delete => (String::new(), None, status("deleted")),
         };
-        InterveneParams { task_id: task.to_string(), comment, content, status: None }
+        InterveneParams { task_id: task.to_string(), comment, content, status }
     }
 }
 

@@ -140,6 +140,7 @@ mod window {
     mod first_run;
     mod search;
     mod several;
+    mod sub_tasks;
     mod task;
     mod theme;
 }

@@ -12,7 +12,7 @@ use abide_client::{
     Update,
     protocol::{
         Seq, TaskId,
-        message::{Message as Said, Role},
+        message::{Message as Said, MessageKind, Role},
         method::conversation::ListMessagesReply,
         task::Status,
     },
@@ -181,6 +181,34 @@ fn a_conversation_is_found_again_where_it_was_left() {
     assert!(person.finds_whole("word 190"), "the other timeline begins at its end");
     person.named(Named::Escape);
     assert!(person.finds(&format!("word {}", seen[0])).is_some(), "{seen:?}");
+}
+
+#[test]
+fn a_word_about_what_was_done_leaves_the_head_as_it_is() {
+    let mut person = before(&three());
+    person.clicks("working");
+    answers(&mut person, &three(), B, "A word of B.");
+    let before = person.finds("step 3 of 50").unwrap();
+    person.press(Key::Character("c".into()), Modifiers::CTRL | Modifiers::SHIFT);
+    assert!(person.finds("Copied.").is_some());
+    assert_eq!(person.finds("step 3 of 50").map(|now| now.y), Some(before.y));
+}
+
+#[test]
+fn a_deleted_sub_task_says_so_once() {
+    let mut nodes = three();
+    nodes[1].status = Status::Cancelled;
+    let mut person = before(&nodes);
+    person.clicks("2 ended sub-tasks +");
+    person.clicks("cancelled: deleted");
+    let mut of_task = snapshot(&nodes);
+    of_task.calls.clear();
+    let notice =
+        Said { task_id: Some(A), kind: MessageKind::Notice, ..said(51, Role::System, "Deleted by you.") };
+    of_task.messages = vec![notice];
+    person.tell(Message::SubTask(A, vec![Update::Snapshot(Box::new(of_task))]));
+    assert!(person.finds("Cancelled: deleted").is_some(), "{:?}", person.texts());
+    assert!(person.finds("Deleted by you.").is_none());
 }
 
 #[test]

@@ -214,6 +214,12 @@ impl Window<'_> {
         self.press_until("ctrl+d", "asked of the daemon").await;
     }
 
+    /// Ends the sub-task that is shown, by the key that arms it and Enter, which counts after a moment.
+    pub async fn confirm(&self, key: &str) {
+        self.press_until(key, "armed").await;
+        self.press_until("Return", "asked of the daemon").await;
+    }
+
     /// Presses a key again and again until the log says that it had its effect: a card ignores keys at first.
     async fn press_until(&self, key: &str, said: &str) {
         let before = self.logged(said);

@@ -55,7 +55,9 @@ impl Conversation {
         // The title has the whole line: in a small window it is what tells conversations apart.
         let name = self.breadcrumb(&title).unwrap_or_else(|| elided(title, size::TITLE, font::STRONG).into());
         let names = column![
-            row![name, secondary(look.said.unwrap_or_default())].spacing(space::M).align_y(Center),
+            row![container(name).width(Fill), secondary(look.said.unwrap_or_default())]
+                .spacing(space::M)
+                .align_y(Center),
             row![elided(about, size::SECONDARY, font::PROSE).style(style::muted), numbers].spacing(space::L),
         ];
         let head = row![names.width(Fill), menu]

@@ -208,7 +208,11 @@ fn is_told(view: &ConversationView, row: Row, reason: EndReason, error: Option<&
     // A notice right before such an end says the same.
     let has_notice = matches!(
         reason,
-        EndReason::Stopped | EndReason::StepLimit | EndReason::TimeLimit | EndReason::QuestionTimeout
+        EndReason::Stopped
+            | EndReason::Deleted
+            | EndReason::StepLimit
+            | EndReason::TimeLimit
+            | EndReason::QuestionTimeout
     );
     message.kind == MessageKind::Notice && (has_notice || Some(&*message.text) == error)
 }

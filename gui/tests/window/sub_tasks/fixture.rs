@@ -82,7 +82,10 @@ pub(super) fn tree(nodes: &[Node]) -> Vec<AgentTask> {
             pending: node.pending().into_iter().collect(),
             children: nodes.iter().filter(|o| o.parent == Some(node.id)).map(|o| o.id).collect(),
             tree: (!below.is_empty()).then(|| Box::new(tree)),
-            end_reason: node.status.has_ended().then_some(EndReason::Completed),
+            end_reason: match node.status {
+                Status::Cancelled => Some(EndReason::Deleted),
+                status => status.has_ended().then_some(EndReason::Completed),
+            },
             ended_at: node.status.has_ended().then_some(NOW),
             work: Some(Work { ms: 60_000, since: is_at_work.then_some(began) }),
             ..preset::task(node.status)

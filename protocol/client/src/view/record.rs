@@ -30,6 +30,9 @@ impl ConversationView {
                     call.started_at = Some(record.at);
                 });
             }
+            RecordBody::Joining(joining) => self.change_call(joining.call_id, changes, |call| {
+                call.state = CallState::WaitingChildren;
+            }),
             RecordBody::CallFinished(finished) => {
                 self.output.close(DeltaItem::Call(finished.call_id), Attempts::All, None, changes);
                 self.change_call(finished.call_id, changes, |call| {

@@ -9,8 +9,8 @@ use abide_client::{
     protocol::{
         Seq,
         notification::{DeltaItem, DeltaKind, Notification},
-        record::{CallStarted, PartialReply, RecordBody, TaskEnded},
-        task::EndReason,
+        record::{CallStarted, Joining, PartialReply, RecordBody, TaskEnded},
+        task::{CallState, EndReason},
     },
     view::{Change, ConversationView, Entry},
 };
@@ -244,6 +244,16 @@ fn a_call_that_starts_again_withdraws_its_output() {
     let changes = tell(&mut view, sequenced(5, id(0x50), RecordBody::CallStarted(again)));
     assert_eq!(changes, [Change::Gone { item, recorded: None }]);
     assert_eq!(tell(&mut view, output(1, "old")), []);
+}
+
+#[test]
+fn a_call_that_waits_for_sub_tasks_says_so() {
+    let mut view = fresh();
+    tell(&mut view, sequenced(5, id(0x50), RecordBody::CallAssessed(script::assessed(id(9)))));
+    let joining = Joining { call_id: id(9), tasks: vec![id(7)] };
+    let changes = tell(&mut view, sequenced(6, id(0x51), RecordBody::Joining(joining)));
+    assert_eq!(changes, [Change::Changed(Seq(5))]);
+    assert_eq!(view.call(id(9)).map(|call| call.state), Some(CallState::WaitingChildren));
 }
 
 #[test]

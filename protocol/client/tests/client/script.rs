@@ -150,7 +150,7 @@ fn reply(reasoning: &str, text: &str) -> ReplyRecord {
     ReplyRecord::new(1, 1, reply)
 }
 
-fn assessed(call_id: CallId) -> CallAssessed {
+pub(crate) fn assessed(call_id: CallId) -> CallAssessed {
     CallAssessed {
         call_id,
         tool: "shell".to_owned(),
