@@ -98,7 +98,7 @@ impl Follow<'_> {
                 }
             }
             (Answerer::Itself, Pending::Question(question)) => {
-                let response = question.choices.first().cloned().unwrap_or_else(|| "yes, go on".to_owned());
+                let response = question.choices.first().cloned().unwrap_or_else(|| "the world".to_owned());
                 self.say(&pending::question(question))?;
                 self.say(&format!("no terminal: answering \"{}\" by itself", text::one_line(&response)))?;
                 self.respond(open.task, question, Some(response)).await?;

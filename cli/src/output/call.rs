@@ -14,6 +14,7 @@ use abide_client::protocol::{
     task::CallState,
 };
 use anstyle::Style;
+use serde_json::Value;
 
 /// The longest result in the line, in characters. The output is below it.
 const MAX_RESULT: usize = 120;
@@ -97,12 +98,29 @@ fn said(call: &CallView) -> String {
         (CallState::Finished, Some(CallOutcome::Interrupted)) => "interrupted, effects unknown",
         (CallState::Finished, Some(CallOutcome::Done) | None) => "",
     };
-    let message = call.result.as_ref().map(|r| text::first_line(&r.message)).unwrap_or_default();
+    let result = call.result.as_ref().map(|result| result.message.as_str()).unwrap_or_default();
+    let message = of_sub_tasks(call, result).unwrap_or_else(|| text::first_line(result));
     match (why.is_empty(), message.is_empty()) {
         (true, _) => message,
         (false, true) => why.to_owned(),
         (false, false) => format!("{why}: {message}"),
     }
+}
+
+/// The result of `fork` and `wait` in words: the handle, or each sub-task's handle and end. Their own form is for the model.
+fn of_sub_tasks(call: &CallView, result: &str) -> Option<String> {
+    if !matches!(&*call.tool, "fork" | "wait") {
+        return None;
+    }
+    let result: Value = serde_json::from_str(result).ok()?;
+    let all = result.as_array().map_or_else(|| std::slice::from_ref(&result), Vec::as_slice);
+    let words = |one: &Value| {
+        let field = |name| one.get(name).and_then(Value::as_str);
+        let end = field("endReason").map(|end| format!(" {}", end.replace('_', " "))).unwrap_or_default();
+        Some(text::one_line(&format!("{}{end}", field("handle")?)))
+    };
+    let words: Option<Vec<String>> = all.iter().map(words).collect();
+    words.map(|words| words.join(", "))
 }
 
 #[cfg(test)]
@@ -113,6 +131,19 @@ mod tests {
 
     fn plain(call: &CallView) -> String {
         anstream::adapter::strip_str(&line(call, None)).to_string()
+    }
+
+    #[test]
+    fn forks_and_waits_are_told_in_words() {
+        let of = |tool: &str, result: &str| {
+            let result = Some(ToolResult::success(result.to_owned(), None));
+            plain(&CallView { tool: tool.into(), summary: format!("{tool}: Go."), result, ..fixture::call() })
+        };
+        assert_eq!(of("fork", r#"{"handle":"4e1f5b20"}"#), "✓ fork Go. → 4e1f5b20 (12 ms)");
+        let two = r#"[{"handle":"a","endReason":"completed","result":"x"},{"handle":"b","endReason":"step_limit"}]"#;
+        assert_eq!(of("wait", two), "✓ wait Go. → a completed, b step limit (12 ms)");
+        assert_eq!(of("wait", "There is none."), "✓ wait Go. → There is none. (12 ms)");
+        assert_eq!(of("read", r#"{"handle":"a"}"#), "✓ read Go. → {\"handle\":\"a\"} (12 ms)");
     }
 
     #[test]

@@ -73,13 +73,17 @@ async fn the_demo_goes_on_when_its_terminal_is_closed() {
 
 #[tokio::test]
 async fn without_a_terminal_the_demo_answers_and_approves_by_itself() {
-    let daemon = empty_home();
-    let demo = daemon.cli().run(&["demo"]).await;
-    assert_eq!(demo.code, Some(0), "{demo:?}");
-    assert!(demo.stderr.contains("by itself"), "{demo:?}");
-    assert!(demo.stdout.contains("a script, not a model") && !demo.stdout.contains('\u{1b}'), "{demo:?}");
-    assert!(greeting(&daemon).await.starts_with("# Hello, the world!"));
-    daemon.cli().ok(&["daemon", "stop"]).await;
+    for mode in ["agent", "roa", "plan"] {
+        let daemon = empty_home();
+        let demo = daemon.cli().run(&["demo", "--mode", mode]).await;
+        assert_eq!(demo.code, Some(0), "{mode}: {demo:?}");
+        assert!(demo.stderr.contains("by itself"), "{mode}: {demo:?}");
+        assert!(demo.stdout.contains("a script, not a model"), "{mode}: {demo:?}");
+        assert!(!demo.stdout.contains('\u{1b}'), "{mode}: {demo:?}");
+        let greeting = greeting(&daemon).await;
+        assert!(greeting.starts_with("# Hello, the world!"), "{mode}: {greeting}");
+        daemon.cli().ok(&["daemon", "stop"]).await;
+    }
 }
 
 /// Three sub-tasks: one is answered and allowed, one is corrected from another terminal, and the sum has what all three report.
