@@ -85,6 +85,8 @@ pub struct App {
     /// The conversation itself, while the timeline of a sub-task is shown.
     behind: Option<Box<Conversation>>,
     tree: tree_screen::Screen,
+    /// A message that was searched for, while it is not known whether it is a sub-task's.
+    sought: Option<tree::Sought>,
     page: Page,
     over: Over,
     /// A long text that is shown on its own.
@@ -222,6 +224,7 @@ impl App {
             open: None,
             behind: None,
             tree: tree_screen::Screen::default(),
+            sought: None,
             page: Page::Fresh,
             over: Over::Nothing,
             reader: None,
@@ -475,7 +478,8 @@ impl App {
         if self.conversation().is_some_and(|open| open.fold().is_deleted()) {
             return self.leave();
         }
-        self.perform(effects)
+        let performed = self.perform(effects);
+        Task::batch([performed, self.find_sub_task()])
     }
 
     /// Folds updates into the overview.

@@ -22,8 +22,8 @@ pub enum Effect {
     Up,
     /// Shows or hides the tree of tasks.
     ToggleTree,
-    /// Goes to this message of that conversation; the text was searched for.
-    GoTo(ConversationId, Seq, String),
+    /// Goes to this message of that conversation, which is of this task; the text was searched for.
+    GoTo(ConversationId, Seq, Option<TaskId>, String),
     /// Goes to the page for a new conversation.
     New,
     /// The same, with this as its first content.

@@ -1,6 +1,6 @@
 //! Performs the effects that screens return.
 
-use super::{App, Message, Page};
+use super::{App, Message, Page, tree::Sought};
 use crate::{
     effect::{Effect, Scroll, field},
     request::Request,
@@ -52,11 +52,7 @@ impl App {
             Effect::OpenTask(id) => self.open_task(id),
             Effect::Up => self.go_up(),
             Effect::ToggleTree => self.toggle_tree(),
-            Effect::GoTo(id, seq, query) => {
-                let shown = self.show(id);
-                let effects = self.open.as_mut().map(|open| open.go_to(seq, &query)).unwrap_or_default();
-                Task::batch([shown, self.perform(effects)])
-            }
+            Effect::GoTo(id, seq, task, query) => self.go_to(id, Sought { task, seq, query }),
             Effect::Choose(choice) => Self::choose_file(choice),
             Effect::ChooseSetup => self.choose_setup(),
             Effect::EditFile(file) => Self::edit_file(file),

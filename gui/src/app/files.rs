@@ -42,7 +42,9 @@ impl App {
                 Err("A folder is chosen for a new conversation; this one has its own.".to_owned())
             }
             (Ok(Dropped::Text(file)), Page::Fresh, _) => self.fresh.composer.attach(file),
-            (Ok(Dropped::Text(file)), Page::Conversation, Some(open)) => open.composer.attach(file),
+            (Ok(Dropped::Text(file)), Page::Conversation, Some(open)) if open.sub_task().is_none() => {
+                open.composer.attach(file)
+            }
             (Ok(Dropped::Text(file)), ..) => {
                 Err(format!("{} is not attached: no prompt is open here.", file.name))
             }

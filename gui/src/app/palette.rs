@@ -63,7 +63,10 @@ impl App {
     fn can_start(&self) -> bool {
         match self.page {
             Page::Fresh => true,
-            Page::Conversation => self.open.as_ref().is_some_and(|open| open.stance() == Stance::Ready),
+            Page::Conversation => self
+                .open
+                .as_ref()
+                .is_some_and(|open| open.sub_task().is_none() && open.stance() == Stance::Ready),
             Page::Inbox | Page::Settings => false,
         }
     }

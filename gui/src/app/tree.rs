@@ -7,7 +7,8 @@ use super::{App, Message, Page, list::ListPlacement};
 use crate::{effect::Effect, screen::tree::Shape, theme::space, widget::Element};
 use abide_client::{
     Update,
-    protocol::{ConversationId, TaskId},
+    protocol::{ConversationId, Seq, TaskId},
+    view::Connection,
 };
 use iced::{
     Fill, Task,
@@ -19,13 +20,25 @@ const WIDE: f32 = 840.0;
 /// A window below this height, in logical pixels, has no room for it above the timeline.
 const HIGH: f32 = 480.0;
 
+/// A message that was searched for.
+#[derive(Debug)]
+pub(super) struct Sought {
+    pub(super) task: Option<TaskId>,
+    pub(super) seq: Seq,
+    pub(super) query: String,
+}
+
 impl App {
     /// Shows the timeline of a task of the open conversation.
     pub(super) fn open_task(&mut self, id: TaskId) -> Task<Message> {
-        let Some(conversation) = self.conversation() else { return Task::none() };
+        let Some(conversation) = self.behind.as_deref().or(self.open.as_deref()) else { return Task::none() };
+        (self.page, self.list_is_over) = (Page::Conversation, false);
         if conversation.fold().task(id).is_some_and(|task| task.parent_id.is_none()) {
             self.close_sub_task();
-        } else if self.open.as_ref().is_some_and(|open| open.sub_task() != Some(id)) {
+            let read = self.mark_read();
+            return Task::batch([read, self.perform_one(Effect::Unfocus)]);
+        }
+        if self.open.as_ref().is_some_and(|open| open.sub_task() != Some(id)) {
             let mut below = conversation.of_sub_task(id);
             below.restore_intervention(&self.local.intervention(id));
             self.keep_draft();
@@ -33,8 +46,6 @@ impl App {
             // From one sub-task to another the conversation stays where it is.
             self.behind = self.behind.take().or(left);
         }
-        self.page = Page::Conversation;
-        self.list_is_over = false;
         self.perform_one(Effect::Unfocus)
     }
 
@@ -42,6 +53,34 @@ impl App {
     pub(super) fn show_task(&mut self, id: ConversationId, task: TaskId) -> Task<Message> {
         let shown = self.show(id);
         Task::batch([shown, self.open_task(task)])
+    }
+
+    /// Shows a message that was searched for.
+    pub(super) fn go_to(&mut self, id: ConversationId, sought: Sought) -> Task<Message> {
+        let shown = self.show(id);
+        let effects =
+            self.open.as_mut().map(|open| open.go_to(sought.seq, &sought.query)).unwrap_or_default();
+        self.sought = Some(sought);
+        Task::batch([shown, self.perform(effects), self.find_sub_task()])
+    }
+
+    /// Shows the message that was searched for in its own timeline, once it is known to be a sub-task's.
+    pub(super) fn find_sub_task(&mut self) -> Task<Message> {
+        let Some(conversation) = self.conversation() else { return Task::none() };
+        let known = conversation.fold();
+        if *known.connection() == Connection::Opening {
+            return Task::none();
+        }
+        let is_below = |id: TaskId| known.task(id).is_some_and(|task| task.parent_id.is_some());
+        let below = self.sought.as_ref().and_then(|sought| sought.task).filter(|id| is_below(*id));
+        let Some((sought, task)) = self.sought.take().zip(below) else { return Task::none() };
+        if let Some(conversation) = self.conversation_mut() {
+            conversation.forget_goal();
+        }
+        let opened = self.open_task(task);
+        let effects =
+            self.open.as_mut().map(|open| open.go_to(sought.seq, &sought.query)).unwrap_or_default();
+        Task::batch([opened, self.perform(effects)])
     }
 
     /// Shows the timeline of the task above the one that is shown.

@@ -19,7 +19,7 @@ use crate::{
 };
 use abide_client::{
     protocol::{
-        ConversationId, Seq, Timestamp,
+        ConversationId, Seq, TaskId, Timestamp,
         conversation::Conversation,
         inbox::{InboxItem, Pending},
         method::search::SearchReply,
@@ -42,6 +42,8 @@ use std::{
 
 /// The most rows drawn; a search finds the others.
 const MAX_DONE: usize = 200;
+/// The most characters of the title of a sub-task that asks.
+const MAX_TITLE: usize = 30;
 /// How many characters of a task's activity are searched.
 const MAX_FOUND: usize = 200;
 
@@ -63,7 +65,7 @@ pub enum Message {
     QuerySubmitted,
     Selected(ConversationId),
     /// A message that was found.
-    FoundPressed(ConversationId, Seq),
+    FoundPressed(ConversationId, Seq, Option<TaskId>),
     NewPressed,
     InboxPressed,
     SettingsPressed,
@@ -156,7 +158,9 @@ impl Screen {
                 listed.map_or_else(|| self.search.submit(), |id| vec![Effect::Open(id)])
             }
             Message::Selected(id) => vec![Effect::Open(id)],
-            Message::FoundPressed(id, seq) => vec![Effect::GoTo(id, seq, self.search.query().to_owned())],
+            Message::FoundPressed(id, seq, task) => {
+                vec![Effect::GoTo(id, seq, task, self.search.query().to_owned())]
+            }
             Message::NewPressed => vec![Effect::New],
             Message::ArchivedToggled => {
                 self.shows_archived = !self.shows_archived;
@@ -432,6 +436,10 @@ fn line(
             let doing = match &item.pending {
                 Pending::Approval(a) => format!("approve: {}", words::what(&a.tool, &a.summary)),
                 Pending::Question(q) => format!("asks: {}", rendered::text(&q.text)),
+            };
+            let doing = match item.sub_task() {
+                Some((_, title)) => format!("{} · {doing}", words::first_line(title, MAX_TITLE)),
+                None => doing,
             };
             (Mark::NeedsYou, doing, words::age(item.pending.asked_at(), look.now))
         }

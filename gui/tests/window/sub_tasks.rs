@@ -20,6 +20,7 @@ use abide_client::{
 use abide_gui::{
     Message,
     request::{Answer, Request, Timeline},
+    screen::{composer::attached, sidebar},
 };
 use fixture::{Node, child, opened, overview, snapshot};
 use iced_test::core::{
@@ -85,7 +86,7 @@ fn each_task_has_a_line_with_its_state_and_figures() {
         assert!(person.finds(words).is_some(), "{words}: {:?}", person.texts());
     }
     let (root, a, b) =
-        (y(&mut person, "waits for 2, 1 needs you"), y(&mut person, "asks you"), y(&mut person, "working"));
+        (y(&mut person, "1 of 2 needs you"), y(&mut person, "asks you"), y(&mut person, "working"));
     assert!(root < a && a < b, "live ones in the order in which they began: {root} {a} {b}");
 }
 
@@ -113,6 +114,7 @@ fn what_waits_is_amber_up_to_the_root_and_the_list() {
     let mut person = before(&nodes);
     assert!(person.finds("3 sub-tasks, 1 needs you").is_some(), "the header: {:?}", person.texts());
     assert!(person.finds("NEEDS YOU").is_some(), "the list");
+    assert!(person.finds("A detail · approve: git push origin upgrade").is_some(), "its row");
     assert!(person.finds("Sub-task “A detail”, 2 levels down").is_some(), "the card names it");
 }
 
@@ -284,6 +286,39 @@ fn a_draft_of_the_conversation_survives_a_look_at_a_sub_task() {
     person.opens_again(overview(&three()));
     person.open(CONVERSATION, snapshot(&three()));
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "Half a thought");
+}
+
+#[test]
+fn a_file_is_not_attached_where_no_prompt_is_written() {
+    let mut person = before(&three());
+    person.clicks("working");
+    answers(&mut person, &three(), B, "A word of B.");
+    let notes = attached::look_at(&{
+        let file = std::env::temp_dir().join("abide-sub-tasks-notes.txt");
+        std::fs::write(&file, "some notes").unwrap();
+        file
+    });
+    person.tell(Message::FileSeen(notes));
+    assert!(person.finds("abide-sub-tasks-notes.txt is not attached: no prompt is open here.").is_some());
+}
+
+#[test]
+fn a_message_of_a_sub_task_that_was_searched_for_is_shown_in_its_timeline() {
+    let nodes = three();
+    let mut person = Person::before(overview(&nodes));
+    let found = sidebar::Message::FoundPressed(CONVERSATION, Seq(51), Some(B));
+    person.tell(Message::Sidebar(found));
+    person.tell(Message::Conversation(CONVERSATION, vec![Update::Snapshot(Box::new(snapshot(&nodes)))]));
+    answers(&mut person, &nodes, B, "A word of B.");
+    assert!(person.finds("A word of B.").is_some(), "{:?}", person.texts());
+    // In the open conversation too; and what a root said is in its timeline.
+    person.named(Named::Escape);
+    person.tell(Message::Sidebar(sidebar::Message::FoundPressed(CONVERSATION, Seq(51), Some(B))));
+    answers(&mut person, &nodes, B, "A word of B.");
+    assert!(person.finds("A word of B.").is_some());
+    person.tell(Message::Sidebar(sidebar::Message::FoundPressed(CONVERSATION, Seq(2), Some(TASK))));
+    person.wait(1000);
+    assert!(person.finds("I'll run it 50 times first, so that I know what I'm looking at.").is_some());
 }
 
 #[test]

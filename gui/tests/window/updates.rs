@@ -216,7 +216,7 @@ fn a_found_message_is_fetched_however_old_it_is() {
     let recent = (50_000..50_100).map(|seq| preset::said(seq, Role::Agent, "Recent."));
     let snapshot = Snapshot { messages: recent.collect(), ..preset::empty() };
     let mut window = Window::with(preset::task(Status::Thinking), Vec::new(), snapshot);
-    window.tell(Message::Sidebar(sidebar::Message::FoundPressed(CONVERSATION, Seq(49_850))));
+    window.tell(Message::Sidebar(sidebar::Message::FoundPressed(CONVERSATION, Seq(49_850), None)));
     assert!(!rows(&window).contains(&Row::Entry(Seq(49_850))));
     for (before, first) in [(50_000, 49_900), (49_900, 49_800)] {
         let page = ListMessagesReply {

@@ -20,6 +20,12 @@ impl Conversation {
         self.go_to_found(seq, Phrases::of_query(query), Wanted::First)
     }
 
+    /// What was sought is elsewhere.
+    pub(crate) fn forget_goal(&mut self) {
+        (self.goal, self.found) = (None, None);
+        self.reframe();
+    }
+
     /// If the beginning is not loaded, the beginning of the loaded part is shown meanwhile.
     pub(super) fn scroll(&mut self, scroll: Scroll) -> Vec<Effect> {
         if scroll != Scroll::ToStart {

@@ -106,7 +106,7 @@ impl Search {
 
     fn first(&self) -> Option<Effect> {
         let hit = self.found.as_ref()?.messages.first()?;
-        Some(Effect::GoTo(hit.conversation_id, hit.seq, self.query().to_owned()))
+        Some(Effect::GoTo(hit.conversation_id, hit.seq, hit.task_id, self.query().to_owned()))
     }
 
     /// Archived conversations by title, and messages by text. Titles and groups are shown in their current state.
@@ -150,8 +150,8 @@ fn message<'a>(hit: &MessageHit, look: Look) -> Element<'a, Message> {
     let top = row![elided(title, size::PROSE, font::MEDIUM), secondary(words::age(hit.at, look.now))]
         .spacing(space::S)
         .align_y(Center);
-    let found: (ConversationId, _) = (hit.conversation_id, hit.seq);
-    entry(column![top, marked(&hit.line)].into(), Message::FoundPressed(found.0, found.1))
+    let found = Message::FoundPressed(hit.conversation_id, hit.seq, hit.task_id);
+    entry(column![top, marked(&hit.line)].into(), found)
 }
 
 fn entry<'a>(content: Element<'a, Message>, message: Message) -> Element<'a, Message> {

@@ -46,7 +46,10 @@ pub fn title(task: &AgentTask, conversation: &str) -> String {
 pub fn doing(task: &AgentTask) -> String {
     let tree = task.tree.as_deref().copied().filter(|_| !task.status.has_ended()).unwrap_or_default();
     let doing = match task.status {
-        Status::WaitingChildren if tree.waiting > 0 => format!("waits for {}", tree.live),
+        Status::WaitingChildren if tree.waiting > 0 => {
+            let needs = if tree.waiting == 1 { "needs" } else { "need" };
+            return format!("{} of {} {needs} you", tree.waiting, tree.live);
+        }
         _ => visible_line(&words::first_line(&words::doing(task), MAX_DOING)).into_owned(),
     };
     if tree.waiting > 0 { format!("{doing}, {}", words::need_you(tree.waiting.into())) } else { doing }

@@ -1,10 +1,12 @@
 //! Measures the window: start, memory, frames, idle cost, each beside a plain iced window with 1,000 rows.
 //!
 //! `cargo build --release --workspace --bins --examples && target/release/examples/window`, on a machine with Xvfb and the rest
-//! that `abide_tests::screen` names. Arguments out of `floor 0 1000 100000 streaming` select single measurements. Nothing fails
+//! that `abide_tests::screen` names. Arguments out of `floor 0 1000 100000 streaming tree` select single measurements. Nothing fails
 //! for being slow.
 
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "it prints figures, and fails as tests do")]
+
+mod tree;
 
 use abide_client::protocol::{
     CallId, ConversationId, RecordId, Timestamp,
@@ -60,6 +62,9 @@ async fn main() {
     }
     if is_asked("streaming") {
         streaming(&screen).await;
+    }
+    if is_asked("tree") {
+        tree::measure(&screen).await;
     }
 }
 
