@@ -43,7 +43,7 @@ use std::{
 /// The most rows drawn; a search finds the others.
 const MAX_DONE: usize = 200;
 /// The most characters of the title of a sub-task that asks.
-const MAX_TITLE: usize = 30;
+const MAX_TITLE: usize = 90;
 /// How many characters of a task's activity are searched.
 const MAX_FOUND: usize = 200;
 
@@ -438,7 +438,7 @@ fn line(
                 Pending::Question(q) => format!("asks: {}", rendered::text(&q.text)),
             };
             let doing = match item.sub_task() {
-                Some((_, title)) => format!("{} · {doing}", words::first_line(title, MAX_TITLE)),
+                Some((_, title)) => format!("{doing} · {}", words::first_line(title, MAX_TITLE)),
                 None => doing,
             };
             (Mark::NeedsYou, doing, words::age(item.pending.asked_at(), look.now))

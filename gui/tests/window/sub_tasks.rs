@@ -114,7 +114,7 @@ fn what_waits_is_amber_up_to_the_root_and_the_list() {
     let mut person = before(&nodes);
     assert!(person.finds("3 sub-tasks, 1 needs you").is_some(), "the header: {:?}", person.texts());
     assert!(person.finds("NEEDS YOU").is_some(), "the list");
-    assert!(person.finds("A detail · approve: git push origin upgrade").is_some(), "its row");
+    assert!(person.finds("approve: git push origin upgrade · A detail").is_some(), "its row");
     assert!(person.finds("Sub-task “A detail”, 2 levels down").is_some(), "the card names it");
 }
 
@@ -286,6 +286,32 @@ fn a_draft_of_the_conversation_survives_a_look_at_a_sub_task() {
     person.opens_again(overview(&three()));
     person.open(CONVERSATION, snapshot(&three()));
     assert_eq!(person.app.conversation().unwrap().composer.draft(), "Half a thought");
+}
+
+#[test]
+fn the_composer_says_that_sub_tasks_need_the_person() {
+    let mut person = before(&three());
+    assert!(person.finds("A sub-task needs you: answer above. What you write here is kept.").is_some());
+    let mut person = before(&sixty_four());
+    assert!(
+        person
+            .finds("The agent is working; you can close this window. What you write here is kept as a draft.")
+            .is_some()
+    );
+}
+
+#[test]
+fn above_the_timeline_no_line_is_cut() {
+    let mut person = before(&sixty_four());
+    person.resizes(800.0, 600.0);
+    let shown: Vec<String> = (1..8)
+        .map(|n| format!("Part {n} of the whole"))
+        .filter(|title| person.finds(title).is_some())
+        .collect();
+    assert!(shown.len() >= 3, "{shown:?}");
+    for title in shown {
+        assert!(person.finds_whole(&title), "{title}");
+    }
 }
 
 #[test]

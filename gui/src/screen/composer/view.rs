@@ -16,7 +16,7 @@ use crate::{
     },
     words,
 };
-use abide_client::protocol::task::Mode;
+use abide_client::protocol::task::{AgentTask, Mode};
 use iced::{
     Bottom, Center, Fill, Shrink, Theme, Top,
     widget::{Column, Container, Row, Text, container, pick_list, row, stack, text_editor},
@@ -120,6 +120,13 @@ impl Composer {
             Stance::Ready if about.is_new => "What shall the agent do?".to_owned(),
             Stance::Ready => "What next?".to_owned(),
             Stance::Away => "The daemon is away. What you have written is kept.".to_owned(),
+            Stance::Working(task) if needs_below(task) > 0 => {
+                let who = match needs_below(task) {
+                    1 => "A sub-task needs you".to_owned(),
+                    more => format!("{more} sub-tasks need you"),
+                };
+                format!("{who}: answer above. What you write here is kept.")
+            }
             Stance::Working(_) => {
                 "The agent is working; you can close this window. What you write here is kept as a draft."
                     .to_owned()
@@ -260,6 +267,11 @@ impl fmt::Display for Fitted {
 fn chip<'a>(at: usize, file: &Attached) -> Element<'a, Message> {
     let parts = row![secondary(file.label()), word("×", Message::AttachedRemoved(at)).padding([0.0, 4.0])];
     container(parts.spacing(space::XS).align_y(Center)).padding([2.0, space::S]).style(style::code).into()
+}
+
+/// How many sub-tasks wait for the person.
+fn needs_below(task: &AgentTask) -> u32 {
+    task.tree.as_deref().map_or(0, |tree| tree.waiting)
 }
 
 fn pill<'a, T, L, V>(list: pick_list::PickList<'a, T, L, V, Message>) -> Element<'a, Message>

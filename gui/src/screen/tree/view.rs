@@ -78,7 +78,11 @@ impl Screen {
                 row![rule::vertical(1).style(style::line), panel].into()
             }
             Shape::Above(most) => {
-                let list = container(list).height(height.min(most)).padding(iced::padding::bottom(space::XS));
+                // No line is cut.
+                let most = (most / shape.line()).floor().max(1.0) * shape.line();
+                let list = container(list)
+                    .height(height.min(most) + space::XS)
+                    .padding(iced::padding::bottom(space::XS));
                 let panel = container(column![head, list]).width(Fill).style(style::panel);
                 column![panel, rule::horizontal(1).style(style::line)].into()
             }
