@@ -48,8 +48,10 @@ impl Conversation {
         } else {
             nothing()
         };
-        let intervention = self.intervention_view(guard, look).map_or_else(nothing, |shown| {
-            let below = if self.sub_task().is_some() { look.below() } else { 0.0 };
+        let below = if self.sub_task().is_some() { look.below() } else { 0.0 };
+        let empty =
+            || -> Element<'a, Message> { container(nothing()).padding(iced::padding::bottom(below)).into() };
+        let intervention = self.intervention_view(guard, look).map_or_else(empty, |shown| {
             let above = if look.is_low { space::XS } else { space::S };
             container(centred(shown, look.margin())).padding(iced::padding::bottom(below).top(above)).into()
         });

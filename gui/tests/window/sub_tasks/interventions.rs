@@ -105,6 +105,18 @@ fn stop_and_delete_take_two_keys_with_a_moment_between() {
 }
 
 #[test]
+fn in_a_narrow_window_it_is_said_what_is_armed_and_no_button_moves() {
+    let mut person = at_b();
+    person.resizes(800.0, 600.0);
+    person.wait(1000);
+    let before = person.finds("Stop").unwrap();
+    person.clicks("Stop");
+    let (stop, words) = (person.finds("Stop").unwrap(), person.finds(STOPS).unwrap());
+    assert_eq!((stop.x, stop.y), (before.x, before.y));
+    assert!(words.width > 300.0, "{words:?}");
+}
+
+#[test]
 fn a_double_click_stops_and_deletes_nothing() {
     for (label, request) in
         [("Stop", Request::Stop(B)), ("Delete", Request::Intervene(B, Intervention::Delete))]

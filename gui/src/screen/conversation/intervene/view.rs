@@ -15,7 +15,7 @@ use crate::{
 use abide_client::protocol::task::AgentTask;
 use iced::{
     Bottom, Center, Fill, Shrink,
-    widget::{Column, Container, container, row, stack, text_editor},
+    widget::{Column, Container, container, row, space as gap, stack, text_editor},
 };
 
 const HINT: &str = "A comment, or new instructions";
@@ -32,32 +32,25 @@ impl Conversation {
         if is_root && !self.intervening.is_open || look.is_least && self.stance().needs_person() {
             return None;
         }
-        let buttons = (!is_root).then(|| self.endings(task, guard, look));
-        let content = Column::new().push(self.intervening.row(is_root, look)).push(buttons);
-        let inner = if look.is_low { space::XS } else { space::M };
-        Some(container(content.spacing(space::S)).padding(inner).width(Fill).style(style::composer).into())
-    }
-
-    /// What the buttons would do, and the buttons.
-    fn endings<'a>(&self, task: &AgentTask, guard: &Guard, look: Look) -> Element<'a, Thread> {
-        let is_steady = guard.allows(Deed::AtFoot, look.now);
-        let press = |message| is_steady.then_some(message);
-        let small = |button: Press<'a, Thread>| button.padding(style::button_padding(look.is_low));
         let armed = match guard.armed(look.now) {
             Some(Armed::End(id, end)) if id == task.id => Some(end),
             _ => None,
         };
-        let live = task.tree.as_deref().is_some_and(|tree| tree.live > 0);
-        let what = if live { "it and its sub-tasks" } else { "it" };
-        let words = match armed {
-            Some(End::Stop) => format!("Enter or another click stops {what}. Esc: not yet."),
-            Some(End::Delete) => format!("Enter or another click deletes {what}. Esc: not yet."),
-            None => String::new(),
-        };
-        let words = elided(words, size::SECONDARY, font::STRONG).style(style::bad);
-        let words = container(words).padding([0.0, space::XS]).width(Fill);
+        // The words push the field up: no button moves under the pointer.
+        let words = armed.filter(|_| !is_root).map(|end| confirmation(task, end));
+        let buttons = (!is_root).then(|| self.endings(armed, guard, look));
+        let content = Column::new().push(self.intervening.row(is_root, look)).push(words).push(buttons);
+        let inner = if look.is_low { space::XS } else { space::M };
+        Some(container(content.spacing(space::S)).padding(inner).width(Fill).style(style::composer).into())
+    }
+
+    /// The buttons that pause the sub-task and end it.
+    fn endings<'a>(&self, armed: Option<End>, guard: &Guard, look: Look) -> Element<'a, Thread> {
+        let is_steady = guard.allows(Deed::AtFoot, look.now);
+        let press = |message| is_steady.then_some(message);
+        let small = |button: Press<'a, Thread>| button.padding(style::button_padding(look.is_low));
         let end = |label, name, end| {
-            // The words say what confirms it: no button moves under the pointer.
+            // The words say what confirms it.
             let name = if armed == Some(end) { key(name).style(style::key_bad) } else { cap(name, guard) };
             let button = small(action(label, Some(name).filter(|_| look.has_caps)));
             let button = button.style(if armed == Some(end) { style::danger } else { style::quiet });
@@ -70,7 +63,7 @@ impl Conversation {
         };
         let pause = small(action(label, None)).style(style::quiet);
         row![
-            words,
+            gap().width(Fill),
             pause.on_press_maybe(press(Thread::Composer(message))),
             end("Stop", "Ctrl .", End::Stop),
             end("Delete", "Ctrl Del", End::Delete),
@@ -79,6 +72,19 @@ impl Conversation {
         .align_y(Center)
         .into()
     }
+}
+
+/// What the second key or click does.
+fn confirmation<'a>(task: &AgentTask, end: End) -> Element<'a, Thread> {
+    let has_live = task.tree.as_deref().is_some_and(|tree| tree.live > 0);
+    let what = if has_live { "it and its sub-tasks" } else { "it" };
+    let does = match end {
+        End::Stop => "stops",
+        End::Delete => "deletes",
+    };
+    let words = format!("Enter or another click {does} {what}. Esc: not yet.");
+    let words = elided(words, size::SECONDARY, font::STRONG).style(style::bad);
+    container(words).padding([0.0, space::XS]).width(Fill).into()
 }
 
 /// A key's name; while a caret is drawn it has no effect.
