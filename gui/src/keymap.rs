@@ -61,7 +61,7 @@ pub enum Command {
     List,
     /// Moves the keyboard to the field for words to the task at work.
     Intervene,
-    /// Arms a stop of the task that is shown, which Enter confirms.
+    /// Arms a stop of the sub-task that is shown, which Enter confirms.
     StopTask,
     /// Shows or hides the tree of tasks.
     Tree,
@@ -233,7 +233,7 @@ pub static MAP: [(&str, &[Entry]); 6] = [
             known("Esc", "up to the task above"),
             does(Command::Intervene, "Ctrl Shift N", "say something to the task at work"),
             known("Ctrl Enter", "there: new instructions; Enter comments"),
-            does(Command::StopTask, "Ctrl .", "stop the task shown; Enter confirms"),
+            does(Command::StopTask, "Ctrl .", "stop the sub-task shown; Enter confirms"),
             known("Ctrl Del", "delete the sub-task shown; Enter confirms"),
         ],
     ),

@@ -34,7 +34,7 @@ impl Conversation {
             Command::FocusInput if self.sub_task().is_some() => {
                 Message::Intervene(intervene::Message::Wanted)
             }
-            Command::StopTask => Message::EndPressed(End::Stop),
+            Command::StopTask if self.sub_task().is_some() => Message::EndPressed(End::Stop),
             Command::Delete if self.sub_task().is_some() => Message::EndPressed(End::Delete),
             Command::Escape if self.sub_task().is_some() => Message::UpPressed,
             Command::Copy if self.has_selection() => Message::SelectionCopied,

@@ -116,6 +116,18 @@ fn in_a_narrow_window_it_is_said_what_is_armed_and_no_button_moves() {
     assert!(words.width > 300.0, "{words:?}");
 }
 
+/// Nothing would be drawn that says so: a root is stopped by Escape.
+#[test]
+fn the_key_that_stops_a_sub_task_stops_no_root() {
+    let mut person = before(&[super::Node::root(Status::Thinking)]);
+    person.named(Named::Escape);
+    person.wait(1000);
+    person.control(".");
+    person.wait(1000);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), []);
+}
+
 #[test]
 fn a_double_click_stops_and_deletes_nothing() {
     for (label, request) in
