@@ -25,6 +25,7 @@
 //! from Ready or an append on a full disk when the daemon shuts down, and when the records cannot be loaded or continued.
 
 mod append;
+mod ends;
 mod event;
 mod leave;
 mod load;
@@ -48,11 +49,16 @@ use crate::{
     task::Task,
     view::view,
 };
-use abide_protocol::{ConversationId, TaskId, Timestamp, record::NewRecord};
+use abide_protocol::{ConversationId, RecordId, TaskId, Timestamp, record::NewRecord};
 use append::Appending;
+use ends::Ending;
 use leave::Leaving;
 use load::LoadReason;
-use std::{collections::VecDeque, fmt::Debug, mem};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt::Debug,
+    mem,
+};
 
 /// The most messages that are deferred while an append is under way; further ones wait in the mailbox. So many outcomes become one append.
 const MAX_DEFERRED: usize = 32;
@@ -80,6 +86,8 @@ pub struct Driver<H: Host> {
     running: Vec<Effect>,
     duty: Duty,
     state: State<H>,
+    /// The replies of sub-tasks that were not recorded before the message that is being handled. Its records may cut them off.
+    unrecorded: BTreeMap<RecordId, TaskId>,
     /// Messages that could not be handled in the state in which they arrived. They are handled before those of the mailbox.
     deferred: VecDeque<Message<H>>,
     is_disk_full: bool,
@@ -107,6 +115,8 @@ enum State<H: Host> {
     Ready,
     /// The attempts that this message ends are being killed; then it is handled.
     Killing(Message<H>),
+    /// Records that end tasks are folded. The attempts that they cut off are being killed; then the records are appended.
+    Ending(Ending<H>),
     /// The history in memory contains records that are not committed yet.
     Appending(Box<Appending<H>>),
     Erasing(H::Deletion),
@@ -126,6 +136,7 @@ impl<H: Host> Driver<H> {
             running: Vec::new(),
             duty: Duty::Full,
             state: State::Loading(LoadReason::ActorStarted),
+            unrecorded: BTreeMap::new(),
             deferred: VecDeque::new(),
             is_disk_full: false,
             last_append: AppendId::default(),
@@ -165,6 +176,7 @@ impl<H: Host> Driver<H> {
             State::Loading(_)
             | State::Inspecting(_)
             | State::Killing(_)
+            | State::Ending(_)
             | State::Appending(_)
             | State::Erasing(_)
             | State::Leaving(_) => Wants::Nothing,
@@ -207,6 +219,7 @@ impl<H: Host> Driver<H> {
             State::Loading(_)
             | State::Inspecting(_)
             | State::Killing(_)
+            | State::Ending(_)
             | State::Appending(_)
             | State::Erasing(_) => None,
         }
@@ -217,6 +230,7 @@ impl<H: Host> Driver<H> {
             State::Ready => {
                 let cut_off = self.cut_off_by(&message, mint.at());
                 if cut_off.is_empty() {
+                    self.unrecorded = self.unrecorded();
                     self.handle(message, Shown::new(), mint);
                 } else {
                     self.kill(cut_off);
@@ -232,6 +246,7 @@ impl<H: Host> Driver<H> {
             State::Loading(_)
             | State::Inspecting(_)
             | State::Killing(_)
+            | State::Ending(_)
             | State::Appending(_)
             | State::Erasing(_) => self.deferred.push_back(message),
         }
@@ -282,6 +297,7 @@ impl<H: Host> Driver<H> {
     fn killed(&mut self, shown: Shown, mint: &mut Mint) {
         match mem::replace(&mut self.state, State::Ready) {
             State::Killing(message) => self.handle(message, shown, mint),
+            State::Ending(ending) => self.submit_ends(ending, shown),
             State::Appending(appending) => self.join_after_kill(appending, &shown, mint),
             other => self.state = other,
         }

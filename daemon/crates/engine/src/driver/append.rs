@@ -70,7 +70,7 @@ impl<H: Host> Driver<H> {
             joining: None,
             was_withdrawn: false,
         };
-        self.submit(Box::new(appending));
+        self.submit_after_kill(Box::new(appending));
     }
 
     pub(super) fn submit(&mut self, mut appending: Box<Appending<H>>) {
@@ -87,8 +87,8 @@ impl<H: Host> Driver<H> {
     }
 
     /// Cancels attempts that are no longer wanted and starts new ones behind the closed gate. Returns the attempts to start after the
-    /// commit: those of a task that begins in this append. The store may still refuse it (a message sent twice), and then no request
-    /// may have been sent.
+    /// commit: those of a root task that begins in this append. The store may still refuse it (a message sent twice), and then no
+    /// request may have been sent.
     fn update_attempts(&mut self, records: &[NewRecord]) -> Vec<Effect> {
         let wanted = effects(&self.history);
         let (kept, unwanted) = mem::take(&mut self.running).into_iter().partition(|e| wanted.contains(e));
@@ -98,8 +98,10 @@ impl<H: Host> Driver<H> {
             return Vec::new();
         }
         let is_new = |task| {
-            let begins =
-                |r: &NewRecord| matches!(r.body, RecordBody::TaskStarted(_)) && r.task_id == Some(task);
+            let begins = |r: &NewRecord| {
+                matches!(&r.body, RecordBody::TaskStarted(head) if head.parent_id.is_none())
+                    && r.task_id == Some(task)
+            };
             records.iter().any(begins)
         };
         let new = wanted.into_iter().filter(|effect| !self.running.contains(effect));

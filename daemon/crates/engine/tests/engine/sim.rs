@@ -206,6 +206,8 @@ fn coverage_goals() -> BTreeSet<String> {
         "held: Restart",
         "held: User",
         "shown text kept: Error, broken before: false",
+        "shown text kept: ParentEnded, broken before: false",
+        "shown text kept: ParentEnded, broken before: true",
         "shown text kept: Stopped, broken before: false",
         "shown text kept: Stopped, broken before: true",
         "shown text kept: TimeLimit, broken before: false",

@@ -16,7 +16,7 @@ use abide_engine::{
 use abide_protocol::{
     CallId, RecordId, TaskId,
     message::CallOutcome,
-    record::{CallAssessed, Intervened, NewRecord, RecordBody, TaskEnded},
+    record::{CallAssessed, Intervened, NewRecord, RecordBody},
     task::EndReason,
     transcript::{EffectClass, Entry, ResultEntry, ToolResult},
 };
@@ -99,9 +99,10 @@ impl Life {
 
     /// Sends a model request; nothing of it is shown before its gate opens.
     pub(super) fn ask_model(&mut self, effect: Effect, history: &History) -> u64 {
-        let begun = self.disk.published.task(effect.task()).is_some();
-        assert!(begun, "a request is sent before its task's start is committed, which the store may refuse");
         let task = history.task(effect.task()).expect("the task is in the newest tree");
+        let is_refusable = task.head.parent_id.is_none();
+        let begun = self.disk.published.task(effect.task()).is_some() || !is_refusable;
+        assert!(begun, "a request is sent before its task's start is committed, which the store may refuse");
         let entries = task.entries().to_vec();
         paired(&entries, false);
         assert!(
@@ -207,31 +208,15 @@ impl Life {
                 RecordBody::ModelRequested(_) => true,
                 _ => false,
             };
-            // An answer can stop the parent too, and does not kill attempts first.
-            let answers = |record: &NewRecord| matches!(record.body, RecordBody::QuestionAnswered(_));
-            let is_stopped = self.cause_of_end(record, end, records) == EndReason::Stopped
-                && (end.reason == EndReason::Stopped || !records.iter().any(answers));
-            let is_cut_off = is_stopped || matches!(end.reason, EndReason::TimeLimit | EndReason::Error);
+            let is_sub_task = task.is_some_and(|task| task.head.parent_id.is_some());
+            let is_cut_off = is_sub_task
+                || matches!(end.reason, EndReason::Stopped | EndReason::TimeLimit | EndReason::Error);
             if is_cut_off && !records.iter().filter(of_task).any(is_over) {
                 let kept = |record: &NewRecord| matches!(&record.body, RecordBody::PartialReply(p) if record.id == item && p.text == shown);
                 assert!(records.iter().any(kept), "the shown text of a cut-off reply is lost: {shown:?}");
                 self.cover(&format!("shown text kept: {:?}, broken before: {was_broken}", end.reason));
             }
         }
-    }
-
-    /// Why the task ended, or the task above it whose end was not caused by a parent's. An append can hold several ends with causes of
-    /// their own: on a full disk a stop joins one that ends a sub-tree.
-    fn cause_of_end(&self, record: &NewRecord, end: &TaskEnded, records: &[NewRecord]) -> EndReason {
-        let parent = record.task_id.and_then(|id| self.disk.published.task(id)?.head.parent_id);
-        let (EndReason::ParentEnded, Some(parent)) = (end.reason, parent) else { return end.reason };
-        let of_parent = |record: &&NewRecord| record.task_id == Some(parent);
-        let above = records.iter().filter(of_parent).find_map(|record| match &record.body {
-            RecordBody::TaskEnded(end) => Some((record, end)),
-            _ => None,
-        });
-        let (record, end) = above.expect("a parent ends in the same append");
-        self.cause_of_end(record, end, records)
     }
 
     // Tools.
