@@ -24,7 +24,7 @@ fn prompts(world: &World) -> PathBuf {
 async fn a_task_keeps_the_prompts_that_it_started_with_over_a_crash() {
     let mut world = World::start().await;
     let cli = world.daemon.cli();
-    assert!(cli.ok(&["prompts"]).await.contains("reason   built in"));
+    assert!(cli.ok(&["prompts"]).await.contains("reason    built in"));
     cli.ok(&["prompts", "--write"]).await;
     let (reason, observe) =
         (prompts(&world).join("agent_reason_prompt.md"), prompts(&world).join("agent_observe_prompt.md"));

@@ -24,11 +24,15 @@ pub(crate) fn with_relatives(
     shown: &mut Shown,
     mint: &mut Mint,
 ) -> Vec<NewRecord> {
-    if history.tasks().len() < 2 {
-        return records;
-    }
     let mut ended: Vec<TaskId> =
         records.iter().filter_map(|record| Some(ending(history, record)?.0.id)).collect();
+    if ended.is_empty() || history.tasks().len() < 2 {
+        return records;
+    }
+    // A task between two that end ends too, with the one above: it gets no result of the one below.
+    let ends_here = |task: TaskId| ended.iter().any(|above| history.is_within(task, *above));
+    let survivors: Vec<TaskId> =
+        history.live().map(|task| task.id).filter(|task| !ends_here(*task)).collect();
     let mut all = Vec::new();
     let mut over: Vec<(TaskId, TaskEnded)> = Vec::new();
     for record in records {
@@ -43,7 +47,7 @@ pub(crate) fn with_relatives(
             }
         }
         let parent = task.head.parent_id.and_then(|id| history.task(id));
-        let parent = parent.filter(|parent| !parent.has_ended() && !ended.contains(&parent.id));
+        let parent = parent.filter(|parent| survivors.contains(&parent.id));
         over.push((task.id, end.clone()));
         let delivered = parent.map(|parent| deliver(history, parent, task, &over, mint)).unwrap_or_default();
         all.push(record);

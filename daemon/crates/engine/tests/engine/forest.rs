@@ -1,7 +1,7 @@
 //! Sub-tasks: each has its own transcript, calls, limits and state, ends with its parent, and delivers its result to it.
 
 use crate::{
-    plan::{ask, complete, read, shell},
+    plan::{ask, complete, read, shell, wait},
     world::{World, head},
 };
 use abide_engine::{Effect, Input, Refusal, Shown, effects, is_at_work, status, wake_at};
@@ -411,4 +411,28 @@ fn the_next_root_goes_on_with_the_transcript_of_the_last_one() {
     w.start(head()).unwrap();
     assert_eq!((w.transcript(), w.history.tasks().len()), (vec!["user".to_owned(); 2], 1));
     assert_eq!(w.attempt(Input::Pause { task: root }), Err(Refusal::NoTask));
+}
+
+/// The task between them waits for the one below, and ends with the one above: its call gets one result.
+#[test]
+fn the_questions_of_a_root_and_of_a_grandchild_expire_at_the_same_moment() {
+    let limited = |head: &mut TaskStarted| head.limits.question_timeout_secs = 60;
+    let mut w = World::started_with(limited);
+    let root = w.id;
+    let child = w.fork(root, limited);
+    let grandchild = w.fork(child, limited);
+    w.id = child;
+    let waits = w.reply("", &[wait(None)])[0];
+    for asking in [root, grandchild] {
+        w.id = asking;
+        w.reply("", &[ask("Which one?")]);
+    }
+    w.id = root;
+    let records = w.sleep();
+    let results = records
+        .iter()
+        .filter(|record| matches!(&record.body, RecordBody::CallFinished(f) if f.call_id == waits));
+    assert_eq!(results.count(), 1);
+    let (own, with_parent) = (EndReason::QuestionTimeout, EndReason::ParentEnded);
+    assert_eq!(ends(&records), [(grandchild, own), (child, with_parent), (root, own)]);
 }
