@@ -61,6 +61,7 @@ impl<H: Host> Driver<H> {
         mint: &mut Mint,
     ) {
         self.orders.push_back(Order::Withdraw(appending.id));
+        self.unrecorded = self.unrecorded();
         match message {
             Message::Command { command, reply } => {
                 let more = self.apply(command.clone().into_input(shown.clone()), mint);
@@ -78,7 +79,7 @@ impl<H: Host> Driver<H> {
         }
         appending.urgent = true;
         appending.was_withdrawn = true;
-        self.submit(appending);
+        self.submit_after_kill(appending);
     }
 
     /// Defers the urgent messages that had joined a failed append. They are handled before other messages, once the records are loaded
