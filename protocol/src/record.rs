@@ -535,6 +535,9 @@ pub struct EditHashes {
     pub before: Option<String>,
     /// SHA-256 (hex) of the content after.
     pub after: String,
+    /// The size of the content after, in bytes. (Older records do not say.)
+    #[serde(default)]
+    pub bytes: Option<u64>,
 }
 
 /// What the file of an interrupted edit shows. (Between tools and engine; never on the wire.)

@@ -1,6 +1,7 @@
 //! The files of a task.
 
 use crate::output::{
+    measure,
     style::{FAINT, PLAIN},
     table::{cell, table},
 };
@@ -9,9 +10,10 @@ use abide_client::protocol::method::task::TaskFile;
 pub(crate) fn files(files: &[TaskFile], width: Option<usize>) -> String {
     let row = |file: &TaskFile| {
         let call = file.call_id.map(|id| id.short()).unwrap_or_default();
-        [cell(FAINT, file.change.name()), cell(FAINT, &call), cell(PLAIN, &file.path)]
+        let size = file.bytes.map(measure::bytes).unwrap_or_default();
+        [cell(FAINT, file.change.name()), cell(FAINT, &call), cell(FAINT, &size), cell(PLAIN, &file.path)]
     };
-    table(["CHANGE", "CALL", "FILE"], &files.iter().map(row).collect::<Vec<_>>(), width)
+    table(["CHANGE", "CALL", "SIZE", "FILE"], &files.iter().map(row).collect::<Vec<_>>(), width)
 }
 
 #[cfg(test)]
@@ -22,13 +24,13 @@ mod tests {
 
     #[test]
     fn a_files_name_cannot_move_the_cursor() {
-        let file = |path: &str, change| TaskFile { path: path.to_owned(), change, call_id: None };
-        let shown =
-            files(&[file("notes.md", FileChange::Named), file("a\u{1b}[2J\nb", FileChange::Created)], None);
+        let file = |path: &str, change| TaskFile { change, ..TaskFile::named(path.to_owned()) };
+        let hostile = TaskFile { bytes: Some(4096), ..file("a\u{1b}[2J\nb", FileChange::Created) };
+        let shown = files(&[file("notes.md", FileChange::Named), hostile], None);
         assert_snapshot!(anstream::adapter::strip_str(&shown).to_string(), @r"
-        CHANGE   CALL  FILE
-        named          notes.md
-        created        a\x1b[2J b
+        CHANGE   CALL  SIZE   FILE
+        named                 notes.md
+        created        4 KiB  a\x1b[2J b
         ");
     }
 }

@@ -2,6 +2,7 @@ use crate::{
     CallId, ConversationId, JsonText, TaskId,
     event::{Event, StartedEvent},
     message::{CallView, Message},
+    record::EditHashes,
     task::{AgentTask, Approvals, LimitsRequest, Mode, RestartPolicy},
 };
 use serde::{Deserialize, Serialize};
@@ -250,6 +251,24 @@ pub struct TaskFile {
     pub change: FileChange,
     /// The call that has written it last.
     pub call_id: Option<CallId>,
+    /// Its size after that, in bytes.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+}
+
+impl TaskFile {
+    /// A file that the user named.
+    #[must_use]
+    pub const fn named(path: String) -> Self {
+        Self { path, change: FileChange::Named, call_id: None, bytes: None }
+    }
+
+    /// The file that a call has written.
+    #[must_use]
+    pub fn written(edit: &EditHashes, call: CallId) -> Self {
+        let change = if edit.before.is_none() { FileChange::Created } else { FileChange::Modified };
+        Self { path: edit.path.clone(), change, call_id: Some(call), bytes: edit.bytes }
+    }
 }
 
 /// What has happened to a file of a task.

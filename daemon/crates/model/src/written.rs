@@ -1,7 +1,7 @@
 //! Serializes the common part of a task's requests only once, however long the conversation grows.
 
 use crate::request::ModelRequest;
-use abide_protocol::transcript::ToolSpec;
+use abide_protocol::{shape::OutputSchema, transcript::ToolSpec};
 use serde::Serialize;
 use std::{
     fmt, mem,
@@ -22,17 +22,19 @@ struct Head {
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
     max_output_tokens: Option<u32>,
+    schema: Option<OutputSchema>,
     /// The edition of the transcript.
     edition: u64,
 }
 
 impl Head {
-    fn of(model: &str, request: &ModelRequest) -> Self {
+    fn of(model: &str, request: &ModelRequest, schema: Option<&OutputSchema>) -> Self {
         Self {
             model: model.to_owned(),
             system: request.system.clone(),
             tools: request.tools.clone(),
             max_output_tokens: request.max_output_tokens,
+            schema: schema.cloned(),
             edition: request.transcript.edition(),
         }
     }
@@ -61,11 +63,12 @@ pub(crate) struct Indexed<M> {
 }
 
 impl Written {
-    /// The body of a request. `head` writes it up to its list of messages, from the request and the model's name; `from` returns the
-    /// messages of the entries from an index on; `tail`, an object, has the fields that follow the list.
+    /// The body of a request. `head` writes it up to its list of messages, from the request, the model's name and `schema`, that of the
+    /// reply; `from` returns the messages of the entries from an index on; `tail`, an object, has the fields that follow the list.
     pub(crate) fn body<M: Serialize>(
         model: &str,
         request: &ModelRequest,
+        schema: Option<&OutputSchema>,
         head: impl FnOnce() -> serde_json::Result<Vec<u8>>,
         from: impl FnOnce(usize) -> Messages<M>,
         tail: &impl Serialize,
@@ -73,7 +76,7 @@ impl Written {
         let mut kept = request.written.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out, so that nothing is kept after an error.
         let mut beginning = mem::take(&mut *kept);
-        let made_of = Some(Head::of(model, request));
+        let made_of = Some(Head::of(model, request, schema));
         if beginning.head != made_of {
             beginning = Beginning { head: made_of, next: 0, body: head()? };
         }

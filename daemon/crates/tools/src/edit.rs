@@ -42,6 +42,7 @@ impl Edit {
             path: self.spot.relative.to_string_lossy().into_owned(),
             before: self.before.as_deref().map(hash),
             after: hash(&self.after),
+            bytes: Some(self.after.len() as u64),
         }
     }
 }

@@ -227,6 +227,7 @@ fn calls() -> Vec<(&'static str, Body)> {
             path: "src/a file.rs".to_owned(),
             before: text("00"),
             after: "ff".to_owned(),
+            bytes: Some(12),
         }),
         permission: Permission::Denied("closed folder".to_owned()),
         sandbox: "none".to_owned(),

@@ -49,6 +49,7 @@ fn tasks() -> Vec<Reply> {
                 path: "src/a file.rs".to_owned(),
                 change: FileChange::Modified,
                 call_id: Some(id(0x42)),
+                bytes: Some(12),
             }],
         }),
         Reply::GetTask(GetTaskReply {

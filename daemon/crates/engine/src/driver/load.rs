@@ -80,6 +80,8 @@ impl<H: Host> Driver<H> {
     /// Records the interruption, and lets tasks act. A task may also have to act because the last daemon drained: it recorded inputs
     /// and left the tasks' next actions to this one.
     fn recover(&mut self, reason: LoadReason, findings: Vec<Finding>, mint: &mut Mint) {
+        // After a failed append, clients have been shown text of replies that do not run any more.
+        self.unrecorded = self.unrecorded();
         let input = Input::Interrupted { cause: reason.cause(), findings };
         // This input is never refused.
         let mut records = self.record(input, mint).unwrap_or_default();

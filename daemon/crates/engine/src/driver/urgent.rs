@@ -35,7 +35,10 @@ impl<H: Host> Driver<H> {
                 appending.joining = Some(message);
                 self.state = State::Appending(appending);
             }
-            State::Appending(appending) => self.extend_append(appending, message, &Shown::new(), mint),
+            State::Appending(appending) => {
+                self.unrecorded = self.unrecorded();
+                self.extend_append(appending, message, &Shown::new(), mint);
+            }
             other => self.state = other,
         }
     }
@@ -61,7 +64,6 @@ impl<H: Host> Driver<H> {
         mint: &mut Mint,
     ) {
         self.orders.push_back(Order::Withdraw(appending.id));
-        self.unrecorded = self.unrecorded();
         match message {
             Message::Command { command, reply } => {
                 let more = self.apply(command.clone().into_input(shown.clone()), mint);

@@ -17,10 +17,10 @@ use abide_protocol::{
     CallId, TaskId, Timestamp,
     inbox::QuestionKind,
     message::CallOutcome,
-    method::task::{FileChange, TaskFile},
+    method::task::TaskFile,
     record::{
-        self, ControlBlock, ConversationCreated, ConversationUpdated, EditHashes, Interruption, NewRecord,
-        NoticeKind, ObserveBlock, Permission, ReasonBlock, Record, RecordBody, SummarizeBlock, TaskStarted,
+        self, ControlBlock, ConversationCreated, ConversationUpdated, Interruption, NewRecord, NoticeKind,
+        ObserveBlock, Permission, ReasonBlock, Record, RecordBody, SummarizeBlock, TaskStarted,
     },
     task::{Mode, Phase},
     transcript::{CallBlock, Entry, Reply, StopReason, Transcript},
@@ -480,14 +480,7 @@ fn wants_to_end(task: &Task, call: CallId) -> bool {
 fn finish_call(task: &mut Task, f: &record::CallFinished) {
     if let Some(call) = call_mut(task, f.call_id) {
         let edit = call.assessed.as_ref().and_then(|known| known.edit.as_ref()).filter(|_| f.result.ok);
-        let change = |edit: &EditHashes| {
-            if edit.before.is_none() { FileChange::Created } else { FileChange::Modified }
-        };
-        let written = edit.map(|edit| TaskFile {
-            path: edit.path.clone(),
-            change: change(edit),
-            call_id: Some(f.call_id),
-        });
+        let written = edit.map(|edit| TaskFile::written(edit, f.call_id));
         let was = std::mem::replace(
             &mut call.stage,
             CallStage::Finished { outcome: f.outcome, result: f.result.clone() },

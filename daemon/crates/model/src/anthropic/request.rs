@@ -58,7 +58,7 @@ struct Tail {}
 pub(super) fn body(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
     let entries = request.entries();
     let head = || head(model, request);
-    Written::body(model, request, head, |from| messages(model, &entries, from), &Tail {})
+    Written::body(model, request, None, head, |from| messages(model, &entries, from), &Tail {})
 }
 
 fn head(model: &str, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {

@@ -28,6 +28,8 @@ struct Head<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
 }
 
 #[derive(Serialize)]
@@ -64,13 +66,11 @@ enum Message<'a> {
     Assistant(Assistant<'a>),
 }
 
-/// The fields that depend on the request's shape.
+/// The field that differs between the phases of a step.
 #[derive(Serialize)]
-struct Tail<'a> {
+struct Tail {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<ResponseFormat<'a>>,
 }
 
 #[derive(Serialize)]
@@ -103,12 +103,17 @@ pub(super) fn body(
     schema: Option<&OutputSchema>,
 ) -> serde_json::Result<Vec<u8>> {
     let entries = request.entries();
-    let head = || head(model, request, by_openai);
-    let tail = Tail { tool_choice: shape::tool_choice(request), response_format: schema.map(Into::into) };
-    Written::body(model, request, head, |from| messages(model, &entries, from), &tail)
+    let head = || head(model, request, by_openai, schema);
+    let tail = Tail { tool_choice: shape::tool_choice(request) };
+    Written::body(model, request, schema, head, |from| messages(model, &entries, from), &tail)
 }
 
-fn head(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Result<Vec<u8>> {
+fn head(
+    model: &str,
+    request: &ModelRequest,
+    by_openai: bool,
+    schema: Option<&OutputSchema>,
+) -> serde_json::Result<Vec<u8>> {
     let limit = request.max_output_tokens;
     let mut head = replay::open_list(
         &Head {
@@ -118,6 +123,7 @@ fn head(model: &str, request: &ModelRequest, by_openai: bool) -> serde_json::Res
             max_tokens: limit.filter(|_| !by_openai),
             max_completion_tokens: limit.filter(|_| by_openai),
             tools: request.tools.iter().map(Tool::from).collect(),
+            response_format: schema.map(Into::into),
         },
         "messages",
     )?;

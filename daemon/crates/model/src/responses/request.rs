@@ -27,6 +27,8 @@ struct Head<'a> {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextConfig<'a>>,
 }
 
 #[derive(Serialize)]
@@ -51,7 +53,7 @@ impl<'a> From<&'a ToolSpec> for Tool<'a> {
     }
 }
 
-/// The fields that do not belong to the prompt, and those that depend on the request's shape.
+/// The fields that do not belong to the prompt, and the one that differs between the phases of a step.
 #[derive(Serialize)]
 struct Tail<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -61,8 +63,6 @@ struct Tail<'a> {
     prompt_cache_key: Option<ConversationId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<TextConfig<'a>>,
 }
 
 #[derive(Serialize)]
@@ -88,6 +88,7 @@ impl<'a> From<&'a OutputSchema> for TextConfig<'a> {
 /// The request as JSON. `reasons`: the model may have reasoning, which is wanted in encrypted form.
 pub(super) fn body(model: &str, request: &ModelRequest, reasons: bool) -> serde_json::Result<Vec<u8>> {
     let entries = request.entries();
+    let schema = request.shape.output_schema.as_deref();
     let head = || {
         let head = Head {
             model,
@@ -96,6 +97,7 @@ pub(super) fn body(model: &str, request: &ModelRequest, reasons: bool) -> serde_
             instructions: &request.system,
             max_output_tokens: request.max_output_tokens,
             tools: request.tools.iter().map(Tool::from).collect(),
+            text: schema.map(Into::into),
         };
         replay::open_list(&head, "input")
     };
@@ -103,9 +105,8 @@ pub(super) fn body(model: &str, request: &ModelRequest, reasons: bool) -> serde_
         include: if reasons { &["reasoning.encrypted_content"] } else { &[] },
         prompt_cache_key: request.conversation,
         tool_choice: shape::tool_choice(request),
-        text: request.shape.output_schema.as_deref().map(Into::into),
     };
-    Written::body(model, request, head, |from| items(model, &entries, from), &tail)
+    Written::body(model, request, schema, head, |from| items(model, &entries, from), &tail)
 }
 
 /// The items of the entries from this index on. No later entry changes one.

@@ -29,28 +29,40 @@ fn shaped(shape: RequestShape) -> ModelRequest {
     ModelRequest { tools: Arc::new([tool("read")]), shape, ..request(vec![Entry::User("hi".to_owned())]) }
 }
 
-/// What a shape adds to a request follows the messages, and nothing before them changes.
+/// Whether calls are allowed differs from phase to phase: it follows the messages, and nothing before them changes.
 #[tokio::test]
-async fn the_shape_is_written_after_the_messages() {
-    let schema = r#""response_format":{"type":"json_schema","json_schema":{"name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;
-    let text = r#""text":{"format":{"type":"json_schema","name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;
-    let both = RequestShape { tools: ToolUse::Forbidden, ..plan() };
-    for (api, shape, tail) in [
-        (Api::OPENAI_CHAT, no_tools(), r#","tool_choice":"none""#.to_owned()),
-        (Api::OPENAI_CHAT, plan(), format!(",{schema}")),
-        (Api::OPENAI_CHAT, both.clone(), format!(r#","tool_choice":"none",{schema}"#)),
-        (Api::OPENAI_RESPONSES, no_tools(), r#","tool_choice":"none""#.to_owned()),
-        (Api::OPENAI_RESPONSES, both.clone(), format!(r#","tool_choice":"none",{text}"#)),
-        (Api::ANTHROPIC, both, String::new()),
+async fn whether_calls_are_allowed_is_written_after_the_messages() {
+    for (api, tail) in [
+        (Api::OPENAI_CHAT, r#","tool_choice":"none""#),
+        (Api::OPENAI_RESPONSES, r#","tool_choice":"none""#),
+        (Api::ANTHROPIC, ""),
     ] {
         // The cached beginning is shared by all shapes.
         let written = Written::default();
         let with = |shape| ModelRequest { written: written.clone(), ..shaped(shape) };
         let plain = sent(api, with(RequestShape::default())).await;
-        let shaped = sent(api, with(shape)).await;
+        let shaped = sent(api, with(no_tools())).await;
         let expected = format!("{}{tail}}}", plain.text().strip_suffix('}').unwrap());
         assert_eq!(shaped.text(), expected, "{}", api.name());
         assert_eq!(sent(api, with(RequestShape::default())).await.text(), plain.text(), "{}", api.name());
+    }
+}
+
+/// The schema of the replies is the same in all of a task's requests: it precedes the messages, with what else they share.
+#[tokio::test]
+async fn the_schema_is_written_before_the_messages() {
+    let schema = r#""response_format":{"type":"json_schema","json_schema":{"name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;
+    let text = r#""text":{"format":{"type":"json_schema","name":"plan","schema":{"type":"object", "required":["z","a"]},"strict":false}}"#;
+    for (api, written) in [(Api::OPENAI_CHAT, schema), (Api::OPENAI_RESPONSES, text)] {
+        let body = sent(api, shaped(plan())).await.text().to_owned();
+        let (before, _) = body.split_once("\"hi\"").expect("the message");
+        assert!(before.contains(written), "{}: {body}", api.name());
+        // A request of another shape that shares the beginning has none.
+        let shared = Written::default();
+        for (shape, count) in [(plan(), 1), (RequestShape::default(), 0), (plan(), 1)] {
+            let request = ModelRequest { written: shared.clone(), ..shaped(shape) };
+            assert_eq!(sent(api, request).await.text().matches(written).count(), count, "{}", api.name());
+        }
     }
 }
 

@@ -7,11 +7,7 @@ use crate::{
     error::ReadError,
     stored_form::CALL_ASSESSED,
 };
-use abide_protocol::{
-    ConversationId, Seq, TaskId,
-    method::task::{FileChange, TaskFile},
-    record::{CallAssessed, RecordBody},
-};
+use abide_protocol::{ConversationId, Seq, TaskId, method::task::TaskFile, record::RecordBody};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 /// When the call has written its file; `None` if it has not.
@@ -22,12 +18,6 @@ fn written(connection: &Connection, assessed: Seq) -> Result<Option<Seq>, ReadEr
     let Some(seq) = finished.flatten().map(seq_from_sql) else { return Ok(None) };
     let is_done = |body: &RecordBody| matches!(body, RecordBody::CallFinished(call) if call.result.ok);
     Ok(record_at(connection, seq)?.filter(|record| is_done(&record.body)).map(|record| record.seq))
-}
-
-fn file(call: CallAssessed) -> Option<TaskFile> {
-    let edit = call.edit?;
-    let change = if edit.before.is_none() { FileChange::Created } else { FileChange::Modified };
-    Some(TaskFile { path: edit.path, change, call_id: Some(call.call_id) })
 }
 
 fn files(
@@ -45,14 +35,12 @@ fn files(
     while let Some(row) = rows.next()? {
         let record = record(row)?;
         match record.body {
-            RecordBody::TaskStarted(head) => files.extend(
-                head.files
-                    .into_iter()
-                    .map(|path| (record.seq, TaskFile { path, change: FileChange::Named, call_id: None })),
-            ),
+            RecordBody::TaskStarted(head) => {
+                files.extend(head.files.into_iter().map(|path| (record.seq, TaskFile::named(path))));
+            }
             RecordBody::CallAssessed(call) => {
                 if let Some(at) = written(connection, record.seq)? {
-                    files.extend(file(call).map(|file| (at, file)));
+                    files.extend(call.edit.map(|edit| (at, TaskFile::written(&edit, call.call_id))));
                 }
             }
             _ => {}
