@@ -290,6 +290,9 @@ impl<H: Host> Driver<H> {
     }
 
     fn kill(&mut self, cut_off: CutOff) {
+        // The records of the message may end further tasks, for example at a limit.
+        self.unrecorded = self.unrecorded();
+        self.unrecorded.retain(|item, _| !cut_off.replies.contains(item));
         self.running.retain(|running| !cut_off.attempts.contains(running));
         self.orders.push_back(Order::Kill(cut_off));
     }

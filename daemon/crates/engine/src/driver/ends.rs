@@ -3,7 +3,7 @@
 //!
 //! (What a stop or an expired limit cuts off is known before its records are made; see [`super::State::Killing`].)
 
-use super::{CutOff, Driver, Host, State, append::Appending};
+use super::{CutOff, Driver, Host, Order, State, append::Appending};
 use crate::input::Shown;
 use abide_protocol::{
     RecordId, TaskId,
@@ -38,7 +38,8 @@ impl<H: Host> Driver<H> {
         if cut_off.is_empty() {
             return self.submit(appending);
         }
-        self.kill(cut_off);
+        self.running.retain(|running| !cut_off.attempts.contains(running));
+        self.orders.push_back(Order::Kill(cut_off));
         self.state = State::Ending(Ending { appending, replies });
     }
 
