@@ -1,0 +1,27 @@
+//! Paths of the workspace in rules: `src/**`, `**/.env`.
+
+use crate::{Effect, RuleError};
+use globset::{GlobBuilder, GlobMatcher};
+
+#[derive(Debug, Clone)]
+pub(crate) struct PathPattern(GlobMatcher);
+
+impl PathPattern {
+    /// A rule that denies or asks matches letters of either case.
+    pub(crate) fn parse(text: &str, effect: Effect) -> Result<Self, RuleError> {
+        if text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..") {
+            return Err(RuleError::Outside);
+        }
+        let text = text.strip_prefix("./").unwrap_or(text);
+        let glob = GlobBuilder::new(text)
+            .literal_separator(true)
+            .case_insensitive(effect != Effect::Allow)
+            .build()
+            .map_err(|error| RuleError::Path(error.kind().to_string()))?;
+        Ok(Self(glob.compile_matcher()))
+    }
+
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        self.0.is_match(path)
+    }
+}

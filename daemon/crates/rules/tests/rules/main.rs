@@ -1,0 +1,6 @@
+#![expect(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod corpus;
+mod language;
+mod verdicts;
+mod witness;
