@@ -82,7 +82,7 @@ pub(crate) async fn conversation(
     })
 }
 
-fn current_folder() -> Result<String, CommandError> {
+pub(crate) fn current_folder() -> Result<String, CommandError> {
     std::env::current_dir()?.into_os_string().into_string().map_err(|path| {
         CommandError::failed(format!("the path of the current folder is not text: {}", path.display()))
     })

@@ -12,6 +12,7 @@ use abide_protocol::{
     provider::{DefaultModel, ProviderInfo},
     task::Mode,
 };
+use abide_rules::Standing;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Reads a variable of the daemon's environment.
@@ -28,6 +29,8 @@ pub struct Catalog {
 
 struct Inner {
     config: Config,
+    /// The rules of its policy.
+    policy: Vec<Standing>,
     keys: Arc<ConfiguredKeys>,
     variable: Variable,
     /// The servers last found on loopback, shared by all configurations; `None` before the first search.
@@ -46,7 +49,8 @@ impl Catalog {
     #[must_use]
     pub fn new(config: Config, kept: Arc<KeyStore>, variable: Variable) -> Self {
         let keys = Arc::new(ConfiguredKeys::new(kept, &config, &*variable));
-        let inner = Inner { config, keys, variable, local: Arc::default(), made: Mutex::default() };
+        let policy = config.policy.rules();
+        let inner = Inner { config, policy, keys, variable, local: Arc::default(), made: Mutex::default() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -57,8 +61,8 @@ impl Catalog {
         let variable = before.variable.clone();
         let keys = Arc::new(ConfiguredKeys::new(before.keys.kept().clone(), &config, &*variable));
         let made = Mutex::new(lock(&before.made).clone());
-        let catalog =
-            Self { inner: Arc::new(Inner { config, keys, variable, local: before.local.clone(), made }) };
+        let (policy, local) = (config.policy.rules(), before.local.clone());
+        let catalog = Self { inner: Arc::new(Inner { config, policy, keys, variable, local, made }) };
         catalog.rebuild();
         catalog
     }
@@ -66,6 +70,12 @@ impl Catalog {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.inner.config
+    }
+
+    /// The rules that stand everywhere.
+    #[must_use]
+    pub fn policy(&self) -> &[Standing] {
+        &self.inner.policy
     }
 
     #[must_use]

@@ -3,6 +3,7 @@
 mod check;
 mod edit;
 mod error;
+mod policy;
 mod price;
 pub mod prompts;
 mod reference;
@@ -10,6 +11,7 @@ mod template;
 
 pub use edit::Change;
 pub use error::{ConfigError, Problem};
+pub use policy::PolicyConfig;
 pub use price::Price;
 pub use prompts::PromptsConfig;
 pub use reference::reference;
@@ -38,6 +40,7 @@ pub struct Config {
     /// By name; an entry with a built-in provider's name replaces that one.
     pub providers: BTreeMap<String, Provider>,
     pub task: TaskConfig,
+    pub policy: PolicyConfig,
     pub notify: NotifyConfig,
     /// By `provider/model`; an entry overrides the built-in price.
     pub prices: BTreeMap<String, Price>,
@@ -168,6 +171,7 @@ impl Config {
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let config: Self = toml::from_str(text).map_err(|e| Problem::of_toml(text, &e))?;
         check::check(&config)?;
+        config.policy.check(text)?;
         Ok(config)
     }
 

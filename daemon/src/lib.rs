@@ -26,6 +26,7 @@ pub mod notify;
 pub mod persona;
 pub mod providers;
 mod replace_file;
+mod rule_book;
 pub mod runner;
 pub mod service;
 pub mod session;

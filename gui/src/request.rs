@@ -48,6 +48,8 @@ pub enum Request {
     /// `None` declines.
     Answer(TaskId, QuestionId, Option<String>),
     Decide(ApprovalId, Decision, Option<String>),
+    /// Allows a call, and remembers this rule, which matches more than the very call.
+    AllowByRule(ApprovalId, String),
     /// At most so many of the messages before this one.
     Older(Timeline, Seq, u32),
     /// The first of the messages after the one and before the other.
@@ -205,11 +207,8 @@ impl Daemon {
                 let reply = self.call::<UserResponse>(params).await?;
                 Ok(in_force(reply.won || reply.response == response))
             }
-            Request::Decide(id, decision, note) => {
-                let params = DecideApprovalParams { approval_id: id.to_string(), decision, note };
-                let reply = self.call::<DecideApproval>(params).await?;
-                Ok(in_force(reply.won || reply.decision == decision))
-            }
+            Request::Decide(id, decision, note) => self.decide(id, decision, note, None).await,
+            Request::AllowByRule(id, rule) => self.decide(id, Decision::AllowAlways, None, Some(rule)).await,
             Request::Older(of, before, messages) => self.page(of, None, before, messages).await,
             Request::Between(of, after, before) => self.page(of, Some(after), before, PAGE).await,
             Request::Tasks(id) => {
@@ -282,6 +281,18 @@ impl Daemon {
 }
 
 impl Daemon {
+    async fn decide(
+        self,
+        id: ApprovalId,
+        decision: Decision,
+        note: Option<String>,
+        rule: Option<String>,
+    ) -> Result<Answer, Failure> {
+        let params = DecideApprovalParams { approval_id: id.to_string(), decision, note, rule };
+        let reply = self.call::<DecideApproval>(params).await?;
+        Ok(in_force(reply.won || reply.decision == decision))
+    }
+
     async fn page(
         self,
         of: Timeline,

@@ -129,6 +129,9 @@ pub struct RuleEvent {
     pub rule: Rule,
     /// Whether the rule allows or denies.
     pub allow: bool,
+    /// The rule's text, if it matches more than the very call.
+    #[serde(default)]
+    pub text: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -213,9 +216,11 @@ impl EventKind {
                 outputs: compacted.elided.len() as u64,
                 steps: compacted.steps.len() as u64,
             }),
-            RecordBody::RuleRemembered(remembered) => {
-                Self::RuleRemembered(RuleEvent { rule: remembered.rule.clone(), allow: remembered.allow })
-            }
+            RecordBody::RuleRemembered(remembered) => Self::RuleRemembered(RuleEvent {
+                rule: remembered.rule.clone(),
+                allow: remembered.allow,
+                text: remembered.text.clone(),
+            }),
             RecordBody::Restarted(Restarted { cause: Interruption::DaemonRestarted, .. }) => Self::Restarted,
             RecordBody::TaskEnded(ended) => Self::TaskEnded(EndedEvent {
                 reason: ended.reason,

@@ -134,6 +134,19 @@ pub struct Approval {
     pub rule: Rule,
     /// SHA-256 (hex) of tool, arguments and workspace: the decision is about exactly this.
     pub digest: String,
+    /// What `allow_always` and `reject_always` can remember instead of `rule`, the narrowest first.
+    #[serde(default)]
+    pub wider: Vec<WiderRule>,
+}
+
+/// A rule that matches a call and others like it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WiderRule {
+    /// As `shell(cargo test *)`.
+    pub text: String,
+    /// What it matches, in words.
+    pub matches: String,
 }
 
 /// What an edit would change.
@@ -167,6 +180,39 @@ pub struct Rule {
     pub tool: String,
     pub arguments: JsonText,
     pub workspace: String,
+}
+
+/// A rule as text, which stands in a workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TextRule {
+    /// As `shell(cargo test *)`.
+    pub text: String,
+    /// Its absolute path.
+    pub workspace: String,
+    pub effect: RuleEffect,
+}
+
+/// What a rule does about the calls that it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum RuleEffect {
+    Deny,
+    Ask,
+    Allow,
+}
+
+impl RuleEffect {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+        }
+    }
 }
 
 /// A person's decision on an approval.

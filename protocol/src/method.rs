@@ -173,6 +173,10 @@ methods! {
     23 "listRules" Read Ordinary ListRules(rule::ListRulesParams) -> rule::ListRulesReply;
     /// Forgets a remembered decision: the same call asks again.
     24 "forgetRule" Act Ordinary ForgetRule(rule::ForgetRuleParams) -> rule::ForgetRuleReply;
+    /// Remembers a rule for a workspace.
+    25 "addRule" Administer Ordinary AddRule(rule::AddRuleParams) -> rule::AddRuleReply;
+    /// The verdict of the rules on a command line, and why. Nothing runs.
+    26 "testRule" Read Ordinary TestRule(rule::TestRuleParams) -> rule::TestRuleReply;
 
     /// Makes a conversation without a task.
     40 "createConversation" Act Ordinary CreateConversation(conversation::CreateConversationParams) -> conversation::ConversationReply;

@@ -2,7 +2,7 @@
 
 use crate::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
-    inbox::{Approval, Decision, Preview, Question, Rule},
+    inbox::{Approval, Decision, Preview, Question, Rule, WiderRule},
     message::{CallOutcome, Message, MessageKind, Role},
     task::{Approvals, EndReason, Limits, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{CallBlock, EffectClass, Reply, Risk, ToolResult, ToolSpec},
@@ -519,6 +519,39 @@ pub struct CallAssessed {
     /// The sandbox that its processes will run in. (Older records do not say: there was none.)
     #[serde(default = "unconfined")]
     pub sandbox: String,
+    /// The rule that allows, asks or denies, as it is written.
+    #[serde(default)]
+    pub rule: Option<String>,
+    /// The command that a rule allows: it is executed like this, without a shell.
+    #[serde(default)]
+    pub direct: Option<Box<Direct>>,
+    /// The rules that an approval offers besides the exact one, the narrowest first.
+    #[serde(default)]
+    pub wider: Vec<WiderRule>,
+}
+
+/// A command that is executed without a shell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Direct {
+    /// An absolute path.
+    pub program: String,
+    pub arguments: Vec<String>,
+    /// What it sets besides the task's environment.
+    pub environment: BTreeMap<String, String>,
+    pub stdout: DirectOutput,
+    pub stderr: DirectOutput,
+}
+
+/// Where a stream of a command goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DirectOutput {
+    /// To its own place.
+    Own,
+    /// To stdout, wherever stdout goes after that.
+    Stdout,
+    Dropped,
 }
 
 fn unconfined() -> String {
@@ -583,9 +616,13 @@ pub struct ApprovalDecided {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleRemembered {
+    /// The call.
     pub rule: Rule,
     /// Otherwise it denies.
     pub allow: bool,
+    /// The rule that is remembered, if it matches more than the very call.
+    #[serde(default)]
+    pub text: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -200,7 +200,8 @@ impl World {
     /// # Panics
     /// The daemon refuses it.
     pub async fn decide(&self, task: StartTaskReply, decision: Decision) -> bool {
-        let params = DecideApprovalParams { approval_id: task.task_id.to_string(), decision, note: None };
+        let params =
+            DecideApprovalParams { approval_id: task.task_id.to_string(), decision, note: None, rule: None };
         self.client.call::<method::DecideApproval>(params).await.expect("the approval is open").won
     }
 

@@ -38,6 +38,7 @@ mod agent {
     mod personas;
     mod prompts;
     mod python;
+    mod rules;
     mod several_calls;
     mod text_only;
     mod tools;

@@ -107,6 +107,35 @@ pub(crate) struct RulesArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RulesCommand {
+    /// List the rules of the configuration and those that are remembered
+    List,
+    /// Remember a rule for a workspace; the configuration's [policy] has those for every one
+    #[command(after_help = "\
+Examples:
+  abide rules add 'shell(cargo test *)'
+  abide rules add --deny 'shell(git push *)'
+  abide rules add --ask 'edit(.github/**)'")]
+    Add {
+        /// As shell(cargo test *), edit(src/**) or read(**/.env)
+        rule: String,
+        /// What it matches does not run
+        #[arg(long, conflicts_with = "ask")]
+        deny: bool,
+        /// What it matches asks, although another rule allows it
+        #[arg(long)]
+        ask: bool,
+        /// The workspace; absent: this folder
+        #[arg(long, value_name = "DIR")]
+        workspace: Option<PathBuf>,
+    },
+    /// Say which rule decides about a shell command, and why; nothing runs
+    Test {
+        /// The command line, as one word
+        command: String,
+        /// The workspace; absent: this folder
+        #[arg(long, value_name = "DIR")]
+        workspace: Option<PathBuf>,
+    },
     /// Forget a remembered decision: the same call asks again
     Forget {
         /// The decision's id, as `abide rules` shows it

@@ -28,6 +28,9 @@ pub(crate) struct DecideArgs {
     /// Remember it: the same call in the same folder does not ask again
     #[arg(long)]
     pub(crate) always: bool,
+    /// Remember this rule of those that the approval offers, as shell(cargo test *)
+    #[arg(long, value_name = "RULE")]
+    pub(crate) rule: Option<String>,
     /// A note to the agent
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
@@ -41,6 +44,9 @@ pub(crate) struct RejectArgs {
     /// Remember it: the same call in the same folder is refused without asking
     #[arg(long)]
     pub(crate) always: bool,
+    /// Remember this rule of those that the approval offers, as shell(cargo test *)
+    #[arg(long, value_name = "RULE")]
+    pub(crate) rule: Option<String>,
     /// Why; the agent reads it
     #[arg(long, value_name = "REASON")]
     pub(crate) note: Option<String>,

@@ -3,7 +3,7 @@ use crate::{
     connection::Daemon,
     error::CommandError,
     exit::Exit,
-    output::{pending, screen},
+    output::{pending, screen, text},
     verdict::Verdict,
 };
 use abide_client::protocol::{
@@ -15,23 +15,32 @@ use abide_client::protocol::{
 };
 
 pub(crate) async fn approve(args: DecideArgs, json: bool) -> Result<Exit, CommandError> {
-    let decision = if args.always { Decision::AllowAlways } else { Decision::AllowOnce };
-    decide(&args.id, decision, args.note, json).await
+    let decision =
+        if args.always || args.rule.is_some() { Decision::AllowAlways } else { Decision::AllowOnce };
+    decide(&args.id, decision, Said { note: args.note, rule: args.rule }, json).await
+}
+
+/// What goes with a decision.
+pub(crate) struct Said {
+    pub(crate) note: Option<String>,
+    /// The text of the rule that is remembered, if not the very call.
+    pub(crate) rule: Option<String>,
 }
 
 pub(crate) async fn decide(
     id: &str,
     decision: Decision,
-    note: Option<String>,
+    Said { note, rule }: Said,
     json: bool,
 ) -> Result<Exit, CommandError> {
     let mut daemon = Daemon::started().await?;
     if decision.is_always()
         && let Some(approval) = open(&mut daemon, id).await?
     {
-        screen::note(&format!("to be remembered: {}", pending::rule(&approval)))?;
+        let remembered = rule.as_ref().map_or_else(|| pending::rule(&approval), |rule| text::one_line(rule));
+        screen::note(&format!("to be remembered: {remembered}"))?;
     }
-    let params = DecideApprovalParams { approval_id: id.to_owned(), decision, note };
+    let params = DecideApprovalParams { approval_id: id.to_owned(), decision, note, rule };
     let reply = daemon.call_again::<DecideApproval>(params).await.map_err(|e| match e.is_not_found() {
         true => e.hinted("`abide inbox` lists what waits"),
         false => e,

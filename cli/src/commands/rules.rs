@@ -6,27 +6,76 @@ use crate::{
     exit::Exit,
     output::{json, rule, screen, text},
     pages::PAGE,
+    request::{absolute, current_folder},
 };
-use abide_client::protocol::method::{
-    ForgetRule, ListRules,
-    rule::{ForgetRuleParams, ListRulesParams, RememberedRule},
+use abide_client::protocol::{
+    inbox::{RuleEffect, TextRule},
+    method::{
+        AddRule, ForgetRule, ListRules, TestRule,
+        rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, RememberedRule, TestRuleParams},
+    },
 };
+use std::path::PathBuf;
 
 pub(crate) async fn rules(args: RulesArgs, json: bool) -> Result<Exit, CommandError> {
     match args.command {
-        None => list(json).await,
+        None | Some(RulesCommand::List) => list(json).await,
+        Some(RulesCommand::Add { rule, deny, ask, workspace }) => {
+            let effect = match (deny, ask) {
+                (true, _) => RuleEffect::Deny,
+                (false, true) => RuleEffect::Ask,
+                (false, false) => RuleEffect::Allow,
+            };
+            add(TextRule { text: rule, workspace: folder(workspace)?, effect }, json).await
+        }
+        Some(RulesCommand::Test { command, workspace }) => test(command, folder(workspace)?, json).await,
         Some(RulesCommand::Forget { id }) => forget(id, json).await,
     }
 }
 
+/// The absolute path of a folder, or of the current one.
+fn folder(given: Option<PathBuf>) -> Result<String, CommandError> {
+    match given {
+        None => current_folder(),
+        Some(path) => absolute(&path),
+    }
+}
+
+async fn add(rule: TextRule, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<AddRule>(AddRuleParams { rule }).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&rule::added(&reply.rule))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn test(command: String, workspace: String, json: bool) -> Result<Exit, CommandError> {
+    let reply = Daemon::started().await?.call::<TestRule>(TestRuleParams { command, workspace }).await?;
+    if json {
+        json::document(&reply)?;
+    } else {
+        screen::print(&rule::tested(&reply))?;
+    }
+    Ok(Exit::Done)
+}
+
 async fn list(json: bool) -> Result<Exit, CommandError> {
-    let rules = all(&mut Daemon::started().await?).await?;
+    let mut daemon = Daemon::started().await?;
+    let rules = all(&mut daemon).await?;
     if json {
         json::document(&rules)?;
-    } else if rules.is_empty() {
-        screen::print("Nothing is remembered. `abide approve ID --always` remembers a decision.\n")?;
-    } else {
+        return Ok(Exit::Done);
+    }
+    let first = daemon.call::<ListRules>(ListRulesParams { before: None, limit: Some(1) }).await?;
+    if !first.policy.is_empty() {
+        screen::print(&rule::policy(&first.policy))?;
+    }
+    if !rules.is_empty() {
         screen::print(&rule::rules(&rules, clock::now(), text::terminal_width()))?;
+    } else if first.policy.is_empty() {
+        screen::print("Nothing is remembered. `abide approve ID --always` remembers a decision.\n")?;
     }
     Ok(Exit::Done)
 }

@@ -106,7 +106,7 @@ impl Follow<'_> {
             (Answerer::Itself, Pending::Approval(approval)) => {
                 self.show(approval)?;
                 self.say("no terminal: approving by itself, since this is the demonstration")?;
-                self.decide(approval, Decision::AllowOnce, None).await?;
+                self.decide(approval, Decision::AllowOnce, None, None).await?;
             }
             (Answerer::Person(_), pending) => {
                 let asked = match pending {
@@ -210,8 +210,14 @@ impl Follow<'_> {
         }
         match key {
             ApprovalKey::Detach => return Ok(PromptEnd::Detached),
-            ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None).await?,
-            ApprovalKey::Always => self.decide(approval, Decision::AllowAlways, None).await?,
+            ApprovalKey::Once => self.decide(approval, Decision::AllowOnce, None, None).await?,
+            ApprovalKey::Always => {
+                let rule = match self.ask_rule(approval).await? {
+                    Ok(rule) => rule,
+                    Err(end) => return Ok(end),
+                };
+                self.decide(approval, Decision::AllowAlways, None, rule).await?;
+            }
             ApprovalKey::Reject => {
                 let note = match self.read_input(id, Input::Line("why? (Enter for no reason): ")).await? {
                     PromptResult::Interrupted => return self.left(),
@@ -221,10 +227,39 @@ impl Follow<'_> {
                     }
                     PromptResult::Typed(_) => None,
                 };
-                self.decide(approval, Decision::RejectOnce, note).await?;
+                self.decide(approval, Decision::RejectOnce, note, None).await?;
             }
         }
         Ok(PromptEnd::Answered)
+    }
+
+    /// Which rule "always" remembers; `None` is the very call. Asked only if the approval offers others.
+    async fn ask_rule(
+        &mut self,
+        approval: &Approval,
+    ) -> Result<Result<Option<String>, PromptEnd>, CommandError> {
+        if approval.wider.is_empty() {
+            return Ok(Ok(None));
+        }
+        let id = PendingId::Approval(approval.id);
+        loop {
+            let line =
+                match self.read_input(id, Input::Line("remember which? (Enter: exactly this) ")).await? {
+                    PromptResult::Interrupted => return Ok(Err(self.left()?)),
+                    PromptResult::Withdrawn => return Ok(Err(self.withdrawn()?)),
+                    PromptResult::Typed(Keys::Line(Some(line))) => line,
+                    PromptResult::Typed(_) => return Ok(Err(PromptEnd::Detached)),
+                };
+            let line = line.trim();
+            if line.is_empty() {
+                return Ok(Ok(None));
+            }
+            let number = line.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            if let Some(wider) = number.and_then(|number| approval.wider.get(number)) {
+                return Ok(Ok(Some(wider.text.clone())));
+            }
+            self.say("type the number of a rule, or press Enter for exactly this")?;
+        }
     }
 
     /// Waits for input. Updates that come meanwhile are folded into the view and printed after the prompt. If the item is no longer
@@ -315,8 +350,9 @@ impl Follow<'_> {
         approval: &Approval,
         decision: Decision,
         note: Option<String>,
+        rule: Option<String>,
     ) -> Result<(), CommandError> {
-        let params = DecideApprovalParams { approval_id: approval.id.to_string(), decision, note };
+        let params = DecideApprovalParams { approval_id: approval.id.to_string(), decision, note, rule };
         match self.daemon.call_again::<DecideApproval>(params).await {
             Ok(reply) => self.say(&paint(FAINT, &Verdict::of_decision(&reply, decision).words))?,
             Err(error) => error.show(),

@@ -278,7 +278,12 @@ impl Printer {
             EventKind::Resumed(_) => screen.prose(&paint(FAINT, "goes on")),
             EventKind::Restarted => screen.prose(&paint(FAINT, "the daemon was restarted; the task goes on")),
             EventKind::Compacted(compacted) => screen.prose(&paint(FAINT, &compacted.words())),
-            EventKind::RuleRemembered(RuleEvent { rule, allow }) => {
+            EventKind::RuleRemembered(RuleEvent { rule, allow, text: Some(wider) }) => {
+                let verb = if *allow { "allowed" } else { "refused" };
+                let words = format!("remembered: {wider} is {verb} in {}", rule.workspace);
+                screen.prose(&paint(FAINT, &text::one_line(&words)))
+            }
+            EventKind::RuleRemembered(RuleEvent { rule, allow, text: None }) => {
                 let verb = if *allow { "allowed" } else { "refused" };
                 let words = format!("remembered: {} is {verb} with {}", rule.tool, rule.arguments.as_str());
                 screen.prose(&paint(FAINT, &text::one_line(&words)))

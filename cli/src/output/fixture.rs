@@ -90,6 +90,7 @@ pub(crate) fn approval() -> Approval {
         sandbox: "none".into(),
         rule: Rule { tool: "shell".into(), arguments, workspace: "/home/me/app".into() },
         digest: String::new(),
+        wider: Vec::new(),
     }
 }
 

@@ -96,7 +96,8 @@ fn happened(event: &Event) -> Option<String> {
         EventKind::Compacted(compacted) => compacted.words(),
         EventKind::RuleRemembered(remembered) => {
             let verb = if remembered.allow { "allowed" } else { "refused" };
-            format!("remembered: {} is {verb}", text::one_line(&remembered.rule.tool))
+            let what = remembered.text.as_ref().unwrap_or(&remembered.rule.tool);
+            format!("remembered: {} is {verb}", text::one_line(what))
         }
         EventKind::RuleForgotten(rule) => format!("forgotten: {} asks again", text::one_line(&rule.tool)),
         EventKind::Restarted => "the daemon was restarted; the task was found unfinished".to_owned(),

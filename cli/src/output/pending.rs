@@ -100,8 +100,14 @@ fn decided(approval: &Approval, most: usize) -> String {
 /// What the decision "always" does.
 pub(crate) fn remembering(approval: &Approval) -> String {
     let (tool, place) = (rule_tool(approval), rule_place(approval));
-    let words = format!("\"always\" would remember: {tool} with exactly this, in {place}");
-    format!("  {}", paint(FAINT, &words))
+    let or = if approval.wider.is_empty() { "" } else { "; or one of these rules:" };
+    let words = format!("\"always\" would remember: {tool} with exactly this, in {place}{or}");
+    let mut out = format!("  {}", paint(FAINT, &words));
+    for (number, wider) in approval.wider.iter().enumerate() {
+        let (text, matches) = (text::one_line(&wider.text), text::one_line(&wider.matches));
+        let _ = write!(out, "\n  {}  {text}  {}", number + 1, paint(FAINT, &matches));
+    }
+    out
 }
 
 fn rule_tool(approval: &Approval) -> String {

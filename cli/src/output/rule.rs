@@ -2,11 +2,17 @@
 
 use crate::output::{
     measure,
-    style::{BAD, FAINT, GOOD, PLAIN, STRONG},
+    style::{BAD, FAINT, GOOD, NEEDS_YOU, PLAIN, STRONG, paint},
     table::{cell, table},
     text,
 };
-use abide_client::protocol::{Timestamp, inbox::Rule, method::rule::RememberedRule};
+use abide_client::protocol::{
+    Timestamp,
+    inbox::{Rule, RuleEffect, TextRule},
+    method::rule::{PolicyRule, RememberedRule, TestRuleReply},
+};
+use anstyle::Style;
+use std::fmt::Write as _;
 
 const GONE: &str = "(deleted with its conversation; it still applies)";
 
@@ -14,10 +20,17 @@ pub(crate) fn rules(rules: &[RememberedRule], now: Timestamp, width: Option<usiz
     let rows: Vec<_> = rules
         .iter()
         .map(|rule| {
-            let (verb, style) = if rule.allow { ("allow", GOOD) } else { ("reject", BAD) };
-            let (at, workspace) = rule.origin.as_ref().map_or_else(Default::default, |origin| {
+            let (verb, style) = match (&rule.text, rule.allow) {
+                (Some(text), _) => (text.effect.name(), style_of(text.effect)),
+                (None, true) => ("allow", GOOD),
+                (None, false) => ("reject", BAD),
+            };
+            let (at, mut workspace) = rule.origin.as_ref().map_or_else(Default::default, |origin| {
                 (measure::age(origin.at, now), origin.rule.workspace.clone())
             });
+            if let Some(text) = &rule.text {
+                workspace.clone_from(&text.workspace);
+            }
             [
                 cell(STRONG, rule.short()),
                 cell(style, verb),
@@ -28,6 +41,55 @@ pub(crate) fn rules(rules: &[RememberedRule], now: Timestamp, width: Option<usiz
         })
         .collect();
     table(["RULE", "DECISION", "SINCE", "WORKSPACE", "CALL"], &rows, width)
+}
+
+/// The rules of the configuration.
+pub(crate) fn policy(rules: &[PolicyRule]) -> String {
+    let mut out = format!("{}\n", paint(FAINT, "Everywhere, from the configuration:"));
+    for PolicyRule { text, effect } in rules {
+        let _ = writeln!(out, "  {:5} {}", paint(style_of(*effect), effect.name()), text::one_line(text));
+    }
+    out
+}
+
+const fn style_of(effect: RuleEffect) -> Style {
+    match effect {
+        RuleEffect::Allow => GOOD,
+        RuleEffect::Ask => NEEDS_YOU,
+        RuleEffect::Deny => BAD,
+    }
+}
+
+pub(crate) fn added(rule: &RememberedRule) -> String {
+    let Some(TextRule { text, workspace, effect }) = &rule.text else { return String::new() };
+    let (text, workspace) = (text::one_line(text), text::one_line(workspace));
+    format!("{} remembered: {} {text} in {workspace}\n", rule.short(), effect.name())
+}
+
+/// The verdict of the rules on a command line.
+pub(crate) fn tested(reply: &TestRuleReply) -> String {
+    let TestRuleReply { effect, rule, is_policy, why, wider } = reply;
+    let mut out = match (effect, rule) {
+        (Some(effect), Some(rule)) => {
+            let source = if *is_policy { "the configuration" } else { "this workspace" };
+            let verdict = paint(style_of(*effect), effect.name());
+            format!("{verdict}: {} ({source})\n", text::one_line(rule))
+        }
+        _ => "no rule decides; the tool's own setting does\n".to_owned(),
+    };
+    let _ = writeln!(out, "  {}", text::one_line(why));
+    if effect.is_none() && !wider.is_empty() {
+        let _ = writeln!(out, "{}", paint(FAINT, "Rules that would allow it:"));
+        for wider in wider {
+            let _ = writeln!(
+                out,
+                "  {}  {}",
+                text::one_line(&wider.text),
+                paint(FAINT, &text::one_line(&wider.matches))
+            );
+        }
+    }
+    out
 }
 
 pub(crate) fn forgotten(rule: &RememberedRule) -> String {
@@ -45,6 +107,9 @@ pub(crate) fn left_behind(count: usize) -> Option<String> {
 }
 
 pub(crate) fn about(rule: &RememberedRule) -> String {
+    if let Some(rule) = &rule.text {
+        return rule.text.clone();
+    }
     rule.origin.as_ref().map_or_else(|| GONE.to_owned(), |origin| call(&origin.rule))
 }
 
@@ -74,12 +139,12 @@ mod tests {
             conversation_id: fixture::conversation().id,
             conversation_title: "Tidy up".to_owned(),
         };
-        RememberedRule { id: "00".repeat(28) + "beef0071", allow, origin: Some(origin) }
+        RememberedRule { id: "00".repeat(28) + "beef0071", allow, text: None, origin: Some(origin) }
     }
 
     #[test]
     fn a_rule_is_listed_with_decision_age_folder_and_call() {
-        let deleted = RememberedRule { origin: None, ..rule(false, "{}") };
+        let deleted = RememberedRule { text: None, origin: None, ..rule(false, "{}") };
         let all = [
             rule(true, r#"{"command":"make\u001b[2J"}"#),
             rule(false, r#"{"command":"x","cwd":"y"}"#),

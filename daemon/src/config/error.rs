@@ -75,7 +75,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-fn line_of(text: &str, span: &Range<usize>) -> usize {
+pub(super) fn line_of(text: &str, span: &Range<usize>) -> usize {
     text.bytes().take(span.start).filter(|b| *b == b'\n').count() + 1
 }
 

@@ -254,6 +254,42 @@ const TABLES: &[Table] = &[
         ],
     },
     Table {
+        header: "policy",
+        meaning: "Rules about calls, for every workspace. A rule is `shell(cargo test *)`, `edit(src/**)` or `read(**/.env)`. What is \
+            denied does not run; what asks asks, unless the task was started with `--yes`; what is allowed runs without asking. Deny \
+            comes before ask, ask before allow, whichever rule is more specific; all come before a tool's own setting. In `shell`, `*` as \
+            the last word stands for any further words or none, and elsewhere for text within a word. A rule that denies or asks \
+            matches a command anywhere in a line, also in `bash -c` and behind `sudo` and the like, and options may stand between its \
+            words; where a line cannot be judged before it runs, it asks, also with `--yes` if the rule denies. A rule that allows \
+            matches one plain command, without variables, globs, pipes or redirects to files; that is executed without a shell, and \
+            only a program outside of the workspace and the temporary folders. Its last `*` covers no option that is known to run \
+            other programs or to write files. `edit` and `read` are about the file tools; their paths are relative to the workspace.",
+        applies: NEXT_CALL,
+        keys: &[
+            Key {
+                name: "deny",
+                kind: "list of rules",
+                default: "none",
+                example: "[\"shell(git push *)\", \"read(**/.env)\"]",
+                meaning: "What must not run. For `shell` also a regular expression on the text of the line: `shell(/curl.*token/)`.",
+            },
+            Key {
+                name: "ask",
+                kind: "list of rules",
+                default: "none",
+                example: "[\"shell(rm *)\", \"edit(.github/**)\"]",
+                meaning: "What asks although something else allows it. Regular expressions as for `deny`.",
+            },
+            Key {
+                name: "allow",
+                kind: "list of rules",
+                default: "none",
+                example: "[\"shell(cargo test *)\", \"edit(src/**)\"]",
+                meaning: "What runs without asking.",
+            },
+        ],
+    },
+    Table {
         header: "personas.NAME",
         meaning: "A persona: a system prompt under a name, with what goes with it, for tasks and conversations that ask for it \
             (`abide run --persona NAME`). A file `personas/NAME.md` beside this file is one too, with the same keys but `prompt` and \

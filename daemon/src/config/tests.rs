@@ -41,6 +41,10 @@ restart = "pause"
 compact_at_tokens = 8000
 [task.roa]
 max_steps = 4
+[policy]
+deny = ["shell(git push *)"]
+ask = ["shell(/rm/)"]
+allow = ["shell(cargo test *)", "edit(src/**)"]
 [notify]
 enabled = false
 [prices."local/smollm2"]
@@ -174,4 +178,23 @@ fn a_missing_file_is_the_default_and_an_invalid_one_is_named() {
     assert!(words.starts_with(&format!("{}, line 2: `notify.enabled`: ", path.display())), "{words}");
     std::fs::write(&path, vec![b'#'; 1024 * 1024 + 1]).unwrap();
     assert!(matches!(Config::load(&path), Err(ConfigError::TooLarge { .. })));
+}
+
+#[test]
+fn a_wrong_rule_is_refused_with_its_line_and_key() {
+    let wrong = problem("[policy]\ndeny = [\n  \"shell(rm *)\",\n  \"shel(x = 1)\",\n]\n");
+    assert_eq!((wrong.line, wrong.key.as_deref()), (Some(4), Some("policy.deny")));
+    assert!(wrong.what.starts_with("`shel(x = 1)` is no rule"), "{wrong}");
+    let allowed = problem("[policy]\nallow = [\"shell(/x/)\"]");
+    assert_eq!((allowed.line, allowed.key.as_deref()), (Some(2), Some("policy.allow")));
+    let unknown = problem("[policy]\nallowed = []");
+    assert!(unknown.what.contains("unknown field"), "{unknown}");
+}
+
+#[test]
+fn the_rules_of_the_policy_stand_in_its_order() {
+    let config = Config::parse("[policy]\nallow = [\"shell(ls)\"]\ndeny = [\"shell(rm *)\"]").unwrap();
+    let rules: Vec<String> =
+        config.policy.rules().iter().map(|s| format!("{:?} {}", s.effect, s.rule)).collect();
+    assert_eq!(rules, ["Deny shell(rm *)", "Allow shell(ls)"]);
 }

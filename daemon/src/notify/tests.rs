@@ -58,6 +58,7 @@ fn approval() -> Approval {
         sandbox: "none".to_owned(),
         rule: Rule { tool: "shell".to_owned(), arguments: JsonText::empty(), workspace: "/w".to_owned() },
         digest: String::new(),
+        wider: Vec::new(),
     }
 }
 

@@ -1,5 +1,5 @@
 use super::{Gate, ModelJob, Runner, coalesce::Coalescer, traces};
-use crate::clock;
+use crate::{clock, rule_book};
 use abide_engine::{Input, Mint, ModelFailure, Replied, Traces, control};
 use abide_fail_point::{Point, pass};
 use abide_model::{ModelError, ModelEvent};
@@ -70,7 +70,9 @@ async fn assess(runner: &Runner, head: Arc<TaskStarted>, calls: Vec<CallBlock>) 
         return Vec::new();
     }
     let (tools, store) = (runner.tools.clone(), runner.store.clone());
+    let policy = runner.settings.recent().await.policy().to_vec();
     let assessed = tokio::task::spawn_blocking(move || {
+        let rules = rule_book::book(&policy, store.rules_of(&head.workspace));
         let remembered = |rule: &Rule| store.rule(&rule.tool, rule.arguments.as_str(), &rule.workspace);
         let scope = Scope {
             workspace: &head.workspace,
@@ -78,6 +80,7 @@ async fn assess(runner: &Runner, head: Arc<TaskStarted>, calls: Vec<CallBlock>) 
             allowed: &control::callable(&head.tools, &calls),
             approvals: head.approvals,
             remembered: &remembered,
+            rules: &rules,
         };
         tools.assess(&scope, &calls)
     });

@@ -57,7 +57,7 @@ impl From<CommandError> for RequestError {
                 Refusal::Held(above) => {
                     return Self(Error::new(ErrorKind::IllegalState, error.to_string()).about(above));
                 }
-                Refusal::NotAChoice(_) => ErrorKind::InvalidParams,
+                Refusal::NotAChoice(_) | Refusal::NoSuchRule => ErrorKind::InvalidParams,
                 Refusal::NoConversation | Refusal::NoTask | Refusal::NoQuestion | Refusal::NoApproval => {
                     ErrorKind::NotFound
                 }

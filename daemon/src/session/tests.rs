@@ -196,6 +196,7 @@ async fn on_a_full_disk_a_refusal_waits_for_the_commit_it_rests_on() {
         approval: abide_protocol::ApprovalId(Uuid::nil()),
         decision: abide_protocol::inbox::Decision::AllowOnce,
         note: None,
+        rule: None,
         by: None,
     };
     let refused = tokio::time::timeout(PATIENCE, sessions.command(CONVERSATION, decide)).await.unwrap();
@@ -308,6 +309,7 @@ async fn no_command_is_lost_when_an_actor_leaves() {
                 approval: abide_protocol::ApprovalId(Uuid::nil()),
                 decision: abide_protocol::inbox::Decision::AllowOnce,
                 note: None,
+                rule: None,
                 by: None,
             };
             let refused = sessions.command(CONVERSATION, answer).await;

@@ -95,12 +95,16 @@ struct Begun {
     has_caret: bool,
     /// The card has been drawn since.
     is_drawn: bool,
+    /// The text of the wider rule that would be remembered; absent: the very call.
+    rule: Option<String>,
 }
 
 #[derive(Debug, Clone)]
 pub enum Message {
     Allowed(ApprovalId, Decision),
     AlwaysPressed(ApprovalId),
+    /// The rule that "always" would remember; `None` is the very call.
+    RulePicked(Option<String>),
     /// `reject_once` or `reject_always`.
     RejectPressed(ApprovalId, Decision),
     ReasonChanged(ApprovalId, String),
@@ -132,6 +136,7 @@ impl Message {
             Self::Answered(_, id, _) => Deed::Written(PendingId::Question(*id)),
             Self::Rejected(id) => Deed::Written(PendingId::Approval(*id)),
             Self::ReasonChanged(..)
+            | Self::RulePicked(_)
             | Self::ReasonFocused(_)
             | Self::Cancelled
             | Self::AnswerChanged(..)
@@ -166,7 +171,19 @@ impl Cards {
 
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
         match message {
-            Message::Allowed(id, decision) => self.decide(id, decision, None),
+            Message::Allowed(id, decision) => {
+                let lasting = |begun: &&mut Begun| begun.approval == id && decision == begun.decision;
+                match self.begun.as_mut().filter(lasting).and_then(|begun| begun.rule.take()) {
+                    Some(rule) => self.ask(id, Request::AllowByRule(id, rule)),
+                    None => self.decide(id, decision, None),
+                }
+            }
+            Message::RulePicked(rule) => {
+                if let Some(begun) = &mut self.begun {
+                    begun.rule = rule;
+                }
+                Vec::new()
+            }
             Message::AlwaysPressed(approval) => {
                 self.begun = Some(Begun::new(approval, Decision::AllowAlways));
                 vec![Effect::Unfocus]
@@ -215,8 +232,13 @@ impl Cards {
     }
 
     fn decide(&mut self, id: ApprovalId, decision: Decision, note: Option<String>) -> Vec<Effect> {
+        self.ask(id, Request::Decide(id, decision, note))
+    }
+
+    /// Sends a decision, once.
+    fn ask(&mut self, id: ApprovalId, request: Request) -> Vec<Effect> {
         let is_new = self.sent.insert(PendingId::Approval(id));
-        is_new.then_some(Effect::Ask(Request::Decide(id, decision, note))).into_iter().collect()
+        is_new.then_some(Effect::Ask(request)).into_iter().collect()
     }
 
     /// Answers a question, once.
@@ -229,7 +251,9 @@ impl Cards {
     pub fn failed(&mut self, request: &Request) {
         match request {
             Request::Answer(_, question, _) => self.sent.remove(&PendingId::Question(*question)),
-            Request::Decide(approval, ..) => self.sent.remove(&PendingId::Approval(*approval)),
+            Request::Decide(approval, ..) | Request::AllowByRule(approval, _) => {
+                self.sent.remove(&PendingId::Approval(*approval))
+            }
             _ => false,
         };
     }
@@ -327,11 +351,15 @@ impl Cards {
             let place = words::shortened(&place, if look.has_caps { MAX_PLACE } else { LEAST_PLACE });
             let tool = visible_line(&approval.rule.tool);
             let undo = if look.has_caps { " Settings (Ctrl ,) can forget it." } else { "" };
-            secondary(format!("“Always”: {tool} with exactly these arguments, in {place}.{undo}")).into()
+            let what = match self.begun_for(approval.id).and_then(|begun| begun.rule.as_deref()) {
+                Some(rule) => visible_line(rule).into_owned(),
+                None => format!("{tool} with exactly these arguments"),
+            };
+            secondary(format!("“Always”: {what}, in {place}.{undo}")).into()
         });
         let place = secondary(format!("Runs in {place}, {confined}."));
         let code = |content| container(content).padding([space::S, 10.0]).width(Fill).style(style::code);
-        let body = Column::new().extend(remembered);
+        let body = Column::new().extend(remembered).extend(self.offers(approval, hand));
         let body = match &approval.preview {
             None => body.push(code(exactly(approval))).push(place),
             Some(preview) => {
@@ -346,6 +374,29 @@ impl Cards {
             }
         };
         Parts { title: title.into(), body, foot: Some(self.decisions(approval, hand)), is_asked_back }
+    }
+
+    /// What "always" can remember, as buttons of which one is picked; none if there is no choice.
+    fn offers<'a>(&self, approval: &'a Approval, hand: Hand) -> Option<Element<'a, Message>> {
+        let begun = self.begun_for(approval.id).filter(|begun| begun.decision == Decision::AllowAlways)?;
+        if approval.wider.is_empty() {
+            return None;
+        }
+        let offer = |words: String, matches: &'a str, rule: Option<&'a str>| {
+            let is_picked = begun.rule.as_deref() == rule;
+            let words = label(words);
+            let button =
+                hand.action_of(words, None).style(if is_picked { style::primary } else { style::secondary });
+            let pick = hand.press(Message::RulePicked(rule.map(str::to_owned)));
+            let matches = secondary(visible_line(matches).into_owned());
+            row![button.on_press_maybe(pick).passed_by(), matches].spacing(space::S).align_y(Center)
+        };
+        let exactly = offer("Exactly this".to_owned(), "this very call", None);
+        let wider = approval.wider.iter().map(|wider| {
+            offer(visible_line(&wider.text).into_owned(), &wider.matches, Some(&wider.text)).wrap().into()
+        });
+        let rows = std::iter::once(exactly.into()).chain(wider);
+        Some(Column::with_children(rows).spacing(space::XS).into())
     }
 
     fn decisions<'a>(&'a self, approval: &'a Approval, hand: Hand) -> Element<'a, Message> {
@@ -523,7 +574,7 @@ fn confirmation<'a>(id: ApprovalId, hand: Hand) -> Element<'a, Message> {
 
 impl Begun {
     const fn new(approval: ApprovalId, decision: Decision) -> Self {
-        Self { approval, decision, has_caret: false, is_drawn: false }
+        Self { approval, decision, has_caret: false, is_drawn: false, rule: None }
     }
 }
 

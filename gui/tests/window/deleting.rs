@@ -60,10 +60,10 @@ fn deleting_says_what_stays_remembered() {
     for (origin, more) in
         [(here, " What you decided for always stays remembered; Settings can forget it."), (elsewhere, "")]
     {
-        let rule = RememberedRule { id: "ab".repeat(32), allow: true, origin: Some(origin) };
+        let rule = RememberedRule { id: "ab".repeat(32), allow: true, origin: Some(origin), text: None };
         let told = |person: &mut Person| {
             assert!(person.sent().contains(&Request::Rules(None)));
-            let page = ListRulesReply { rules: vec![rule.clone()], before: None };
+            let page = ListRulesReply { rules: vec![rule.clone()], before: None, policy: Vec::new() };
             person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(page))));
         };
         let mut person = before(Status::Completed);

@@ -7,7 +7,7 @@ use crate::{
 };
 use abide_client::protocol::{
     ApprovalId, ConversationId,
-    inbox::{Decision, Pending, Preview},
+    inbox::{Decision, Pending, Preview, WiderRule},
     notification::Snapshot,
     task::Status,
     transcript::Risk,
@@ -335,6 +335,36 @@ fn beyond_low_risk_it_takes_two_keys() {
     person.press(Key::Character("A".into()), Modifiers::SHIFT);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [], "what it would remember has just come into view");
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);
+}
+
+#[test]
+fn always_remembers_the_rule_that_is_picked() {
+    let Pending::Approval(mut approval) = preset::approval() else { panic!("an approval") };
+    approval.wider =
+        vec![WiderRule { text: "shell(git push *)".into(), matches: "`git push` and more".into() }];
+    let offering = || {
+        let pending = [Pending::Approval(approval.clone())];
+        let mut person = before(Status::WaitingApproval, &pending, preset::history());
+        assert!(person.finds("shell(git push *)").is_none(), "only a lasting decision offers rules");
+        person.press(Key::Character("A".into()), Modifiers::SHIFT);
+        person.wait(600);
+        person
+    };
+    let mut person = offering();
+    assert!(person.finds("`git push` and more").is_some());
+    person.clicks("shell(git push *)");
+    assert_eq!(person.asked(), [], "it is only picked");
+    person.wait(600);
+    person.named(Named::Enter);
+    assert_eq!(person.asked(), [Request::AllowByRule(APPROVAL, "shell(git push *)".into())]);
+
+    let mut person = offering();
+    person.clicks("shell(git push *)");
+    person.wait(600);
+    person.clicks("Exactly this");
     person.wait(600);
     person.named(Named::Enter);
     assert_eq!(person.asked(), [Request::Decide(APPROVAL, Decision::AllowAlways, None)]);

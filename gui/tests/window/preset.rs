@@ -361,6 +361,7 @@ pub(crate) fn approval() -> Pending {
         sandbox: "none".into(),
         rule: Rule { tool: "shell".into(), arguments, workspace: "/home/me/src/ledger".into() },
         digest: String::new(),
+        wider: Vec::new(),
     })
 }
 

@@ -43,7 +43,7 @@ fn rule() -> RememberedRule {
         conversation_id: ConversationId(preset::id(1)),
         conversation_title: "Fix flaky login test".into(),
     };
-    RememberedRule { id: "ab".repeat(32), allow: true, origin: Some(origin) }
+    RememberedRule { id: "ab".repeat(32), allow: true, origin: Some(origin), text: None }
 }
 
 fn open() -> Person {
@@ -72,7 +72,10 @@ fn open() -> Person {
             }),
         ),
         (Request::Config, Answer::Config(config())),
-        (Request::Rules(None), Answer::Rules(ListRulesReply { rules: vec![rule()], before: None })),
+        (
+            Request::Rules(None),
+            Answer::Rules(ListRulesReply { rules: vec![rule()], before: None, policy: Vec::new() }),
+        ),
     ];
     for (request, answer) in told {
         person.tell(Message::Answered(request, Ok(answer)));
@@ -141,8 +144,8 @@ fn notifications_and_rules_are_set_in_the_daemon() {
 #[test]
 fn a_rule_of_a_deleted_conversation_is_shown_by_its_id() {
     let mut person = open();
-    let rule = RememberedRule { id: "0".repeat(56) + "beef0071", allow: true, origin: None };
-    let rules = ListRulesReply { rules: vec![rule], before: None };
+    let rule = RememberedRule { id: "0".repeat(56) + "beef0071", allow: true, origin: None, text: None };
+    let rules = ListRulesReply { rules: vec![rule], before: None, policy: Vec::new() };
     person.tell(Message::Answered(Request::Rules(None), Ok(Answer::Rules(rules))));
     let words = "A call is allowed; the conversation that it is from is deleted (beef0071).";
     assert!(person.finds(words).is_some());

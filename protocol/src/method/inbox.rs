@@ -39,6 +39,9 @@ pub struct DecideApprovalParams {
     /// Why; the model reads it.
     #[serde(default)]
     pub note: Option<String>,
+    /// What `allow_always` or `reject_always` remembers: the text of one of the approval's wider rules. Absent: the very call.
+    #[serde(default)]
+    pub rule: Option<String>,
 }
 
 /// The decision that counts: the first.

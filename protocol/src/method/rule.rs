@@ -1,4 +1,7 @@
-use crate::{ConversationId, Seq, Timestamp, inbox::Rule};
+use crate::{
+    ConversationId, Seq, Timestamp,
+    inbox::{Rule, RuleEffect, TextRule, WiderRule},
+};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +20,17 @@ pub struct ListRulesReply {
     pub rules: Vec<RememberedRule>,
     /// Pass as `before` for the next page; absent: there is none.
     pub before: Option<Seq>,
+    /// The rules of the configuration's `[policy]`.
+    #[serde(default)]
+    pub policy: Vec<PolicyRule>,
+}
+
+/// A rule of the configuration: it stands in every workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyRule {
+    pub text: String,
+    pub effect: RuleEffect,
 }
 
 /// A decision that is remembered: the same call is decided like this without a question.
@@ -29,6 +43,9 @@ pub struct RememberedRule {
     pub allow: bool,
     /// Where the decision was made, and what it is about; absent if that conversation is deleted. Then only the digest is left.
     pub origin: Option<RuleOrigin>,
+    /// The rule, if it matches more than one call.
+    #[serde(default)]
+    pub text: Option<TextRule>,
 }
 
 impl RememberedRule {
@@ -60,6 +77,42 @@ pub struct RuleOrigin {
 pub struct ForgetRuleParams {
     /// A rule's id, or a unique beginning or end of it.
     pub rule_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AddRuleParams {
+    pub rule: TextRule,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AddRuleReply {
+    pub rule: RememberedRule,
+}
+
+/// The verdict of the rules on a command line of the shell tool. Nothing runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestRuleParams {
+    pub command: String,
+    /// An absolute path.
+    pub workspace: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestRuleReply {
+    /// Absent: no rule is about it, and the tool's own setting decides.
+    pub effect: Option<RuleEffect>,
+    /// The rule that decides.
+    pub rule: Option<String>,
+    /// It stands in the configuration; otherwise in the workspace.
+    pub is_policy: bool,
+    /// Why, in words.
+    pub why: String,
+    /// The rules that an approval of it would offer besides the exact one.
+    pub wider: Vec<WiderRule>,
 }
 
 /// The rule that is forgotten: from now on the same call asks again.

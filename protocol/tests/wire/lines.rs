@@ -91,6 +91,8 @@ fn all_optional_parameters_may_be_absent_together() {
         ("setKey", r#"{"provider":"a"}"#),
         ("listRules", "null"),
         ("forgetRule", r#"{"ruleId":"a"}"#),
+        ("addRule", r#"{"rule":{"text":"shell(ls)","workspace":"/w","effect":"deny"}}"#),
+        ("testRule", r#"{"command":"ls","workspace":"/w"}"#),
         ("checkModel", r#"{"model":"a"}"#),
         ("getConfig", "null"),
         ("updateConfig", "null"),

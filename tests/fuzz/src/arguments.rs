@@ -60,6 +60,7 @@ pub fn arguments(place: &Place, text: &str) {
             allowed: &allowed,
             approvals,
             remembered: &|_| None,
+            rules: &abide_rules::Book::default(),
         };
         let calls = [call.clone(), call.clone()];
         let assessed = tools.assess(&scope, &calls);

@@ -80,8 +80,12 @@ impl Person {
             Pending::Approval(approval) => {
                 let said =
                     if self.seed.in_a_hundred(85) { Decision::AllowOnce } else { Decision::RejectOnce };
-                let params =
-                    DecideApprovalParams { approval_id: approval.id.to_string(), decision: said, note: None };
+                let params = DecideApprovalParams {
+                    approval_id: approval.id.to_string(),
+                    decision: said,
+                    note: None,
+                    rule: None,
+                };
                 match self.way.ask::<method::DecideApproval>(params).await {
                     Ok(reply) => self.shared.acknowledged(Ack::Decided {
                         approval: approval.id,

@@ -80,6 +80,7 @@ async fn of_two_decisions_at_once_one_counts() {
                 approval_id: approval.id.to_string(),
                 decision,
                 note: None,
+                rule: None,
             };
             world.client.call::<abide_client::protocol::method::DecideApproval>(params)
         };

@@ -68,6 +68,7 @@ async fn approvals_open_together_and_a_rejection_is_that_calls_result() {
             approval_id: approval.id.to_string(),
             decision: if is_bad { Decision::RejectOnce } else { Decision::AllowOnce },
             note: is_bad.then(|| "not that one".to_owned()),
+            rule: None,
         };
         assert!(world.client.call::<method::DecideApproval>(params).await.unwrap().won);
     }

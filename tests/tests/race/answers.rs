@@ -62,7 +62,8 @@ async fn answers(
 
 async fn decides(client: &Client, pending: &Pending, decision: Decision) -> (bool, Decision) {
     let Pending::Approval(approval) = pending else { panic!("an approval: {pending:?}") };
-    let params = DecideApprovalParams { approval_id: approval.id.to_string(), decision, note: None };
+    let params =
+        DecideApprovalParams { approval_id: approval.id.to_string(), decision, note: None, rule: None };
     let reply = client.call::<method::DecideApproval>(params).await.expect("who comes second is told so");
     (reply.won, reply.decision)
 }

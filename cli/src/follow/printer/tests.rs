@@ -229,6 +229,9 @@ fn a_call_is_printed_when_it_has_finished() {
         digest: String::new(),
         permission: Permission::Tier,
         sandbox: "none".to_owned(),
+        rule: None,
+        direct: None,
+        wider: Vec::new(),
     };
     assert_eq!(stage.record(2, RecordBody::CallAssessed(assessed)), "");
     let finished = CallFinished {

@@ -78,8 +78,8 @@ fn input_records(
         Input::Answer { task, question, response, by } => {
             answer::accept(history, task, question, Answer { response, by }, mint)
         }
-        Input::Decide { approval, decision, note, by } => {
-            decide::accept(history, approval, Verdict { decision, note, by }, mint)
+        Input::Decide { approval, decision, note, rule, by } => {
+            decide::accept(history, approval, Verdict { decision, note, rule, by }, mint)
         }
         Input::Replied { task, item, replied } => model::replied(live(history, task)?, item, *replied, mint),
         Input::ModelFailed { task, item, failure, traces } => {

@@ -43,6 +43,8 @@ pub enum Command {
         approval: ApprovalId,
         decision: Decision,
         note: Option<String>,
+        /// The text of the approval's wider rule that is remembered. Absent: the very call.
+        rule: Option<String>,
         by: Option<By>,
     },
 }
@@ -98,7 +100,9 @@ impl Command {
             Self::Intervene { task, intervention, by } => Input::Intervene { task, intervention, by, shown },
             Self::Resume { task, by } => Input::Resume { task, by },
             Self::Answer { task, question, response, by } => Input::Answer { task, question, response, by },
-            Self::Decide { approval, decision, note, by } => Input::Decide { approval, decision, note, by },
+            Self::Decide { approval, decision, note, rule, by } => {
+                Input::Decide { approval, decision, note, rule, by }
+            }
         }
     }
 }

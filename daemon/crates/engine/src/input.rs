@@ -54,6 +54,8 @@ pub enum Input {
         approval: ApprovalId,
         decision: Decision,
         note: Option<String>,
+        /// The text of the approval's wider rule that is remembered. Absent: the very call.
+        rule: Option<String>,
         by: Option<By>,
     },
     /// A model call has ended with a reply.
@@ -209,6 +211,8 @@ pub enum Refusal {
     NoQuestion,
     #[error("there is no such approval")]
     NoApproval,
+    #[error("the approval does not offer this rule")]
+    NoSuchRule,
     #[error("the question is already answered")]
     Answered(First<Option<String>>),
     #[error("the approval is already decided")]

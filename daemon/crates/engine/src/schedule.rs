@@ -77,6 +77,7 @@ fn approval(draft: &mut Draft<'_>, task: &Task, call: &Call, assessed: &CallAsse
             workspace: task.head.workspace.clone(),
         },
         digest: assessed.digest.clone(),
+        wider: assessed.wider.clone(),
         arguments,
     }
 }

@@ -20,5 +20,5 @@ pub use book::{Book, Effect, PathVerdict, Source, Standing, Verdict};
 pub use plain::{Output, Plain, Stderr};
 pub use rule::{Rule, RuleError};
 pub use script::{Script, Simple, Target, Unclear};
-pub use wider::{Offer, wider};
+pub use wider::{Offer, wider, wider_edit};
 pub use word::Word;

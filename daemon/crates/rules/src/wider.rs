@@ -40,6 +40,22 @@ pub fn wider(line: &str) -> Vec<Offer> {
     offers
 }
 
+/// The rules that match changes of a file, and of the files beneath its folder. None for a name with the signs of a pattern.
+#[must_use]
+pub fn wider_edit(path: &str) -> Vec<Offer> {
+    if path.contains(|c: char| "*?[]{}!\\()".contains(c) || c.is_control()) {
+        return Vec::new();
+    }
+    let mut offers =
+        vec![Offer { text: format!("edit({path})"), matches: "every change of this file".to_owned() }];
+    if let Some((folder, _)) = path.rsplit_once('/') {
+        let matches = format!("every change of a file beneath {folder}");
+        offers.push(Offer { text: format!("edit({folder}/**)"), matches });
+    }
+    offers.retain(|offer| Rule::parse(&offer.text, Effect::Allow).is_ok());
+    offers
+}
+
 /// Whether a word looks like the name of one of a program's commands, as `test` in `cargo test`.
 fn is_verb(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_lowercase())

@@ -1,6 +1,7 @@
 //! The digest of a rule's call: key order and white space of the arguments make no difference.
 
 use crate::rule_id::RuleId;
+use abide_protocol::inbox::TextRule;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -9,13 +10,22 @@ pub(crate) fn rule_digest(tool: &str, arguments: &str, workspace: &str) -> Optio
     let arguments: Value = serde_json::from_str(arguments).ok()?;
     let mut canonical = String::new();
     write(&mut canonical, &arguments);
+    Some(digest([tool, workspace, &canonical]))
+}
+
+/// SHA-256 of a rule's workspace and text. The first part is no tool's name, so it is no call's digest.
+pub(crate) fn text_digest(rule: &TextRule) -> RuleId {
+    digest(["(rule)", &rule.workspace, &rule.text])
+}
+
+fn digest(parts: [&str; 3]) -> RuleId {
     let mut digest = Sha256::new();
-    for part in [tool, workspace, &canonical] {
+    for part in parts {
         // The length delimits the parts.
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
-    Some(RuleId(digest.finalize().into()))
+    RuleId(digest.finalize().into())
 }
 
 /// Sorts the keys, whatever order `serde_json` was built to keep. Its nesting limit bounds the recursion.
@@ -49,15 +59,15 @@ fn write(out: &mut String, value: &Value) {
 mod tests {
     use super::*;
 
-    fn digest(arguments: &str) -> Option<RuleId> {
+    fn of_shell(arguments: &str) -> Option<RuleId> {
         rule_digest("shell", arguments, "/w")
     }
 
     #[test]
     fn key_order_and_white_space_make_no_difference_at_any_depth() {
-        let one = digest(r#"{"a":1,"b":[{"c":"é","d":null}]}"#);
+        let one = of_shell(r#"{"a":1,"b":[{"c":"é","d":null}]}"#);
         assert!(one.is_some());
-        assert_eq!(one, digest(" { \"b\" : [ { \"d\":null, \"c\":\"\\u00e9\" } ], \"a\" : 1 } "));
+        assert_eq!(one, of_shell(" { \"b\" : [ { \"d\":null, \"c\":\"\\u00e9\" } ], \"a\" : 1 } "));
     }
 
     #[test]
@@ -75,7 +85,7 @@ mod tests {
         ];
         for (i, a) in texts.iter().enumerate() {
             for b in &texts[i + 1..] {
-                assert_ne!(digest(a), digest(b), "{a} {b}");
+                assert_ne!(of_shell(a), of_shell(b), "{a} {b}");
             }
         }
         assert_ne!(rule_digest("ab", "1", "c"), rule_digest("a", "1", "bc"));
@@ -84,13 +94,13 @@ mod tests {
     /// Digests are stored: if they changed, remembered decisions would be lost.
     #[test]
     fn the_digest_of_a_stored_rule_stays_what_it_is() {
-        let digest = digest(r#"{"b":[1,"x"],"a":{"c":true,"d":null}}"#).unwrap();
+        let digest = of_shell(r#"{"b":[1,"x"],"a":{"c":true,"d":null}}"#).unwrap();
         assert_eq!(digest.to_string(), "a2d9d19fb107d4852563df41bb0e679c472a71dc5f94abe6615c0d02085e21dc");
     }
 
     #[test]
-    fn text_that_is_not_json_has_no_digest() {
-        assert_eq!(digest("{"), None);
-        assert_eq!(digest(&"[".repeat(100_000)), None);
+    fn text_that_is_not_json_has_no_of_shell() {
+        assert_eq!(of_shell("{"), None);
+        assert_eq!(of_shell(&"[".repeat(100_000)), None);
     }
 }

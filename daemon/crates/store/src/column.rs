@@ -1,6 +1,6 @@
 //! How the protocol's types are stored in columns.
 
-use abide_protocol::{Seq, Timestamp};
+use abide_protocol::{Seq, Timestamp, inbox::TextRule};
 use rusqlite::{
     Row, RowIndex,
     types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef},
@@ -53,4 +53,11 @@ pub(crate) fn count(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<u64
 /// Reads a time from a row.
 pub(crate) fn at(row: &Row<'_>, index: impl RowIndex) -> rusqlite::Result<Timestamp> {
     row.get(index).map(Timestamp)
+}
+
+/// The columns `text`, `workspace` and `effect` of a rule, from this one on; `None` for the decision on one call.
+pub(crate) fn text_rule(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<TextRule>> {
+    let Some(text) = row.get(first)? else { return Ok(None) };
+    let Word(effect) = row.get(first + 2)?;
+    Ok(Some(TextRule { text, workspace: row.get(first + 1)?, effect }))
 }

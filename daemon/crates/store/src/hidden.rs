@@ -5,13 +5,14 @@
 //! cannot reach a client or the engine.
 
 use crate::{
-    canonical::rule_digest,
+    canonical::{rule_digest, text_digest},
     ledger::{Fault, Ledger, WorkError},
     project,
     rule_id::RuleId,
 };
 use abide_protocol::{
     ConversationId, RecordId, Seq, Timestamp,
+    inbox::{RuleEffect, TextRule},
     record::{By, Record, RecordBody, RuleRemembered},
 };
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,9 @@ pub(crate) struct RuleAdded {
     pub(crate) source: Option<Seq>,
     /// Who decided. Absent: unknown.
     pub(crate) by: Option<By>,
+    /// A rule of the rule language, of which `rule` is the digest. It outlives the conversation of the decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<TextRule>,
 }
 
 /// The decision on a call is forgotten: the same call asks again.
@@ -78,12 +82,21 @@ pub(crate) fn derived(records: &[Record]) -> Result<Vec<NewHiddenRecord>, Fault>
         match &record.body {
             // It precedes the `rule_remembered` that it causes, in the same append.
             RecordBody::ApprovalDecided(decided) => by.clone_from(&decided.by),
-            RecordBody::RuleRemembered(RuleRemembered { rule, allow }) => {
-                let rule =
-                    rule_digest(&rule.tool, rule.arguments.as_str(), &rule.workspace).ok_or_else(|| {
-                        WorkError::Invalid("a rule's arguments are nested too deeply".to_owned())
-                    })?;
-                let added = RuleAdded { rule, allow: *allow, source: Some(record.seq), by: by.clone() };
+            RecordBody::RuleRemembered(RuleRemembered { rule, allow, text }) => {
+                let text = text.as_ref().map(|text| TextRule {
+                    text: text.clone(),
+                    workspace: rule.workspace.clone(),
+                    effect: if *allow { RuleEffect::Allow } else { RuleEffect::Deny },
+                });
+                let digest = match &text {
+                    Some(text) => Some(text_digest(text)),
+                    None => rule_digest(&rule.tool, rule.arguments.as_str(), &rule.workspace),
+                };
+                let rule = digest.ok_or_else(|| {
+                    WorkError::Invalid("a rule's arguments are nested too deeply".to_owned())
+                })?;
+                let by = by.clone();
+                let added = RuleAdded { rule, allow: *allow, source: Some(record.seq), by, text };
                 derived.push(NewHiddenRecord {
                     id: derived_id(record.id),
                     at: record.at,

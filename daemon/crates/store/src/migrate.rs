@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_hidden.sql"),
     include_str!("../migrations/0009_no_statistics.sql"),
     include_str!("../migrations/0010_external_ids.sql"),
+    include_str!("../migrations/0011_text_rules.sql"),
 ];
 
 /// The first schema in which a record may have a checksum.
@@ -101,6 +102,7 @@ mod tests {
         "d02defccfde304547c10091b02d362d76e12df7322c209445c38126fb08d6f37",
         "85efb47897cbc694bd8fa31b087666b789f9fb6029c6d440dc74ef41bbf9631e",
         "c41115b62562960a3fc86c51461f72cfc9792690cf0930fdfeff3c75b91534d8",
+        "86ca4381010743f668b4d80062cafe81cab0097dd4964eb2406c9282fa6fa406",
     ];
 
     #[test]

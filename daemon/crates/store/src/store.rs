@@ -10,7 +10,9 @@ use crate::{
     work,
     writer::{self, Lane, Queue},
 };
-use abide_protocol::{ConversationId, RecordId, Seq, Timestamp, conversation::Conversation, record::By};
+use abide_protocol::{
+    ConversationId, RecordId, Seq, Timestamp, conversation::Conversation, inbox::TextRule, record::By,
+};
 use rusqlite::Connection;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
@@ -84,6 +86,18 @@ impl Store {
     /// Marks the messages up to and including `seq` as read. A mark never moves back.
     pub async fn mark_read(&self, id: ConversationId, seq: Seq) -> Result<Conversation, WriteError> {
         Ok(self.queue.run(Lane::Ordinary, |answer| work::MarkRead::new(id, seq, answer)).await?)
+    }
+
+    /// Remembers a rule for a workspace, by a record with the given id. Returns the rule's id.
+    pub async fn add_rule(
+        &self,
+        rule: TextRule,
+        by: By,
+        now: Timestamp,
+        id: RecordId,
+    ) -> Result<RuleId, WriteError> {
+        let work = |answer| work::AddRule::new(rule, by, now, id, answer);
+        Ok(self.queue.run(Lane::Ordinary, work).await?)
     }
 
     /// Forgets the remembered decision on a call, by a record with the given id. `false`: there is none.

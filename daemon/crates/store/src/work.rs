@@ -1,5 +1,6 @@
 //! The kinds of work for the writer, one file for each.
 
+mod add_rule;
 mod append;
 mod delete;
 mod forget_rule;
@@ -9,6 +10,7 @@ mod mark_read;
 mod rebuild;
 mod rebuild_rules;
 
+pub(crate) use add_rule::AddRule;
 pub(crate) use append::Append;
 pub(crate) use delete::Delete;
 pub(crate) use forget_rule::ForgetRule;

@@ -1,9 +1,12 @@
 //! Assesses calls before anything runs: are they valid, what would they change, may they run.
 
 mod permission;
+mod ruling;
 mod schemas;
 
 pub(crate) use schemas::Schemas;
+
+use ruling::Ruling;
 
 use crate::{
     Sandbox, Scope,
@@ -14,7 +17,7 @@ use crate::{
 };
 use abide_protocol::{
     JsonText,
-    inbox::Rule,
+    inbox::{Rule, WiderRule},
     record::{CallAssessed, Permission},
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
@@ -60,6 +63,9 @@ impl<'a> Assessor<'a> {
             digest: digest(&block.tool, &block.arguments, self.scope.workspace),
             permission: Permission::Tier,
             sandbox: Sandbox::None.name().to_owned(),
+            rule: None,
+            direct: None,
+            wider: Vec::new(),
         };
         assessed.permission = self
             .consider(spec, block, &mut assessed)
@@ -82,7 +88,7 @@ impl<'a> Assessor<'a> {
         }
         let call = self.registry.parse(&block.tool, arguments)?;
         assessed.summary = one_line(&call.summary(), SUMMARY);
-        let (Outlook { effect, risk, tier, sandbox, edit }, is_broad) = self.look(spec, &*call)?;
+        let (Outlook { effect, risk, tier, sandbox, edit }, ruling, is_broad) = self.look(spec, &*call)?;
         (assessed.effect, assessed.risk) = (effect, risk);
         sandbox.name().clone_into(&mut assessed.sandbox);
         if let Some(edit) = edit {
@@ -92,11 +98,27 @@ impl<'a> Assessor<'a> {
         }
         let tier = if is_broad { Tier::Ask } else { tier };
         let remembered = (self.scope.remembered)(&rule(block, self.scope.workspace));
-        Ok(permission::decide(remembered, self.scope.approvals, tier))
+        assessed.rule = ruling.rule().map(str::to_owned);
+        let permission = permission::decide(remembered, &ruling, self.scope.approvals, tier);
+        if permission == Permission::Ask {
+            assessed.wider = self.offers(&*call);
+        }
+        if let (Permission::Rule, None, Ruling::Allowed { direct, .. }) = (&permission, remembered, ruling) {
+            assessed.direct = direct;
+        }
+        Ok(permission)
     }
 
-    /// The call's outlook, and whether the workspace is so broad that even reading needs approval.
-    fn look(&mut self, spec: &ToolSpec, call: &dyn Call) -> Result<(Outlook, bool), CallError> {
+    /// The rules that an approval of the call offers. None where they would not allow it.
+    fn offers(&self, call: &dyn Call) -> Vec<WiderRule> {
+        match &self.workspace {
+            Some(workspace) if !workspace.is_broad() => ruling::offers(call, self.scope.path, workspace),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The call's outlook, what the rules say, and whether the workspace is so broad that even reading needs approval.
+    fn look(&mut self, spec: &ToolSpec, call: &dyn Call) -> Result<(Outlook, Ruling, bool), CallError> {
         let workspace = match self.workspace.take() {
             Some(workspace) => workspace,
             None => Workspace::open(self.scope.workspace, Arc::clone(&self.closed))?,
@@ -110,7 +132,8 @@ impl<'a> Assessor<'a> {
         };
         let mut outlook = Outlook::from(spec);
         call.assess(&mut site, &mut outlook)?;
-        Ok((outlook, workspace.is_broad()))
+        let ruling = Ruling::of(self.scope.rules, call, self.scope.path, workspace)?;
+        Ok((outlook, ruling, workspace.is_broad()))
     }
 }
 

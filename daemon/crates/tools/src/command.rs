@@ -11,9 +11,9 @@ mod time_limit;
 
 pub(crate) use fork_server::ForkServer;
 pub(crate) use live::Live;
-pub(crate) use program::{find, shell};
+pub(crate) use program::{find, is_trusted, shell};
 pub(crate) use spool::{SpoolFiles, kept, remove};
-pub(crate) use start::{Link, Start, Waiting};
+pub(crate) use start::{Link, Redirect, Start, Waiting};
 
 use crate::{
     helper::{CommandEnd, Report, STOP},

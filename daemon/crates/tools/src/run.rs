@@ -86,7 +86,7 @@ impl Runner {
         let call = parse(&self.registry, &run.assessed.tool, &run.assessed.arguments)
             .map_err(|error| (CallOutcome::Refused, ToolResult::failure(error.to_string())))?;
         let command = match call.work() {
-            Work::Command(command) => command,
+            Work::Command(command) => command.into_allowed(&run.assessed),
             Work::Look(look) => return Ok(Ready::Look(look)),
             Work::Change(change) => return Ok(Ready::Change(change)),
         };

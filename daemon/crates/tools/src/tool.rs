@@ -59,6 +59,11 @@ pub(crate) trait Call: Debug + Send {
     /// What the call does, in one line; not yet escaped.
     fn summary(&self) -> String;
 
+    /// What rules judge.
+    fn subject(&self) -> Subject<'_> {
+        Subject::Nothing
+    }
+
     /// Assesses it before anything runs; sets in `outlook` what differs from the tool's spec.
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError>;
 
@@ -69,6 +74,17 @@ pub(crate) trait Call: Debug + Send {
     fn state(&self, _workspace: &Workspace) -> EditState {
         EditState::NotAnEdit
     }
+}
+
+/// What rules judge about a call. Paths are those of the model.
+pub(crate) enum Subject<'a> {
+    Nothing,
+    /// A command line.
+    Line(&'a str),
+    /// A file that is read, or a folder that is listed.
+    Read(&'a str),
+    /// A file that is changed, or a folder that is created.
+    Edit(&'a str),
 }
 
 /// The place where a call is assessed, as if the calls before it in the same reply had run.

@@ -15,6 +15,7 @@ use abide_protocol::{
     task::Approvals,
     transcript::{CallBlock, ToolResult, ToolSpec},
 };
+use abide_rules::Book;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
@@ -56,6 +57,8 @@ pub struct Scope<'a> {
     /// A person's remembered decision: `Some(true)` allows, `Some(false)` denies. The rule's arguments are the call's, byte for
     /// byte.
     pub remembered: &'a dyn Fn(&Rule) -> Option<bool>,
+    /// The rules that stand in this workspace.
+    pub rules: &'a Book,
 }
 
 /// An assessed call to run.

@@ -65,6 +65,27 @@ impl Workspace {
         self.closed.is_broad(&self.real)
     }
 
+    /// Whether an absolute path lies in it.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        path.starts_with(&self.given) || path.starts_with(&self.real)
+    }
+
+    /// The names of a path for rules: as it is given, relative to the root, and without links. The first is as the model wrote it.
+    pub(crate) fn names(&self, path: &str) -> Result<[String; 2], PathError> {
+        let mut given = PathBuf::new();
+        for part in self.beneath(path)?.components() {
+            match part {
+                Component::Normal(name) => given.push(name),
+                Component::ParentDir => {
+                    given.pop();
+                }
+                _ => {}
+            }
+        }
+        let real = self.resolve(path)?.relative;
+        Ok([or_dot(given), real].map(|name| name.to_string_lossy().into_owned()))
+    }
+
     /// Whether this path is closed to tools.
     pub(crate) fn is_closed(&self, relative: &Path) -> bool {
         self.closed.contains(&self.real.join(relative))

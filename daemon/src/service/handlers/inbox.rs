@@ -141,13 +141,13 @@ pub(super) async fn decide(
     caller: &Caller,
     params: DecideApprovalParams,
 ) -> Result<DecideApprovalReply, RequestError> {
-    let DecideApprovalParams { approval_id, decision, note } = params;
+    let DecideApprovalParams { approval_id, decision, note, rule } = params;
     if note.as_ref().is_some_and(|n| n.len() > MAX_RESPONSE) {
         let words = format!("the note is over {MAX_RESPONSE} bytes");
         return Err(Error::new(ErrorKind::TooLarge, words).into());
     }
     let (approval, conversation) = approval(service, &approval_id).await?;
-    let command = Command::Decide { approval, decision, note, by: Some(caller.by()) };
+    let command = Command::Decide { approval, decision, note, rule, by: Some(caller.by()) };
     match service.sessions.command(conversation, command).await {
         Ok(_) => Ok(DecideApprovalReply { won: true, decision, first_at: None }),
         Err(CommandError::Refused(Refusal::Decided(first))) => {

@@ -359,8 +359,11 @@ pub(super) fn happened(event: &Event) -> String {
         EventKind::ModelFailed(_) => failed(event, 1),
         EventKind::LimitsRaised(limits) => format!("limits raised: {} steps", limits.max_steps),
         EventKind::Compacted(compacted) => compacted.words(),
-        EventKind::RuleRemembered(RuleEvent { rule, allow }) => {
+        EventKind::RuleRemembered(RuleEvent { rule, allow, text }) => {
             let verb = if *allow { "allowed" } else { "refused" };
+            if let Some(text) = text {
+                return format!("remembered: {} is {verb}", visible_line(text));
+            }
             format!("remembered: {} is {verb} with exactly these arguments", visible_line(&rule.tool))
         }
         EventKind::RuleForgotten(rule) => {

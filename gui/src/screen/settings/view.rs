@@ -11,6 +11,7 @@ use crate::{
 };
 use abide_client::{
     protocol::{
+        inbox::{RuleEffect, TextRule},
         method::{daemon::ListModelsReply, rule::RememberedRule},
         provider::{KeyState, ProviderInfo},
     },
@@ -235,8 +236,23 @@ fn key_field<'a>(typing: &'a Typing, has_key: bool) -> Element<'a, Message> {
 
 fn remembered<'a>(rule: &'a RememberedRule, look: Look) -> Element<'a, Message> {
     let verb = if rule.allow { "allowed" } else { "rejected" };
-    let what: Element<'a, Message> = match &rule.origin {
-        Some(origin) => {
+    let what: Element<'a, Message> = match (&rule.text, &rule.origin) {
+        (Some(TextRule { text, workspace, effect }), _) => {
+            let verb = match effect {
+                RuleEffect::Deny => "denied",
+                RuleEffect::Ask => "asked about",
+                RuleEffect::Allow => "allowed",
+            };
+            let place = words::place(&visible_line(workspace), look.home);
+            column![
+                prose(format!("What this rule matches is {verb}")),
+                code(words::first_line(&visible_line(text), MAX_RULE)).style(style::muted),
+                secondary(format!("in {place}"))
+            ]
+            .width(Fill)
+            .into()
+        }
+        (None, Some(origin)) => {
             let arguments = visible_line(origin.rule.arguments.as_str()).into_owned();
             let from = format!(
                 "in {} · {} · {}",
@@ -252,7 +268,7 @@ fn remembered<'a>(rule: &'a RememberedRule, look: Look) -> Element<'a, Message> 
             .width(Fill)
             .into()
         }
-        None => {
+        (None, None) => {
             let id = rule.short();
             secondary(format!("A call is {verb}; the conversation that it is from is deleted ({id})."))
                 .width(Fill)

@@ -163,6 +163,9 @@ pub(crate) fn assessed(call_id: CallId) -> CallAssessed {
         edit: None,
         permission: Permission::Tier,
         sandbox: "none".to_owned(),
+        rule: None,
+        direct: None,
+        wider: Vec::new(),
     }
 }
 

@@ -6,16 +6,17 @@ use abide_protocol::{
     record::{
         AgentMessage, ApprovalDecided, By, CallAssessed, CallFinished, CallStarted, ClientMessage, Compacted,
         CompactedStep, ControlBlock, ConversationArchived, ConversationCreated, ConversationDeleted,
-        ConversationUpdated, EditHashes, ForkedBy, Imported, ImportedReply, InstructionFile, Interruption,
-        Intervened, Intervener, InterventionKind, Joining, LimitsRaised, ModeChosen, ModelErrorKind,
-        ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge, PartialReply, Paused,
-        Permission, PhaseBegan, QuestionAnswered, ReasonBlock, RecordBody as Body, ReplyRecord, Restarted,
-        ResultsDelivered, Resumed, RuleForgotten, RuleRemembered, TaskEnded, TaskStarted, Update,
-        UserMessage, Via,
+        ConversationUpdated, Direct, DirectOutput, EditHashes, ForkedBy, Imported, ImportedReply,
+        InstructionFile, Interruption, Intervened, Intervener, InterventionKind, Joining, LimitsRaised,
+        ModeChosen, ModelErrorKind, ModelFailed, ModelRequested, ModelTraced, Notice, NoticeKind, Nudge,
+        PartialReply, Paused, Permission, PhaseBegan, QuestionAnswered, ReasonBlock, RecordBody as Body,
+        ReplyRecord, Restarted, ResultsDelivered, Resumed, RuleForgotten, RuleRemembered, TaskEnded,
+        TaskStarted, Update, UserMessage, Via,
     },
     task::{Approvals, EndReason, Mode, PauseReason, Phase, RestartPolicy},
     transcript::{Block, CallBlock, EffectClass, Reply, Risk, StopReason, TextBlock, Tier, ToolSpec},
 };
+use std::collections::BTreeMap;
 
 /// Every kind of record, by its name on the wire (`exhaustive` checks that none is missing).
 pub(crate) fn all() -> Vec<(&'static str, Body)> {
@@ -231,6 +232,15 @@ fn calls() -> Vec<(&'static str, Body)> {
         }),
         permission: Permission::Denied("closed folder".to_owned()),
         sandbox: "none".to_owned(),
+        rule: Some("shell(ls *)".to_owned()),
+        direct: Some(Box::new(Direct {
+            program: "/usr/bin/ls".to_owned(),
+            arguments: vec!["-l".to_owned()],
+            environment: BTreeMap::from([("NO_COLOR".to_owned(), "1".to_owned())]),
+            stdout: DirectOutput::Own,
+            stderr: DirectOutput::Stdout,
+        })),
+        wider: vec![things::wider()],
     };
     let decided = ApprovalDecided {
         approval_id: id(0x61),
@@ -250,7 +260,10 @@ fn calls() -> Vec<(&'static str, Body)> {
         ("call_assessed", Body::CallAssessed(assessed)),
         ("approval_requested", Body::ApprovalRequested(things::approval())),
         ("approval_decided", Body::ApprovalDecided(decided)),
-        ("rule_remembered", Body::RuleRemembered(RuleRemembered { rule: things::rule(), allow: true })),
+        (
+            "rule_remembered",
+            Body::RuleRemembered(RuleRemembered { rule: things::rule(), allow: true, text: None }),
+        ),
         ("rule_forgotten", Body::RuleForgotten(RuleForgotten { rule: things::rule() })),
         (
             "call_started",

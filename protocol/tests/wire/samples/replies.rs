@@ -1,7 +1,7 @@
 use super::{at, id, text, things};
 use abide_protocol::{
     Seq, SubscriptionId,
-    inbox::Decision,
+    inbox::{Decision, RuleEffect},
     message::{MessageKind, Role},
     method::{
         Reply,
@@ -15,7 +15,10 @@ use abide_protocol::{
             ModeSteps, RefusedConfig, SetKeyReply, ShutdownReply, StatusReply, TaskCounts,
         },
         inbox::{DecideApprovalReply, InboxReply, UserResponseReply},
-        rule::{ForgetRuleReply, ListRulesReply, RememberedRule, RuleOrigin},
+        rule::{
+            AddRuleReply, ForgetRuleReply, ListRulesReply, PolicyRule, RememberedRule, RuleOrigin,
+            TestRuleReply,
+        },
         search::{Excerpt, MessageHit, SearchReply, Span, TitleHit},
         subscription::{SubscribeReply, UnsubscribeReply},
         task::{
@@ -73,10 +76,24 @@ fn tasks() -> Vec<Reply> {
         }),
         Reply::Inbox(InboxReply { items: things::inbox() }),
         Reply::ListRules(ListRulesReply {
-            rules: vec![rule(), RememberedRule { id: "beef0072".to_owned(), allow: false, origin: None }],
+            rules: vec![
+                rule(),
+                RememberedRule { id: "beef0072".to_owned(), allow: false, origin: None, text: None },
+            ],
             before: Some(Seq(900)),
+            policy: vec![PolicyRule { text: "shell(rm *)".to_owned(), effect: RuleEffect::Deny }],
         }),
         Reply::ForgetRule(ForgetRuleReply { rule: rule() }),
+        Reply::AddRule(AddRuleReply {
+            rule: RememberedRule { origin: None, text: Some(things::text_rule()), ..rule() },
+        }),
+        Reply::TestRule(TestRuleReply {
+            effect: Some(RuleEffect::Allow),
+            rule: Some("shell(cargo test *)".to_owned()),
+            is_policy: true,
+            why: "the rule matches `cargo test`".to_owned(),
+            wider: vec![things::wider()],
+        }),
     ]
 }
 
@@ -84,6 +101,7 @@ fn rule() -> RememberedRule {
     RememberedRule {
         id: "beef0071".to_owned(),
         allow: true,
+        text: None,
         origin: Some(RuleOrigin {
             rule: things::rule(),
             at: at(0x52),

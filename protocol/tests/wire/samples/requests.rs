@@ -1,4 +1,4 @@
-use super::{id, text, things::json};
+use super::{id, text, things, things::json};
 use abide_protocol::{
     Seq, SubscriptionId,
     inbox::Decision,
@@ -12,7 +12,7 @@ use abide_protocol::{
         },
         daemon::{CheckModelParams, ListModelsParams, SetKeyParams, ShutdownParams, StatusParams},
         inbox::{DecideApprovalParams, InboxParams, UserResponseParams},
-        rule::{ForgetRuleParams, ListRulesParams},
+        rule::{AddRuleParams, ForgetRuleParams, ListRulesParams, TestRuleParams},
         search::SearchParams,
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
         task::{
@@ -119,10 +119,13 @@ fn inbox() -> Vec<Request> {
             approval_id: "beef0061".to_owned(),
             decision: Decision::AllowAlways,
             note: text("fine"),
+            rule: None,
         }),
         Request::Inbox(InboxParams { task_id: text("beef0021") }),
         Request::ListRules(ListRulesParams { before: Some(Seq(1001)), limit: Some(50) }),
         Request::ForgetRule(ForgetRuleParams { rule_id: "beef0071".to_owned() }),
+        Request::AddRule(AddRuleParams { rule: things::text_rule() }),
+        Request::TestRule(TestRuleParams { command: "cargo test".to_owned(), workspace: "/w".to_owned() }),
     ]
 }
 

@@ -6,7 +6,10 @@ use abide_protocol::{
         CompactedEvent, EndedEvent, Event, EventKind, ModelFailedEvent, ModelTracedEvent, PhaseEvent,
         RuleEvent, StartedEvent, StepEvent,
     },
-    inbox::{Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule},
+    inbox::{
+        Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule, RuleEffect, TextRule,
+        WiderRule,
+    },
     message::{CallOutcome, CallView, Message, MessageKind, Role},
     record::{InstructionFile, ModelErrorKind, Permission, Record, RecordBody, Trace},
     task::{
@@ -88,6 +91,7 @@ pub(crate) fn approval() -> Approval {
         sandbox: "none".to_owned(),
         rule: rule(),
         digest: "ab".repeat(32),
+        wider: vec![wider()],
     }
 }
 
@@ -220,7 +224,7 @@ pub(crate) fn events() -> Vec<Event> {
         EventKind::Resumed(PauseReason::Budget),
         EventKind::LimitsRaised(limits()),
         EventKind::Compacted(CompactedEvent { outputs: 4, steps: 2 }),
-        EventKind::RuleRemembered(RuleEvent { rule: rule(), allow: true }),
+        EventKind::RuleRemembered(RuleEvent { rule: rule(), allow: true, text: None }),
         EventKind::Restarted,
         EventKind::TaskEnded(EndedEvent {
             reason: EndReason::Completed,
@@ -276,4 +280,12 @@ pub(crate) fn record(body: RecordBody) -> Record {
         at: at(32),
         body,
     }
+}
+
+pub(crate) fn wider() -> WiderRule {
+    WiderRule { text: "shell(ls *)".to_owned(), matches: "`ls`, alone or with any further words".to_owned() }
+}
+
+pub(crate) fn text_rule() -> TextRule {
+    TextRule { text: "shell(git push *)".to_owned(), workspace: "/w".to_owned(), effect: RuleEffect::Deny }
 }

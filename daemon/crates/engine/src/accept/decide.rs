@@ -13,6 +13,8 @@ use abide_protocol::{
 pub(super) struct Verdict {
     pub(super) decision: Decision,
     pub(super) note: Option<String>,
+    /// The text of the wider rule to remember.
+    pub(super) rule: Option<String>,
     pub(super) by: Option<By>,
 }
 
@@ -20,7 +22,7 @@ pub(super) struct Verdict {
 pub(super) fn accept(
     history: &History,
     id: ApprovalId,
-    Verdict { decision, note, by }: Verdict,
+    Verdict { decision, note, rule, by }: Verdict,
     mint: &mut Mint,
 ) -> Result<Vec<NewRecord>, Refusal> {
     if let Some(first) = history.decision(id) {
@@ -28,6 +30,9 @@ pub(super) fn accept(
     }
     let (task, approval) =
         history.live().find_map(|t| t.approvals.get(&id).map(|a| (t, a))).ok_or(Refusal::NoApproval)?;
+    if rule.as_ref().is_some_and(|text| approval.wider.iter().all(|wider| wider.text != *text)) {
+        return Err(Refusal::NoSuchRule);
+    }
     let words = match note.as_deref().map(str::trim).filter(|n| !n.is_empty()) {
         Some(note) => format!("The user rejected this call and says: {note}"),
         None => "The user rejected this call.".to_owned(),
@@ -36,7 +41,7 @@ pub(super) fn accept(
     let mut draft = Draft::of(task, mint);
     draft.push(RecordBody::ApprovalDecided(ApprovalDecided { approval_id: id, call_id, decision, note, by }));
     if decision.is_always() {
-        let remembered = RuleRemembered { rule: approval.rule.clone(), allow: decision.allows() };
+        let remembered = RuleRemembered { rule: approval.rule.clone(), allow: decision.allows(), text: rule };
         draft.push(RecordBody::RuleRemembered(remembered));
     }
     if !decision.allows()

@@ -27,6 +27,7 @@ fn what_steers_existing_work_is_urgent_and_admitted_while_the_daemon_drains() {
                 approval: ApprovalId(Uuid::nil()),
                 decision: Decision::AllowOnce,
                 note: None,
+                rule: None,
                 by: None,
             },
             true,

@@ -164,6 +164,7 @@ fn open_questions_and_approvals_stay_open_under_their_ids() {
         approval: approval.id,
         decision: Decision::AllowOnce,
         note: None,
+        rule: None,
         by: None,
     };
     assert!(matches!(w.attempt(again), Err(Refusal::Decided(first)) if first.said == Decision::RejectOnce));

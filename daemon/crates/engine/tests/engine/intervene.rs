@@ -136,7 +136,7 @@ fn a_decision_on_a_closed_approval_is_refused_and_the_call_never_starts() {
     let (mut w, calls) = called(&[write("c").asking()]);
     let approval = w.approval(calls[0]).id;
     modify(&mut w, "");
-    let late = Input::Decide { approval, decision: Decision::AllowOnce, note: None, by: None };
+    let late = Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: None };
     assert_eq!(w.attempt(late), Err(Refusal::NoApproval));
     assert_eq!(w.starts(calls[0]), 0);
     assert!(w.is_thinking());

@@ -264,7 +264,13 @@ fn the_loop_question_comes_before_approvals_and_denials() {
         for _ in 0..4 {
             let call = w.reply("", std::slice::from_ref(&plan))[0];
             if let Some(approval) = w.task().approvals.keys().next().copied() {
-                w.input(Input::Decide { approval, decision: Decision::AllowOnce, note: None, by: None });
+                w.input(Input::Decide {
+                    approval,
+                    decision: Decision::AllowOnce,
+                    note: None,
+                    rule: None,
+                    by: None,
+                });
                 w.finish(call, true);
             }
         }

@@ -174,7 +174,7 @@ fn only_open_questions_take_answers() {
     let mut w = World::started();
     assert_eq!(w.answer(QuestionId(uuid::Uuid::nil()), Some("a")), Err(Refusal::NoQuestion));
     let approval = abide_protocol::ApprovalId(uuid::Uuid::nil());
-    let decide = Input::Decide { approval, decision: Decision::AllowOnce, note: None, by: None };
+    let decide = Input::Decide { approval, decision: Decision::AllowOnce, note: None, rule: None, by: None };
     assert_eq!(w.attempt(decide), Err(Refusal::NoApproval));
 }
 

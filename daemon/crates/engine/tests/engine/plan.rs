@@ -103,6 +103,9 @@ impl Plan {
             digest: String::new(),
             permission: self.permission.clone(),
             sandbox: "none".to_owned(),
+            rule: None,
+            direct: None,
+            wider: Vec::new(),
         }
     }
 }

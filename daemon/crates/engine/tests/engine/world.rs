@@ -317,7 +317,7 @@ impl World {
 
     pub(crate) fn decide(&mut self, call: CallId, decision: Decision) -> Vec<NewRecord> {
         let approval = self.approval(call).id;
-        self.input(Input::Decide { approval, decision, note: None, by: None })
+        self.input(Input::Decide { approval, decision, note: None, rule: None, by: None })
     }
 
     pub(crate) fn pause(&mut self) {

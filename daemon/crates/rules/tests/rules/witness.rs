@@ -1,5 +1,7 @@
 //! The system as a witness: a command that a rule allows executes the program that it names, and no other one.
 
+#![expect(clippy::disallowed_methods, reason = "the test itself starts what it witnesses")]
+
 use crate::corpus::{benign, seeds};
 use abide_rules::Verdict;
 use std::{fs, path::Path, process::Command};

@@ -1,7 +1,7 @@
-//! Remembered decisions: a row for each call, which is that of the newest decision.
+//! Remembered decisions: a row for each call and each rule, which is that of the newest decision.
 
 use crate::{
-    column::seq_to_sql,
+    column::{Word, seq_to_sql},
     hidden::{HiddenBody, RuleAdded, RuleRemoved},
     ledger::Fault,
 };
@@ -11,13 +11,16 @@ use rusqlite::{Connection, params};
 /// Updates the rows that follow from a record of the hidden conversation.
 pub(crate) fn hidden(connection: &Connection, seq: Seq, body: &HiddenBody) -> Result<(), Fault> {
     match body {
-        HiddenBody::RuleAdded(RuleAdded { rule, allow, source, by: _ }) => {
+        HiddenBody::RuleAdded(RuleAdded { rule, allow, source, by: _, text }) => {
             let source = source.map(seq_to_sql);
+            let (words, workspace) = text.as_ref().map(|rule| (&rule.text, &rule.workspace)).unzip();
+            let effect = text.as_ref().map(|rule| Word(rule.effect));
             connection
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO rules (digest, seq, allow, source) VALUES (?1, ?2, ?3, ?4)",
+                    "INSERT OR REPLACE INTO rules (digest, seq, allow, source, text, workspace, effect)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
-                .execute(params![rule, seq_to_sql(seq), allow, source])?;
+                .execute(params![rule, seq_to_sql(seq), allow, source, words, workspace, effect])?;
         }
         HiddenBody::RuleRemoved(RuleRemoved { rule, by: _ }) => {
             connection.prepare_cached("DELETE FROM rules WHERE digest = ?1")?.execute([rule])?;

@@ -3,12 +3,13 @@
 use super::{Lookup, page_size, record::record_at};
 use crate::{
     Store,
-    column::{seq, seq_from_sql, seq_to_sql},
+    column::{seq, seq_from_sql, seq_to_sql, text_rule},
     error::ReadError,
     rule_id::RuleId,
 };
 use abide_protocol::{
     MAX_CANDIDATES, Seq,
+    inbox::TextRule,
     method::rule::{ListRulesReply, RememberedRule, RuleOrigin},
     record::{Record, RecordBody},
 };
@@ -17,7 +18,7 @@ use rusqlite::{Connection, Row, params};
 /// A page ends early when its arguments reach this size in bytes.
 const PAGE_BYTES: usize = 1024 * 1024;
 
-const SELECT: &str = "SELECT r.seq, r.digest, r.allow, r.source, c.title
+const SELECT: &str = "SELECT r.seq, r.digest, r.allow, r.source, c.title, r.text, r.workspace, r.effect
     FROM rules r LEFT JOIN records s ON s.seq = r.source LEFT JOIN conversations c ON c.id = s.conversation";
 
 fn remembered(connection: &Connection, row: &Row<'_>) -> Result<(Seq, RememberedRule), ReadError> {
@@ -29,7 +30,10 @@ fn remembered(connection: &Connection, row: &Row<'_>) -> Result<(Seq, Remembered
         None => None,
     };
     let id: RuleId = row.get(1)?;
-    Ok((seq(row, 0)?, RememberedRule { id: id.to_string(), allow: row.get(2)?, origin }))
+    Ok((
+        seq(row, 0)?,
+        RememberedRule { id: id.to_string(), allow: row.get(2)?, origin, text: text_rule(row, 5)? },
+    ))
 }
 
 fn origin(record: Record, conversation_title: String) -> Option<RuleOrigin> {
@@ -50,16 +54,22 @@ impl Store {
             let (mut page, mut bytes, mut oldest) = (Vec::new(), 0, None);
             while let Some(row) = rows.next()? {
                 if page.len() == limit || bytes > PAGE_BYTES {
-                    return Ok(ListRulesReply { rules: page, before: oldest });
+                    return Ok(ListRulesReply { rules: page, before: oldest, policy: Vec::new() });
                 }
                 let (at, rule) = remembered(connection, row)?;
                 bytes += rule.origin.as_ref().map_or(0, |o| o.rule.arguments.as_str().len());
                 oldest = Some(at);
                 page.push(rule);
             }
-            Ok(ListRulesReply { rules: page, before: None })
+            Ok(ListRulesReply { rules: page, before: None, policy: Vec::new() })
         })
         .await
+    }
+
+    /// The rules that are remembered for a workspace.
+    #[must_use]
+    pub fn rules_of(&self, workspace: &str) -> Vec<TextRule> {
+        self.rules.of_workspace(workspace)
     }
 
     /// The remembered decision with this id.

@@ -17,10 +17,13 @@ impl RebuildRules {
     }
 }
 
-fn rows(connection: &Connection) -> rusqlite::Result<Vec<[Value; 4]>> {
-    let mut statement =
-        connection.prepare_cached("SELECT digest, seq, allow, source FROM rules ORDER BY digest")?;
-    let rows = statement.query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+fn rows(connection: &Connection) -> rusqlite::Result<Vec<[Value; 7]>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT digest, seq, allow, source, text, workspace, effect FROM rules ORDER BY digest",
+    )?;
+    let rows = statement.query_map([], |row| {
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?])
+    })?;
     rows.collect()
 }
 

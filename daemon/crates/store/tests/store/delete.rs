@@ -49,6 +49,7 @@ async fn talkative(store: &Store) -> Append {
                     RecordBody::RuleRemembered(RuleRemembered {
                         rule: rule(&format!("{{\"a\":\"{SECRET}\"}}")),
                         allow: true,
+                        text: None,
                     }),
                 ),
             ],

@@ -32,7 +32,7 @@ async fn decide(store: &Store, id: ConversationId, number: u64, allow: bool) {
         record(
             number + 1,
             Some(1),
-            RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow }),
+            RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow, text: None }),
         ),
         record(number + 2, Some(1), notice("after it")),
     ];
@@ -103,7 +103,8 @@ async fn an_append_that_is_refused_leaves_no_hidden_record() {
     let home = Home::new();
     let store = home.open();
     let id = begin(&store, 1, 1).await;
-    let remembered = RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow: true });
+    let remembered =
+        RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow: true, text: None });
     let again = record(1, None, notice("its id is used already"));
     let refused = store.append(append(id, vec![record(2, Some(1), remembered), again])).await;
     assert!(matches!(refused, Err(AppendError::Invalid { .. })), "{refused:?}");
@@ -143,7 +144,10 @@ async fn no_read_shows_the_hidden_conversation_and_no_write_reaches_it() {
     let words = SearchQuery { words: "rule", limit: 10, ..SearchQuery::default() };
     assert_eq!(store.search(words).await.unwrap().messages, []);
 
-    for body in [notice("x"), RecordBody::RuleRemembered(RuleRemembered { rule: rule("{}"), allow: true })] {
+    for body in [
+        notice("x"),
+        RecordBody::RuleRemembered(RuleRemembered { rule: rule("{}"), allow: true, text: None }),
+    ] {
         let late = store.append(append(HIDDEN, vec![record(20, None, body)])).await;
         assert_eq!(late, Err(AppendError::ConversationGone(HIDDEN)));
     }
@@ -168,7 +172,7 @@ async fn a_migration_keeps_the_decisions_that_count() {
     let decisions =
         [(kept, first, true), (kept, first, false), (deleted, second, true), (kept, forgotten, true)];
     for (number, (id, command, allow)) in (3..).zip(decisions) {
-        let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(command), allow });
+        let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(command), allow, text: None });
         store.append(append(id, vec![record(number, Some(1), body)])).await.unwrap();
     }
     store.delete_conversation(deleted, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();

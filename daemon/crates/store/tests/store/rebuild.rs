@@ -55,7 +55,7 @@ pub(crate) async fn story(store: &Store) -> ConversationId {
             vec![Pending::Approval(approval(1, 1))],
         ),
         (
-            RecordBody::RuleRemembered(RuleRemembered { rule: rule("{}"), allow: true }),
+            RecordBody::RuleRemembered(RuleRemembered { rule: rule("{}"), allow: true, text: None }),
             Status::Running,
             vec![],
         ),

@@ -1,6 +1,7 @@
 use super::support::*;
 use abide_protocol::{
     RecordId, Timestamp,
+    inbox::{RuleEffect, TextRule},
     method::rule::RememberedRule,
     record::{By, RecordBody, RuleRemembered, Via},
 };
@@ -10,7 +11,7 @@ use rusqlite::Connection;
 const ARGUMENTS: &str = r#"{"command":"make","env":{"A":"1","B":"2"}}"#;
 
 async fn remember(store: &Store, n: u64, allow: bool) {
-    let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow });
+    let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow, text: None });
     store.append(append(conversation(1), vec![record(n, Some(1), body)])).await.unwrap();
 }
 
@@ -21,7 +22,7 @@ async fn a_remembered_decision_outlives_its_conversation() {
     let (first, second) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
     for (n, id, allow) in [(3, first, false), (4, second, true)] {
         let rule = rule(&format!(r#"{{"command":"make {n}"}}"#));
-        let body = RecordBody::RuleRemembered(RuleRemembered { rule, allow });
+        let body = RecordBody::RuleRemembered(RuleRemembered { rule, allow, text: None });
         store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
     }
     store.delete_conversation(first, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
@@ -79,7 +80,8 @@ async fn a_decision_counts_once_its_append_is_answered() {
             let id = begin(&store, n, n).await;
             let command = format!(r#"{{"command":"make {n}"}}"#);
             for (turn, allow) in [true, false, true, false].into_iter().enumerate() {
-                let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(&command), allow });
+                let body =
+                    RecordBody::RuleRemembered(RuleRemembered { rule: rule(&command), allow, text: None });
                 let number = 1000 * n + u64::try_from(turn).unwrap();
                 store.append(append(id, vec![record(number, Some(n), body)])).await.unwrap();
                 assert_eq!(store.rule("shell", &command, "/w"), Some(allow));
@@ -145,7 +147,7 @@ async fn a_decision_is_listed_with_its_call_until_its_conversation_is_deleted() 
     let store = home.open();
     let (first, second) = (begin(&store, 1, 1).await, begin(&store, 2, 2).await);
     remember(&store, 3, true).await;
-    let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow: false });
+    let body = RecordBody::RuleRemembered(RuleRemembered { rule: rule(ARGUMENTS), allow: false, text: None });
     store.append(append(second, vec![record(4, Some(2), body)])).await.unwrap();
     let [newest] = &listed(&store).await[..] else { panic!("two decisions on one call are one rule") };
     let origin = newest.origin.as_ref().unwrap();
@@ -224,7 +226,7 @@ async fn rules_are_listed_newest_first_page_by_page_and_found_by_a_part_of_their
     let id = begin(&store, 1, 1).await;
     for n in 2..7 {
         let rule = rule(&format!(r#"{{"command":"make {n}"}}"#));
-        let body = RecordBody::RuleRemembered(RuleRemembered { rule, allow: n % 2 == 0 });
+        let body = RecordBody::RuleRemembered(RuleRemembered { rule, allow: n % 2 == 0, text: None });
         store.append(append(id, vec![record(n, Some(1), body)])).await.unwrap();
     }
     let mut commands = Vec::new();
@@ -250,4 +252,39 @@ async fn rules_are_listed_newest_first_page_by_page_and_found_by_a_part_of_their
     for typed in ["", "xyz", &"0".repeat(65)] {
         assert_eq!(store.find_rule(typed).await.unwrap(), Lookup::None, "{typed:?}");
     }
+}
+
+#[tokio::test]
+async fn a_rule_is_kept_with_its_text_and_matches_no_call_by_digest() {
+    let home = Home::new();
+    let store = home.open();
+    let id = begin(&store, 1, 1).await;
+    let wide = RuleRemembered { rule: rule(ARGUMENTS), allow: true, text: Some("shell(make *)".to_owned()) };
+    let body = RecordBody::RuleRemembered(wide);
+    store.append(append(id, vec![record(2, Some(1), body)])).await.unwrap();
+    let by = By { via: Via::Socket, name: "test".to_owned() };
+    let denied = TextRule {
+        text: "shell(rm *)".to_owned(),
+        workspace: "/elsewhere".to_owned(),
+        effect: RuleEffect::Deny,
+    };
+    let added = store.add_rule(denied.clone(), by, Timestamp(7), RecordId(uuid(7, 7))).await.unwrap();
+    store.delete_conversation(id, Timestamp(9), RecordId(uuid(1, 1))).await.unwrap();
+    let stand = |store: &Store| {
+        assert_eq!(store.rule("shell", ARGUMENTS, "/w"), None);
+        let texts = |workspace: &str| {
+            store.rules_of(workspace).into_iter().map(|rule| (rule.text, rule.effect)).collect::<Vec<_>>()
+        };
+        assert_eq!(texts("/w"), [("shell(make *)".to_owned(), RuleEffect::Allow)]);
+        assert_eq!(texts("/elsewhere"), [("shell(rm *)".to_owned(), RuleEffect::Deny)]);
+    };
+    stand(&store);
+    assert!(!rebuild(&store).await);
+    stand(&store);
+    store.close().await;
+    let store = home.open();
+    stand(&store);
+    assert_eq!(store.remembered_rule(added).await.unwrap().unwrap().text, Some(denied));
+    assert!(forget(&store, added, 8).await);
+    assert!(store.rules_of("/elsewhere").is_empty());
 }

@@ -188,6 +188,9 @@ pub(crate) fn assessed(n: u64, arguments: &str) -> RecordBody {
         digest: "digest".to_owned(),
         permission: Permission::Ask,
         sandbox: "none".to_owned(),
+        rule: None,
+        direct: None,
+        wider: Vec::new(),
     })
 }
 
@@ -219,6 +222,7 @@ pub(crate) fn approval(n: u64, call: u64) -> Approval {
         sandbox: "none".to_owned(),
         rule: rule("{}"),
         digest: "digest".to_owned(),
+        wider: Vec::new(),
     }
 }
 

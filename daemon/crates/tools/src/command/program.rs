@@ -1,5 +1,6 @@
 //! Where programs are.
 
+use crate::workspace::Workspace;
 use rustix::fs::{Access, access};
 use std::{fs, path::Path};
 
@@ -19,6 +20,17 @@ pub(crate) fn shell() -> &'static str {
 pub(crate) fn find(name: &str, path: Option<&str>) -> Option<String> {
     let folders = path.unwrap_or(FOLDERS).split(':').filter(|folder| folder.starts_with('/'));
     folders.map(|folder| format!("{folder}/{name}")).find(|program| is_program(program.as_ref()))
+}
+
+/// Folders that every task may write to, besides its workspace.
+const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// Whether this is a program, and neither it nor what it links to lies in a folder that the task may write to. Blocking.
+pub(crate) fn is_trusted(program: &Path, workspace: &Workspace) -> bool {
+    let Ok(real) = program.canonicalize() else { return false };
+    let is_writable =
+        |path: &Path| workspace.holds(path) || SHARED.iter().any(|folder| path.starts_with(folder));
+    is_program(&real) && !is_writable(program) && !is_writable(&real)
 }
 
 fn is_program(path: &Path) -> bool {

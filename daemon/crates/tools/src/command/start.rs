@@ -8,8 +8,10 @@ use crate::{
     process::{self, Identity},
 };
 use abide_fail_point::{Point, pass};
+use abide_protocol::record::DirectOutput;
 use std::{
     collections::BTreeMap,
+    fs::File,
     io,
     os::{
         fd::{AsFd as _, OwnedFd},
@@ -34,6 +36,7 @@ pub(crate) struct Start {
     /// The working directory, open.
     pub(crate) directory: OwnedFd,
     pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) redirect: Redirect,
     /// Its stdin is a line to the daemon; otherwise it is empty.
     pub(crate) has_line: bool,
     /// The call's id.
@@ -80,6 +83,7 @@ impl Start {
     pub(crate) fn prepare(self, server: &ForkServer, live: &Live) -> io::Result<Waiting> {
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
+        let (out, err) = self.redirect.streams(out.into(), err.into())?;
         let (line, stdin) = if self.has_line { Some(line()?) } else { None }.unzip();
         let mut environment = self.environment;
         environment.insert(process::MARK.to_owned(), self.call.clone());
@@ -96,7 +100,7 @@ impl Start {
         connection.set_nonblocking(true)?;
         let waiting = Waiting {
             message,
-            fittings: Fittings { directory: self.directory, stdin, stdout: out.into(), stderr: err.into() },
+            fittings: Fittings { directory: self.directory, stdin, stdout: out, stderr: err },
             stdout,
             stderr,
             line,
@@ -140,6 +144,32 @@ impl Waiting {
         let Self { connection, files, .. } = self;
         drop(connection);
         files.remove();
+    }
+}
+
+/// Where the output of a command goes that runs without a shell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Redirect {
+    pub(crate) stdout: DirectOutput,
+    pub(crate) stderr: DirectOutput,
+}
+
+impl Default for Redirect {
+    fn default() -> Self {
+        Self { stdout: DirectOutput::Own, stderr: DirectOutput::Own }
+    }
+}
+
+impl Redirect {
+    fn streams(self, out: OwnedFd, err: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)> {
+        let dropped = || Ok::<OwnedFd, io::Error>(File::options().write(true).open("/dev/null")?.into());
+        let err = match self.stderr {
+            DirectOutput::Own => err,
+            DirectOutput::Stdout => out.try_clone()?,
+            DirectOutput::Dropped => dropped()?,
+        };
+        let out = if self.stdout == DirectOutput::Dropped { dropped()? } else { out };
+        Ok((out, err))
     }
 }
 

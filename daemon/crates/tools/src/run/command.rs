@@ -1,11 +1,11 @@
 use super::{Runner, Show, cancelled};
 use crate::{
     Run, SubTasks,
-    command::{self, How, Link, SpoolFiles, Start, Waiting},
+    command::{self, How, Link, Redirect, SpoolFiles, Start, Waiting},
     environment,
     tool::{self, CallError, Command, Program},
 };
-use abide_protocol::{message::CallOutcome, transcript::ToolResult};
+use abide_protocol::{message::CallOutcome, record::Direct, transcript::ToolResult};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -75,18 +75,29 @@ impl Runner {
         let workspace = self.workspace(&run.workspace)?;
         let spot = workspace.resolve(command.working_dir.as_deref().unwrap_or("."))?;
         let directory = workspace.folder(&spot)?.into_std_file().into();
-        let environment = environment::allowed(run.environment);
+        let mut environment = environment::allowed(run.environment);
+        let (mut arguments, mut redirect) = (command.arguments, Redirect::default());
         let program = match command.program {
             Program::At(path) => path.to_owned(),
             Program::OnPath(name) => {
                 let path = environment.get("PATH").map(String::as_str);
                 command::find(name, path).ok_or(CallError::NoProgram(name))?
             }
+            Program::Direct(direct) => {
+                let Direct { program, arguments: words, environment: sets, stdout, stderr } = *direct;
+                if !command::is_trusted(program.as_ref(), &workspace) {
+                    return Err(CallError::ProgramChanged(program));
+                }
+                environment.extend(sets);
+                (arguments, redirect) = (words, Redirect { stdout, stderr });
+                program
+            }
         };
         let start = Start {
-            command: [vec![program], command.arguments].concat(),
+            command: [vec![program], arguments].concat(),
             directory,
             environment,
+            redirect,
             has_line: command.has_line,
             call: run.call_id.to_string(),
             files: SpoolFiles::of(&self.spool_dir, run.call_id, run.attempt),

@@ -5,7 +5,10 @@ use crate::{
     command::{Ended, How},
     text::RESULT_CHARS,
 };
-use abide_protocol::transcript::ToolResult;
+use abide_protocol::{
+    record::{CallAssessed, Direct, Permission},
+    transcript::ToolResult,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -27,12 +30,26 @@ pub(crate) struct Command {
     pub(crate) has_line: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Program {
     /// An absolute path.
     At(&'static str),
     /// A name on the `PATH` of the task.
     OnPath(&'static str),
+    /// What a rule allowed; the arguments are in it.
+    Direct(Box<Direct>),
+}
+
+impl Command {
+    /// The command as a rule allowed it: without a shell, if that is how.
+    pub(crate) fn into_allowed(self, assessed: &CallAssessed) -> Self {
+        match (&assessed.permission, &assessed.direct) {
+            (Permission::Rule, Some(direct)) => {
+                Self { program: Program::Direct(direct.clone()), arguments: Vec::new(), ..self }
+            }
+            _ => self,
+        }
+    }
 }
 
 /// Why a text cannot be run. `what` is `command` or `code`.

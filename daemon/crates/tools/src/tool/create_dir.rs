@@ -1,4 +1,4 @@
-use super::{Call, CallError, Outlook, Site, Tool, Work};
+use super::{Call, CallError, Outlook, Site, Subject, Tool, Work};
 use crate::workspace::{PathError, Workspace};
 use abide_protocol::{
     record::EditState,
@@ -29,6 +29,10 @@ pub(super) fn tool() -> Tool {
 impl Call for CreateDir {
     fn summary(&self) -> String {
         format!("create folder {}", self.path)
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject::Edit(&self.path)
     }
 
     fn assess(&self, site: &mut Site<'_>, _: &mut Outlook) -> Result<(), CallError> {

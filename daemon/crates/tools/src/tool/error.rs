@@ -30,6 +30,8 @@ pub(crate) enum CallError {
     Unassessed,
     #[error("there is no `{0}` on the PATH of this task; nothing ran")]
     NoProgram(&'static str),
+    #[error("`{0}` is no longer a program outside of the folders that the task may write; nothing ran")]
+    ProgramChanged(String),
     #[error("the command could not be started: {0}")]
     Start(io::Error),
     #[error("the glob is not valid: {0}")]

@@ -1,4 +1,4 @@
-use super::{Call, CallError, Outlook, Site, Tool, Work};
+use super::{Call, CallError, Outlook, Site, Subject, Tool, Work};
 use crate::{
     text::escape,
     workspace::{PathError, Workspace},
@@ -47,6 +47,10 @@ impl Call for List {
             Some(glob) => format!("list {} ({glob})", self.path()),
             None => format!("list {}", self.path()),
         }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject::Read(self.path())
     }
 
     fn assess(&self, site: &mut Site<'_>, _: &mut Outlook) -> Result<(), CallError> {

@@ -1,4 +1,4 @@
-use super::{Call, CallError, Outlook, Proposal, Site, Tool, Work};
+use super::{Call, CallError, Outlook, Proposal, Site, Subject, Tool, Work};
 use crate::{
     edit::{self, Edit},
     text::one_line,
@@ -68,6 +68,10 @@ impl Call for Patch {
         let (old, new) = (self.old.lines().count(), self.new.lines().count());
         let every = if self.all { ", everywhere" } else { "" };
         format!("patch {} ({} for {old}{every})", self.path, super::counted(new, "line", "lines"))
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject::Edit(&self.path)
     }
 
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {

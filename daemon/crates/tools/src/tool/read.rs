@@ -1,4 +1,4 @@
-use super::{Call, CallError, Outlook, Site, Tool, Work};
+use super::{Call, CallError, Outlook, Site, Subject, Tool, Work};
 use crate::{
     text::RESULT_CHARS,
     workspace::{PathError, Workspace},
@@ -36,6 +36,10 @@ impl Call for Read {
                 format!("read {}, lines {from} to {}", self.path, from.saturating_add(limit - 1))
             }
         }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject::Read(&self.path)
     }
 
     fn assess(&self, site: &mut Site<'_>, _: &mut Outlook) -> Result<(), CallError> {

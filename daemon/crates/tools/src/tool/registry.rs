@@ -135,6 +135,7 @@ mod tests {
             allowed: &tools.specs(None),
             approvals: Approvals::Ask,
             remembered: &|_| None,
+            rules: &abide_rules::Book::default(),
         };
         let block = CallBlock {
             id: call_id,

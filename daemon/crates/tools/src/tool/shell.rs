@@ -1,7 +1,7 @@
 mod risk;
 
 use super::{
-    Call, CallError, Outlook, Site, Tool, Work,
+    Call, CallError, Outlook, Site, Subject, Tool, Work,
     command::{self, Command, Program},
 };
 use abide_protocol::transcript::EffectClass;
@@ -32,6 +32,10 @@ impl Call for Shell {
             Some(dir) if dir != "." => format!("{} (in {dir})", self.command.trim()),
             _ => self.command.trim().to_owned(),
         }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject::Line(&self.command)
     }
 
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {

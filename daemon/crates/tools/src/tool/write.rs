@@ -1,4 +1,4 @@
-use super::{Call, CallError, Outlook, Proposal, Site, Tool, Work};
+use super::{Call, CallError, Outlook, Proposal, Site, Subject, Tool, Work};
 use crate::{
     edit::{self, Edit},
     workspace::Workspace,
@@ -31,6 +31,10 @@ pub(super) fn tool() -> Tool {
 impl Call for Write {
     fn summary(&self) -> String {
         format!("write {} ({})", self.path, self.size())
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject::Edit(&self.path)
     }
 
     fn assess(&self, site: &mut Site<'_>, outlook: &mut Outlook) -> Result<(), CallError> {

@@ -7,6 +7,7 @@ use abide_protocol::{
     task::Approvals,
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
+use abide_rules::Book;
 use abide_tools::{Finished, NoSubTasks, Options, Run, Scope, SubTasks, Tools};
 use serde_json::Value;
 use std::{
@@ -32,6 +33,7 @@ pub(crate) struct Ground {
     folder: TempDir,
     pub(crate) tools: Tools,
     pub(crate) approvals: Approvals,
+    pub(crate) rules: Book,
 }
 
 impl Ground {
@@ -53,7 +55,7 @@ impl Ground {
             home: at("home"),
         };
         let tools = Tools::new(options).unwrap();
-        Self { folder, tools, approvals: Approvals::Allow }
+        Self { folder, tools, approvals: Approvals::Allow, rules: Book::default() }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -87,7 +89,8 @@ impl Ground {
         let mut allowed = self.tools.specs(Some("/usr/bin:/bin"));
         allowed.push(control());
         let path = Some("/usr/bin:/bin");
-        let scope = Scope { workspace, path, allowed: &allowed, approvals: self.approvals, remembered };
+        let (approvals, rules) = (self.approvals, &self.rules);
+        let scope = Scope { workspace, path, allowed: &allowed, approvals, remembered, rules };
         self.tools.assess(&scope, blocks)
     }
 
@@ -96,8 +99,25 @@ impl Ground {
         let foreign = ToolSpec { name: "foreign".to_owned(), parameters: schema.into(), ..control() };
         let (workspace, allowed) = (self.workspace(), [foreign]);
         let (workspace, approvals) = (workspace.as_str(), self.approvals);
-        let scope = Scope { workspace, path: None, allowed: &allowed, approvals, remembered: &|_| None };
+        let scope = Scope {
+            workspace,
+            path: None,
+            allowed: &allowed,
+            approvals,
+            remembered: &|_| None,
+            rules: &self.rules,
+        };
         self.tools.assess(&scope, &[block("foreign", arguments)]).pop().unwrap().permission
+    }
+
+    /// A shell call where commands get this `PATH`.
+    pub(crate) fn assess_on(&self, path: &str, command: &str) -> CallAssessed {
+        let (workspace, allowed) = (self.workspace(), self.tools.specs(Some("/usr/bin:/bin")));
+        let (workspace, approvals, rules) = (workspace.as_str(), self.approvals, &self.rules);
+        let scope =
+            Scope { workspace, path: Some(path), allowed: &allowed, approvals, remembered: &|_| None, rules };
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        self.tools.assess(&scope, &[block("shell", &arguments)]).pop().unwrap()
     }
 
     pub(crate) fn assess_one(&self, tool: &str, arguments: Value) -> CallAssessed {

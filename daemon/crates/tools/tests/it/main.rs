@@ -10,6 +10,7 @@ mod inspect;
 mod paths;
 mod prepare;
 mod python;
+mod rules;
 mod shell;
 mod sub_tasks;
 mod tree;

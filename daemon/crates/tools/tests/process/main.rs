@@ -39,6 +39,7 @@ fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
         allowed: &tools.specs(None),
         approvals: Approvals::Allow,
         remembered: &|_| None,
+        rules: &abide_rules::Book::default(),
     };
     let block = CallBlock {
         id: call.parse().ok()?,

@@ -313,7 +313,7 @@ impl Life {
                 Command::Answer { task, question, response, by: None }
             }
             Request::Decide(approval, decision) => {
-                Command::Decide { approval, decision, note: None, by: None }
+                Command::Decide { approval, decision, note: None, rule: None, by: None }
             }
             Request::Delete => return self.admit(Message::Delete { reply: number }),
             Request::Fork(fork) => return self.admit(Message::Fork { fork, reply: number }),

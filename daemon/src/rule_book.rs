@@ -1,0 +1,42 @@
+//! The rules that stand in a workspace: those of the configuration, and those remembered for it.
+
+use abide_protocol::inbox::{RuleEffect, TextRule};
+use abide_rules::{Book, Effect, Rule, Source, Standing};
+use std::sync::Arc;
+
+pub(crate) fn book(policy: &[Standing], remembered: Vec<TextRule>) -> Book {
+    let standing = |TextRule { text, effect, .. }: TextRule| {
+        let effect = self::effect(effect);
+        match Rule::parse(&text, effect) {
+            Ok(rule) => Some(Standing { rule: Arc::new(rule), effect, source: Source::Workspace }),
+            // An earlier version accepted it. A rule that allows is dropped; without one that denies, people must be asked.
+            Err(error) if effect == Effect::Allow => {
+                tracing::warn!("the remembered rule `{text}` {error}; it is not used");
+                None
+            }
+            Err(error) => {
+                tracing::warn!("the remembered rule `{text}` {error}; every command asks");
+                let rule = Rule::parse("shell(*)", Effect::Ask).ok()?;
+                Some(Standing { rule: Arc::new(rule), effect: Effect::Ask, source: Source::Workspace })
+            }
+        }
+    };
+    let remembered = remembered.into_iter().filter_map(standing);
+    Book::new(policy.iter().cloned().chain(remembered).collect())
+}
+
+pub(crate) const fn effect(effect: RuleEffect) -> Effect {
+    match effect {
+        RuleEffect::Deny => Effect::Deny,
+        RuleEffect::Ask => Effect::Ask,
+        RuleEffect::Allow => Effect::Allow,
+    }
+}
+
+pub(crate) const fn on_wire(effect: Effect) -> RuleEffect {
+    match effect {
+        Effect::Deny => RuleEffect::Deny,
+        Effect::Ask => RuleEffect::Ask,
+        Effect::Allow => RuleEffect::Allow,
+    }
+}
