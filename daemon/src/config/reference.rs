@@ -285,7 +285,8 @@ const TABLES: &[Table] = &[
                 kind: "list of rules",
                 default: "none",
                 example: "[\"shell(cargo test *)\", \"edit(src/**)\"]",
-                meaning: "What runs without asking.",
+                meaning: "What runs without asking. A change of what programs are configured by (`.git`, `.envrc`, `.vscode` and their like) \
+                    asks whatever a rule says. Mind `git`: it runs what the repository's configuration names.",
             },
         ],
     },

@@ -1,6 +1,6 @@
 //! The rules that stand at one place, and their verdict.
 
-use crate::{Plain, Rule, Script, inner::Inner, matching::Pattern, rule::Matcher};
+use crate::{Plain, Rule, Script, inner::Inner, matching::Pattern, path::is_protected, rule::Matcher};
 use std::sync::Arc;
 
 /// What a rule does about the calls that it matches.
@@ -155,10 +155,14 @@ impl Book {
     /// The verdict on changing a file, likewise.
     #[must_use]
     pub fn edit(&self, paths: &[&str]) -> PathVerdict<'_> {
-        self.path(paths, |matcher| match matcher {
+        let verdict = self.path(paths, |matcher| match matcher {
             Matcher::Edit(pattern) => Some(pattern),
             _ => None,
-        })
+        });
+        match verdict {
+            PathVerdict::Allow(_) if paths.iter().any(|path| is_protected(path)) => PathVerdict::None,
+            verdict => verdict,
+        }
     }
 
     /// A rule that denies or asks matches any of the names, one that allows the file itself.

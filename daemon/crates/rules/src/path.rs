@@ -3,6 +3,26 @@
 use crate::{Effect, RuleError};
 use globset::{GlobBuilder, GlobMatcher};
 
+/// Files and folders of a repository from which programs take what they run. No rule allows a change of them: it asks.
+const PROTECTED: [&str; 11] = [
+    ".abide",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".devcontainer",
+    ".envrc",
+    ".git",
+    ".husky",
+    ".idea",
+    ".mcp.json",
+    ".vscode",
+];
+
+/// Whether the path is one of these, or beneath one.
+pub(crate) fn is_protected(path: &str) -> bool {
+    path.split('/').any(|part| PROTECTED.iter().any(|name| part.eq_ignore_ascii_case(name)))
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern(GlobMatcher);
 

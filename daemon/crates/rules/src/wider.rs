@@ -1,6 +1,6 @@
 //! The rules that an approval of a command offers.
 
-use crate::{Effect, Plain, Rule, hazard, rule::Matcher};
+use crate::{Effect, Plain, Rule, hazard, path::is_protected, rule::Matcher};
 
 /// At most so many rules that match more than the very command.
 const MOST: usize = 3;
@@ -19,7 +19,9 @@ pub struct Offer {
 pub fn wider(line: &str) -> Vec<Offer> {
     let Some(plain) = Plain::parse(line) else { return Vec::new() };
     let program = plain.program();
-    if hazard::is_wrapper(program) || hazard::is_interpreter(program) || matches!(program, "find" | "fd") {
+    // What `git` runs is named by the repository's configuration too, for example a file system monitor.
+    let runs_others = matches!(program, "find" | "fd" | "git");
+    if hazard::is_wrapper(program) || hazard::is_interpreter(program) || runs_others {
         return Vec::new();
     }
     let mut lengths: Vec<usize> = vec![plain.words.len(), 2, 1];
@@ -43,7 +45,7 @@ pub fn wider(line: &str) -> Vec<Offer> {
 /// The rules that match changes of a file, and of the files beneath its folder. None for a name with the signs of a pattern.
 #[must_use]
 pub fn wider_edit(path: &str) -> Vec<Offer> {
-    if path.contains(|c: char| "*?[]{}!\\()".contains(c) || c.is_control()) {
+    if is_protected(path) || path.contains(|c: char| "*?[]{}!\\()".contains(c) || c.is_control()) {
         return Vec::new();
     }
     let mut offers =

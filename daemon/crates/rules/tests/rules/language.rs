@@ -1,7 +1,7 @@
 //! What rules are, and what they match.
 
 use crate::corpus::book;
-use abide_rules::{Book, Effect, PathVerdict, Plain, Rule, RuleError, Stderr, Verdict, wider};
+use abide_rules::{Book, Effect, PathVerdict, Plain, Rule, RuleError, Stderr, Verdict, wider, wider_edit};
 
 /// `deny`, `may deny`, `ask`, `may ask`, `allow` or `none`, with the rule.
 fn verdict(book: &Book, line: &str) -> String {
@@ -179,7 +179,7 @@ fn an_approval_offers_at_most_three_wider_rules_and_none_for_what_runs_others() 
     );
     assert_eq!(offers("ls -la src"), ["shell(ls -la src *)", "shell(ls -la *)", "shell(ls *)"]);
     assert_eq!(offers("make"), ["shell(make *)"]);
-    assert_eq!(offers("git commit -m 'a b'"), ["shell(git commit -m 'a b' *)", "shell(git commit *)"]);
+    assert_eq!(offers("echo -n 'a b'"), ["shell(echo -n 'a b' *)", "shell(echo -n *)", "shell(echo *)"]);
     for line in [
         "python3 x.py",
         "bash -c ls",
@@ -195,7 +195,30 @@ fn an_approval_offers_at_most_three_wider_rules_and_none_for_what_runs_others() 
         "ls > x",
         "node x.js",
         "sed -n 1p x",
+        "git commit -m x",
     ] {
         assert_eq!(offers(line), [""; 0], "{line}");
+    }
+}
+
+#[test]
+fn no_rule_allows_a_change_of_what_programs_are_configured_by() {
+    let book = book(&[("edit(**)", Effect::Allow), ("read(**)", Effect::Allow)]);
+    for path in [
+        ".git/config",
+        "sub/.git/hooks/pre-commit",
+        ".GIT/config",
+        ".envrc",
+        "a/.vscode/tasks.json",
+        ".husky/x",
+    ] {
+        assert!(matches!(book.edit(&[path]), PathVerdict::None), "{path}");
+        assert!(matches!(book.edit(&["src/x", path]), PathVerdict::None), "a link to {path}");
+        assert!(matches!(book.edit(&[path, "src/x"]), PathVerdict::None), "by the name {path}");
+        assert!(matches!(book.read(&[path]), PathVerdict::Allow(_)), "{path} may be read");
+        assert!(wider_edit(path).is_empty(), "{path}");
+    }
+    for path in ["src/main.rs", ".gitignore", ".github/x", "git/config"] {
+        assert!(matches!(book.edit(&[path]), PathVerdict::Allow(_)), "{path}");
     }
 }

@@ -43,8 +43,8 @@ impl Ruling {
         Ok(match call.subject() {
             Subject::Nothing => Self::None,
             Subject::Line(line) => Self::of_line(book.shell(line), path, workspace),
-            Subject::Read(path) => Self::of_path(&book.read(&names(workspace.names(path)?.as_ref()))),
-            Subject::Edit(path) => Self::of_path(&book.edit(&names(workspace.names(path)?.as_ref()))),
+            Subject::Read(path) => Self::of_path(&book.read(&names(&workspace.names(path)?)), workspace),
+            Subject::Edit(path) => Self::of_path(&book.edit(&names(&workspace.names(path)?)), workspace),
         })
     }
 
@@ -64,12 +64,13 @@ impl Ruling {
         }
     }
 
-    fn of_path(verdict: &PathVerdict<'_>) -> Self {
+    fn of_path(verdict: &PathVerdict<'_>, workspace: &Workspace) -> Self {
         let text = |standing: &Standing| standing.rule.text().to_owned();
         match verdict {
             PathVerdict::None => Self::None,
             PathVerdict::Deny(standing) => Self::Denied { rule: text(standing) },
             PathVerdict::Ask(standing) => Self::Asks { rule: text(standing), may_be_denied: false },
+            PathVerdict::Allow(_) if workspace.is_broad() => Self::None,
             PathVerdict::Allow(standing) => Self::Allowed { rule: text(standing), direct: None },
         }
     }
