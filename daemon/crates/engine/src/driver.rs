@@ -21,6 +21,8 @@
 //!         Killing ─────────────┘
 //! ```
 //!
+//! Records that end sub-tasks with attempts under way pass through Ending before Appending: the attempts are killed there.
+//!
 //! Without records to append, the states on the left go to Ready. The actor goes to Leaving from Ready when nothing is left to do,
 //! from Ready or an append on a full disk when the daemon shuts down, and when the records cannot be loaded or continued.
 
