@@ -15,7 +15,7 @@ pub struct PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// The rules. Those that are none are left out; [`Self::check`] has refused them.
+    /// The rules. Those that are none are left out; `check` has refused them.
     #[must_use]
     pub fn rules(&self) -> Vec<Standing> {
         let standing = |effect, text: &Spanned<String>| {
