@@ -109,7 +109,7 @@ pub(crate) struct RulesArgs {
 pub(crate) enum RulesCommand {
     /// List the rules of the configuration and those that are remembered
     List,
-    /// Remember a rule for a workspace; the configuration's [policy] has those for every one
+    /// Remember a rule for a workspace; the configuration has those for every one
     #[command(after_help = "\
 Examples:
   abide rules add 'shell(cargo test *)'

@@ -4,7 +4,7 @@
 //! with what the simulated tools did and what is on disk.
 //!
 //! * `ABIDE_SIM_SEED=n` runs the life of one seed and prints its events;
-//! * `ABIDE_SIM_SEEDS=n` runs the lives of the first `n` seeds.
+//! * `ABIDE_SIM_SEEDS=n` runs the lives of the first `n` seeds; with `ABIDE_SIM_FROM=m`, those of them from seed `m` on.
 
 mod actor;
 mod code;
@@ -45,7 +45,7 @@ fn every_life_passes_the_audit() {
         return;
     }
     let seeds = number("ABIDE_SIM_SEEDS").unwrap_or(SEEDS);
-    let next = AtomicU64::new(0);
+    let next = AtomicU64::new(number("ABIDE_SIM_FROM").unwrap_or_default());
     let failed = AtomicBool::new(false);
     let threads = thread::available_parallelism().map_or(2, usize::from);
     let mut covered = BTreeSet::new();

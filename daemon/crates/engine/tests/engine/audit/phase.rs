@@ -112,12 +112,16 @@ impl Phases {
             self.phase,
             r.calls
         );
-        if self.phase == Some(Phase::Summarize) && !r.calls.is_empty() {
-            assert!(!self.has_doubted, "a summary asks once");
-            self.has_doubted = true;
-        }
         if let Some(ControlBlock::Reason(block)) = &r.control {
             self.finish = block.finish;
+        }
+    }
+
+    /// The agent asks a person. (A call that a summary asks with may end before it does.)
+    pub(super) fn asked(&mut self) {
+        if self.mode == Some(Mode::Tree) && self.phase == Some(Phase::Summarize) {
+            assert!(!self.has_doubted, "a summary asks once");
+            self.has_doubted = true;
         }
     }
 

@@ -181,6 +181,7 @@ impl Run {
             }
             RecordBody::QuestionAsked(q) => match q.kind {
                 QuestionKind::Agent => {
+                    self.phases.asked();
                     let early = self.calls.iter().find(|c| !c.comes_last() && !c.is_finished());
                     assert!(
                         early.is_none() || self.asks_first(),
