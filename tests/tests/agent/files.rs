@@ -66,7 +66,8 @@ async fn named_and_written_files_are_listed_and_reach_the_model_in_every_mode() 
     let task = world.begin(params).await;
     let requests = world.model.wait_for_requests("the request of reason", "roa", |all| !all.is_empty()).await;
     assert!(requests[0].text().contains("new.md"), "{}", requests[0].text());
-    world.stop(task).await;
+    // The script has no reply to the request of act.
+    world.wait_end(task).await;
     assert!(!world.model.take_violations().iter().any(|words| !words.contains("has no reply")));
 }
 

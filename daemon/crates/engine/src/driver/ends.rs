@@ -1,5 +1,5 @@
 //! Ends that follow from other records: the end of a task ends its sub-tasks, whatever they do. Their attempts are killed before the
-//! records are appended, so that no process outlives its recorded end, and what people were shown of a reply is kept.
+//! records are appended, so that what people were shown of a reply is kept.
 //!
 //! (What a stop or an expired limit cuts off is known before its records are made; see [`super::State::Killing`].)
 
