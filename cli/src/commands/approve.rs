@@ -20,7 +20,7 @@ pub(crate) async fn approve(args: DecideArgs, json: bool) -> Result<Exit, Comman
     decide(&args.id, decision, Said { note: args.note, rule: args.rule }, json).await
 }
 
-/// What goes with a decision.
+/// The note and the rule that a decision carries.
 pub(crate) struct Said {
     pub(crate) note: Option<String>,
     /// The text of the rule that is remembered, if not the very call.

@@ -1,4 +1,4 @@
-//! Who waits for the end of a task.
+//! Waiters for the ends of tasks: each is woken when its task's end is committed.
 
 use abide_protocol::{TaskId, task::AgentTask};
 use abide_store::Committed;

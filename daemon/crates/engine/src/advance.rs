@@ -70,15 +70,12 @@ fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {
         Stage::Backoff { .. } => Vec::new(),
         Stage::Calling(calls) => schedule::next(history, task, calls, mint),
         Stage::Idle => match mode::next(task) {
-            Action::Think(phase) => {
-                let note = phase.and_then(|phase| note(task, phase));
-                think(history, task, Thought { phase, note }, mint)
+            Action::Think(phase) => think(history, task, Thought { phase, has_note: true }, mint),
+            Action::GoOn(phase) => {
+                think(history, task, Thought { phase: Some(phase), has_note: false }, mint)
             }
-            Action::GoOn(phase) => think(history, task, Thought { phase: Some(phase), note: None }, mint),
             Action::Join(_) if children::live(history, task).next().is_some() => Vec::new(),
-            Action::Join(phase) => {
-                think(history, task, Thought { phase: Some(phase), note: note(task, phase) }, mint)
-            }
+            Action::Join(phase) => think(history, task, Thought { phase: Some(phase), has_note: true }, mint),
             Action::Skip(phase) => {
                 let skipped = PhaseBegan { step: task.step, phase, text: None, asks: false };
                 one(task, RecordBody::PhaseBegan(skipped), mint)
@@ -122,15 +119,16 @@ fn finish(history: &History, task: &Task, answer: Answer, end: End, mint: &mut M
 }
 
 /// A model call that is due.
+#[derive(Clone, Copy)]
 struct Thought {
     phase: Option<Phase>,
-    /// Begins the phase for the model.
-    note: Option<String>,
+    /// The phase's note for the model comes before it.
+    has_note: bool,
 }
 
 /// Requests the next model call, unless a limit is reached. Only a new step counts towards the step limit.
 fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> Vec<NewRecord> {
-    let Thought { phase, note } = thought;
+    let Thought { phase, has_note } = thought;
     let begins_step = begins_step(task, phase);
     if begins_step && task.limits.max_steps > 0 && task.step >= task.limits.max_steps {
         let words = "I have reached the maximum number of steps. Stopping here.";
@@ -159,7 +157,8 @@ fn think(history: &History, task: &Task, thought: Thought, mint: &mut Mint) -> V
     let step = task.step + u32::from(begins_step);
     let mut records = Vec::new();
     if let Some(phase) = phase {
-        let began = PhaseBegan { step, phase, text: note, asks: true };
+        let text = has_note.then(|| note(task, phase)).flatten();
+        let began = PhaseBegan { step, phase, text, asks: true };
         records = one(task, RecordBody::PhaseBegan(began), mint);
     }
     records.append(&mut request(task, step, 1, phase, mint));

@@ -161,7 +161,7 @@ fn tree(connection: &Connection, of: TreeOf, with_ended: bool) -> Result<Vec<Age
     tasks(connection, &sql, params![id])?.into_iter().map(agent).collect()
 }
 
-/// What people said to a task, newest first.
+/// People's interventions in a task, newest first.
 fn interventions(
     connection: &Connection,
     conversation: ConversationId,
