@@ -86,11 +86,10 @@ async fn forks_without_end_are_refused_in_words_and_cost_few_requests() {
     let (depths, requests, refused) = outgrow(12).await;
     let tasks: usize = depths.values().sum();
     assert_eq!(tasks, 64, "{depths:?}");
-    assert_eq!(
-        refused.into_keys().collect::<Vec<_>>(),
-        ["the most at a time", "the most there may be"],
-        "with words about the cap"
-    );
+    // Whether a sub-task of the third level comes before the 64th of all depends on who is quicker.
+    for cap in ["the most at a time", "the most there may be"] {
+        assert!(refused.contains_key(cap), "refused with words about the cap: {refused:?}");
+    }
     assert!(requests <= tasks * 4, "{requests} requests of {tasks} tasks");
 }
 
