@@ -11,10 +11,15 @@ use abide_model::ModelRequest;
 use abide_protocol::{CallId, ConversationId, RecordId, TaskId, record::TaskStarted};
 use abide_store::Store;
 use abide_tools::{Run, SubTasks, Tools};
-use futures_util::FutureExt as _;
-use std::{future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
-use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
+use futures_util::{FutureExt as _, future::join_all};
+use std::{
+    convert::Infallible, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc, time::Duration,
+};
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// How long cancelled attempts may take to end: longer than processes have to. A disk that hangs must not hold up a stop for ever.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Opens when what led to the attempt is committed; the sender is dropped if the append failed. Before it opens no tool call acts, and
 /// nothing of a model call is shown.
@@ -22,6 +27,28 @@ pub type Gate = watch::Receiver<bool>;
 
 /// Delivers an outcome to its conversation.
 pub type Deliver = Box<dyn FnOnce(Effect, Input) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
+/// An attempt under way. Dropping it cancels the attempt.
+pub struct Attempt {
+    cancel: DropGuard,
+    /// Its sender is dropped when nothing of the attempt is under way any more: no process, no write.
+    over: oneshot::Receiver<Infallible>,
+}
+
+impl Attempt {
+    /// Cancels the attempts and waits until nothing of them is under way.
+    pub async fn end_all(attempts: impl Iterator<Item = Self>) {
+        let cancelled = attempts.map(|Self { cancel, over }| {
+            drop(cancel);
+            over
+        });
+        // All are cancelled before the first is waited for.
+        let cancelled: Vec<_> = cancelled.collect();
+        if tokio::time::timeout(PATIENCE, join_all(cancelled)).await.is_err() {
+            tracing::warn!("a cancelled call has not ended after {} s; it is left", PATIENCE.as_secs());
+        }
+    }
+}
 
 /// An attempt to run.
 pub enum Job {
@@ -63,17 +90,20 @@ pub struct Runner {
 
 impl Runner {
     /// Starts a job. It ends with one outcome, or with none if it is cancelled or its gate is dropped.
-    pub fn start(&self, job: Job, gate: Gate, cancel: CancellationToken, deliver: Deliver) {
+    #[must_use]
+    pub fn start(&self, job: Job, gate: Gate, deliver: Deliver) -> Attempt {
         let runner = self.clone();
+        let (cancel, (under_way, over)) = (CancellationToken::new(), oneshot::channel());
+        let attempt = Attempt { cancel: cancel.clone().drop_guard(), over };
         match job {
             Job::Model(job) => self.supervisor.spawn("model call", async move {
                 let (task, item) = (job.task, job.item);
                 let effect = Effect::Model { task, item, attempt: job.attempt };
                 let work = Box::pin(model_call::run(&runner, *job, gate));
-                let Some(ended) = cancel.run_until_cancelled(AssertUnwindSafe(work).catch_unwind()).await
-                else {
-                    return;
-                };
+                let ended = cancel.run_until_cancelled(AssertUnwindSafe(work).catch_unwind()).await;
+                // The actor may be waiting for the end, and then it takes no messages.
+                drop(under_way);
+                let Some(ended) = ended else { return };
                 let outcome = ended.unwrap_or_else(|_| Some(model_call::panicked(&runner, task, item)));
                 if let Some(input) = outcome {
                     deliver(effect, input).await;
@@ -85,11 +115,13 @@ impl Runner {
                 let effect = Effect::Tool { task, call, attempt };
                 let work = Box::pin(tool_call::run(&runner, *job, gate, cancel.clone()));
                 let ended = AssertUnwindSafe(work).catch_unwind().await;
+                drop(under_way);
                 let outcome = ended.unwrap_or_else(|_| Some(tool_call::panicked(task, call, attempt)));
                 if let Some(input) = outcome {
                     deliver(effect, input).await;
                 }
             }),
         }
+        attempt
     }
 }

@@ -72,6 +72,7 @@ mod crash {
     mod between_steps;
     mod call_prepared;
     mod crash_loop;
+    mod edit_stopped;
     mod graceful;
     mod model_streaming;
     mod python_running;

@@ -14,7 +14,7 @@ use super::{
     Daemon, Event, Sessions,
     mailbox::{Mail, Mailbox, Message},
 };
-use crate::clock;
+use crate::{clock, runner::Attempt};
 use abide_engine::{
     Effect,
     driver::{Driver, Wants},
@@ -24,7 +24,6 @@ use abide_store::StorageState;
 use job::Prefix;
 use std::{collections::HashMap, future, mem, pin::Pin, sync::Arc};
 use tokio::sync::watch;
-use tokio_util::sync::DropGuard;
 
 pub(super) struct Actor {
     id: ConversationId,
@@ -34,8 +33,8 @@ pub(super) struct Actor {
     driver: Driver<Daemon>,
     /// The answer to the last order that has one, until it comes.
     pending: Option<Pending>,
-    /// The running attempts. Dropping a guard cancels its attempt, so all are cancelled when the actor ends.
-    running: HashMap<Effect, DropGuard>,
+    /// The running attempts. All are cancelled when the actor ends.
+    running: HashMap<Effect, Attempt>,
     /// The gate of the append that is under way, or of the next one. Attempts wait until it is true; they end if it is dropped.
     gate: watch::Sender<bool>,
     storage: watch::Receiver<StorageState>,

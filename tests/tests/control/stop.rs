@@ -26,6 +26,11 @@ async fn stops_for_good(world: &mut World, task: StartTaskReply, key: &str) {
         "{stopped:?}"
     );
     assert!(stopped.pending.is_empty() && stopped.active_calls.is_empty(), "{stopped:?}");
+    let commands: Vec<String> = world.daemon.offspring().into_iter().map(|process| process.command).collect();
+    assert!(
+        !commands.iter().any(|command| command.starts_with("sleep")),
+        "killed before the end is recorded: {commands:?}"
+    );
     assert!(world.inbox().await.is_empty());
     wait::wait_until("the tool's processes to be gone", async || world.daemon.offspring().is_empty()).await;
     let (messages, _) = world.messages(task.conversation_id).await;

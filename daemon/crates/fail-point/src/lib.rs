@@ -3,9 +3,14 @@
 //! `ABIDE_FAIL_POINT=NAME:COUNT` ends the process by SIGKILL when it passes the point for the COUNT-th time. The variable is read
 //! once, and only in builds with debug assertions: in a release build [`pass`] is empty. (Not a cargo feature: features of one build
 //! are unified, so a release built beside the tests would have it.) Processes that the daemon starts do not inherit the variable.
+//!
+//! `ABIDE_SLOW_POINT=NAME:MS` makes each passing of a point take so long, as a slow disk does.
 
-/// The name of the environment variable.
+/// The name of the environment variable that kills.
 pub const VARIABLE: &str = "ABIDE_FAIL_POINT";
+
+/// The name of the environment variable that delays.
+pub const SLOW_VARIABLE: &str = "ABIDE_SLOW_POINT";
 
 /// A fail point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,12 +113,12 @@ impl Point {
     }
 }
 
-/// Passes a fail point: kills the daemon if [`VARIABLE`] names it.
+/// Passes a fail point: kills the daemon if [`VARIABLE`] names it, and takes time if [`SLOW_VARIABLE`] does.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 pub const fn pass(_: Point) {}
 
-/// Passes a fail point: kills the daemon if [`VARIABLE`] names it.
+/// Passes a fail point: kills the daemon if [`VARIABLE`] names it, and takes time if [`SLOW_VARIABLE`] does.
 #[cfg(debug_assertions)]
 pub fn pass(point: Point) {
     armed::pass(point);
@@ -121,34 +126,47 @@ pub fn pass(point: Point) {
 
 #[cfg(debug_assertions)]
 mod armed {
-    use super::{Point, VARIABLE};
-    use std::sync::{
-        OnceLock,
-        atomic::{AtomicU64, Ordering},
+    use super::{Point, SLOW_VARIABLE, VARIABLE};
+    use std::{
+        sync::{
+            LazyLock,
+            atomic::{AtomicU64, Ordering},
+        },
+        time::Duration,
     };
 
-    static TARGET: OnceLock<Option<Target>> = OnceLock::new();
+    /// A point and the passes left until the kill.
+    static KILL: LazyLock<Option<(Point, AtomicU64)>> = LazyLock::new(|| {
+        let (point, count) = read(&std::env::var(VARIABLE).ok()?)?;
+        Some((point, AtomicU64::new(count)))
+    });
 
-    struct Target {
-        point: Point,
-        /// Passes left until the kill.
-        left: AtomicU64,
-    }
+    /// A point and how long each passing takes.
+    static SLOW: LazyLock<Option<(Point, Duration)>> = LazyLock::new(|| {
+        let (point, ms) = read(&std::env::var(SLOW_VARIABLE).ok()?)?;
+        Some((point, Duration::from_millis(ms)))
+    });
 
+    #[expect(clippy::disallowed_methods, reason = "the time itself is what the test asks for")]
     pub(super) fn pass(point: Point) {
-        let target = TARGET.get_or_init(|| read(&std::env::var(VARIABLE).ok()?));
-        if let Some(target) = target
-            && target.point == point
-            && target.left.fetch_sub(1, Ordering::Relaxed) == 1
+        if let Some((slow, time)) = &*SLOW
+            && *slow == point
+        {
+            std::thread::sleep(*time);
+        }
+        if let Some((target, left)) = &*KILL
+            && *target == point
+            && left.fetch_sub(1, Ordering::Relaxed) == 1
         {
             die();
         }
     }
 
-    fn read(words: &str) -> Option<Target> {
-        let (name, count) = words.split_once(':')?;
+    /// A variable's value: a point and a number.
+    fn read(words: &str) -> Option<(Point, u64)> {
+        let (name, number) = words.split_once(':')?;
         let point = Point::ALL.into_iter().find(|point| point.name() == name)?;
-        Some(Target { point, left: AtomicU64::new(count.parse().ok()?) })
+        Some((point, number.parse().ok()?))
     }
 
     /// Ends the process without flushing or dropping anything.
@@ -165,7 +183,7 @@ mod armed {
         #[test]
         fn a_point_is_found_by_its_name_and_anything_else_is_none() {
             for point in Point::ALL {
-                assert_eq!(read(&format!("{}:3", point.name())).map(|t| t.point), Some(point));
+                assert_eq!(read(&format!("{}:3", point.name())), Some((point, 3)));
             }
             for words in ["", "commit", "commit:", "commit:x", "no-such-point:1"] {
                 assert!(read(words).is_none(), "{words}");

@@ -14,7 +14,6 @@ use abide_protocol::{record::TaskStarted, transcript::ToolSpec};
 use abide_tools::Run;
 use std::sync::Arc;
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 /// The start that all model requests of a task share.
 pub(super) struct Prefix {
@@ -39,8 +38,6 @@ impl Prefix {
 impl Actor {
     pub(super) fn start(&mut self, effect: Effect, gate: Gate) {
         let Some(job) = self.job(effect) else { return };
-        let cancel = CancellationToken::new();
-        self.running.insert(effect, cancel.clone().drop_guard());
         let mailbox = self.mailbox.clone();
         let deliver = Box::new(move |effect, input| {
             let sent = async move {
@@ -53,7 +50,8 @@ impl Actor {
             Gate::Closed => self.gate.subscribe(),
             Gate::Open => watch::channel(true).1,
         };
-        self.sessions.inner.runner.start(job, gate, cancel, deliver);
+        let attempt = self.sessions.inner.runner.start(job, gate, deliver);
+        self.running.insert(effect, attempt);
     }
 
     fn job(&mut self, effect: Effect) -> Option<Job> {

@@ -3,6 +3,7 @@
 use super::{Actor, checkpoint};
 use crate::{
     clock,
+    runner::Attempt,
     session::{CommandError, Event, Order, mailbox::Lane, recover},
 };
 use abide_engine::{
@@ -12,7 +13,7 @@ use abide_engine::{
 use abide_fail_point::{Point, pass};
 use abide_protocol::CallId;
 use abide_store::{AppendError, TaskProjection};
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 use tokio::sync::watch;
 
 impl Actor {
@@ -28,8 +29,7 @@ impl Actor {
             Order::Append(append) => self.append(append),
             Order::Withdraw(_) => self.pending = None,
             Order::Start { effect, gate } => self.start(effect, gate),
-            Order::Cancel(effect) => drop(self.running.remove(&effect)),
-            Order::Kill(cut_off) => self.kill(cut_off),
+            Order::Kill(cut_off) => self.kill(cut_off).await,
             Order::OpenGate => {
                 self.gate.send_replace(true);
                 self.gate = watch::channel(false).0;
@@ -51,6 +51,7 @@ impl Actor {
                 self.has_left = true;
                 let cut = if self.sessions.is_cutting() { self.under_way() } else { Vec::new() };
                 self.sessions.retire(self.id, cut);
+                self.running.clear();
                 self.mail.close();
             }
             Order::PassOn(message) => {
@@ -64,7 +65,9 @@ impl Actor {
         // A failed append may have been the start of a task, whose prefix is cached here.
         self.prefixes.clear();
         let (id, sessions) = (self.id, self.sessions.clone());
+        let running = mem::take(&mut self.running);
         self.pending = Some(Box::pin(async move {
+            Attempt::end_all(running.into_values()).await;
             match checkpoint::load(&sessions.inner.store, id).await {
                 Ok((history, tail)) => Event::Loaded { history: Box::new(history), tail },
                 Err(error) => {
@@ -109,10 +112,10 @@ impl Actor {
         }));
     }
 
-    fn kill(&mut self, cut_off: CutOff) {
-        for attempt in &cut_off.attempts {
-            self.running.remove(attempt);
-        }
+    async fn kill(&mut self, cut_off: CutOff) {
+        // One of which the outcome has come is not running.
+        let running = cut_off.attempts.iter().filter_map(|effect| self.running.remove(effect));
+        Attempt::end_all(running).await;
         let hub = &self.sessions.inner.hub;
         let shown: Shown = cut_off.replies.into_iter().map(|item| (item, hub.shown(item))).collect();
         self.send(Event::Killed(shown));

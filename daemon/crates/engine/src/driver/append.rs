@@ -74,7 +74,7 @@ impl<H: Host> Driver<H> {
     }
 
     pub(super) fn submit(&mut self, mut appending: Box<Appending<H>>) {
-        appending.after_commit = self.update_attempts(&appending.records);
+        appending.after_commit = self.start_attempts(&appending.records);
         self.last_append.0 += 1;
         appending.id = self.last_append;
         self.orders.push_back(Order::Append(Append {
@@ -86,14 +86,9 @@ impl<H: Host> Driver<H> {
         self.state = State::Appending(appending);
     }
 
-    /// Cancels attempts that are no longer wanted and starts new ones behind the closed gate. Returns the attempts to start after the
-    /// commit: those of a root task that begins in this append. The store may still refuse it (a message sent twice), and then no
-    /// request may have been sent.
-    fn update_attempts(&mut self, records: &[NewRecord]) -> Vec<Effect> {
-        let wanted = effects(&self.history);
-        let (kept, unwanted) = mem::take(&mut self.running).into_iter().partition(|e| wanted.contains(e));
-        self.running = kept;
-        self.orders.extend(Vec::into_iter(unwanted).map(Order::Cancel));
+    /// Starts the attempts that are missing, behind the closed gate. Returns the attempts to start after the commit: those of a root task
+    /// that begins in this append. The store may still refuse it (a message sent twice), and then no request may have been sent.
+    fn start_attempts(&mut self, records: &[NewRecord]) -> Vec<Effect> {
         if self.duty == Duty::RecordOnly {
             return Vec::new();
         }
@@ -104,7 +99,7 @@ impl<H: Host> Driver<H> {
             };
             records.iter().any(begins)
         };
-        let new = wanted.into_iter().filter(|effect| !self.running.contains(effect));
+        let new = effects(&self.history).into_iter().filter(|effect| !self.running.contains(effect));
         let (after_commit, now): (Vec<_>, Vec<_>) = new.partition(|effect| is_new(effect.task()));
         for effect in now {
             self.start(effect, Gate::Closed);
@@ -171,13 +166,13 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// Cancels all attempts and loads the records again. None of this append's records are on disk, unless an earlier append of them
+    /// Loads the records again, which cancels all attempts. None of this append's records are on disk, unless an earlier append of them
     /// was withdrawn too late.
     pub(super) fn append_failed(&mut self, append: AppendId, error: H::Error, contradicts: bool) {
         let Some(appending) = self.take_appending(append) else { return };
         let Appending { waiter, joined, joining, was_withdrawn, .. } = *appending;
         self.orders.push_back(Order::DropGate);
-        self.cancel_all();
+        self.running.clear();
         self.defer_first(joined, joining);
         let mut next = LoadReason::AppendFailed;
         match waiter {
@@ -220,10 +215,6 @@ impl<H: Host> Driver<H> {
         for Joined { reply, .. } in joined {
             self.reply(reply, Err(Failure::ShuttingDown));
         }
-    }
-
-    pub(super) fn cancel_all(&mut self) {
-        self.orders.extend(self.running.drain(..).map(Order::Cancel));
     }
 }
 

@@ -1,10 +1,10 @@
 //! Ends that follow from other records: the end of a task ends its sub-tasks, whatever they do. Their attempts are killed before the
-//! records are appended, so that what people were shown of a reply is kept.
+//! records are appended, so that nothing of them goes on after a recorded end, and what people were shown of a reply is kept.
 //!
 //! (What a stop or an expired limit cuts off is known before its records are made; see [`super::State::Killing`].)
 
 use super::{CutOff, Driver, Host, Order, State, append::Appending};
-use crate::input::Shown;
+use crate::{effects::effects, input::Shown};
 use abide_protocol::{
     RecordId, TaskId,
     record::{NewRecord, PartialReply, RecordBody},
@@ -26,19 +26,19 @@ impl<H: Host> Driver<H> {
         sub_tasks.filter_map(|task| Some((task.unrecorded_reply()?, task.id))).collect()
     }
 
-    /// Submits an append, once the attempts of the tasks that its records end are killed.
+    /// Submits an append, once the attempts that its records cut off are killed.
     pub(super) fn submit_after_kill(&mut self, appending: Box<Appending<H>>) {
         let records = &appending.records;
         let ended: Vec<TaskId> =
             records.iter().filter(|record| is_end(record)).filter_map(|record| record.task_id).collect();
         let mut replies = mem::take(&mut self.unrecorded);
         replies.retain(|item, task| ended.contains(task) && records.iter().all(|record| record.id != *item));
-        let attempts = self.running.iter().filter(|effect| ended.contains(&effect.task())).copied();
-        let cut_off = CutOff { attempts: attempts.collect(), replies: replies.keys().copied().collect() };
+        let wanted = effects(&self.history);
+        let attempts = self.running.extract_if(.., |effect| !wanted.contains(effect)).collect();
+        let cut_off = CutOff { attempts, replies: replies.keys().copied().collect() };
         if cut_off.is_empty() {
             return self.submit(appending);
         }
-        self.running.retain(|running| !cut_off.attempts.contains(running));
         self.orders.push_back(Order::Kill(cut_off));
         self.state = State::Ending(Ending { appending, replies });
     }

@@ -70,7 +70,7 @@ impl<H: Host> Driver<H> {
 
     fn leave(&mut self, reason: LeaveReason<H::Error>) {
         self.orders.push_back(Order::Leave);
-        self.cancel_all();
+        self.running.clear();
         self.state = State::Leaving(Leaving { reason, deletion: None });
     }
 

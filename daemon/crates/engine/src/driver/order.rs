@@ -5,8 +5,8 @@ use abide_protocol::{CallId, RecordId, TaskId, Timestamp, record::NewRecord, tas
 /// An output of the driver. The host carries out orders one after the other, in the order in which they are given.
 #[derive(Debug)]
 pub enum Order<H: Host> {
-    /// Load the conversation's records, starting at its checkpoint if it has one. Answered by [`super::Event::Loaded`] or
-    /// [`super::Event::LoadFailed`].
+    /// Cancel all attempts, wait for their ends, then load the conversation's records, starting at its checkpoint if it has one.
+    /// Answered by [`super::Event::Loaded`] or [`super::Event::LoadFailed`].
     Load,
     /// Keep this checkpoint for later loads, in place of the previous one. It has no answer, and it may fail.
     KeepCheckpoint(Box<Checkpoint>),
@@ -21,10 +21,8 @@ pub enum Order<H: Host> {
         effect: Effect,
         gate: Gate,
     },
-    /// Cancel this attempt.
-    Cancel(Effect),
-    /// Cancel these attempts, then report the text that clients were shown of these replies. Answered by [`super::Event::Killed`],
-    /// before any other event.
+    /// Cancel these attempts, wait until nothing of them is under way, then report the text that clients were shown of these replies.
+    /// Answered by [`super::Event::Killed`], before any other event.
     Kill(CutOff),
     /// The append committed: the attempts that wait at the gate may act and show output.
     OpenGate,
@@ -46,8 +44,8 @@ pub enum Order<H: Host> {
     },
     /// Log that an outcome or a wake was refused. Unless it came too late, that is a defect.
     OutcomeRefused(Refusal),
-    /// Unregister this actor, so that the conversation's next message starts a new one. The driver still takes the messages that are in
-    /// the mailbox; the actor ends when it is empty.
+    /// Cancel all attempts, and unregister this actor, so that the conversation's next message starts a new one. The driver still takes
+    /// the messages that are in the mailbox; the actor ends when it is empty.
     Leave,
     /// Send this message to the conversation's next actor.
     PassOn(Message<H>),

@@ -215,6 +215,7 @@ impl Life {
         match order {
             Order::Load => {
                 self.running_actor().is_recovering = true;
+                self.cancel_all();
                 if self.one_in(3) { self.in_this_daemon(20, Event::Loaded) } else { self.loaded() }
             }
             Order::KeepCheckpoint(checkpoint) => self.keep_checkpoint(&checkpoint),
@@ -230,7 +231,6 @@ impl Life {
                 self.withdraw(current.number);
             }
             Order::Start { effect, gate } => self.start_effect(effect, gate),
-            Order::Cancel(effect) => self.cancel_effect(effect),
             Order::Kill(cut_off) => self.kill(cut_off),
             Order::OpenGate => {
                 for (_, job) in self.running_actor().jobs.clone() {
@@ -254,7 +254,10 @@ impl Life {
                 assert!(late, "an outcome is refused only if it is late: {refusal:?}");
                 self.cover("a late outcome");
             }
-            Order::Leave => self.running_actor().passed_on = Some(Vec::new()),
+            Order::Leave => {
+                self.cancel_all();
+                self.running_actor().passed_on = Some(Vec::new());
+            }
             Order::PassOn(message) => {
                 self.running_actor().passed_on.as_mut().expect("it has left").push(message);
             }
@@ -385,6 +388,12 @@ impl Life {
     fn cancel_effect(&mut self, effect: Effect) {
         if let Some(job) = self.running_actor().take_job(effect) {
             self.cancel(job);
+        }
+    }
+
+    fn cancel_all(&mut self) {
+        for (effect, _) in self.running_actor().jobs.clone() {
+            self.cancel_effect(effect);
         }
     }
 
