@@ -21,7 +21,7 @@ use abide_protocol::{
     method::daemon::{CutOff, CutWork, ShutdownReply},
 };
 use abide_store::{Integrity, OpenError, Options as StoreOptions, ReadError, Store};
-use abide_tools::{Options as ToolOptions, Tools};
+use abide_tools::{CheckpointFolders, Options as ToolOptions, Tools};
 use futures_util::future::LocalBoxFuture;
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::watch;
@@ -228,11 +228,19 @@ fn open_tools(home: &Home, helper: Vec<OsString>) -> Result<Tools, Error> {
         home.state_dir.clone(),
         home.run_dir.clone(),
         home.spool_dir(),
+        home.checkpoints_dir(),
         home.lock_file(),
     ];
     let own_dirs = own.into_iter().chain(abide_store::files(&home.database())).collect();
     let user_home = directories::BaseDirs::new().ok_or(Error::NoHome)?.home_dir().to_path_buf();
-    Ok(Tools::new(ToolOptions { helper, spool_dir: home.spool_dir(), own_dirs, home: user_home })?)
+    let checkpoints = CheckpointFolders { kept: home.checkpoints_dir(), scratch: home.scratch_dir() };
+    Ok(Tools::new(ToolOptions {
+        helper,
+        spool_dir: home.spool_dir(),
+        own_dirs,
+        home: user_home,
+        checkpoints,
+    })?)
 }
 
 /// Checks the whole database, because a flipped bit may be where no query reads.

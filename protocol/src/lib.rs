@@ -11,6 +11,7 @@
 //! unknown shape travels as [`JsonText`]. Any change of a wire type raises [`hello::BINCODE`]'s schema number.
 
 pub mod agent_update;
+pub mod checkpoint;
 pub mod codec;
 pub mod conversation;
 pub mod error;

@@ -42,6 +42,10 @@ pub(super) fn sessions_with(hub: Hub, store: &Store, folder: &Path) -> Sessions 
         spool_dir: folder.join("spool"),
         own_dirs: Vec::new(),
         home: folder.to_owned(),
+        checkpoints: abide_tools::CheckpointFolders {
+            kept: folder.join("checkpoints"),
+            scratch: folder.join("scratch"),
+        },
     });
     let supervisor = Supervisor::default();
     let runner = Runner {

@@ -158,6 +158,12 @@ impl Home {
         self.data_dir.join("spool")
     }
 
+    /// What is kept beside the repositories that have checkpoints, and the checkpoints of scratch workspaces.
+    #[must_use]
+    pub fn checkpoints_dir(&self) -> PathBuf {
+        self.data_dir.join("checkpoints")
+    }
+
     /// Workspaces of conversations that have no folder of the user's.
     #[must_use]
     pub fn scratch_dir(&self) -> PathBuf {

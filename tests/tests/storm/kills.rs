@@ -38,7 +38,10 @@ enum Death {
 
 /// All points that it passes while it works, in turn; between them random moments.
 fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
-    let points = Point::ALL.into_iter().filter(|point| !is_creation(*point)).collect::<Vec<_>>();
+    let points = Point::ALL
+        .into_iter()
+        .filter(|point| !is_creation(*point) && !is_of_undo(*point))
+        .collect::<Vec<_>>();
     let mut turn = 0;
     let mut death = |n: usize| match n % 5 {
         0 => Death::Starting(seed.below(150) as u64),
@@ -57,6 +60,11 @@ fn deaths(seed: &mut Seed, kills: usize) -> Vec<Death> {
 /// Whether the point is passed only if there is no database yet.
 const fn is_creation(point: Point) -> bool {
     matches!(point, Point::DatabaseMade | Point::DatabaseNamed | Point::Migrating)
+}
+
+/// Whether the point is passed only if there are checkpoints, and something is taken back. Nobody does that here.
+const fn is_of_undo(point: Point) -> bool {
+    matches!(point, Point::FilesSaved | Point::FilesReferred | Point::UndoBegun | Point::FileRestored)
 }
 
 /// How often a point is passed in a second or two, at least.
@@ -144,7 +152,7 @@ async fn under_a_storm_of_kills_nothing_is_lost_and_nothing_runs_twice() {
     println!("until the socket answers: {}", spread(figures.answered));
     println!("until all tasks go on: {}", spread(figures.resumed));
     if kills >= KILLS {
-        for point in Point::ALL.into_iter().filter(|point| !is_creation(*point)) {
+        for point in Point::ALL.into_iter().filter(|point| !is_creation(*point) && !is_of_undo(*point)) {
             assert!(figures.at_points.contains_key(&point), "no life ended at {point:?}");
         }
     }

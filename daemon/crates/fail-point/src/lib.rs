@@ -57,10 +57,18 @@ pub enum Point {
     ToolFinished,
     /// A tool's result is committed, and its kept output not yet deleted.
     OutputDropped,
+    /// The files of a work tree are kept as a commit, which no reference names yet.
+    FilesSaved,
+    /// The reference names it, and no record does.
+    FilesReferred,
+    /// An undo has kept the files as they are, and has changed none.
+    UndoBegun,
+    /// An undo has restored a file.
+    FileRestored,
 }
 
 impl Point {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 25] = [
         Self::DatabaseMade,
         Self::DatabaseNamed,
         Self::Migrating,
@@ -82,6 +90,10 @@ impl Point {
         Self::EditDone,
         Self::ToolFinished,
         Self::OutputDropped,
+        Self::FilesSaved,
+        Self::FilesReferred,
+        Self::UndoBegun,
+        Self::FileRestored,
     ];
 
     /// The name in [`VARIABLE`].
@@ -109,6 +121,10 @@ impl Point {
             Self::EditDone => "edit-done",
             Self::ToolFinished => "tool-finished",
             Self::OutputDropped => "output-dropped",
+            Self::FilesSaved => "files-saved",
+            Self::FilesReferred => "files-referred",
+            Self::UndoBegun => "undo-begun",
+            Self::FileRestored => "file-restored",
         }
     }
 }

@@ -9,6 +9,8 @@
 //! * Processes: each command runs under a [`helper`] that holds a connection to the daemon. When that closes, or the call is
 //!   stopped, or the command ends, everything that it started is killed.
 //! * Sub-tasks: Python code has a line to the daemon, on which it asks for them. The daemon carries that out ([`SubTasks`]).
+//! * Checkpoints: git keeps what the files of a work tree were, so that what a task did can be shown and taken back
+//!   ([`Checkpoints`]).
 //! * Nothing here panics or fails as a whole: a call that may not run is denied, an error is a result, both in words for a model.
 //!
 //! Absent on purpose: the database, the wall clock, any knowledge of tasks. There is no sandbox yet; `Sandbox` is its place.
@@ -19,6 +21,7 @@ compile_error!(
 );
 
 mod assess;
+mod checkpoint;
 mod command;
 mod edit;
 pub mod environment;
@@ -36,6 +39,9 @@ mod tools;
 mod workspace;
 
 pub use abide_protocol::record::EditState;
+pub use checkpoint::{
+    Changes, CheckpointFolders, Checkpoints, NoCheckpoint, Place, Take, Taken, UndoOrder, Undone, Window,
+};
 pub use error::Error;
 pub use named_files::UnusableFile;
 pub use run::Prepared;

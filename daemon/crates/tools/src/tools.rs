@@ -1,6 +1,7 @@
 use crate::{
     Error,
     assess::{Assessor, Schemas},
+    checkpoint::{CheckpointFolders, Checkpoints},
     command::{self, ForkServer, Live, SpoolFiles},
     run::{Prepared, Runner},
     tool::Registry,
@@ -36,6 +37,7 @@ pub struct Options {
     pub own_dirs: Vec<PathBuf>,
     /// The user's home.
     pub home: PathBuf,
+    pub checkpoints: CheckpointFolders,
 }
 
 /// The tools of this machine. Cheap to clone.
@@ -43,6 +45,7 @@ pub struct Options {
 pub struct Tools {
     pub(crate) runner: Arc<Runner>,
     schemas: Arc<Schemas>,
+    checkpoints: Checkpoints,
 }
 
 /// The workspace of calls, and what is allowed there.
@@ -102,7 +105,7 @@ impl Tools {
     /// # Errors
     /// The spool folder cannot be used, or `options.helper` is empty.
     pub fn new(options: Options) -> Result<Self, Error> {
-        let Options { helper, spool_dir, own_dirs, home } = options;
+        let Options { helper, spool_dir, own_dirs, home, checkpoints } = options;
         if helper.is_empty() {
             return Err(Error::NoHelper);
         }
@@ -117,7 +120,14 @@ impl Tools {
             closed,
             live: Live::default(),
         });
-        Ok(Self { runner, schemas: Arc::default() })
+        let checkpoints = Checkpoints::new(Arc::clone(&runner), checkpoints);
+        Ok(Self { runner, schemas: Arc::default(), checkpoints })
+    }
+
+    /// Checkpoints of work trees.
+    #[must_use]
+    pub const fn checkpoints(&self) -> &Checkpoints {
+        &self.checkpoints
     }
 
     /// The tools that can be used where commands get this `PATH`, as models get them. Blocking.

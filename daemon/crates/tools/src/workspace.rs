@@ -9,9 +9,13 @@ pub(crate) use error::PathError;
 pub(crate) use file::MAX_FILE;
 
 use cap_std::{ambient_authority, fs::Dir};
+use rustix::fs::{Mode, OFlags, openat};
 use std::{
     fs, io,
-    os::{fd::AsRawFd as _, unix::ffi::OsStrExt as _},
+    os::{
+        fd::{AsRawFd as _, OwnedFd},
+        unix::ffi::OsStrExt as _,
+    },
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
@@ -63,6 +67,17 @@ impl Workspace {
     /// Whether it holds so much of a person's or Abide's own files that even reading needs approval.
     pub(crate) fn is_broad(&self) -> bool {
         self.closed.is_broad(&self.real)
+    }
+
+    /// Its root once more, opened for reading.
+    pub(crate) fn root(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(openat(&self.root, ".", flags, Mode::empty())?)
+    }
+
+    /// Its path without links.
+    pub(crate) fn real(&self) -> &Path {
+        &self.real
     }
 
     /// Whether an absolute path lies in it.

@@ -10,6 +10,7 @@ fn one_folder_holds_everything() {
         (home.database(), "/h/data/abide.db"),
         (home.lock_file(), "/h/data/abide.lock"),
         (home.spool_dir(), "/h/data/spool"),
+        (home.checkpoints_dir(), "/h/data/checkpoints"),
         (home.scratch_dir(), "/h/data/scratch"),
         (home.log_dir(), "/h/state/log"),
     ];

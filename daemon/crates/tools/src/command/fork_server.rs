@@ -28,10 +28,10 @@ pub(crate) struct ForkServer {
 
 /// A helper that waits for its order.
 #[derive(Debug)]
-pub(super) struct Helper {
-    pub(super) pid: i32,
+pub(crate) struct Helper {
+    pub(crate) pid: i32,
     pub(super) identity: Option<Identity>,
-    pub(super) connection: UnixStream,
+    pub(crate) connection: UnixStream,
 }
 
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl ForkServer {
     /// Takes the helper that was requested in advance, or requests one. Blocking.
     ///
     /// If that fails, the server is ended; the next call starts another.
-    pub(super) fn helper(&self) -> io::Result<Helper> {
+    pub(crate) fn helper(&self) -> io::Result<Helper> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let mut server = match running.take() {
             Some(server) => server,
@@ -68,7 +68,7 @@ impl ForkServer {
     }
 
     /// Requests a helper in advance, so that the next command need not wait for it.
-    pub(super) fn ask_in_advance(&self) {
+    pub(crate) fn ask_in_advance(&self) {
         // If it is locked, another command waits for the server, which may take long.
         let Ok(mut running) = self.running.try_lock() else { return };
         if let Some(server) = &mut *running

@@ -13,7 +13,7 @@ impl Live {
     }
 
     /// Counts a helper as running until the guard is dropped.
-    pub(super) fn enter(&self, pid: u32) -> LiveGuard {
+    pub(crate) fn enter(&self, pid: u32) -> LiveGuard {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(pid);
         LiveGuard { live: self.clone(), pid }
     }

@@ -65,7 +65,7 @@ mod tests {
 
     use super::Registry;
     use crate::{
-        NoSubTasks, Options, Run, Scope, Tools,
+        CheckpointFolders, NoSubTasks, Options, Run, Scope, Tools,
         tool::{Call, CallError, Outlook, Site, Tool, Work, spec},
     };
     use abide_protocol::{
@@ -126,6 +126,10 @@ mod tests {
             spool_dir: folder.path().join("spool"),
             own_dirs: Vec::new(),
             home: folder.path().join("home"),
+            checkpoints: CheckpointFolders {
+                kept: folder.path().join("kept"),
+                scratch: folder.path().join("scratch"),
+            },
         });
         let (tools, call_id): (_, CallId) =
             (tools.unwrap(), "0197f000-0000-7000-8000-000000000001".parse().unwrap());

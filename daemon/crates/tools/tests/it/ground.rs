@@ -8,7 +8,7 @@ use abide_protocol::{
     transcript::{CallBlock, EffectClass, Risk, Tier, ToolSpec},
 };
 use abide_rules::Book;
-use abide_tools::{Finished, NoSubTasks, Options, Run, Scope, SubTasks, Tools};
+use abide_tools::{CheckpointFolders, Finished, NoSubTasks, Options, Run, Scope, SubTasks, Tools};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -53,6 +53,7 @@ impl Ground {
             spool_dir: at("spool"),
             own_dirs: own.iter().map(|name| at(name)).collect(),
             home: at("home"),
+            checkpoints: CheckpointFolders { kept: at("kept"), scratch: at("scratch") },
         };
         let tools = Tools::new(options).unwrap();
         Self { folder, tools, approvals: Approvals::Allow, rules: Book::default() }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod assess;
+mod checkpoints;
 mod edits;
 mod fork_server;
 mod ground;

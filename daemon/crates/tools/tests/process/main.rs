@@ -5,7 +5,7 @@ use abide_protocol::{
     task::Approvals,
     transcript::{CallBlock, ToolResult},
 };
-use abide_tools::{NoSubTasks, Options, Run, Scope, Tools};
+use abide_tools::{CheckpointFolders, NoSubTasks, Options, Run, Scope, Tools};
 use std::{env, fs, path::Path, process::ExitCode};
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +30,7 @@ fn daemon(home: &Path, call: &str, command: &str) -> Option<()> {
         spool_dir: home.join("spool"),
         own_dirs: vec![home.join("spool")],
         home: home.join("home"),
+        checkpoints: CheckpointFolders { kept: home.join("kept"), scratch: home.join("scratch") },
     };
     let tools = Tools::new(options).ok()?;
     let workspace = home.join("workspace").to_str()?.to_owned();

@@ -1,0 +1,96 @@
+//! Checkpoints: keeps what the files of a work tree were, shows what a task has changed, and takes it back.
+//!
+//! A checkpoint is a commit of the whole work tree, untracked files included and ignored ones not, on a private reference
+//! (`refs/abide/CONVERSATION/TASK/…`) of the workspace's repository; for a scratch folder in a repository of our own. It has an index
+//! of its own, so the repository's index, branches and stash are never touched. The content is that of the files, byte for byte: no
+//! filter and no conversion of line ends applies, in neither direction ([`git`] says how).
+//!
+//! Everything here is blocking, and waits for whatever else is done with the same work tree.
+
+mod changes;
+mod error;
+mod forget;
+mod git;
+mod plan;
+mod repository;
+mod restore;
+mod take;
+mod undo;
+
+pub use changes::Changes;
+pub use error::NoCheckpoint;
+pub use take::{Take, Taken, Window};
+pub use undo::{UndoOrder, Undone};
+
+use crate::run::Runner;
+use repository::Repository;
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// More bytes of files that git does not have are not kept.
+const MAX_NEW: u64 = 200 << 20;
+
+/// Where files are kept, and of which folders.
+#[derive(Debug, Clone)]
+pub struct CheckpointFolders {
+    /// Our own git directories, one for each work tree.
+    pub kept: PathBuf,
+    /// Abide's scratch workspaces. They need no repository of the person's.
+    pub scratch: PathBuf,
+}
+
+/// A task's workspace.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// An absolute path.
+    pub workspace: String,
+    /// The task's environment, of which git gets a small part.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Keeps, shows and restores the files of work trees. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Checkpoints {
+    runner: Arc<Runner>,
+    folders: Arc<CheckpointFolders>,
+    /// Those of the work trees, by our folder of each.
+    locks: Arc<Mutex<HashMap<String, Arc<Mutex<Index>>>>>,
+}
+
+/// What is known of our index of a work tree. Whoever uses the index holds its lock.
+#[derive(Debug, Default)]
+struct Index {
+    /// The tree that it was written as, if nothing has changed it since.
+    tree: Option<String>,
+}
+
+impl Checkpoints {
+    pub(crate) fn new(runner: Arc<Runner>, folders: CheckpointFolders) -> Self {
+        Self { runner, folders: Arc::new(folders), locks: Arc::default() }
+    }
+
+    /// Whether a checkpoint of this workspace can be made, so that what is done there can be taken back.
+    ///
+    /// # Errors
+    /// None can be made, and why.
+    pub fn can(&self, place: &Place) -> Result<(), NoCheckpoint> {
+        self.repository(place)?.weigh_untracked()
+    }
+
+    fn repository<'a>(&'a self, place: &'a Place) -> Result<Repository<'a>, NoCheckpoint> {
+        Repository::open(&self.runner, &self.folders, place)
+    }
+
+    /// The lock of a repository's index.
+    fn index(&self, repository: &Repository<'_>) -> Arc<Mutex<Index>> {
+        self.work_tree_lock(&repository.folder)
+    }
+
+    fn work_tree_lock(&self, folder: &str) -> Arc<Mutex<Index>> {
+        let mut all = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(folder.to_owned()).or_default())
+    }
+}

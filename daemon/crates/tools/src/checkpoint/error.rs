@@ -1,0 +1,47 @@
+use crate::text::one_line;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// Why no checkpoint of a workspace can be made, or why one cannot be used; in words for a person.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCheckpoint {
+    #[error("there is no `git` in the folders of the task's PATH")]
+    NoGit,
+    #[error("{} is not in a git work tree", shown(.0))]
+    NoRepository(PathBuf),
+    #[error("{} holds more than a project: your home or Abide's own files", shown(.0))]
+    Broad(PathBuf),
+    #[error("git ignores {}, so its files would not be in a checkpoint", shown(.0))]
+    Ignored(PathBuf),
+    #[error("{} is a repository of its own (a submodule, say), whose files would not be in a checkpoint", shown(.0))]
+    Nested(PathBuf),
+    #[error("{} MB of files would have to be kept that git does not have; at most {} MB are", .bytes >> 20, super::MAX_NEW >> 20)]
+    TooMuch { bytes: u64 },
+    #[error("{}: {source}", shown(.path))]
+    Io { path: PathBuf, source: io::Error },
+    #[error("git could not be started (git {what}): {source}")]
+    NotStarted { what: String, source: io::Error },
+    #[error("git {what} did not end as it should: {source}")]
+    Ended { what: String, source: io::Error },
+    #[error("git {what} failed: {words}")]
+    Failed { what: String, words: String },
+    #[error("git {what} gave an answer that is not understood")]
+    Answer { what: &'static str },
+    #[error("a path of the repository is not valid UTF-8")]
+    NotUtf8,
+    #[error("the checkpoint {0} is not there any more")]
+    Gone(String),
+}
+
+impl NoCheckpoint {
+    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy(), 200)
+}

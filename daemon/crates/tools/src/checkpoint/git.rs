@@ -1,0 +1,264 @@
+//! Runs git under a helper: the one place where its command, environment and descriptors are put together.
+//!
+//! Filters, hooks and programs of all kinds can be configured in a repository, and would run with the daemon's rights. So git runs
+//! with a git directory of our own ([`GitDir::Ours`]), whose configuration and attributes are ours: nothing that the repository
+//! configures is read. Only what must be asked of the repository itself, or written to its references, runs with the repository's
+//! ([`GitDir::Theirs`]); these commands read and write no file's content, and their hooks are off.
+
+use super::error::NoCheckpoint;
+use crate::{
+    command::{ForkServer, Live},
+    helper::{CommandEnd, Fittings, Order, Report, STOP},
+    text::one_line,
+};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create},
+};
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufRead as _, BufReader, PipeReader, Read, Seek as _, Write as _},
+    os::fd::{AsFd as _, OwnedFd},
+    time::{Duration, Instant},
+};
+
+/// A git command that takes longer is ended.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// How long a helper has to take its order, or to report after the command has ended.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The most output that is kept in memory, in bytes.
+const MAX_OUTPUT: u64 = 256 << 20;
+
+/// What every command is told, against whatever the repository or the user configures.
+const OFF: &[&str] = &[
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.quotePath=true",
+    "-c",
+    "credential.helper=",
+    "-c",
+    "protocol.allow=never",
+    "--no-pager",
+];
+
+/// The git directory of a command.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum GitDir<'a> {
+    /// Ours, in this folder. The repository's objects are used if they are given.
+    Ours { folder: &'a str, work_tree: &'a str, objects: &'a str, index: &'a str },
+    /// The one that git finds from its working directory.
+    Found,
+    /// The repository's.
+    Theirs(&'a str),
+}
+
+/// A git that can be run.
+pub(super) struct Git<'a> {
+    pub(super) helpers: &'a ForkServer,
+    pub(super) live: &'a Live,
+    /// An absolute path.
+    pub(super) program: String,
+    /// The task's environment.
+    pub(super) environment: &'a BTreeMap<String, String>,
+    /// The working directory, open.
+    pub(super) directory: OwnedFd,
+}
+
+/// A git command that runs.
+pub(super) struct Running {
+    what: String,
+    stdout: PipeReader,
+    stderr: File,
+    reports: BufReader<std::os::unix::net::UnixStream>,
+    deadline: Instant,
+    _live: crate::command::LiveGuard,
+}
+
+/// The output of a command that has ended.
+pub(super) struct Done {
+    pub(super) code: i32,
+    pub(super) stdout: Vec<u8>,
+    /// One line of it.
+    pub(super) words: String,
+}
+
+impl Git<'_> {
+    /// Runs a command that must succeed; its output.
+    pub(super) fn run(
+        &self,
+        dir: GitDir<'_>,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<Vec<u8>, NoCheckpoint> {
+        self.start(dir, arguments, input)?.succeed()
+    }
+
+    /// Starts a command with this stdin. Blocking.
+    pub(super) fn start(
+        &self,
+        dir: GitDir<'_>,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<Running, NoCheckpoint> {
+        let what = arguments.first().copied().unwrap_or_default().to_owned();
+        self.order(dir, arguments, input, what.clone())
+            .map_err(|source| NoCheckpoint::NotStarted { what, source })
+    }
+
+    fn order(&self, dir: GitDir<'_>, arguments: &[&str], input: &[u8], what: String) -> io::Result<Running> {
+        let command =
+            [&*self.program].iter().chain(OFF).chain(arguments).map(|word| (*word).to_owned()).collect();
+        let message = Order { command, environment: self.environment(dir) }.message()?;
+        let (stdout, out) = io::pipe()?;
+        let stderr = File::from(memfd_create("abide-git-stderr", MemfdFlags::CLOEXEC)?);
+        let fittings = Fittings {
+            directory: self.directory.try_clone()?,
+            stdin: Some(readable(input)?),
+            stdout: out.into(),
+            stderr: stderr.as_fd().try_clone_to_owned()?,
+        };
+        let helper = self.helpers.helper().or_else(|_| self.helpers.helper())?;
+        let live = self.live.enter(helper.pid.unsigned_abs());
+        let mut connection = helper.connection;
+        connection.set_read_timeout(Some(PATIENCE))?;
+        connection.set_write_timeout(Some(PATIENCE))?;
+        let sent = fittings.send(connection.as_fd(), &message)?;
+        connection.write_all(message.get(sent..).unwrap_or_default())?;
+        self.helpers.ask_in_advance();
+        let reports = BufReader::new(connection);
+        Ok(Running { what, stdout, stderr, reports, deadline: Instant::now() + LIMIT, _live: live })
+    }
+
+    fn environment(&self, dir: GitDir<'_>) -> BTreeMap<String, String> {
+        let kept = ["HOME", "PATH", "XDG_CONFIG_HOME"];
+        let mut all: BTreeMap<String, String> = self
+            .environment
+            .iter()
+            .filter(|(name, _)| kept.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let mut set = |name: &str, value: &str| drop(all.insert(name.to_owned(), value.to_owned()));
+        for (name, value) in [
+            ("LC_ALL", "C"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ASKPASS", "/bin/false"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_PAGER", "cat"),
+            ("GIT_AUTHOR_NAME", "Abide"),
+            ("GIT_AUTHOR_EMAIL", "abide@localhost"),
+            ("GIT_COMMITTER_NAME", "Abide"),
+            ("GIT_COMMITTER_EMAIL", "abide@localhost"),
+        ] {
+            set(name, value);
+        }
+        match dir {
+            GitDir::Ours { folder, work_tree, objects, index } => {
+                set("GIT_CONFIG_GLOBAL", "/dev/null");
+                set("GIT_DIR", folder);
+                set("GIT_WORK_TREE", work_tree);
+                set("GIT_OBJECT_DIRECTORY", objects);
+                set("GIT_INDEX_FILE", index);
+            }
+            GitDir::Found => {}
+            GitDir::Theirs(folder) => set("GIT_DIR", folder),
+        }
+        all
+    }
+}
+
+impl Running {
+    /// Waits for the end of a command that must succeed; its output.
+    pub(super) fn succeed(self) -> Result<Vec<u8>, NoCheckpoint> {
+        let what = self.what.clone();
+        let done = self.finish()?;
+        match done.code {
+            0 => Ok(done.stdout),
+            _ => Err(NoCheckpoint::Failed { what, words: done.words }),
+        }
+    }
+
+    /// Waits for its end.
+    pub(super) fn finish(self) -> Result<Done, NoCheckpoint> {
+        let read = |stdout: &mut dyn Read| {
+            let mut output = Vec::new();
+            stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output)?;
+            if output.len() as u64 > MAX_OUTPUT {
+                return Err(io::Error::other("it prints too much"));
+            }
+            Ok(output)
+        };
+        let (stdout, code, words) = self.read(read)?;
+        Ok(Done { code, stdout, words })
+    }
+
+    /// Reads its output with `read`, then waits for its end; what was read, the exit code, and a line of its stderr.
+    pub(super) fn read<T>(
+        mut self,
+        read: impl FnOnce(&mut dyn Read) -> io::Result<T>,
+    ) -> Result<(T, i32, String), NoCheckpoint> {
+        let what = self.what.clone();
+        let ended = || {
+            let read = read(&mut Timed { pipe: &mut self.stdout, deadline: self.deadline })?;
+            let mut line = String::new();
+            self.reports.read_line(&mut line)?;
+            let report: Report = serde_json::from_str(&line)?;
+            Ok((read, report.ending))
+        };
+        let ended = ended();
+        if ended.is_err() {
+            let _ = self.reports.get_mut().write_all(&[STOP]);
+        }
+        let (read, ending) = ended.map_err(|source| NoCheckpoint::Ended { what: what.clone(), source })?;
+        let mut words = String::new();
+        let _ = self.stderr.rewind();
+        let _ = self.stderr.take(8 << 10).read_to_string(&mut words);
+        let words = words.lines().find(|line| !line.starts_with("warning:")).unwrap_or_default();
+        let words = one_line(words, 300);
+        match ending {
+            CommandEnd::Exited(code) => Ok((read, code, words)),
+            CommandEnd::Killed(signal) => {
+                Err(NoCheckpoint::Failed { what, words: format!("it was ended by signal {signal}") })
+            }
+            CommandEnd::NotStarted(words) => Err(NoCheckpoint::Failed { what, words }),
+        }
+    }
+}
+
+/// A file without a name that holds these bytes.
+fn readable(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let mut file =
+        File::from(memfd_create("abide-git-stdin", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK)?;
+    Ok(file.into())
+}
+
+/// A pipe that is read until a deadline.
+struct Timed<'a> {
+    pipe: &'a mut PipeReader,
+    deadline: Instant,
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(self.pipe, PollFlags::IN)], Some(&left))? {
+            0 => Err(io::ErrorKind::TimedOut.into()),
+            _ => self.pipe.read(into),
+        }
+    }
+}

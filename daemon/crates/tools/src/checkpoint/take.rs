@@ -1,0 +1,269 @@
+//! Makes a checkpoint.
+
+use super::{
+    Checkpoints, Index, NoCheckpoint, Place,
+    plan::{Change, Entry},
+    repository::{Repository, id},
+};
+use abide_fail_point::{Point, pass};
+use abide_protocol::{ConversationId, TaskId, Timestamp, checkpoint::SavedTree};
+use rustix::fs::Stat;
+use std::{collections::BTreeSet, fs, sync::PoisonError};
+
+/// File times are those of the kernel's last tick, so they may be this much earlier than the clock, in ms.
+const TICK: i64 = 12;
+
+/// A checkpoint to make.
+#[derive(Debug, Clone)]
+pub struct Take {
+    pub conversation: ConversationId,
+    pub task: TaskId,
+    /// The task's checkpoint before; absent: it is the first, before anything is changed.
+    pub previous: Option<SavedTree>,
+    /// When the task may have changed files since that. What was changed outside of it was changed by others; absent: everything
+    /// was.
+    pub window: Option<Window>,
+    /// For the commit's message.
+    pub label: String,
+}
+
+/// A time in which a task's calls ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
+/// The work tree, beside its state at the checkpoint before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Taken {
+    Unchanged,
+    Changed {
+        /// The work tree with what others have changed and without what the task has, if others have changed something.
+        others: Option<SavedTree>,
+        /// The work tree as it is.
+        saved: SavedTree,
+    },
+}
+
+impl Checkpoints {
+    /// Makes a checkpoint, if something has changed since the one before.
+    ///
+    /// # Errors
+    /// None can be made, and why.
+    pub fn take(&self, place: &Place, take: &Take) -> Result<Taken, NoCheckpoint> {
+        let repository = self.repository(place)?;
+        let index = self.index(&repository);
+        let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+        repository.take(&mut index, take)
+    }
+}
+
+impl Repository<'_> {
+    pub(super) fn take(&self, index: &mut Index, take: &Take) -> Result<Taken, NoCheckpoint> {
+        if take.previous.is_none() {
+            self.weigh_untracked()?;
+        }
+        let tree = self.current_tree(index, take.previous.is_none())?;
+        let tip = tip(take.conversation, take.task);
+        let Some(previous) = &take.previous else {
+            self.note(take.conversation)?;
+            let saved = self.commit(tree, None, &take.label)?;
+            self.refer(&tip, &saved.commit)?;
+            return Ok(Taken::Changed { others: None, saved });
+        };
+        if tree == previous.tree {
+            return Ok(Taken::Unchanged);
+        }
+        let others = match take.window {
+            None => Some(tree.clone()),
+            Some(window) => self.changed_outside(window, &previous.tree, &tree)?,
+        };
+        let (others, parent) = match others {
+            None => (None, previous.clone()),
+            Some(others) => {
+                let saved = self.commit(others, Some(previous), "changed by others")?;
+                (Some(saved.clone()), saved)
+            }
+        };
+        let saved = if parent.tree == tree { parent } else { self.commit(tree, Some(&parent), &take.label)? };
+        pass(Point::FilesSaved);
+        self.refer(&tip, &saved.commit)?;
+        pass(Point::FilesReferred);
+        Ok(Taken::Changed { others, saved })
+    }
+
+    /// The tree of the files as they are. Looks at what is tracked in vain if `is_first`: our index may be old, or empty.
+    pub(super) fn current_tree(&self, index: &mut Index, is_first: bool) -> Result<String, NoCheckpoint> {
+        // A git that was killed has left it. No other git has our index open, since its lock is held.
+        let _ = fs::remove_file(self.file("index.lock"));
+        self.update(index, is_first).or_else(|error| {
+            let is_of_index = |what: &str| ["diff-files", "ls-files", "update-index", "write-tree"].contains(&what);
+            match error {
+                // The index is damaged, or git has collected an object that it lists: it is made anew.
+                NoCheckpoint::Failed { what, words } if is_of_index(&what) => {
+                    tracing::warn!(work_tree = %self.top().display(), "git {what}: {words}; making the index of checkpoints anew");
+                    index.tree = None;
+                    let _ = fs::remove_file(self.file("index"));
+                    let _ = fs::remove_file(self.file("index.lock"));
+                    self.update(index, true)
+                }
+                error => Err(error),
+            }
+        })
+    }
+
+    fn update(&self, index: &mut Index, is_first: bool) -> Result<String, NoCheckpoint> {
+        let ours = self.file("index");
+        if is_first {
+            index.tree = None;
+            self.track_ignored()?;
+        }
+        // Side by side: the first looks at each file that our index has, the second at each folder.
+        let arguments = [&["ls-files", "-z", "-o"], &*self.ignoring()].concat();
+        let others = self.git().start(self.ours(&ours), &arguments, &[])?;
+        let changed = self.run(&["diff-files", "-z", "--name-only"], &[])?;
+        let others = others.succeed()?;
+        let paths = || changed.split(|byte| *byte == 0).chain(others.split(|byte| *byte == 0));
+        if is_first {
+            // All that is not in our index may be new, but not to git.
+            self.weigh(others.split(|byte| *byte == 0).filter(|path| path.ends_with(b"/")))?;
+        } else {
+            self.weigh(paths())?;
+        }
+        if changed.is_empty() && others.is_empty() {
+            if let Some(tree) = &index.tree {
+                return Ok(tree.clone());
+            }
+        } else {
+            index.tree = None;
+            let mut listed = BTreeSet::new();
+            listed.extend(paths().filter(|path| !path.is_empty()));
+            let input: Vec<u8> = listed.into_iter().flat_map(|path| [path, b"\0"].concat()).collect();
+            let arguments = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+            self.run(&arguments, &input)?;
+        }
+        let tree = self.write_tree(&ours)?;
+        index.tree = Some(tree.clone());
+        Ok(tree)
+    }
+
+    /// Ignored files that the repository tracks belong to the checkpoint; others that our index has from earlier do not.
+    fn track_ignored(&self) -> Result<(), NoCheckpoint> {
+        let ours = self.run(&[&["ls-files", "-z", "-c", "-i"], &*self.ignoring()].concat(), &[])?;
+        let theirs = if self.has_theirs() {
+            let arguments = ["ls-files", "-z", "-c", "-i", "--exclude-standard"];
+            self.git().run(super::git::GitDir::Found, &arguments, &[])?
+        } else {
+            Vec::new()
+        };
+        let set = |listed: &[u8]| -> BTreeSet<Vec<u8>> {
+            listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect()
+        };
+        let (ours, theirs) = (set(&ours), set(&theirs));
+        let input = |paths: Vec<&Vec<u8>>| -> Vec<u8> {
+            paths.into_iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect()
+        };
+        let gone: Vec<_> = ours.difference(&theirs).collect();
+        if !gone.is_empty() {
+            self.run(&["update-index", "-z", "--force-remove", "--stdin"], &input(gone))?;
+        }
+        let new: Vec<_> = theirs.difference(&ours).collect();
+        if !new.is_empty() {
+            let arguments = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+            self.run(&arguments, &input(new))?;
+        }
+        Ok(())
+    }
+
+    /// The tree before, with those changes that were made outside of the window; `None` if there are none.
+    fn changed_outside(
+        &self,
+        window: Window,
+        before: &str,
+        after: &str,
+    ) -> Result<Option<String>, NoCheckpoint> {
+        let changes = self.diff(before, after)?;
+        let outside: Vec<&Change> =
+            changes.iter().filter(|change| !self.is_within(window, &change.path)).collect();
+        if outside.is_empty() {
+            return Ok(None);
+        }
+        if outside.len() == changes.len() {
+            return Ok(Some(after.to_owned()));
+        }
+        let index = self.file("others.index");
+        let _ = fs::remove_file(&index);
+        self.run_on(&index, &["read-tree", before], &[])?;
+        self.set_entries(&index, outside.iter().map(|change| (&*change.path, change.after.as_ref())))?;
+        let tree = self.write_tree(&index)?;
+        let _ = fs::remove_file(index);
+        Ok(Some(tree))
+    }
+
+    /// Whether a file was last changed in the window, as far as its times say; of one that is gone, those of its folder.
+    fn is_within(&self, window: Window, path: &[u8]) -> bool {
+        let mut path = path;
+        let stat = loop {
+            match self.stat(path) {
+                Some(stat) => break stat,
+                None => match path.iter().rposition(|byte| *byte == b'/') {
+                    Some(end) => path = path.get(..end).unwrap_or_default(),
+                    None => match self.stat(b".") {
+                        Some(stat) => break stat,
+                        None => return true,
+                    },
+                },
+            }
+        };
+        let changed = changed_at(&stat);
+        let is_folder = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
+        // A folder may have been changed again since.
+        window.from.0 - TICK <= changed && (changed <= window.until.0 || is_folder)
+    }
+
+    /// Puts files into an index of ours, or takes them out.
+    pub(super) fn set_entries<'e>(
+        &self,
+        index: &str,
+        entries: impl Iterator<Item = (&'e [u8], Option<&'e Entry>)> + Clone,
+    ) -> Result<(), NoCheckpoint> {
+        let zero = "0".repeat(40);
+        let line = |(path, entry): (&[u8], Option<&Entry>)| {
+            let (mode, id) = entry.map_or(("0", &*zero), |entry| (&*entry.mode, &*entry.id));
+            [format!("{mode} {id}\t").as_bytes(), path, b"\0"].concat()
+        };
+        // What is taken out may be where something else is put.
+        let gone = entries.clone().filter(|(_, entry)| entry.is_none());
+        let there = entries.filter(|(_, entry)| entry.is_some());
+        let input: Vec<u8> = gone.chain(there).flat_map(line).collect();
+        self.run_on(index, &["update-index", "-z", "--replace", "--index-info"], &input).map(drop)
+    }
+
+    /// Makes a commit. Without a reference git may collect it some weeks later.
+    pub(super) fn commit(
+        &self,
+        tree: String,
+        parent: Option<&SavedTree>,
+        message: &str,
+    ) -> Result<SavedTree, NoCheckpoint> {
+        let mut arguments = vec!["commit-tree", &*tree, "-m", message];
+        if let Some(parent) = parent {
+            arguments.extend(["-p", &*parent.commit]);
+        }
+        let commit = id(&self.run(&arguments, &[])?, "commit-tree")?;
+        Ok(SavedTree { commit, tree })
+    }
+}
+
+/// The reference to a task's newest checkpoint.
+pub(super) fn tip(conversation: ConversationId, task: TaskId) -> String {
+    format!("refs/abide/{conversation}/{task}/tip")
+}
+
+/// When a file was last changed, in any way: content, mode, name. Nobody can set this time.
+pub(super) fn changed_at(stat: &Stat) -> i64 {
+    #[expect(clippy::useless_conversion, reason = "the types differ between platforms")]
+    let (seconds, nanos) = (i64::try_from(stat.st_ctime), i64::try_from(stat.st_ctime_nsec));
+    seconds.unwrap_or(i64::MAX).saturating_mul(1000).saturating_add(nanos.unwrap_or(0) / 1_000_000)
+}

@@ -1,0 +1,133 @@
+//! Takes back what a task has changed.
+
+use super::{
+    Checkpoints, NoCheckpoint, Place,
+    changes::name,
+    plan::{Change, Planned},
+    repository::{Repository, id},
+    take::{changed_at, tip},
+};
+use abide_fail_point::{Point, pass};
+use abide_protocol::{
+    ConversationId, TaskId,
+    checkpoint::{Chain, KeptFile, SavedTree},
+};
+use std::{collections::BTreeMap, fs, sync::PoisonError};
+
+/// The most files that are named in the result of an undo.
+const MAX_NAMED: usize = 500;
+
+/// An undo to carry out. It may have been begun before: then it is continued.
+#[derive(Debug, Clone)]
+pub struct UndoOrder {
+    pub conversation: ConversationId,
+    pub task: TaskId,
+    /// The undo's number, among those of its task.
+    pub number: u32,
+    pub chain: Chain,
+    /// The first link that is taken back.
+    pub from: usize,
+}
+
+/// What an undo has done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undone {
+    /// The files as they were.
+    pub before: SavedTree,
+    /// The files as they are.
+    pub after: SavedTree,
+    /// How many files it has restored.
+    pub restored: u32,
+    /// Files of the task that it has not touched.
+    pub kept: Vec<KeptFile>,
+}
+
+impl Checkpoints {
+    /// Keeps the files as they are, then restores those that the task has changed and nobody else has since. The index, the
+    /// branches and ignored files are not touched.
+    ///
+    /// # Errors
+    /// It cannot be done, and why. Some files may be restored; doing it again does the rest.
+    pub fn undo(&self, place: &Place, undo: &UndoOrder) -> Result<Undone, NoCheckpoint> {
+        let repository = self.repository(place)?;
+        let index = self.index(&repository);
+        let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+        let UndoOrder { conversation, task, number, chain, from } = undo;
+        let began = repository.mark()?;
+        let now = repository.current_tree(&mut index, false)?;
+        let label = format!("before undo {number}");
+        let reference = format!("refs/abide/{conversation}/{task}/undo-{number}");
+        let before = match repository.referred(&reference)? {
+            Some(commit) => {
+                let tree = repository.run(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")], &[])?;
+                SavedTree { tree: id(&tree, "rev-parse")?, commit }
+            }
+            None => {
+                let last = chain.last();
+                let saved = if last.tree == now {
+                    last.clone()
+                } else {
+                    repository.commit(now.clone(), Some(last), &label)?
+                };
+                repository.refer(&reference, &saved.commit)?;
+                saved
+            }
+        };
+        pass(Point::UndoBegun);
+        let planned = repository.plan(chain, *from, &before.tree)?;
+        // What an earlier attempt has restored, or what somebody has changed since.
+        let since: BTreeMap<_, _> =
+            if before.tree == now { Vec::new() } else { repository.diff(&before.tree, &now)? }
+                .into_iter()
+                .map(|Change { path, after, .. }| (path, after))
+                .collect();
+        let mut kept: Vec<KeptFile> = Vec::new();
+        let mut restore: Vec<&Planned> = Vec::new();
+        let mut restored = 0u32;
+        for file in &planned {
+            let is_at = since.get(&file.path).unwrap_or(&file.current);
+            if file.is_kept {
+                kept.push(KeptFile { path: name(&file.path), why: CHANGED.to_owned() });
+            } else if *is_at == file.target {
+                restored += 1;
+            } else if *is_at == file.current {
+                restore.push(file);
+            } else {
+                kept.push(KeptFile { path: name(&file.path), why: CHANGED.to_owned() });
+            }
+        }
+        let not_restored = repository.restore(&restore, began, &format!(".abide-undo-{task}-{number}"))?;
+        restored += u32::try_from(restore.len() - not_restored.len()).unwrap_or(u32::MAX);
+        kept.extend(not_restored);
+        kept.sort_by(|a, b| a.path.cmp(&b.path));
+        if kept.len() > MAX_NAMED {
+            let more = kept.len() - MAX_NAMED;
+            kept.truncate(MAX_NAMED);
+            kept.push(KeptFile { path: format!("and {more} more"), why: CHANGED.to_owned() });
+        }
+        let now = repository.current_tree(&mut index, false)?;
+        let after = if before.tree == now {
+            before.clone()
+        } else {
+            repository.commit(now, Some(&before), &format!("undo {number}"))?
+        };
+        repository.note(*conversation)?;
+        repository.refer(&tip(*conversation, *task), &after.commit)?;
+        Ok(Undone { before, after, restored, kept })
+    }
+}
+
+/// Why a file is not restored.
+pub(super) const CHANGED: &str = "it was changed since, not by the task";
+
+impl Repository<'_> {
+    /// The present, in the time of files.
+    fn mark(&self) -> Result<i64, NoCheckpoint> {
+        let path = self.file("mark");
+        let of_mark = || {
+            fs::write(&path, b"now")?;
+            Ok(rustix::fs::lstat(&path)?)
+        };
+        of_mark().map(|stat| changed_at(&stat)).map_err(NoCheckpoint::io(path.as_ref()))
+    }
+}

@@ -1,0 +1,679 @@
+//! Checkpoints of real work trees.
+
+use crate::ground::Ground;
+use abide_protocol::{
+    ConversationId, TaskId, Timestamp,
+    checkpoint::{Chain, ChangeKind, ChangedBy, Link, SavedTree},
+};
+use abide_tools::{Changes, NoCheckpoint, Place, Take, Taken, UndoOrder, Undone, Window};
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _, fs::symlink},
+    path::{Path, PathBuf},
+    process::Command,
+    time::SystemTime,
+};
+
+/// A person's repository with a task in it.
+struct Site {
+    ground: Ground,
+    place: Place,
+    conversation: ConversationId,
+    task: TaskId,
+    chain: Option<Chain>,
+    undos: u32,
+}
+
+impl Site {
+    /// A workspace that is a repository with a commit.
+    fn repository() -> Self {
+        let site = Self::plain();
+        site.git(&["init", "-q", "-b", "main"]);
+        site.write("a", "a\n");
+        site.write("d/b", "b\n");
+        site.write(".gitignore", "*.log\nignored/\n");
+        site.commit();
+        site
+    }
+
+    fn plain() -> Self {
+        Self::at("workspace")
+    }
+
+    fn at(folder: &str) -> Self {
+        let ground = Ground::new();
+        let workspace = ground.root().join(folder);
+        fs::create_dir_all(&workspace).unwrap();
+        let environment = [
+            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            ("HOME", ground.root().join("home").to_str().unwrap()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let place = Place {
+            workspace: workspace.to_str().unwrap().to_owned(),
+            environment: BTreeMap::from(environment),
+        };
+        let id = |n: u128| format!("0199aaaa-0000-7000-8000-{n:012}");
+        Self {
+            ground,
+            place,
+            conversation: id(1).parse().unwrap(),
+            task: id(2).parse().unwrap(),
+            chain: None,
+            undos: 0,
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        Path::new(&self.place.workspace).join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path(name)).ok()
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        git_in(Path::new(&self.place.workspace), arguments)
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", "a commit"]);
+    }
+
+    fn take(&self, previous: Option<SavedTree>, window: Option<Window>) -> Result<Taken, NoCheckpoint> {
+        let label = "a step".to_owned();
+        let take = Take { conversation: self.conversation, task: self.task, previous, window, label };
+        self.ground.tools.checkpoints().take(&self.place, &take)
+    }
+
+    /// The checkpoint before the first change.
+    fn begin(&mut self) {
+        let base = match self.take(None, None).unwrap() {
+            Taken::Changed { others: None, saved } => Some(saved),
+            _ => None,
+        };
+        self.chain = Some(Chain { base: base.unwrap(), links: Vec::new() });
+    }
+
+    /// What a task does in a step, and the checkpoint after it.
+    fn step(&mut self, number: u32, act: impl FnOnce(&Self)) {
+        let from = now();
+        act(self);
+        self.after(number, Window { from, until: now() });
+    }
+
+    fn after(&mut self, number: u32, window: Window) {
+        let taken = self.take(Some(self.chain().last().clone()), Some(window)).unwrap();
+        let chain = self.chain.as_mut().unwrap();
+        if let Taken::Changed { others, saved } = taken {
+            chain.links.extend(others.map(|to| Link { by: ChangedBy::Others, to }));
+            chain.links.push(Link { by: ChangedBy::Step(number), to: saved });
+        }
+    }
+
+    fn chain(&self) -> &Chain {
+        self.chain.as_ref().unwrap()
+    }
+
+    fn changes(&self) -> Changes {
+        self.ground.tools.checkpoints().changes(&self.place, self.chain(), 0).unwrap()
+    }
+
+    fn changed(&self) -> Vec<(String, ChangeKind, bool)> {
+        self.changes().files.into_iter().map(|file| (file.path, file.kind, file.kept)).collect()
+    }
+
+    fn undo_order(&self, from: usize) -> UndoOrder {
+        UndoOrder {
+            conversation: self.conversation,
+            task: self.task,
+            number: self.undos,
+            chain: self.chain().clone(),
+            from,
+        }
+    }
+
+    fn undo(&mut self, from: usize) -> Undone {
+        let done = self.ground.tools.checkpoints().undo(&self.place, &self.undo_order(from)).unwrap();
+        let chain = self.chain.as_mut().unwrap();
+        chain.links.push(Link { by: ChangedBy::Others, to: done.before.clone() });
+        chain.links.push(Link { by: ChangedBy::Undo, to: done.after.clone() });
+        self.undos += 1;
+        done
+    }
+
+    /// What undo may not touch.
+    fn of_git(&self) -> [String; 4] {
+        let refs = self.git(&["for-each-ref"]);
+        let refs = refs.lines().filter(|line| !line.contains("refs/abide/")).collect::<Vec<_>>().join("\n");
+        [
+            refs,
+            self.git(&["ls-files", "-s"]),
+            self.git(&["stash", "list"]),
+            self.git(&["symbolic-ref", "HEAD"]),
+        ]
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the person's git, not a tool's")]
+fn git_in(folder: &Path, arguments: &[&str]) -> String {
+    let who = [
+        "-c",
+        "user.name=P",
+        "-c",
+        "user.email=p@localhost",
+        "-c",
+        "commit.gpgsign=false",
+        "-c",
+        "protocol.file.allow=always",
+    ];
+    let done = Command::new("git")
+        .args(who)
+        .args(arguments)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test's own clock")]
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    Timestamp(i64::try_from(since.as_millis()).unwrap())
+}
+
+/// Waits until the times of files that change now are not in the window of a step that has ended.
+fn later() {
+    let began = now();
+    while now().0 <= began.0 + 30 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_task_s_changes_are_shown_and_taken_back_and_a_person_s_are_kept() {
+    let mut site = Site::repository();
+    site.write("x.log", "ignored");
+    site.git(&["branch", "other"]);
+    site.write("staged", "staged");
+    site.git(&["add", "staged"]);
+    site.write("untracked", "a person's\n");
+    site.begin();
+    site.step(1, |site| {
+        site.write("a", "a\nchanged\n");
+        site.write("d/new/file", "new\n");
+        site.write("y.log", "by the task, and ignored");
+    });
+    site.step(2, |site| {
+        fs::remove_file(site.path("d/b")).unwrap();
+        site.write("untracked", "changed\n");
+        site.write("e", "e\n");
+    });
+    let before = site.of_git();
+    later();
+    site.write("e", "e\nby a person\n");
+    site.write("p", "a person's file");
+
+    use ChangeKind::{Added, Deleted, Modified};
+    let expected = [
+        ("a", Modified, false),
+        ("d/b", Deleted, false),
+        ("d/new/file", Added, false),
+        ("e", Added, true),
+        ("untracked", Modified, false),
+    ];
+    assert_eq!(site.changed(), expected.map(|(path, kind, kept)| (path.to_owned(), kind, kept)));
+    let changes = site.changes();
+    assert!(changes.diff.contains("+changed\n") && changes.diff.contains("-a person's"), "{}", changes.diff);
+    let of_a = changes.files.first().unwrap();
+    assert_eq!((of_a.added, of_a.removed), (Some(1), Some(0)));
+
+    let done = site.undo(0);
+    assert_eq!(done.restored, 4);
+    assert_eq!(done.kept.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["e"]);
+    assert_eq!(site.text("a").unwrap(), "a\n");
+    assert_eq!(site.text("d/b").unwrap(), "b\n");
+    assert_eq!(site.text("untracked").unwrap(), "a person's\n");
+    assert!(!site.path("d/new").exists(), "a folder that is empty now goes too");
+    assert_eq!(site.text("e").unwrap(), "e\nby a person\n");
+    assert_eq!(site.text("p").unwrap(), "a person's file");
+    assert_eq!(site.text("y.log").unwrap(), "by the task, and ignored");
+    assert_eq!(site.of_git(), before);
+
+    // The undo is taken back by the checkpoint that it kept.
+    let of_undo = site.chain().links.len() - 1;
+    let done = site.undo(of_undo);
+    assert_eq!((done.restored, done.kept.len()), (4, 0));
+    assert_eq!(site.text("a").unwrap(), "a\nchanged\n");
+    assert_eq!(site.text("d/new/file").unwrap(), "new\n");
+    assert!(!site.path("d/b").exists());
+    assert_eq!(site.of_git(), before);
+}
+
+#[test]
+fn only_the_later_steps_are_taken_back() {
+    let mut site = Site::repository();
+    site.begin();
+    site.step(1, |site| site.write("a", "one\n"));
+    site.step(2, |site| site.write("a", "two\n"));
+    site.step(3, |site| site.write("c", "three\n"));
+    site.undo(1);
+    assert_eq!((site.text("a").as_deref(), site.text("c")), (Some("one\n"), None));
+    site.undo(0);
+    assert_eq!(site.text("a").as_deref(), Some("a\n"));
+}
+
+#[test]
+fn what_a_person_does_between_two_steps_is_not_the_task_s() {
+    let mut site = Site::repository();
+    site.write("other/x", "x");
+    site.begin();
+    site.step(1, |site| site.write("a", "by the task\n"));
+    later();
+    site.write("a", "by the task\nand by a person\n");
+    site.write("d/b", "by a person\n");
+    fs::remove_file(site.path("other/x")).unwrap();
+    later();
+    site.step(2, |site| {
+        site.write("c", "by the task\n");
+        site.write("d/b", "by a person\nand the task\n");
+    });
+    let done = site.undo(0);
+    assert_eq!(done.kept.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(site.text("a").unwrap(), "by the task\nand by a person\n");
+    assert_eq!(site.text("c"), None);
+    assert!(!site.path("other/x").exists());
+}
+
+#[test]
+fn no_program_of_the_repository_runs() {
+    let mut site = Site::repository();
+    let ran = site.ground.root().join("ran");
+    let program = site.ground.root().join("program");
+    fs::write(&program, format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", ran.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.to_str().unwrap();
+    site.write(".gitattributes", "* filter=evil diff=evil text eol=crlf ident\n");
+    site.write("a", "a\r\nb\n$Id$\n");
+    for hook in ["reference-transaction", "post-index-change", "pre-commit", "fsmonitor-watchman"] {
+        fs::copy(program, site.path(".git/hooks").join(hook)).unwrap();
+    }
+    for (key, value) in [
+        ("filter.evil.clean", program),
+        ("filter.evil.smudge", program),
+        ("filter.evil.process", program),
+        ("filter.evil.required", "true"),
+        ("diff.evil.command", program),
+        ("diff.evil.textconv", program),
+        ("diff.external", program),
+        ("core.fsmonitor", program),
+        ("core.hooksPath", site.path(".git/hooks").to_str().unwrap()),
+        ("core.pager", program),
+        ("core.editor", program),
+        ("core.sshCommand", program),
+        ("core.askPass", program),
+        ("credential.helper", program),
+        ("gpg.program", program),
+        ("commit.gpgSign", "true"),
+        ("core.autocrlf", "true"),
+    ] {
+        site.git(&["config", key, value]);
+    }
+    let _ = fs::remove_file(&ran);
+    site.begin();
+    site.step(1, |site| {
+        site.write("a", "changed\r\n");
+        site.write("new", "$Id$\r\n");
+    });
+    assert!(site.changes().diff.contains("changed"));
+    site.undo(0);
+    site.ground.tools.checkpoints().forget(site.conversation);
+    assert!(!ran.exists(), "{}", fs::read_to_string(&ran).unwrap());
+    assert_eq!(site.text("a").unwrap(), "a\r\nb\n$Id$\n", "the content is the file's, byte for byte");
+}
+
+#[test]
+fn files_of_every_kind_come_back() {
+    let mut site = Site::repository();
+    let odd = OsStr::from_bytes(b"odd\xff\n\xe2\x80\xaename");
+    let root = PathBuf::from(&site.place.workspace);
+    fs::write(root.join(odd), "odd").unwrap();
+    site.write("program", "#!/bin/sh\n");
+    fs::set_permissions(site.path("program"), fs::Permissions::from_mode(0o750)).unwrap();
+    symlink("nowhere", site.path("link")).unwrap();
+    site.write("folder/one", "1");
+    site.write("file", "was a file");
+    let big = vec![7u8; 20 << 20];
+    site.write("big", &big);
+    site.write("empty", "");
+    site.begin();
+    site.step(1, |site| {
+        fs::write(root.join(odd), "changed").unwrap();
+        fs::set_permissions(site.path("program"), fs::Permissions::from_mode(0o640)).unwrap();
+        fs::remove_file(site.path("link")).unwrap();
+        symlink("/etc/passwd", site.path("link")).unwrap();
+        fs::remove_dir_all(site.path("folder")).unwrap();
+        site.write("folder", "now a file");
+        fs::remove_file(site.path("file")).unwrap();
+        site.write("file/inside", "now a folder");
+        site.write("big", "small");
+        fs::remove_file(site.path("empty")).unwrap();
+    });
+    assert!(
+        site.changed().iter().any(|(path, ..)| path == "odd\u{fffd}\\n\\u{202e}name"),
+        "{:?}",
+        site.changed()
+    );
+    let done = site.undo(0);
+    assert_eq!(done.kept, []);
+    assert_eq!(fs::read_to_string(root.join(odd)).unwrap(), "odd");
+    assert_eq!(fs::metadata(site.path("program")).unwrap().permissions().mode() & 0o777, 0o750);
+    assert_eq!(fs::read_link(site.path("link")).unwrap(), Path::new("nowhere"));
+    assert_eq!(site.text("folder/one").unwrap(), "1");
+    assert_eq!(site.text("file").unwrap(), "was a file");
+    assert!(fs::read(site.path("big")).unwrap() == big);
+    assert_eq!(site.text("empty").unwrap(), "");
+    let left = fs::read_dir(&root)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(".abide-"));
+    assert_eq!(left.count(), 0, "no temporary file is left");
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    let mut site = Site::repository();
+    site.write("e/f", "of the task's folder");
+    site.begin();
+    site.step(1, |site| {
+        fs::remove_file(site.path("d/b")).unwrap();
+        fs::remove_dir(site.path("d")).unwrap();
+        site.write("e/f", "changed");
+    });
+    later();
+    let outside = site.ground.root().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("f"), "of somebody else").unwrap();
+    symlink(&outside, site.path("d")).unwrap();
+    fs::remove_dir_all(site.path("e")).unwrap();
+    symlink(&outside, site.path("e")).unwrap();
+    let done = site.undo(0);
+    assert_eq!(done.kept.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["d/b", "e/f"]);
+    assert!(!outside.join("b").exists());
+    assert_eq!(fs::read_to_string(outside.join("f")).unwrap(), "of somebody else");
+}
+
+#[test]
+fn an_interrupted_undo_is_continued_and_an_edit_made_meanwhile_is_kept() {
+    let mut site = Site::repository();
+    site.begin();
+    site.step(1, |site| {
+        site.write("a", "changed");
+        site.write("c", "new");
+        site.write("d/b", "changed");
+    });
+    let checkpoints = site.ground.tools.checkpoints().clone();
+    let order = site.undo_order(0);
+    let first = checkpoints.undo(&site.place, &order).unwrap();
+    // As if the daemon had died when only `a` was restored, and a person had then edited `c`.
+    later();
+    site.write("d/b", "changed");
+    site.write("c", "new, and by a person");
+    let second = checkpoints.undo(&site.place, &order).unwrap();
+    assert_eq!(second.before, first.before, "the files as they were when the undo began are kept");
+    assert_eq!((site.text("a").as_deref(), site.text("d/b").as_deref()), (Some("a\n"), Some("b\n")));
+    assert_eq!(site.text("c").as_deref(), Some("new, and by a person"));
+    assert_eq!(second.kept.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["c"]);
+}
+
+#[test]
+fn a_scratch_folder_has_checkpoints_without_a_repository() {
+    let mut site = Site::at("scratch/conversation");
+    site.write("a", "a");
+    site.begin();
+    site.step(1, |site| {
+        site.write("a", "b");
+        site.git(&["init", "-q"]);
+        site.write(".gitignore", "x\n");
+        site.write("x", "ignored");
+    });
+    site.undo(0);
+    assert_eq!(site.text("a").unwrap(), "a");
+    assert_eq!(site.text("x").unwrap(), "ignored");
+    assert!(site.path(".git").exists());
+    assert_eq!(site.git(&["for-each-ref"]), "", "the task's own repository is not ours");
+    site.ground.tools.checkpoints().forget(site.conversation);
+    assert_eq!(fs::read_dir(site.ground.root().join("kept")).unwrap().count(), 0);
+}
+
+#[test]
+fn repositories_of_every_kind_have_checkpoints() {
+    type Make = fn(&Site);
+    let kinds: [(&str, Make); 4] = [
+        ("unborn", |site| drop(site.git(&["init", "-q"]))),
+        ("sha256", |site| drop(site.git(&["init", "-q", "--object-format=sha256"]))),
+        ("linked", |site| {
+            let main = site.ground.root().join("main");
+            git_in(site.ground.root(), &["init", "-q", "main"]);
+            git_in(&main, &["commit", "-q", "--allow-empty", "-m", "a commit"]);
+            fs::remove_dir(&site.place.workspace).unwrap();
+            git_in(&main, &["worktree", "add", "-q", &site.place.workspace]);
+        }),
+        ("sparse", |site| {
+            site.git(&["init", "-q"]);
+            site.write("out/a", "a");
+            site.write("in/b", "b");
+            site.commit();
+            site.git(&["sparse-checkout", "set", "in"]);
+        }),
+    ];
+    for (kind, make) in kinds {
+        let mut site = Site::plain();
+        make(&site);
+        site.write("in/b", "b");
+        site.begin();
+        site.step(1, |site| {
+            site.write("in/b", "changed");
+            site.write("c", "new");
+        });
+        let done = site.undo(0);
+        assert_eq!((done.restored, done.kept.len()), (2, 0), "{kind}");
+        assert_eq!((site.text("in/b").as_deref(), site.text("c")), (Some("b"), None), "{kind}");
+        assert!(!site.path("out").exists(), "{kind}");
+        assert!(site.git(&["for-each-ref"]).contains("refs/abide/"), "{kind}");
+        site.git(&["fsck"]);
+    }
+}
+
+#[test]
+fn a_workspace_within_a_work_tree_is_covered_with_all_of_it() {
+    let mut site = Site::repository();
+    site.place.workspace.push_str("/d");
+    site.begin();
+    let top = PathBuf::from(site.place.workspace.trim_end_matches("/d"));
+    site.step(1, |_| fs::write(top.join("a"), "changed").unwrap());
+    site.undo(0);
+    assert_eq!(fs::read_to_string(top.join("a")).unwrap(), "a\n");
+}
+
+#[test]
+fn where_no_checkpoint_can_be_made_it_is_said_why() {
+    type Make = fn(&mut Site);
+    let cases: [(Make, &str); 7] = [
+        (|_| (), "is not in a git work tree"),
+        (|site| site.place.workspace = site.path(".git").to_str().unwrap().to_owned(), "cannot be used"),
+        (
+            |site| {
+                site.git(&["init", "-q"]);
+                site.write("inner/file", "x");
+                git_in(&site.path("inner"), &["init", "-q"]);
+            },
+            "inner/ is a repository of its own",
+        ),
+        (
+            |site| {
+                site.git(&["init", "-q"]);
+                fs::File::create(site.path("huge")).unwrap().set_len(201 << 20).unwrap();
+            },
+            "201 MB of files would have to be kept",
+        ),
+        (
+            |site| {
+                site.git(&["init", "-q"]);
+                site.write(".gitignore", "build\n");
+                site.write("build/x", "x");
+                site.place.workspace.push_str("/build");
+            },
+            "git ignores",
+        ),
+        (
+            |site| {
+                git_in(site.ground.root(), &["init", "-q"]);
+            },
+            "holds more than a project",
+        ),
+        (
+            |site| {
+                git_in(site.ground.root(), &["init", "-q", "--bare", "workspace"]);
+            },
+            "is not in a git work tree",
+        ),
+    ];
+    for (make, words) in cases {
+        let mut site = Site::plain();
+        make(&mut site);
+        let refused = site.ground.tools.checkpoints().can(&site.place).map_err(|error| error.to_string());
+        assert!(refused.as_ref().is_err_and(|said| said.contains(words)), "{words}: {refused:?}");
+        let refused = site.take(None, None).map_err(|error| error.to_string());
+        assert!(refused.as_ref().is_err_and(|said| said.contains(words)), "{words}: {refused:?}");
+    }
+    let site = Site::repository();
+    site.ground.tools.checkpoints().can(&site.place).unwrap();
+}
+
+#[test]
+fn what_a_task_makes_that_cannot_be_kept_is_refused_and_nothing_is_lost() {
+    let mut site = Site::repository();
+    site.begin();
+    site.step(1, |site| site.write("a", "one"));
+    site.write("inner/file", "x");
+    git_in(&site.path("inner"), &["init", "-q"]);
+    let refused = site.take(Some(site.chain().last().clone()), None).unwrap_err();
+    assert!(matches!(refused, NoCheckpoint::Nested(_)), "{refused}");
+    fs::remove_dir_all(site.path("inner")).unwrap();
+    site.step(2, |site| site.write("a", "two"));
+    site.undo(0);
+    assert_eq!(site.text("a").unwrap(), "a\n");
+}
+
+#[test]
+fn a_tracked_file_that_is_ignored_is_covered() {
+    let mut site = Site::repository();
+    site.write("kept.log", "tracked");
+    site.git(&["add", "-f", "kept.log"]);
+    site.git(&["commit", "-q", "-m", "a log"]);
+    site.write("other.log", "ignored");
+    site.begin();
+    site.step(1, |site| {
+        site.write("kept.log", "changed");
+        site.write("other.log", "changed");
+    });
+    site.undo(0);
+    assert_eq!(site.text("kept.log").unwrap(), "tracked");
+    assert_eq!(site.text("other.log").unwrap(), "changed");
+}
+
+#[test]
+fn patterns_of_the_repository_and_of_the_person_are_ignored_too() {
+    let mut site = Site::repository();
+    let home = site.ground.root().join("home/.config/git");
+    fs::create_dir_all(&home).unwrap();
+    fs::write(home.join("ignore"), "*.mine\n").unwrap();
+    fs::create_dir_all(site.path(".git/info")).unwrap();
+    fs::write(site.path(".git/info/exclude"), "*.local\n").unwrap();
+    site.begin();
+    site.step(1, |site| {
+        site.write("x.mine", "x");
+        site.write("x.local", "x");
+        site.write("c", "c");
+    });
+    assert_eq!(site.changed().len(), 1, "{:?}", site.changed());
+}
+
+#[test]
+fn an_unchanged_work_tree_has_no_new_checkpoint() {
+    let mut site = Site::repository();
+    site.begin();
+    let window = Some(Window { from: now(), until: now() });
+    let previous = || Some(site.chain().last().clone());
+    assert_eq!(site.take(previous(), window).unwrap(), Taken::Unchanged);
+    // A file that was written with the content that it had.
+    site.write("a", "a\n");
+    assert_eq!(site.take(previous(), window).unwrap(), Taken::Unchanged);
+}
+
+#[test]
+fn a_damaged_index_and_collected_objects_are_made_anew() {
+    let mut site = Site::repository();
+    site.write("untracked", "x");
+    site.begin();
+    site.ground.tools.checkpoints().forget(site.conversation);
+    site.git(&["gc", "-q", "--prune=now"]);
+    site.begin();
+    let kept = fs::read_dir(site.ground.root().join("kept")).unwrap().next().unwrap().unwrap().path();
+    fs::write(kept.join("index"), "nonsense").unwrap();
+    fs::write(kept.join("index.lock"), "of a git that was killed").unwrap();
+    site.step(1, |site| site.write("untracked", "y"));
+    site.undo(0);
+    assert_eq!(site.text("untracked").unwrap(), "x");
+}
+
+#[test]
+fn a_conversation_s_references_are_removed_with_it() {
+    let mut site = Site::repository();
+    site.begin();
+    site.step(1, |site| site.write("a", "b"));
+    site.undo(0);
+    let checkpoints = site.ground.tools.checkpoints().clone();
+    assert_eq!(checkpoints.conversations().unwrap(), [site.conversation].into());
+    assert!(site.git(&["for-each-ref"]).contains("refs/abide/"));
+    let other = site.conversation;
+    site.conversation = "0199aaaa-0000-7000-8000-000000000009".parse().unwrap();
+    site.begin();
+    checkpoints.forget(other);
+    let left = site.git(&["for-each-ref"]);
+    assert!(left.contains(&site.conversation.to_string()) && !left.contains(&other.to_string()), "{left}");
+    checkpoints.forget(site.conversation);
+    assert!(!site.git(&["for-each-ref"]).contains("refs/abide/"));
+    assert_eq!(checkpoints.conversations().unwrap(), [].into());
+}
+
+#[test]
+fn two_tasks_in_one_work_tree_do_not_mix() {
+    let mut first = Site::repository();
+    first.begin();
+    let mut second_chain = first.chain.clone();
+    let (task, other) = (first.task, "0199aaaa-0000-7000-8000-000000000007".parse().unwrap());
+    first.step(1, |site| site.write("a", "by the first\n"));
+    later();
+    // The second task's checkpoint finds the index changed already.
+    std::mem::swap(&mut first.chain, &mut second_chain);
+    first.task = other;
+    first.step(1, |site| site.write("d/b", "by the second\n"));
+    assert_eq!(first.changed(), [("d/b".to_owned(), ChangeKind::Modified, false)]);
+    std::mem::swap(&mut first.chain, &mut second_chain);
+    first.task = task;
+    first.undo(0);
+    assert_eq!(first.text("a").unwrap(), "a\n");
+    assert_eq!(first.text("d/b").unwrap(), "by the second\n");
+}
