@@ -650,6 +650,9 @@ pub struct CallFinished {
     pub result: ToolResult,
     /// ms.
     pub duration_ms: u64,
+    /// The sub-tasks whose results the call's code has read. The model is not sent them a second time as notes.
+    #[serde(default)]
+    pub read_results: Vec<TaskId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

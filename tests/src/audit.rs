@@ -36,6 +36,7 @@ pub struct Account {
     pub forked_by_code: usize,
     pub delivered_as_notes: usize,
     pub delivered_to_waits: usize,
+    pub read_by_code: usize,
     pub ended_with_parent: usize,
 }
 
@@ -45,7 +46,7 @@ impl fmt::Display for Account {
             f,
             "{} records, {} tasks, {} calls; {} marks by commands, none twice; {} calls interrupted and told to the model, {} of them \
              asked about, {} harmless ones run again; {} acknowledgements kept; {} pauses for too many deaths; {} sub-tasks ({} by code), \
-             none started twice, {} delivered as notes, {} to waits, {} ended with their parents",
+             none started twice, {} delivered as notes, {} to waits, {} read by code, {} ended with their parents",
             self.records,
             self.tasks,
             self.calls,
@@ -59,6 +60,7 @@ impl fmt::Display for Account {
             self.forked_by_code,
             self.delivered_as_notes,
             self.delivered_to_waits,
+            self.read_by_code,
             self.ended_with_parent
         )
     }

@@ -9,6 +9,10 @@ use abide_engine::{Fork, Refusal, result_of};
 use abide_protocol::{CallId, TaskId, task::AgentTask};
 use abide_tools::{Answer, SubTasks};
 use serde_json::Value;
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
 use tokio::sync::oneshot;
 
 const OVER: &str = "this call is over";
@@ -21,6 +25,8 @@ pub(super) struct OfCall {
     pub(super) task: TaskId,
     pub(super) call: CallId,
     pub(super) attempt: u32,
+    /// Those whose results it was given.
+    pub(super) read: Mutex<BTreeSet<TaskId>>,
 }
 
 impl SubTasks for OfCall {
@@ -38,6 +44,10 @@ impl SubTasks for OfCall {
             }
         })
     }
+
+    fn read(&self) -> Vec<TaskId> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+    }
 }
 
 impl OfCall {
@@ -53,23 +63,27 @@ impl OfCall {
     }
 
     async fn result(&self, handle: &str) -> Result<Value, String> {
-        let own = self.read(self.task).await?.children;
+        let own = self.task(self.task).await?.children;
         let is_named = |id: &&TaskId| id.short() == handle || id.to_string() == handle;
         let Some(child) = own.iter().find(is_named) else {
             let own: Vec<String> = own.iter().map(TaskId::short).collect();
             let own = if own.is_empty() { "none".to_owned() } else { own.join(", ") };
             return Err(format!("there is no sub-task `{handle}` of this task; it has: {own}"));
         };
-        // It is watched before it is read, so that no end is missed.
+        // It is watched before it is looked up, so that no end is missed.
         let end = self.sessions.inner.hub.end_of(*child);
-        if let Some(result) = result_of(&self.read(*child).await?) {
-            return Ok(result);
-        }
-        let ended = end.come().await.map_err(|_| SHUTTING_DOWN)?;
-        result_of(&ended).ok_or_else(|| OVER.to_owned())
+        let result = match result_of(&self.task(*child).await?) {
+            Some(result) => result,
+            None => {
+                let ended = end.come().await.map_err(|_| SHUTTING_DOWN)?;
+                result_of(&ended).ok_or(OVER)?
+            }
+        };
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).insert(*child);
+        Ok(result)
     }
 
-    async fn read(&self, task: TaskId) -> Result<AgentTask, String> {
+    async fn task(&self, task: TaskId) -> Result<AgentTask, String> {
         let read = self.sessions.inner.store.task(task).await;
         read.map_err(|error| error.to_string())?.ok_or_else(|| OVER.to_owned())
     }
@@ -113,13 +127,21 @@ mod tests {
         paused_task_with(&store, Some(CHILD)).await;
         let sessions = sessions_with(hub, &store, folder.path());
         let mailbox = sessions.mailbox(CONVERSATION);
-        OfCall { sessions, mailbox, task: TASK, call: CallId(Uuid::from_u128(4)), attempt: 1 }
+        OfCall {
+            sessions,
+            mailbox,
+            task: TASK,
+            call: CallId(Uuid::from_u128(4)),
+            attempt: 1,
+            read: Mutex::default(),
+        }
     }
 
     #[tokio::test]
     async fn a_wait_ends_with_the_sub_task_and_again_gives_the_same() {
         let folder = TempDir::new().unwrap();
         let code = code(&folder).await;
+        assert_eq!(code.read(), []);
         let early = code.wait(CHILD.short());
         let stop = code.sessions.command(CONVERSATION, Command::Stop { task: CHILD });
         let both = async { tokio::join!(early, stop) };
@@ -132,6 +154,7 @@ mod tests {
             "{early}"
         );
         assert_eq!(code.wait(CHILD.to_string()).await, Ok(early));
+        assert_eq!(code.read(), [CHILD]);
         let nobody = format!("there is no sub-task `nobody` of this task; it has: {}", CHILD.short());
         assert_eq!(code.wait("nobody".to_owned()).await, Err(nobody));
     }

@@ -66,7 +66,14 @@ fn started() -> Body {
 
 fn finished(attempt: u32, outcome: CallOutcome, ok: bool) -> Body {
     let result = if ok { ToolResult::success("fine", None) } else { ToolResult::failure("it\nbroke") };
-    Body::CallFinished(CallFinished { call_id: id(0x41), attempt, outcome, result, duration_ms: 1 })
+    Body::CallFinished(CallFinished {
+        call_id: id(0x41),
+        attempt,
+        outcome,
+        result,
+        duration_ms: 1,
+        read_results: Vec::new(),
+    })
 }
 
 fn ended(reason: EndReason, summary: Option<&str>, error: Option<&str>) -> Body {

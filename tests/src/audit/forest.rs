@@ -31,6 +31,8 @@ struct Node {
     notes: usize,
     /// How often it was the result of a call that waited for its end.
     joined: usize,
+    /// Code has read it, and so the note is not sent.
+    is_read: bool,
 }
 
 impl Forest {
@@ -76,13 +78,32 @@ impl Forest {
             let first = self.forks.entry(call_id).or_default().insert(index, task);
             assert_eq!(first, None, "fork {index} of call {call_id} has two sub-tasks");
         }
-        let node = Node { key, parent: head.parent_id, children: Vec::new(), end: None, notes: 0, joined: 0 };
+        let node = Node {
+            key,
+            parent: head.parent_id,
+            children: Vec::new(),
+            end: None,
+            notes: 0,
+            joined: 0,
+            is_read: false,
+        };
         self.tasks.insert(task, node);
     }
 
     fn call_finished(&mut self, finished: &CallFinished) {
         let text = finished.result.text();
         let joined = self.joins.remove(&finished.call_id).unwrap_or_default();
+        for child in &finished.read_results {
+            let by = &self.forks[&finished.call_id];
+            assert!(by.values().any(|forked| forked == child), "code reads the results of its own sub-tasks");
+            let node = self.node(*child);
+            assert!(
+                node.end.is_some() && finished.result.ok,
+                "{} has a result, and code has read it",
+                node.key
+            );
+            node.is_read = true;
+        }
         if finished.outcome == CallOutcome::Done {
             for child in joined {
                 assert!(text.contains(&child.short()), "the result of a wait names all: {text}");
@@ -109,7 +130,8 @@ impl Forest {
             assert!(!is_cut_off || delivered == 0, "{key} ended with its parent, and has a delivery");
             account.sub_tasks += 1;
             account.ended_with_parent += usize::from(is_cut_off);
-            account.delivered_as_notes += task.notes;
+            account.delivered_as_notes += task.notes - usize::from(task.is_read);
+            account.read_by_code += usize::from(task.is_read);
             account.delivered_to_waits += task.joined;
             if parent.end != Some(EndReason::Completed) || is_cut_off {
                 continue;
@@ -117,7 +139,8 @@ impl Forest {
             assert_eq!(delivered, 1, "{} never got the result of {key}", parent.key);
             let last = model.last_request(&parent.key).expect("a completed task has asked the model").text();
             let noted = last.matches(&format!("Sub-task {} has ended", id.short())).count();
-            assert_eq!(noted, task.notes, "the notes of {key} that the model of {} was sent", parent.key);
+            let expected = task.notes - usize::from(task.is_read);
+            assert_eq!(noted, expected, "the notes of {key} that the model of {} was sent", parent.key);
             if task.end == Some(EndReason::Completed) {
                 let result = crate::crowd::result(key);
                 assert!(last.contains(&result), "{} has not read `{result}`: {last}", parent.key);

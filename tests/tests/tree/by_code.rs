@@ -78,6 +78,8 @@ async fn code_starts_two_sub_tasks_and_prints_their_results() {
         assert!(results.contains(&result), "{results}");
         assert_eq!(world.witness().count(key), 1);
     }
+    let request = world.model.last_request("code").unwrap().text();
+    assert!(!request.contains(" has ended ("), "the code has read the results: no notes of them: {request}");
     println!("500 waits for a sub-task that has ended: {took} s");
     world.model.assert_no_violations();
 }

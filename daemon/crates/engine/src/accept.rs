@@ -85,8 +85,9 @@ fn input_records(
         Input::ModelFailed { task, item, failure, traces } => {
             model::failed(live(history, task)?, item, failure, traces, mint)
         }
-        Input::CallFinished { task, call, attempt, outcome, result, duration_ms } => {
-            let finished = CallFinished { call_id: call, attempt, outcome, result, duration_ms };
+        Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results } => {
+            let finished =
+                CallFinished { call_id: call, attempt, outcome, result, duration_ms, read_results };
             call::finished(live(history, task)?, finished, mint)
         }
         Input::Wake { .. } => Ok(history.live().flat_map(|task| wake::accept(task, shown, mint)).collect()),
@@ -206,6 +207,7 @@ impl<'a> Draft<'a> {
             outcome,
             result,
             duration_ms: 0,
+            read_results: Vec::new(),
         }));
     }
 

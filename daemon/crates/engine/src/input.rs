@@ -77,6 +77,8 @@ pub enum Input {
         outcome: CallOutcome,
         result: ToolResult,
         duration_ms: u64,
+        /// The sub-tasks whose results its code has read.
+        read_results: Vec<TaskId>,
     },
     /// A time given by [`crate::wake_at`] has come.
     Wake {

@@ -64,7 +64,7 @@ pub struct Task {
     /// How much of the transcript the provider has counted.
     pub(crate) counted: Counted,
     /// Entries that came while a reply or results were due. They are appended to the transcript after those.
-    pub(crate) deferred: Vec<Entry>,
+    pub(crate) deferred: Vec<Deferred>,
     /// Consecutive replies with text and no call.
     pub(crate) text_streak: u32,
     /// Consecutive replies that were cut at the length limit.
@@ -76,6 +76,14 @@ pub struct Task {
     pub(crate) clock: Clock,
     /// When the task last became idle.
     pub(crate) idle_since: Timestamp,
+}
+
+/// An entry that is not in the transcript yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Deferred {
+    pub(crate) entry: Entry,
+    /// The sub-tasks whose results it gives.
+    pub(crate) results_of: Vec<TaskId>,
 }
 
 /// What the task is doing.

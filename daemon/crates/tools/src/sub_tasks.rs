@@ -1,3 +1,4 @@
+use abide_protocol::TaskId;
 use serde_json::Value;
 use std::{future::Future, pin::Pin};
 
@@ -12,6 +13,9 @@ pub trait SubTasks: Send + Sync {
 
     /// Waits until the sub-task has ended; its result.
     fn wait(&self, handle: String) -> Answer<'_, Value>;
+
+    /// The sub-tasks whose results it has given.
+    fn read(&self) -> Vec<TaskId>;
 }
 
 /// An answer that comes in time, or why there is none, in words for a model.
@@ -28,6 +32,10 @@ impl SubTasks for NoSubTasks {
 
     fn wait(&self, _: String) -> Answer<'_, Value> {
         refused()
+    }
+
+    fn read(&self) -> Vec<TaskId> {
+        Vec::new()
     }
 }
 

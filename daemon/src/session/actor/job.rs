@@ -12,7 +12,7 @@ use abide_engine::{Effect, declares_tools, driver::Gate};
 use abide_model::{ModelRequest, Written};
 use abide_protocol::{record::TaskStarted, transcript::ToolSpec};
 use abide_tools::Run;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
 /// The start that all model requests of a task share.
@@ -104,6 +104,7 @@ impl Actor {
                     task: id,
                     call,
                     attempt,
+                    read: Mutex::default(),
                 });
                 Some(Job::Tool(Box::new(ToolJob {
                     conversation: self.id,

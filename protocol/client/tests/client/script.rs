@@ -134,6 +134,7 @@ impl Writer {
             outcome: CallOutcome::Done,
             result: ToolResult::success("done", None),
             duration_ms: 1,
+            read_results: Vec::new(),
         }));
     }
 }

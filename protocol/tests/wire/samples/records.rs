@@ -255,6 +255,7 @@ fn calls() -> Vec<(&'static str, Body)> {
         outcome: CallOutcome::Rejected,
         result: things::result(),
         duration_ms: 99,
+        read_results: vec![id(0x21)],
     };
     vec![
         ("call_assessed", Body::CallAssessed(assessed)),

@@ -4,7 +4,7 @@ use super::{
     Conversation, First, History,
     imported::append_imported,
     intervened::intervened,
-    transcript::{append, append_deferred, append_results, compact},
+    transcript::{append, append_deferred, append_results, append_results_of, compact, drop_read_results},
 };
 use crate::{
     children,
@@ -135,7 +135,7 @@ impl History {
             RecordBody::Imported(imported) => append_imported(task, imported),
             RecordBody::PhaseBegan(began) => begin_phase(task, at, began),
             RecordBody::ResultsDelivered(d) => {
-                append(task, Entry::Note(d.text.clone()));
+                append_results_of(task, &d.tasks, Entry::Note(d.text.clone()));
                 task.has_unread = true;
             }
             RecordBody::Intervened(i) => intervened(task, at, i),
@@ -164,6 +164,7 @@ impl History {
             RecordBody::CallFinished(f) => {
                 task.knows_live_children |= names_children && wants_to_end(task, f.call_id);
                 finish_call(task, f);
+                drop_read_results(task, &f.read_results);
                 if let Stage::Calling(calls) = &task.stage
                     && calls.iter().all(Call::is_finished)
                 {

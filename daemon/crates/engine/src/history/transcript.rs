@@ -2,10 +2,10 @@
 
 use crate::{
     compaction::is_said_by_a_person,
-    task::{Call, CallStage, Counted, Stage, Task},
+    task::{Call, CallStage, Counted, Deferred, Stage, Task},
 };
 use abide_protocol::{
-    CallId,
+    CallId, TaskId,
     record::{Compacted, CompactedStep},
     transcript::{Entry, ResultEntry, Transcript},
 };
@@ -17,16 +17,33 @@ const ELIDED: &str = "[This output was left out to fit the model's context.]";
 /// Appends an entry. While a reply or results are due the entry is deferred: a provider requires a reply directly after the entries
 /// that it answers, and results directly after their reply.
 pub(super) fn append(task: &mut Task, entry: Entry) {
+    append_results_of(task, &[], entry);
+}
+
+/// Appends an entry that gives the results of these sub-tasks.
+pub(super) fn append_results_of(task: &mut Task, sub_tasks: &[TaskId], entry: Entry) {
     if matches!(task.stage, Stage::Thinking { .. } | Stage::Calling(_)) {
-        task.deferred.push(entry);
+        task.deferred.push(Deferred { entry, results_of: sub_tasks.to_vec() });
     } else {
         task.transcript.push(entry);
     }
 }
 
+/// Drops the deferred entries that give only results that code has read.
+pub(super) fn drop_read_results(task: &mut Task, read: &[TaskId]) {
+    let is_read = |deferred: &Deferred| {
+        let results = &deferred.results_of;
+        !results.is_empty() && results.iter().all(|result| read.contains(result))
+    };
+    if task.deferred.extract_if(.., |deferred| is_read(deferred)).count() > 0 {
+        // All that came since the last request is deferred.
+        task.has_unread = !task.deferred.is_empty();
+    }
+}
+
 /// Appends the deferred entries, in the order in which they came.
 pub(super) fn append_deferred(task: &mut Task) {
-    task.transcript.extend(task.deferred.drain(..));
+    task.transcript.extend(task.deferred.drain(..).map(|deferred| deferred.entry));
 }
 
 /// Appends the results of a reply's calls, all at once and in call order, then the deferred entries.

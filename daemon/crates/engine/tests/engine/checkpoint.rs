@@ -77,6 +77,7 @@ fn records() -> Vec<NewRecord> {
         outcome: CallOutcome::Done,
         result: ToolResult::success("fine", None),
         duration_ms: 1,
+        read_results: Vec::new(),
     };
     let bodies = [
         (None, RecordBody::ConversationCreated(facts())),

@@ -187,7 +187,15 @@ fn outcomes_that_come_during_a_commit_are_one_append() {
     let outcome = |call| {
         let (attempt, result) = (1, ToolResult::success("read", None));
         let (effect, outcome) = (Effect::Tool { task, call, attempt }, CallOutcome::Done);
-        let input = Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 0 };
+        let input = Input::CallFinished {
+            task,
+            call,
+            attempt,
+            outcome,
+            result,
+            duration_ms: 0,
+            read_results: Vec::new(),
+        };
         Event::Message(Message::Outcome { effect, input: Box::new(input) })
     };
     // The calls of the appends that are ordered.

@@ -4,12 +4,13 @@ use crate::{
     plan::{Plan, complete, fork, shell, wait},
     world::{World, tool},
 };
-use abide_engine::{Finding, Refusal, result_of};
+use abide_engine::{Finding, Input, Refusal, result_of};
 use abide_protocol::{
     CallId, TaskId,
     message::CallOutcome,
     record::{EditState, RecordBody, TaskStarted},
     task::{EndReason, Status},
+    transcript::Entry,
 };
 use serde_json::Value;
 
@@ -145,6 +146,62 @@ fn an_interrupted_call_names_only_its_own_sub_tasks() {
     w.restart();
     let text = w.result(other).expect("a result");
     assert!(text.contains("Interrupted: ") && !text.contains("sub-task"), "{text}");
+}
+
+/// The code of the call has ended, and has read the results of these sub-tasks.
+fn finish_having_read(w: &mut World, code: CallId, ok: bool, read: &[TaskId]) {
+    let mut finished = w.finished(code, 1, ok);
+    if let Input::CallFinished { read_results, .. } = &mut finished {
+        *read_results = read.to_vec();
+    }
+    w.input(finished);
+}
+
+/// The sub-tasks of whose ends the model is sent a note.
+fn noted(w: &World) -> Vec<TaskId> {
+    let says = |entry: &Entry, child: &TaskId| matches!(entry, Entry::Note(text) if text.starts_with(&format!("Sub-task {} has ended", child.short())));
+    let is_noted = |child: &TaskId| w.task().entries().iter().any(|entry| says(entry, child));
+    w.task().children.iter().copied().filter(is_noted).collect()
+}
+
+#[test]
+fn what_code_has_read_is_not_sent_to_the_model_as_a_note_too() {
+    let (mut w, code) = running(|_| {});
+    let (first, second) = (forked(&mut w, code, 0), forked(&mut w, code, 1));
+    for child in [first, second] {
+        end(&mut w, child, "It is 42.");
+    }
+    let stranger = w.id;
+    finish_having_read(&mut w, code, true, &[first, stranger]);
+    assert_eq!(noted(&w), [second]);
+    let read = |body: &RecordBody| match body {
+        RecordBody::CallFinished(f) if f.call_id == code => Some(f.read_results.clone()),
+        _ => None,
+    };
+    assert_eq!(w.records.iter().find_map(|record| read(&record.body)), Some(vec![first]), "only a sub-task");
+}
+
+#[test]
+fn what_code_has_read_before_it_failed_is_a_note() {
+    let (mut w, code) = running(|_| {});
+    let child = forked(&mut w, code, 0);
+    end(&mut w, child, "It is 42.");
+    finish_having_read(&mut w, code, false, &[child]);
+    assert_eq!(noted(&w), [child]);
+}
+
+#[test]
+fn a_task_may_end_beside_code_that_has_read_all_results() {
+    for all in [true, false] {
+        let mut w = World::started_with(|head| head.tools = vec![tool()]);
+        let code = w.reply("", &[shell("code"), complete("It is 84.")])[0];
+        let children = [forked(&mut w, code, 0), forked(&mut w, code, 1)];
+        for child in children {
+            end(&mut w, child, "It is 42.");
+        }
+        finish_having_read(&mut w, code, true, if all { &children } else { &children[..1] });
+        assert_eq!(w.task().has_ended(), all, "otherwise there is something to read first");
+    }
 }
 
 #[test]

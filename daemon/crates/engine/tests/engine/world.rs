@@ -293,6 +293,7 @@ impl World {
             outcome: CallOutcome::Done,
             result,
             duration_ms: 1,
+            read_results: Vec::new(),
         }
     }
 

@@ -24,7 +24,8 @@ pub(super) fn tool() -> Tool {
                        ended too. Long output is cut in the middle. In the code, fork(prompt) starts a sub-task that works \
                        by itself and returns its handle; wait(handle) waits for its end and returns a dict with status and \
                        result. Example: handles = [fork(\"Option A\"), fork(\"Option B\")]; results = [wait(h) for h in \
-                       handles]. Sub-tasks go on when the code has ended.";
+                       handles]. Print what you need of a result that the code has waited for: it is not sent to you again. \
+                       Sub-tasks go on when the code has ended.";
     let properties = json!({
         "code": {"type": "string", "minLength": 1, "description": "The code, as a file would hold it."},
         "timeout_secs": command::timeout_schema(),

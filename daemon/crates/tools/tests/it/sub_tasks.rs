@@ -1,7 +1,7 @@
 //! Code that starts sub-tasks and waits for them, with real Python on one side and a fake on the other.
 
 use crate::ground::{Ground, Running, data, wait_until};
-use abide_protocol::message::CallOutcome;
+use abide_protocol::{TaskId, message::CallOutcome};
 use abide_tools::{Answer, SubTasks};
 use serde_json::{Value, json};
 use std::{
@@ -67,6 +67,10 @@ impl SubTasks for Fake {
             self.ended.subscribe().wait_for(|ended| *ended).await.unwrap();
             Ok(json!({ "handle": handle, "status": "completed", "result": "Ä\n" }))
         })
+    }
+
+    fn read(&self) -> Vec<TaskId> {
+        Vec::new()
     }
 }
 

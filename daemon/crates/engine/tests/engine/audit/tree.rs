@@ -7,6 +7,7 @@ use abide_protocol::{
     message::CallOutcome,
     record::{Interruption, Joining, NewRecord, RecordBody, Restarted, TaskStarted},
     task::PauseReason,
+    transcript::Entry,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,10 @@ pub(super) struct Tree {
     forks: BTreeMap<(CallId, u32), TaskId>,
     live: BTreeSet<TaskId>,
     runs: BTreeMap<TaskId, Run>,
+    /// The sub-tasks of a task whose notes its model has not been sent yet.
+    unsent: BTreeMap<TaskId, BTreeSet<TaskId>>,
+    /// The sub-tasks whose results code has read before their notes were sent.
+    read: BTreeSet<TaskId>,
     /// The call of a task that waits for sub-tasks.
     joins: BTreeMap<TaskId, Joining>,
     /// Daemon deaths in a row without progress.
@@ -67,9 +72,13 @@ impl Tree {
                     assert_eq!(self.parents.get(child), Some(&task), "a result is delivered to the parent");
                 }
                 self.append.delivered.extend(&delivered.tasks);
+                self.unsent.entry(task).or_default().extend(&delivered.tasks);
             }
             RecordBody::ModelRequested(_) | RecordBody::CallStarted(_) => {
                 assert!(!self.is_held(task), "nothing starts beneath a paused task");
+                if matches!(&record.body, RecordBody::ModelRequested(_)) {
+                    self.unsent.remove(&task);
+                }
                 if matches!(&record.body, RecordBody::ModelRequested(r) if r.attempt == 1) {
                     self.check_budget();
                 }
@@ -118,7 +127,20 @@ impl Tree {
             | RecordBody::ApprovalDecided(_)
             | RecordBody::QuestionAnswered(_)
             | RecordBody::Resumed(_) => self.deaths = 0,
-            RecordBody::CallFinished(f) if f.outcome == CallOutcome::Done => self.deaths = 0,
+            RecordBody::CallFinished(f) if f.outcome == CallOutcome::Done => {
+                self.deaths = 0;
+                for child in &f.read_results {
+                    assert_eq!(
+                        self.parents.get(child),
+                        Some(&task),
+                        "code reads results of its own sub-tasks"
+                    );
+                    assert!(f.result.ok && !self.live.contains(child), "code has read a result");
+                    if self.unsent.get_mut(&task).is_some_and(|unsent| unsent.remove(child)) {
+                        self.read.insert(*child);
+                    }
+                }
+            }
             _ => {}
         }
         self.runs.get_mut(&task).expect("a record is of a task of the tree").record(record);
@@ -230,6 +252,12 @@ impl Tree {
             assert_eq!(task.entries(), []);
         } else {
             self.runs[&task.id].is_own(task.entries());
+            for child in task.children.iter().filter(|child| self.read.contains(child)) {
+                let beginning = format!("Sub-task {} has ended", child.short());
+                let is_noted =
+                    |entry: &Entry| matches!(entry, Entry::Note(text) if text.starts_with(&beginning));
+                assert!(!task.entries().iter().any(is_noted), "code has read it, and it is sent as a note");
+            }
         }
     }
 

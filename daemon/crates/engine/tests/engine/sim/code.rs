@@ -14,11 +14,12 @@ use abide_protocol::{
 use std::collections::BTreeMap;
 
 /// What has to occur in some life.
-pub(super) const GOALS: [&str; 6] = [
+pub(super) const GOALS: [&str; 7] = [
     "a fork asked for again",
     "a fork by line over a cap",
     "a fork of a call that does not run",
     "a fork tried again after a failed append",
+    "a result read by code",
     "a sub-task by line",
     "sub-tasks named by an interrupted call",
 ];
@@ -43,6 +44,17 @@ impl Life {
             let fork = Fork { parent, call, attempt, index, task, prompt };
             self.send_request_within(within, Request::Fork(fork));
         }
+    }
+
+    /// The sub-tasks whose results the code of a call has read, at its end.
+    pub(super) fn results_read(&mut self, parent: TaskId, call: CallId) -> Vec<TaskId> {
+        let published = &self.disk.published;
+        let runs_code =
+            |task: &Task| task.call(call).is_some_and(|call| call.effect() == EffectClass::Unsafe);
+        let Some(task) = published.task(parent).filter(|task| runs_code(task)) else { return Vec::new() };
+        let has_ended = |child: &TaskId| published.task(*child).is_some_and(Task::has_ended);
+        let ended: Vec<TaskId> = task.children.iter().copied().filter(has_ended).collect();
+        ended.into_iter().filter(|_| !self.one_in(3)).collect()
     }
 
     pub(super) fn check_fork_reply(&mut self, fork: Fork, answer: Result<Option<TaskId>, Failure>) {

@@ -249,6 +249,9 @@ impl Life {
                 self.cover(&format!("{:?}: kept from its end by sub-tasks", mode.expect("of a task")));
             }
             RecordBody::CallFinished(f) => {
+                if !f.read_results.is_empty() {
+                    self.cover("a result read by code");
+                }
                 let text = f.result.text();
                 for (part, goal) in [
                     ("No sub-task was started: ", "a fork over a cap"),

@@ -318,8 +318,10 @@ impl Life {
             (true, true) => ToolResult::failure(format!("{RAN}, and broke.")),
             (false, _) => ToolResult::failure("It could not."),
         };
-        let outcome = CallOutcome::Done;
-        self.outcome(effect, Input::CallFinished { task, call, attempt, outcome, result, duration_ms: 3 });
+        let (outcome, duration_ms) = (CallOutcome::Done, 3);
+        let read_results = self.results_read(task, call);
+        let ended = Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results };
+        self.outcome(effect, ended);
     }
 
     /// Inspects a call that had started and was interrupted.

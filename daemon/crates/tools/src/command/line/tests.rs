@@ -1,5 +1,6 @@
 use super::{Line, MAX_LINE, MAX_WAITS, NOT_A_REQUEST, PIECE, TOO_LONG};
 use crate::sub_tasks::{Answer, SubTasks};
+use abide_protocol::TaskId;
 use serde_json::{Value, json};
 use std::{
     pin::pin,
@@ -50,6 +51,10 @@ impl SubTasks for Fake {
             self.ended.subscribe().wait_for(|ended| *ended).await.unwrap();
             Ok(json!({ "handle": handle, "result": "done" }))
         })
+    }
+
+    fn read(&self) -> Vec<TaskId> {
+        Vec::new()
     }
 }
 
