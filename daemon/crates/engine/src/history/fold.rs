@@ -119,7 +119,7 @@ impl History {
 
     fn apply_to_task(&mut self, id: Option<TaskId>, at: Timestamp, body: &RecordBody) {
         // Whoever refuses an end has named the sub-tasks at work.
-        let names_children = matches!(body, RecordBody::CallFinished(f) if f.outcome == CallOutcome::Refused)
+        let names_children = matches!(body, RecordBody::CallFinished(_))
             && id
                 .and_then(|id| self.task(id))
                 .is_some_and(|task| children::live(self, task).next().is_some());
@@ -162,7 +162,12 @@ impl History {
             }
             RecordBody::Compacted(c) => compact(task, c),
             RecordBody::CallFinished(f) => {
-                task.knows_live_children |= names_children && wants_to_end(task, f.call_id);
+                let is_refused_end = f.outcome == CallOutcome::Refused && wants_to_end(task, f.call_id);
+                task.knows_live_children |= names_children && is_refused_end;
+                if is_refused_end {
+                    // It may have to be made again and again, and that is no loop.
+                    task.repeats = Repeats::default();
+                }
                 finish_call(task, f);
                 drop_read_results(task, &f.read_results);
                 if let Stage::Calling(calls) = &task.stage

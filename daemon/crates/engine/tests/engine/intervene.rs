@@ -97,6 +97,20 @@ fn while_it_backs_off_new_instructions_are_thought_about_at_once() {
     assert_eq!((w.task().step, said(&w)), (1, NEW));
 }
 
+/// Its end is refused because of what came meanwhile, not because it goes round in circles.
+#[test]
+fn an_end_refused_again_and_again_because_of_words_is_no_loop() {
+    let mut w = World::started();
+    for _ in 0..6 {
+        comment(&mut w);
+        let end = w.reply("", &[complete("Done.")])[0];
+        assert_eq!(w.outcome(end), Some(CallOutcome::Refused));
+        assert!(w.is_thinking(), "{:?}", w.status());
+    }
+    w.reply("", &[complete("Done.")]);
+    assert_eq!(w.end(), Some(EndReason::Completed));
+}
+
 #[test]
 fn new_instructions_reset_the_loop_guard() {
     let mut w = World::started();
