@@ -294,6 +294,7 @@ impl App {
             is_low: self.size.height < LOW,
             is_least: self.size.height < LEAST,
             has_caps: self.size.width >= TIGHT,
+            tree_is_above: !self.settings.hides_tree && self.tree_place() == Some(tree::Place::Above),
             tallest: (self.size.height * 0.3).min(space::EDITOR),
             half: self.size.height / 2.0,
             said: self.said.map(|(words, _)| words),

@@ -49,6 +49,8 @@ pub struct Look {
     pub is_least: bool,
     /// There is room for the names of keys on buttons.
     pub has_caps: bool,
+    /// The panel of sub-tasks is above the page, which is narrow then. It has their count.
+    pub tree_is_above: bool,
     /// How high a field may grow, in logical pixels.
     pub tallest: f32,
     /// Half of the window's height, in logical pixels.

@@ -20,6 +20,13 @@ const WIDE: f32 = 840.0;
 /// A window below this height, in logical pixels, has no room for it above the timeline.
 const HIGH: f32 = 480.0;
 
+/// Where the tree is, seen from the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Beside,
+    Above,
+}
+
 /// A message that was searched for.
 #[derive(Debug)]
 pub(super) struct Sought {
@@ -128,20 +135,29 @@ impl App {
         if self.conversation().and_then(|conversation| conversation.family()).is_none() {
             return self.perform_one(Effect::Say("No sub-tasks."));
         }
+        if self.tree_place().is_none() {
+            return self.perform_one(Effect::Say("The window is too low for the sub-tasks."));
+        }
         self.settings.hides_tree = !self.settings.hides_tree;
         self.local.keep_settings(&self.settings);
         Task::none()
     }
 
     /// The place of the tree; `None`: there is no room for it.
-    fn tree_shape(&self) -> Option<Shape> {
+    pub(super) fn tree_place(&self) -> Option<Place> {
         let list = if let ListPlacement::Beside(width) = self.list_placement() { width } else { 0.0 };
         if self.size.width - list >= WIDE {
-            Some(Shape::Beside(space::TREE))
+            Some(Place::Beside)
         } else {
-            let most = self.look().tallest - space::TREE_LINE;
-            (self.size.height >= HIGH).then_some(Shape::Above(most))
+            (self.size.height >= HIGH).then_some(Place::Above)
         }
+    }
+
+    fn tree_shape(&self) -> Option<Shape> {
+        Some(match self.tree_place()? {
+            Place::Beside => Shape::Beside(space::TREE),
+            Place::Above => Shape::Above(self.look().tallest - space::TREE_LINE),
+        })
     }
 
     /// The page of a conversation with the tree of its tasks, if there is one and it is not hidden.

@@ -474,8 +474,22 @@ fn in_a_small_window_the_tree_is_above_the_timeline() {
     let tree = person.finds("SUB-TASKS").unwrap();
     assert!(tree.x < 400.0 && tree.y < 120.0, "{tree:?}");
     assert!(person.finds("Option B").is_some());
+    let count = "3 sub-tasks, 1 needs you";
+    assert!(
+        person.finds(count).is_none(),
+        "the panel has it; the folder needs the room: {:?}",
+        person.texts()
+    );
+    person.clicks("Hide");
+    assert!(person.finds(count).is_some());
+    person.clicks(count);
     person.resizes(800.0, 350.0);
     assert!(person.finds("SUB-TASKS").is_none(), "the card needs the room");
+    person.resizes(800.0, 450.0);
+    person.control("g");
+    assert!(person.finds("The window is too low for the sub-tasks.").is_some(), "{:?}", person.texts());
+    person.resizes(800.0, 600.0);
+    assert!(person.finds("SUB-TASKS").is_some(), "they were not hidden");
 }
 
 #[test]

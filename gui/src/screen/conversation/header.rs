@@ -45,7 +45,7 @@ impl Conversation {
         let paused = task.and_then(|task| self.paused(task)).map(|pause| pause.at);
         let numbers =
             Row::with_children(numbers(task, paused, look).into_iter().map(|words| secondary(words).into()))
-                .push(self.tree_count())
+                .push((!look.tree_is_above).then(|| self.tree_count()).flatten())
                 .align_y(Center)
                 .spacing(space::L);
         let menu = press(text("⋯").size(size::TITLE))
