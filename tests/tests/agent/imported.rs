@@ -90,19 +90,11 @@ async fn imported_messages_are_accepted_by_every_api_and_shown() {
 
 /// Some providers refuse calls in a request that declares no tools.
 #[tokio::test]
-async fn calls_are_imported_as_words_into_a_mode_without_tools() {
+async fn a_mode_without_tools_gets_the_results_of_imported_calls_as_texts() {
     let world = World::start().await;
     for (at, (_, model)) in WIRES.iter().enumerate() {
         let key = format!("chat{at}");
-        world.model.imports(
-            &key,
-            [
-                Turn::say("Hello."),
-                Turn::say("I look.\n\n[Called read with {\"path\":\"a\"}]\n\n[Called their tool with {}]"),
-                Turn::say("[Called read with {\"path\":\"b\"}]"),
-                Turn::say("That is all."),
-            ],
-        );
+        world.model.imports(&key, [Turn::say("Hello."), Turn::say("I look."), Turn::say("That is all.")]);
         world.model.script(&key, [Turn::say("Fine.")]);
         let params = StartTaskParams {
             mode: Some(Mode::Chat),

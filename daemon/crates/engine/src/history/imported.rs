@@ -1,7 +1,7 @@
 //! The transcript entries of imported messages.
 
 use super::transcript::append;
-use crate::{mode, task::Task};
+use crate::task::Task;
 use abide_protocol::{
     record::{Imported, ImportedReply},
     transcript::{Block, Entry, Reply, ResultEntry, StopReason, TextBlock, Usage},
@@ -20,13 +20,11 @@ pub(super) fn append_imported(task: &mut Task, imported: &Imported) {
     if task.entries().len() == task.inherited {
         append(task, Entry::Note(LABEL.to_owned()));
     }
-    // Some providers refuse calls in a request that declares no tools.
-    let with_calls = mode::declares_tools(task.head.mode) && !task.head.tools.is_empty();
     let entry = match imported {
         Imported::User(said) => Entry::User(said.text.clone()),
         Imported::System(said) => Entry::Note(format!("{SYSTEM}\n{}", said.text)),
-        Imported::Assistant(said) => Entry::Reply(Arc::new(reply(said, with_calls))),
-        Imported::Result(result) if with_calls => Entry::Result(ResultEntry {
+        Imported::Assistant(said) => Entry::Reply(Arc::new(reply(said))),
+        Imported::Result(result) => Entry::Result(ResultEntry {
             call_id: result.call_id,
             provider_id: result.provider_id.clone(),
             tool: result.tool.clone(),
@@ -34,17 +32,15 @@ pub(super) fn append_imported(task: &mut Task, imported: &Imported) {
             text: result.text.clone(),
             elided: false,
         }),
-        Imported::Result(result) => Entry::Note(result.shown()),
     };
     append(task, entry);
 }
 
-fn reply(said: &ImportedReply, with_calls: bool) -> Reply {
-    let text = if with_calls { said.text.clone() } else { said.shown() };
+fn reply(said: &ImportedReply) -> Reply {
+    let text = said.text.clone();
     let text = (!text.trim().is_empty()).then_some(Block::Text(TextBlock { text, opaque: None }));
-    let calls: Vec<Block> =
-        said.calls.iter().filter(|_| with_calls).map(|call| Block::Call(call.clone())).collect();
-    let stop_reason = if calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolCalls };
+    let calls = said.calls.iter().cloned().map(Block::Call);
+    let stop_reason = if said.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolCalls };
     Reply {
         blocks: text.into_iter().chain(calls).collect(),
         api: API.to_owned(),
