@@ -45,11 +45,15 @@ async fn plays(mode: Mode, most: u32) {
             ..world.task("unused")
         })
         .await;
-    // It may ask anything.
-    let mut end = world.wait("an end or a question", task, is_over_or_asks).await;
+    // It may ask anything. On a busy machine a reply may take most of a minute, so each is waited for by itself.
+    let mut end = world.get(task).await.task;
     while !end.status.has_ended() {
-        world.answer(task, None).await;
-        end = world.wait("an end or a question", task, is_over_or_asks).await;
+        if end.status == Status::WaitingUser {
+            world.answer(task, None).await;
+        }
+        let calls = end.usage.model_calls;
+        let goes_on = |task: &AgentTask| is_over_or_asks(task) || task.usage.model_calls > calls;
+        end = world.wait("another reply, an end or a question", task, goes_on).await;
     }
     println!("{mode:?}: {} after {} steps, {:?}", end.status.name(), end.step_count, end.usage);
     let texts = world.texts(task.conversation_id).await;
