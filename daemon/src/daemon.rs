@@ -146,6 +146,7 @@ async fn serve(options: Options, ending: Arc<watch::Sender<Option<Ending>>>) -> 
     });
     let damaged = |e: ReadError| OpenError::Damaged { path: database.clone(), reason: e.to_string() };
     sessions.recover().await.map_err(damaged)?;
+    supervisor.spawn("checkpoints", sessions.clone().forget_checkpoints_of_deleted());
     supervisor.spawn("kept output", sessions.clone().drop_settled_output(kept));
     supervisor.spawn("integrity", check_integrity(store.clone(), database, hub.clone(), supervisor.clone()));
     supervisor.spawn("alarm", alarm.run(sessions.clone()));

@@ -7,6 +7,7 @@ mod ends;
 mod hub;
 mod live;
 mod outbox;
+mod undos;
 mod weight;
 
 pub use ends::End;

@@ -292,6 +292,7 @@ impl Launch {
             compact_at_tokens,
             external_id: request.external_id,
             files,
+            checkpoints: true,
         })
     }
 }

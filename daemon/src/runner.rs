@@ -1,6 +1,7 @@
-//! Runs jobs: model calls and tool calls. Outcomes go back to the conversation's actor as inputs.
+//! Runs jobs: model calls, tool calls, checkpoints and undos. Outcomes go back to the conversation's actor as inputs.
 
 mod coalesce;
+mod files;
 mod model_call;
 mod tool_call;
 mod traces;
@@ -20,6 +21,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How long cancelled attempts may take to end: longer than processes have to. A disk that hangs must not hold up a stop for ever.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+pub use files::{CheckpointJob, UndoJob, place_of};
 
 /// Opens when what led to the attempt is committed; the sender is dropped if the append failed. Before it opens no tool call acts, and
 /// nothing of a model call is shown.
@@ -54,6 +57,8 @@ impl Attempt {
 pub enum Job {
     Model(Box<ModelJob>),
     Tool(Box<ToolJob>),
+    Checkpoint(CheckpointJob),
+    Undo(UndoJob),
 }
 
 /// A model call.
@@ -118,6 +123,24 @@ impl Runner {
                 drop(under_way);
                 let outcome = ended.unwrap_or_else(|_| Some(tool_call::panicked(task, call, attempt)));
                 if let Some(input) = outcome {
+                    deliver(effect, input).await;
+                }
+            }),
+            Job::Checkpoint(job) => self.supervisor.spawn("checkpoint of files", async move {
+                let effect = job.effect();
+                let work = Box::pin(files::checkpoint(&runner, job, gate, cancel));
+                let ended = AssertUnwindSafe(work).catch_unwind().await;
+                drop(under_way);
+                if let Some(input) = ended.unwrap_or_else(|_| files::panicked(effect)) {
+                    deliver(effect, input).await;
+                }
+            }),
+            Job::Undo(job) => self.supervisor.spawn("undo", async move {
+                let effect = job.effect();
+                let work = Box::pin(files::undo(&runner, job, gate, cancel));
+                let ended = AssertUnwindSafe(work).catch_unwind().await;
+                drop(under_way);
+                if let Some(input) = ended.unwrap_or_else(|_| files::panicked(effect)) {
                     deliver(effect, input).await;
                 }
             }),

@@ -1,5 +1,6 @@
 //! Checkpoints: what the files of a work tree were at a moment, so that what a task did can be taken back.
 
+use crate::{RecordId, TaskId, record::By};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -11,6 +12,98 @@ pub struct SavedTree {
     pub commit: String,
     /// The tree, in hex.
     pub tree: String,
+}
+
+/// A checkpoint of the files that a task and its sub-tasks work on; of the root task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Checkpointed {
+    /// Counts the task's checkpoints from 0: before its first change.
+    pub number: u32,
+    /// The root task's step.
+    pub step: u32,
+    pub state: CheckpointState,
+}
+
+/// The files, beside the checkpoint before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum CheckpointState {
+    Taken(TakenCheckpoint),
+    Unchanged,
+    /// No checkpoint can be made, for this reason.
+    Impossible(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenCheckpoint {
+    /// The files with what others have changed since the checkpoint before, and without what the task has; absent: nobody else has
+    /// changed any.
+    pub others: Option<SavedTree>,
+    /// The files as they were.
+    pub saved: SavedTree,
+}
+
+/// What an undo takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum UndoFrom {
+    /// All that the task has changed.
+    Start,
+    /// What it has changed in this step and after it.
+    Step(u32),
+    /// The newest undo, and what came after it.
+    LastUndo,
+}
+
+/// Written before an undo changes anything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoBegun {
+    /// Its id.
+    pub undo: RecordId,
+    /// The root task whose changes are taken back: the newest of the conversation, to which the record belongs, or an earlier one.
+    pub undone: TaskId,
+    pub from: UndoFrom,
+    pub by: Option<By>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoEnded {
+    pub undo: RecordId,
+    pub undone: TaskId,
+    pub from: UndoFrom,
+    pub result: UndoResult,
+    /// For the model, at the tail of the transcript; not shown.
+    pub note: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[derive(VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum UndoResult {
+    Done(UndoneFiles),
+    /// Why. Perhaps some of the files are restored.
+    Failed(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoneFiles {
+    /// The files as they were before the undo.
+    pub before: SavedTree,
+    /// The files after it.
+    pub after: SavedTree,
+    /// How many files are restored.
+    pub restored: u32,
+    pub kept: Vec<KeptFile>,
 }
 
 /// The states of a work tree during a task, in order. (Between tools and daemon; never on the wire.)

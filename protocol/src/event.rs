@@ -2,6 +2,7 @@
 
 use crate::{
     Seq, TaskId, Timestamp,
+    checkpoint::{KeptFile, UndoEnded, UndoFrom, UndoResult},
     inbox::Rule,
     measure::counted,
     record::{
@@ -49,6 +50,8 @@ pub enum EventKind {
     PhaseBegan(PhaseEvent),
     /// The task has found out its mode.
     ModeChosen(Mode),
+    /// A person has taken back what a task of the conversation has changed.
+    Undone(UndoneEvent),
 }
 
 /// How much of the oldest context is no longer sent to the model whole.
@@ -134,6 +137,21 @@ pub struct RuleEvent {
     pub text: Option<String>,
 }
 
+/// An undo is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoneEvent {
+    /// The task whose changes it took back.
+    pub undone: TaskId,
+    pub from: UndoFrom,
+    /// How many files it has restored.
+    pub restored: u32,
+    /// Files of the task that it has not touched.
+    pub kept: Vec<KeptFile>,
+    /// Why it failed, if it did.
+    pub error: Option<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndedEvent {
@@ -159,6 +177,7 @@ impl Event {
         "rule_forgotten",
         "phase_began",
         "mode_chosen",
+        "undo_ended",
     ];
 
     /// The record as an event, if it is one; no event is a message. Traces of a model's stream are left out: a page holds many
@@ -189,6 +208,37 @@ impl From<&TaskStarted> for StartedEvent {
             persona: started.persona.clone(),
             instructions: started.instructions.clone(),
         }
+    }
+}
+
+impl From<&UndoEnded> for UndoneEvent {
+    fn from(ended: &UndoEnded) -> Self {
+        let (restored, kept, error) = match &ended.result {
+            UndoResult::Done(done) => (done.restored, done.kept.clone(), None),
+            UndoResult::Failed(words) => (0, Vec::new(), Some(words.clone())),
+        };
+        Self { undone: ended.undone, from: ended.from, restored, kept, error }
+    }
+}
+
+impl UndoneEvent {
+    /// The event in words for a person, without the files.
+    #[must_use]
+    pub fn words(&self) -> String {
+        if let Some(error) = &self.error {
+            return format!("the undo failed: {error}");
+        }
+        let restored = counted(u64::from(self.restored), "file");
+        let kept = match self.kept.len() as u64 {
+            0 => String::new(),
+            kept => format!(", {kept} kept as they are"),
+        };
+        let what = match self.from {
+            UndoFrom::Start => "you took back the task's changes".to_owned(),
+            UndoFrom::Step(step) => format!("you took back the changes from step {step} on"),
+            UndoFrom::LastUndo => "you took back the last undo".to_owned(),
+        };
+        format!("{what}: {restored} restored{kept}")
     }
 }
 
@@ -233,6 +283,7 @@ impl EventKind {
                 count: traced.traces.len() as u64 + traced.left_out,
             }),
             RecordBody::RuleForgotten(forgotten) => Self::RuleForgotten(forgotten.rule.clone()),
+            RecordBody::UndoEnded(ended) => Self::Undone(UndoneEvent::from(ended)),
             _ => return None,
         })
     }

@@ -163,6 +163,11 @@ methods! {
     /// Tasks with their sub-tasks, without history.
     9 "agentTree" Read Ordinary AgentTree(task::AgentTreeParams) -> task::AgentTreeReply;
 
+    /// What a task and its sub-tasks have changed in its files, and still is changed.
+    10 "taskChanges" Read Ordinary TaskChanges(task::TaskChangesParams) -> task::TaskChangesReply;
+    /// Takes that back, once the task has ended or is paused. What somebody else has changed since is kept.
+    11 "undoTask" Act Ordinary UndoTask(task::TaskChangesParams) -> task::UndoTaskReply;
+
     /// Answers a question, or declines to.
     20 "userResponse" Act Urgent UserResponse(inbox::UserResponseParams) -> inbox::UserResponseReply;
     /// Decides an approval. Losing a race is not an error.

@@ -2,6 +2,7 @@
 
 use crate::{
     ApprovalId, CallId, ConversationId, JsonText, QuestionId, RecordId, Seq, TaskId, Timestamp,
+    checkpoint::{Checkpointed, UndoBegun, UndoEnded},
     inbox::{Approval, Decision, Preview, Question, Rule, WiderRule},
     message::{CallOutcome, Message, MessageKind, Role},
     task::{Approvals, EndReason, Limits, Mode, PauseReason, Phase, RestartPolicy},
@@ -93,6 +94,9 @@ pub enum RecordBody {
     Imported(Imported),
     Joining(Joining),
     Intervened(Intervened),
+    Checkpointed(Checkpointed),
+    UndoBegun(UndoBegun),
+    UndoEnded(UndoEnded),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,6 +187,9 @@ pub struct TaskStarted {
     /// Files that the user named, relative to the workspace. (Older records have none.)
     #[serde(default)]
     pub files: Vec<String>,
+    /// Checkpoints of its files are made, so that its changes can be taken back. (Older tasks have none.)
+    #[serde(default)]
+    pub checkpoints: bool,
 }
 
 /// The call of a parent that has started a sub-task.

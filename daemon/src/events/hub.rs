@@ -12,6 +12,7 @@ use super::{
     ends::{End, Ends},
     live::{Added, Delta, Live},
     outbox::{Outbox, Updates},
+    undos::{UndoEnd, Undos},
     weight::weight,
 };
 use abide_protocol::{
@@ -36,6 +37,7 @@ pub(super) const MAX_HELD: usize = 1024;
 pub struct Hub {
     inner: Arc<Mutex<Inner>>,
     ends: Ends,
+    undos: Undos,
 }
 
 #[derive(Debug, Default)]
@@ -149,6 +151,7 @@ impl Hub {
     /// Publishes a commit. Called in `seq` order; never waits.
     pub fn publish(&self, committed: &Committed) {
         self.ends.publish(committed);
+        self.undos.publish(committed);
         let mut inner = self.lock();
         let inner = &mut *inner;
         // A commit has the tasks of its records.
@@ -181,6 +184,12 @@ impl Hub {
     #[must_use]
     pub fn end_of(&self, task: TaskId) -> End {
         self.ends.of(task)
+    }
+
+    /// Watches for the end of an undo that has not begun.
+    #[must_use]
+    pub fn end_of_undo(&self, undo: RecordId) -> UndoEnd {
+        self.undos.of(undo)
     }
 
     /// The number of those who watch for the end of a task.

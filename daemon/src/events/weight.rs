@@ -2,6 +2,7 @@
 
 use abide_protocol::{
     JsonText,
+    checkpoint::{CheckpointState, UndoResult},
     inbox::Preview,
     record::{Imported, Record, RecordBody},
     transcript::{Block, ToolSpec},
@@ -9,6 +10,9 @@ use abide_protocol::{
 
 /// The size of a record without its texts.
 const LEAST: usize = 512;
+
+/// Two trees with their commits.
+const SAVED_TREES: usize = 4 * 64;
 
 /// The record's size in bytes. Every kind is listed, so that a new one must be added here.
 pub(super) fn weight(record: &Record) -> usize {
@@ -73,6 +77,22 @@ pub(super) fn weight(record: &Record) -> usize {
             RecordBody::Joining(joining) => size_of_val(joining.tasks.as_slice()),
             RecordBody::Intervened(intervened) => {
                 intervened.comment.len() + of_text(intervened.content.as_ref())
+            }
+            RecordBody::Checkpointed(checkpointed) => match &checkpointed.state {
+                CheckpointState::Taken(_) => SAVED_TREES,
+                CheckpointState::Impossible(words) => words.len(),
+                CheckpointState::Unchanged => 0,
+            },
+            RecordBody::UndoBegun(begun) => begun.by.as_ref().map_or(0, |by| by.name.len()),
+            RecordBody::UndoEnded(ended) => {
+                of_text(ended.note.as_ref())
+                    + match &ended.result {
+                        UndoResult::Failed(words) => words.len(),
+                        UndoResult::Done(done) => {
+                            SAVED_TREES
+                                + done.kept.iter().map(|file| file.path.len() + file.why.len()).sum::<usize>()
+                        }
+                    }
             }
             RecordBody::TaskEnded(ended) => {
                 of_text(ended.summary.as_ref()) + of_text(ended.error.as_ref()) + of_json(ended.data.as_ref())

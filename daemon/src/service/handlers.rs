@@ -5,6 +5,7 @@ mod catalog;
 mod config;
 mod conversation;
 pub(super) mod daemon;
+mod files;
 mod inbox;
 mod intervene;
 mod rule;
@@ -35,6 +36,8 @@ pub(super) async fn handle(
         Request::ListTasks(params) => Reply::ListTasks(task::list(service, params).await?),
         Request::ListFiles(params) => Reply::ListFiles(task::files(service, &params).await?),
         Request::AgentTree(params) => Reply::AgentTree(task::tree(service, &params).await?),
+        Request::TaskChanges(params) => Reply::TaskChanges(files::changes(service, &params).await?),
+        Request::UndoTask(params) => Reply::UndoTask(files::undo(service, caller, &params).await?),
         Request::GetTask(params) => Reply::GetTask(task::get(service, &params).await?),
         Request::UserResponse(params) => Reply::UserResponse(inbox::respond(service, caller, params).await?),
         Request::DecideApproval(params) => {

@@ -54,6 +54,9 @@ impl From<CommandError> for RequestError {
                 Refusal::TaskRunning(task) => {
                     return Self(Error::new(ErrorKind::TaskRunning, error.to_string()).about(task));
                 }
+                Refusal::AtWork(task) => {
+                    return Self(Error::new(ErrorKind::TaskRunning, error.to_string()).about(task));
+                }
                 Refusal::Held(above) => {
                     return Self(Error::new(ErrorKind::IllegalState, error.to_string()).about(above));
                 }
@@ -63,6 +66,7 @@ impl From<CommandError> for RequestError {
                 }
                 Refusal::Ended(_)
                 | Refusal::NotPaused
+                | Refusal::Undoing
                 | Refusal::Answered(_)
                 | Refusal::Decided(_)
                 | Refusal::NotForked(_)

@@ -2,9 +2,9 @@
 
 use super::Sessions;
 use abide_engine::{Finding, History, driver::StartedCall};
-use abide_protocol::{CallId, record::TaskStarted};
+use abide_protocol::{CallId, ConversationId, record::TaskStarted};
 use abide_tools::Tools;
-use std::{future::Future, sync::Arc};
+use std::{collections::BTreeSet, future::Future, sync::Arc};
 
 /// Inspects calls that were interrupted.
 pub(super) fn inspect(
@@ -44,6 +44,34 @@ impl Sessions {
         };
         if let Err(e) = dropped.await {
             tracing::warn!("output of ended calls could not be dropped: {e}");
+        }
+    }
+
+    /// Removes the checkpoints of a conversation that was deleted.
+    pub(super) async fn forget_checkpoints(&self, conversation: ConversationId) {
+        let checkpoints = self.inner.runner.tools.checkpoints().clone();
+        // It fails only if the runtime ends; the next start does it then.
+        let _ = tokio::task::spawn_blocking(move || checkpoints.forget(conversation)).await;
+    }
+
+    /// Removes the checkpoints of conversations whose deletion the last daemon did not survive.
+    pub async fn forget_checkpoints_of_deleted(self) {
+        let checkpoints = self.inner.runner.tools.checkpoints().clone();
+        let found = async {
+            let noted = tokio::task::spawn_blocking(move || checkpoints.conversations()).await??;
+            if noted.is_empty() {
+                return Ok(noted);
+            }
+            let known: BTreeSet<_> = self.inner.store.recorded_conversations().await?.into_iter().collect();
+            anyhow::Ok(noted.into_iter().filter(|id| !known.contains(id)).collect())
+        };
+        match found.await {
+            Ok(deleted) => {
+                for conversation in deleted {
+                    self.forget_checkpoints(conversation).await;
+                }
+            }
+            Err(e) => tracing::warn!("checkpoints of deleted conversations could not be removed: {e}"),
         }
     }
 

@@ -1,5 +1,6 @@
 use crate::{
     CallId, ConversationId, JsonText, TaskId,
+    checkpoint::{ChangedFile, KeptFile},
     event::{Event, StartedEvent},
     message::{CallView, Message},
     record::EditHashes,
@@ -183,6 +184,43 @@ pub struct StartTaskReply {
 #[serde(rename_all = "camelCase")]
 pub struct TaskParams {
     pub task_id: String,
+}
+
+/// Which changes of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskChangesParams {
+    /// As in [`TaskParams`]; a root task.
+    pub task_id: String,
+    /// Only those of this step and of later ones; absent: all.
+    #[serde(default)]
+    pub step: Option<u32>,
+    /// Those of the task's newest undo, and what came after it; without `step`.
+    #[serde(default)]
+    pub redo: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskChangesReply {
+    /// By path.
+    pub files: Vec<ChangedFile>,
+    /// A unified diff from what the files were to what they are, at most 1 MiB.
+    pub diff: String,
+    /// The diff is cut.
+    pub cut: bool,
+    /// The steps of the task that have changed files.
+    pub steps: Vec<u32>,
+}
+
+/// An undo is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoTaskReply {
+    /// How many files are restored.
+    pub restored: u32,
+    /// Files of the task that are as they were, and why.
+    pub kept: Vec<KeptFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use crate::{
 };
 use abide_protocol::{
     ErrorKind,
+    checkpoint::{ChangeKind, CheckpointState, UndoFrom, UndoResult},
     codec::Outgoing,
     event::{Event, EventKind},
     inbox::{Decision, Pending, PendingId, QuestionKind},
@@ -121,9 +122,9 @@ macro_rules! list_enums {
 #[test]
 fn variants_keep_their_positions() {
     let enums = list_enums![
-        Approvals Block CallOutcome CallState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MessageKind
+        Approvals Block CallOutcome CallState ChangeKind CheckpointState CutWork Decision DeltaItem DeltaKind EffectClass EndReason ErrorKind EventKind FileChange Imported ImportRole Incomplete KeyState MessageKind
         Mode ModelChoice ModelErrorKind NoticeKind PauseReason Pending PendingId Permission Phase QuestionKind RecordBody RestartPolicy
-        Risk Role Scope Status StopReason Tier Via
+        Risk Role Scope Status StopReason Tier UndoFrom UndoResult Via
     ];
     let now: String =
         enums.iter().map(|(name, variants)| format!("{name}: {}\n", variants.join(" "))).collect();

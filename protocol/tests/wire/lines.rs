@@ -70,6 +70,8 @@ fn all_optional_parameters_may_be_absent_together() {
         ("listTasks", "null"),
         ("getTask", r#"{"taskId":"a"}"#),
         ("listFiles", r#"{"taskId":"a"}"#),
+        ("taskChanges", r#"{"taskId":"a"}"#),
+        ("undoTask", r#"{"taskId":"a"}"#),
         ("userResponse", r#"{"taskId":"a","response":null}"#),
         ("decideApproval", r#"{"approvalId":"a","decision":"reject_once"}"#),
         ("inbox", "null"),

@@ -64,7 +64,10 @@ const fn is_creation(point: Point) -> bool {
 
 /// Whether the point is passed only if there are checkpoints, and something is taken back. Nobody does that here.
 const fn is_of_undo(point: Point) -> bool {
-    matches!(point, Point::FilesSaved | Point::FilesReferred | Point::UndoBegun | Point::FileRestored)
+    matches!(
+        point,
+        Point::FilesSaved | Point::FilesReferred | Point::UndoBegun | Point::FileRestored | Point::UndoDone
+    )
 }
 
 /// How often a point is passed in a second or two, at least.

@@ -20,6 +20,7 @@ pub(crate) use retry::RetryPolicy;
 pub(crate) use wake::{accept as wake_up, ends_at, is_over_time};
 
 use crate::{
+    files,
     history::History,
     input::{Input, Refusal, Shown},
     mint::Mint,
@@ -27,6 +28,7 @@ use crate::{
 };
 use abide_protocol::{
     JsonText, QuestionId, TaskId,
+    checkpoint::UndoBegun,
     message::CallOutcome,
     record::{
         By, CallFinished, ConversationArchived, NewRecord, Notice, NoticeKind, PartialReply, Paused,
@@ -90,6 +92,13 @@ fn input_records(
                 CallFinished { call_id: call, attempt, outcome, result, duration_ms, read_results };
             call::finished(live(history, task)?, finished, mint)
         }
+        Input::Checkpointed { task, number, state } => {
+            files::checkpointed(history, task, number, state, mint)
+        }
+        Input::Undo { undo, undone, from, by } => {
+            files::begin_undo(history, UndoBegun { undo, undone, from, by }, mint)
+        }
+        Input::Undone { undo, result } => files::end_undo(history, undo, result, mint),
         Input::Wake { .. } => Ok(history.live().flat_map(|task| wake::accept(task, shown, mint)).collect()),
         Input::Interrupted { cause, findings } => Ok(interruption::accept(history, cause, &findings, mint)),
     }

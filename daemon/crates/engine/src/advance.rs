@@ -2,7 +2,7 @@
 
 use crate::{
     accept::{Draft, End, accept, is_over_time, wake_up, with_relatives},
-    children, compaction,
+    children, compaction, files,
     history::History,
     incomplete,
     input::{Input, Refusal, Shown},
@@ -55,7 +55,10 @@ pub fn advance(history: &mut History, mint: &mut Mint) -> Vec<NewRecord> {
 /// task at rest acts by itself only if its input was accepted while a daemon drained.)
 #[must_use]
 pub fn needs_daemon(history: &History, task: &Task) -> bool {
-    is_at_work(task) || !next(history, task, &mut Mint::new(task.started_at, 0)).is_empty()
+    let is_root = history.root().is_some_and(|root| root.id == task.id);
+    is_root && files::effect(history).is_some()
+        || is_at_work(task)
+        || !next(history, task, &mut Mint::new(task.started_at, 0)).is_empty()
 }
 
 fn next(history: &History, task: &Task, mint: &mut Mint) -> Vec<NewRecord> {

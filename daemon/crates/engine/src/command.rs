@@ -2,7 +2,8 @@
 
 use crate::input::{Input, Intervention, Shown, Start};
 use abide_protocol::{
-    ApprovalId, QuestionId, TaskId,
+    ApprovalId, QuestionId, RecordId, TaskId,
+    checkpoint::UndoFrom,
     inbox::Decision,
     record::{By, ConversationCreated, ConversationUpdated},
 };
@@ -47,6 +48,14 @@ pub enum Command {
         rule: Option<String>,
         by: Option<By>,
     },
+    /// Takes back what a root task of the conversation has changed.
+    Undo {
+        /// Its id.
+        undo: RecordId,
+        undone: TaskId,
+        from: UndoFrom,
+        by: Option<By>,
+    },
 }
 
 impl Command {
@@ -64,7 +73,9 @@ impl Command {
             | Self::Intervene { .. }
             | Self::Answer { .. }
             | Self::Decide { .. } => true,
-            Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Start(_) => false,
+            Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Start(_) | Self::Undo { .. } => {
+                false
+            }
         }
     }
 
@@ -84,7 +95,11 @@ impl Command {
             | Self::Resume { task, .. }
             | Self::Intervene { task, .. }
             | Self::Answer { task, .. } => Some(*task),
-            Self::Create(_) | Self::Update(_) | Self::Archive { .. } | Self::Decide { .. } => None,
+            Self::Create(_)
+            | Self::Update(_)
+            | Self::Archive { .. }
+            | Self::Decide { .. }
+            | Self::Undo { .. } => None,
         }
     }
 
@@ -100,6 +115,7 @@ impl Command {
             Self::Intervene { task, intervention, by } => Input::Intervene { task, intervention, by, shown },
             Self::Resume { task, by } => Input::Resume { task, by },
             Self::Answer { task, question, response, by } => Input::Answer { task, question, response, by },
+            Self::Undo { undo, undone, from, by } => Input::Undo { undo, undone, from, by },
             Self::Decide { approval, decision, note, rule, by } => {
                 Input::Decide { approval, decision, note, rule, by }
             }

@@ -278,7 +278,9 @@ impl<H: Host> Driver<H> {
             return self.withdrawn(*task);
         }
         let is_ended = |task: TaskId| ended.iter().any(|ended| self.history.is_within(task, *ended));
-        let attempts = effects(&self.history).into_iter().filter(|effect| is_ended(effect.task()));
+        let is_deletion = matches!(message, Message::Delete { .. });
+        let ends = |effect: &Effect| is_ended(effect.task()) && (is_deletion || effect.ends_with_its_task());
+        let attempts = effects(&self.history).into_iter().filter(ends);
         let tasks = self.history.live().filter(|task| is_ended(task.id));
         CutOff { attempts: attempts.collect(), replies: tasks.filter_map(Task::unrecorded_reply).collect() }
     }

@@ -9,9 +9,13 @@ mod transcript;
 pub use checkpoint::{Checkpoint, Tail, UnreadableCheckpoint};
 pub(crate) use fold::changes_hold;
 
-use crate::task::Task;
+use crate::{
+    files::{Files, Window},
+    task::Task,
+};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId, Timestamp,
+    checkpoint::{SavedTree, UndoBegun},
     inbox::Decision,
     record::ConversationCreated,
     transcript::{Transcript, Usage},
@@ -35,6 +39,8 @@ pub struct History {
     pub(crate) answered: BTreeMap<QuestionId, First<Option<String>>>,
     /// The first decision on each approval that has one.
     pub(crate) decided: BTreeMap<ApprovalId, First<Decision>>,
+    /// The checkpoints of the newest root task's files.
+    pub(crate) files: Files,
 }
 
 /// The first response or decision, which is the one that counts, and when it was recorded.
@@ -92,6 +98,18 @@ impl History {
         let mut all = Usage::default();
         self.tasks.iter().for_each(|task| all.add(&task.usage));
         all
+    }
+
+    /// What the next checkpoint begins with, if the root task has one: the newest, and when calls ran since.
+    #[must_use]
+    pub fn newest_checkpoint(&self) -> Option<(SavedTree, Option<Window>)> {
+        self.files.since()
+    }
+
+    /// The undo that has begun, if there is one.
+    #[must_use]
+    pub const fn undo(&self) -> Option<&UndoBegun> {
+        self.files.undo()
     }
 
     /// The first response to a question, if it has one.

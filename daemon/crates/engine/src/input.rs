@@ -3,6 +3,7 @@
 use crate::{history::First, reading::Reading};
 use abide_protocol::{
     ApprovalId, CallId, QuestionId, RecordId, TaskId,
+    checkpoint::{CheckpointState, UndoFrom, UndoResult},
     inbox::Decision,
     message::CallOutcome,
     record::{
@@ -79,6 +80,25 @@ pub enum Input {
         duration_ms: u64,
         /// The sub-tasks whose results its code has read.
         read_results: Vec<TaskId>,
+    },
+    /// A checkpoint was made, or none could be.
+    Checkpointed {
+        task: TaskId,
+        number: u32,
+        state: CheckpointState,
+    },
+    /// A person takes back what this root task has changed.
+    Undo {
+        /// Its id.
+        undo: RecordId,
+        undone: TaskId,
+        from: UndoFrom,
+        by: Option<By>,
+    },
+    /// An undo is over.
+    Undone {
+        undo: RecordId,
+        result: UndoResult,
     },
     /// A time given by [`crate::wake_at`] has come.
     Wake {
@@ -204,6 +224,10 @@ pub enum Refusal {
     Ended(EndReason),
     #[error("the conversation has a running task ({0}): wait for it, answer it, or stop it first")]
     TaskRunning(TaskId),
+    #[error("task {} is at work: pause it or stop it first", .0.short())]
+    AtWork(TaskId),
+    #[error("an undo of this conversation is under way: wait for its end")]
+    Undoing,
     #[error("the task is not paused")]
     NotPaused,
     /// By that task, the nearest above that is paused or asks whether to go on.

@@ -3,7 +3,7 @@
 //! * [`History::fold`] builds a conversation's state from its records, and nothing else changes it;
 //! * [`accept`] turns an [`Input`] (a command or an outcome) into records, or refuses it;
 //! * [`advance`] asks a task's mode what comes next, again and again until the task waits;
-//! * [`effects`] says what should be under way now: model calls and tool calls, each with its attempt;
+//! * [`effects`] says what should be under way now: model calls and tool calls, each with its attempt, a checkpoint, an undo;
 //! * [`driver::Driver`] decides all that a conversation's actor does around that, as orders to whoever has the disk and the models;
 //! * [`scratchpad`] says in lines what a task has learnt.
 //!
@@ -18,6 +18,7 @@ mod compaction;
 pub mod control;
 pub mod driver;
 mod effects;
+mod files;
 mod history;
 mod import;
 mod incomplete;
@@ -40,6 +41,7 @@ pub use advance::{advance, handle, needs_daemon};
 pub use children::result_of;
 pub use command::Command;
 pub use effects::{Effect, effects, wake_at};
+pub use files::{NoTrail, Trail, Window};
 pub use history::{Checkpoint, Conversation, First, History, Tail, UnreadableCheckpoint};
 pub use import::{ImportError, import};
 pub use input::{Finding, Fork, Input, Intervention, ModelFailure, Refusal, Replied, Shown, Start, Traces};

@@ -7,6 +7,7 @@ use crate::{
     accept::Draft,
     children,
     control::{self, Control},
+    files,
     history::History,
     mint::Mint,
     mode,
@@ -143,7 +144,7 @@ fn begin_ordinary(draft: &mut Draft<'_>, history: &History, task: &Task, calls: 
             CallStage::Allowed if running == 0 => {
                 if call.effect() == EffectClass::Control {
                     control(draft, history, task, call);
-                } else {
+                } else if call.effect() == EffectClass::Pure || !files::holds_changes(history) {
                     start(draft, call);
                 }
                 return;

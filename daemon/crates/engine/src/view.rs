@@ -4,6 +4,7 @@ use crate::{
     accept::RetryPolicy,
     advance::needs_daemon,
     effects::wake_at,
+    files,
     history::History,
     status::status,
     task::{CallStage, Stage, Task},
@@ -89,7 +90,8 @@ fn tree(history: &History, task: &Task) -> Option<Box<Tree>> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Projection {
     pub task: AgentTask,
-    /// When the task has to be woken.
+    /// When the task has to be woken. One that has ended has to be at once, if work on its files is not over: a starting daemon finds
+    /// it by that.
     pub wake_at: Option<Timestamp>,
     /// A starting daemon has to load the task.
     pub needs_daemon: bool,
@@ -100,7 +102,7 @@ pub struct Projection {
 pub fn project(conversation: ConversationId, history: &History, task: &Task) -> Projection {
     Projection {
         task: view(conversation, history, task),
-        wake_at: wake_at(task),
+        wake_at: wake_at(task).or_else(|| files::unfinished_after_end(history, task)),
         needs_daemon: needs_daemon(history, task),
     }
 }

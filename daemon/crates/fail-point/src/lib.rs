@@ -65,10 +65,12 @@ pub enum Point {
     UndoBegun,
     /// An undo has restored a file.
     FileRestored,
+    /// An undo has restored all files, and no record says so.
+    UndoDone,
 }
 
 impl Point {
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::DatabaseMade,
         Self::DatabaseNamed,
         Self::Migrating,
@@ -94,6 +96,7 @@ impl Point {
         Self::FilesReferred,
         Self::UndoBegun,
         Self::FileRestored,
+        Self::UndoDone,
     ];
 
     /// The name in [`VARIABLE`].
@@ -125,6 +128,7 @@ impl Point {
             Self::FilesReferred => "files-referred",
             Self::UndoBegun => "undo-begun",
             Self::FileRestored => "file-restored",
+            Self::UndoDone => "undo-done",
         }
     }
 }

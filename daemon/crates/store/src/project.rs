@@ -117,6 +117,9 @@ pub(crate) fn record(connection: &Connection, record: &Record, changes: &mut Cha
         | RecordBody::AgentMessage(_)
         | RecordBody::ModeChosen(_)
         | RecordBody::Intervened(_)
+        | RecordBody::Checkpointed(_)
+        | RecordBody::UndoBegun(_)
+        | RecordBody::UndoEnded(_)
         | RecordBody::Imported(_) => {}
     }
     if let Some(said) = record.message()

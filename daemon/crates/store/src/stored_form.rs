@@ -89,6 +89,9 @@ kinds!(RecordBody {
     Imported "imported" 1,
     Joining "joining" 1,
     Intervened "intervened" 1,
+    Checkpointed "checkpointed" 1,
+    UndoBegun "undo_begun" 1,
+    UndoEnded "undo_ended" 1,
 });
 
 kinds!(HiddenBody {

@@ -29,6 +29,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
+use tokio_util::sync::CancellationToken;
 
 /// More bytes of files that git does not have are not kept.
 const MAX_NEW: u64 = 200 << 20;
@@ -49,6 +50,8 @@ pub struct Place {
     pub workspace: String,
     /// The task's environment, of which git gets a small part.
     pub environment: BTreeMap<String, String>,
+    /// Ends what is under way, as a failure.
+    pub cancel: CancellationToken,
 }
 
 /// Keeps, shows and restores the files of work trees. Cheap to clone.

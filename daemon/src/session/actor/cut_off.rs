@@ -10,6 +10,7 @@ impl Actor {
         let title = history.conversation.as_ref().map(|c| c.facts.title.clone()).unwrap_or_default();
         let work = |effect: &Effect| match *effect {
             Effect::Model { .. } => Some(CutWork::ModelCall),
+            Effect::Checkpoint { .. } | Effect::Undo { .. } => None,
             Effect::Tool { task, call, .. } => {
                 let call = history.task(task)?.call(call)?;
                 let summary = call.assessed.as_ref().map_or(&call.block.tool, |assessed| &assessed.summary);

@@ -2,7 +2,7 @@
 
 use super::Actor;
 use crate::{
-    runner::{Job, ModelJob, ToolJob},
+    runner::{CheckpointJob, Job, ModelJob, ToolJob, UndoJob},
     session::{
         mailbox::{Lane, Message},
         sub_tasks::OfCall,
@@ -87,6 +87,19 @@ impl Actor {
                     turn,
                     request,
                 })))
+            }
+            Effect::Checkpoint { task: id, number } => Some(Job::Checkpoint(CheckpointJob {
+                conversation: self.id,
+                task: id,
+                number,
+                step: task.step,
+                workspace: head.workspace.clone(),
+                environment: head.environment.clone(),
+                since: history.newest_checkpoint(),
+            })),
+            Effect::Undo { task, .. } => {
+                let begun = history.undo()?.clone();
+                Some(Job::Undo(UndoJob { conversation: self.id, task, begun }))
             }
             Effect::Tool { task: id, call, attempt } => {
                 let assessed = task.call(call)?.assessed.clone()?;

@@ -108,6 +108,9 @@ impl Actor {
         self.pending = Some(Box::pin(async move {
             let mut mint = clock::mint();
             let erased = sessions.inner.store.delete_conversation(id, mint.at(), mint.record_id()).await;
+            if erased.is_ok() {
+                sessions.forget_checkpoints(id).await;
+            }
             Event::Erased(erased.map_err(CommandError::from))
         }));
     }

@@ -373,6 +373,7 @@ pub(super) fn happened(event: &Event) -> String {
             format!("STEP {step}")
         }
         EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
+        EventKind::Undone(undone) => visible_line(&undone.words()).into_owned(),
         EventKind::TaskStarted(started) => began(started),
         EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }

@@ -1,6 +1,10 @@
 use super::{at, id, text, things};
 use abide_protocol::{
     JsonText,
+    checkpoint::{
+        CheckpointState, Checkpointed, TakenCheckpoint, UndoBegun, UndoEnded, UndoFrom, UndoResult,
+        UndoneFiles,
+    },
     inbox::Decision,
     message::CallOutcome,
     record::{
@@ -20,7 +24,14 @@ use std::collections::BTreeMap;
 
 /// Every kind of record, by its name on the wire (`exhaustive` checks that none is missing).
 pub(crate) fn all() -> Vec<(&'static str, Body)> {
-    conversation().into_iter().chain(messages()).chain(model()).chain(calls()).chain(rest()).collect()
+    conversation()
+        .into_iter()
+        .chain(messages())
+        .chain(model())
+        .chain(calls())
+        .chain(files())
+        .chain(rest())
+        .collect()
 }
 
 fn conversation() -> Vec<(&'static str, Body)> {
@@ -88,6 +99,7 @@ fn task_started() -> TaskStarted {
         compact_at_tokens: 60_000,
         external_id: text("agent-123"),
         files: vec!["notes.md".to_owned()],
+        checkpoints: true,
     }
 }
 
@@ -271,6 +283,46 @@ fn calls() -> Vec<(&'static str, Body)> {
             Body::CallStarted(CallStarted { call_id: id(0x42), attempt: 2, sandbox: "none".to_owned() }),
         ),
         ("call_finished", Body::CallFinished(finished)),
+    ]
+}
+
+fn files() -> Vec<(&'static str, Body)> {
+    vec![
+        (
+            "checkpointed",
+            Body::Checkpointed(Checkpointed {
+                number: 2,
+                step: 3,
+                state: CheckpointState::Taken(TakenCheckpoint {
+                    others: Some(things::saved_tree("ab")),
+                    saved: things::saved_tree("cd"),
+                }),
+            }),
+        ),
+        (
+            "undo_begun",
+            Body::UndoBegun(UndoBegun {
+                undo: id(0x47),
+                undone: id(0x20),
+                from: UndoFrom::LastUndo,
+                by: by("abide"),
+            }),
+        ),
+        (
+            "undo_ended",
+            Body::UndoEnded(UndoEnded {
+                undo: id(0x47),
+                undone: id(0x20),
+                from: UndoFrom::Step(3),
+                result: UndoResult::Done(UndoneFiles {
+                    before: things::saved_tree("ab"),
+                    after: things::saved_tree("cd"),
+                    restored: 2,
+                    kept: vec![things::kept_file()],
+                }),
+                note: text("It was taken back."),
+            }),
+        ),
     ]
 }
 

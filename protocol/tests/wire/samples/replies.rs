@@ -1,6 +1,7 @@
 use super::{at, id, text, things};
 use abide_protocol::{
     Seq, SubscriptionId,
+    checkpoint::{ChangeKind, ChangedFile},
     inbox::{Decision, RuleEffect},
     message::{MessageKind, Role},
     method::{
@@ -23,7 +24,7 @@ use abide_protocol::{
         subscription::{SubscribeReply, UnsubscribeReply},
         task::{
             Agent, AgentTreeReply, FileChange, GetTaskReply, InterveneReply, ListFilesReply, ListTasksReply,
-            StartTaskReply, TaskFile, TaskHistory, TaskReply,
+            StartTaskReply, TaskChangesReply, TaskFile, TaskHistory, TaskReply, UndoTaskReply,
         },
     },
     notification::{DaemonUpdate, DeltaItem, DeltaKind, Partial, Snapshot},
@@ -55,6 +56,19 @@ fn tasks() -> Vec<Reply> {
                 bytes: Some(12),
             }],
         }),
+        Reply::TaskChanges(TaskChangesReply {
+            files: vec![ChangedFile {
+                path: "src/a file.rs".to_owned(),
+                kind: ChangeKind::Modified,
+                added: Some(2),
+                removed: None,
+                kept: true,
+            }],
+            diff: "+a\n".to_owned(),
+            cut: true,
+            steps: vec![1, 3],
+        }),
+        Reply::UndoTask(UndoTaskReply { restored: 2, kept: vec![things::kept_file()] }),
         Reply::GetTask(GetTaskReply {
             task: things::task(),
             conversation_title: "Tidy up".to_owned(),

@@ -17,7 +17,7 @@ use abide_protocol::{
         subscription::{Scope, SubscribeParams, UnsubscribeParams},
         task::{
             AgentTreeParams, GetTaskParams, ImportCall, ImportMessage, ImportRole, InterveneParams,
-            ListTasksParams, StartTaskParams, TaskParams,
+            ListTasksParams, StartTaskParams, TaskChangesParams, TaskParams,
         },
     },
     task::{Approvals, LimitsRequest, Mode, RestartPolicy},
@@ -104,6 +104,12 @@ fn tasks() -> Vec<Request> {
             limit: Some(50),
         }),
         Request::ListFiles(task()),
+        Request::TaskChanges(TaskChangesParams {
+            task_id: "beef0021".to_owned(),
+            step: Some(3),
+            redo: false,
+        }),
+        Request::UndoTask(TaskChangesParams { task_id: "beef0021".to_owned(), step: None, redo: true }),
         Request::GetTask(GetTaskParams { task_id: "beef0021".to_owned(), history: true }),
     ]
 }

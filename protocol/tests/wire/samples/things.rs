@@ -1,10 +1,11 @@
 use super::{at, id, text};
 use abide_protocol::{
     JsonText, RecordId, Seq,
+    checkpoint::{KeptFile, SavedTree, UndoFrom},
     conversation::{Conversation, LatestTask},
     event::{
         CompactedEvent, EndedEvent, Event, EventKind, ModelFailedEvent, ModelTracedEvent, PhaseEvent,
-        RuleEvent, StartedEvent, StepEvent,
+        RuleEvent, StartedEvent, StepEvent, UndoneEvent,
     },
     inbox::{
         Approval, Changed, InboxItem, Pending, Preview, Question, QuestionKind, Rule, RuleEffect, TextRule,
@@ -215,6 +216,13 @@ pub(crate) fn events() -> Vec<Event> {
         EventKind::StepBegan(StepEvent { step: 3 }),
         EventKind::PhaseBegan(PhaseEvent { step: 3, phase: Phase::Reason }),
         EventKind::ModeChosen(Mode::Chat),
+        EventKind::Undone(UndoneEvent {
+            undone: id(0x21),
+            from: UndoFrom::Step(3),
+            restored: 2,
+            kept: vec![kept_file()],
+            error: text("no"),
+        }),
         EventKind::ModelFailed(ModelFailedEvent {
             kind: ModelErrorKind::RateLimited,
             message: "429".to_owned(),
@@ -288,4 +296,12 @@ pub(crate) fn wider() -> WiderRule {
 
 pub(crate) fn text_rule() -> TextRule {
     TextRule { text: "shell(git push *)".to_owned(), workspace: "/w".to_owned(), effect: RuleEffect::Deny }
+}
+
+pub(super) fn kept_file() -> KeptFile {
+    KeptFile { path: "src/b.rs".to_owned(), why: "it was changed since".to_owned() }
+}
+
+pub(super) fn saved_tree(byte: &str) -> SavedTree {
+    SavedTree { commit: byte.repeat(20), tree: byte.repeat(20) }
 }

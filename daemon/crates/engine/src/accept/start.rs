@@ -1,5 +1,6 @@
 use super::Draft;
 use crate::{
+    files,
     history::History,
     input::{Refusal, Start},
     mint::Mint,
@@ -14,6 +15,7 @@ pub(super) fn accept(history: &History, start: Start, mint: &mut Mint) -> Result
     if let Some(running) = history.root().filter(|root| !root.has_ended()) {
         return Err(Refusal::TaskRunning(running.id));
     }
+    files::refuse_while_undoing(history)?;
     let mut records = Vec::new();
     if history.conversation.is_none() {
         let facts = start.conversation.ok_or(Refusal::NoConversation)?;

@@ -57,6 +57,10 @@ impl<H: Host> Driver<H> {
     /// once.
     pub(super) fn append(&mut self, records: Vec<NewRecord>, urgent: bool, waiter: Waiter<H>) {
         if records.is_empty() {
+            // Work on files has no record of being interrupted: it begins again.
+            if !matches!(waiter, Waiter::Deletion(_)) {
+                self.restart_work_on_files();
+            }
             self.set_alarm();
             return self.complete(waiter);
         }
@@ -74,7 +78,9 @@ impl<H: Host> Driver<H> {
     }
 
     pub(super) fn submit(&mut self, mut appending: Box<Appending<H>>) {
-        appending.after_commit = self.start_attempts(&appending.records);
+        if !matches!(appending.waiter, Waiter::Deletion(_)) {
+            appending.after_commit = self.start_attempts(&appending.records);
+        }
         self.last_append.0 += 1;
         appending.id = self.last_append;
         self.orders.push_back(Order::Append(Append {
@@ -99,12 +105,24 @@ impl<H: Host> Driver<H> {
             };
             records.iter().any(begins)
         };
-        let new = effects(&self.history).into_iter().filter(|effect| !self.running.contains(effect));
+        let is_full = self.duty == Duty::Full;
+        let is_missing =
+            |effect: &Effect| (is_full || effect.ends_with_its_task()) && !self.running.contains(effect);
+        let new = effects(&self.history).into_iter().filter(is_missing);
         let (after_commit, now): (Vec<_>, Vec<_>) = new.partition(|effect| is_new(effect.task()));
         for effect in now {
             self.start(effect, Gate::Closed);
         }
         after_commit
+    }
+
+    /// Starts missing work on files, while nothing is appended.
+    fn restart_work_on_files(&mut self) {
+        let is_missing = |effect: &Effect| !effect.ends_with_its_task() && !self.running.contains(effect);
+        let missing = effects(&self.history).into_iter().find(is_missing);
+        if let Some(effect) = missing.filter(|_| self.duty == Duty::Full) {
+            self.start(effect, Gate::Open);
+        }
     }
 
     fn start(&mut self, effect: Effect, gate: Gate) {

@@ -1,6 +1,6 @@
 //! Loads the records, and recovers the work that was interrupted.
 
-use super::{Driver, Duty, Host, Order, StartedCall, State, append::Waiter};
+use super::{Driver, Duty, Host, Message, Order, StartedCall, State, append::Waiter};
 use crate::{
     advance::advance,
     history::{History, Tail},
@@ -39,6 +39,9 @@ impl<H: Host> Driver<H> {
         let State::Loading(reason) = mem::replace(&mut self.state, State::Ready) else { return };
         self.history = history;
         self.tail = tail;
+        // Work on files begins again, so what came of its cancelled attempts does not count.
+        let counts = |message: &Message<H>| !matches!(message, Message::Outcome { effect, .. } if !effect.ends_with_its_task());
+        self.deferred.retain(counts);
         if self.duty != Duty::Full {
             self.duty = Duty::RecordOnly;
             return;

@@ -9,12 +9,14 @@ use super::{
 use crate::{
     children,
     control::Control,
+    files::{Files, Seen},
     scratchpad,
     status::works,
     task::{Asked, Call, CallStage, Counted, Last, Pass, Repeats, Response, Stage, Step, Task},
 };
 use abide_protocol::{
     CallId, TaskId, Timestamp,
+    checkpoint::UndoEnded,
     inbox::QuestionKind,
     message::CallOutcome,
     method::task::TaskFile,
@@ -77,6 +79,7 @@ impl History {
         let Some(parent) = head.parent_id else {
             let earlier = self.tasks.first_mut().map_or(&mut self.inherited, |root| &mut root.transcript);
             let transcript = mem::take(earlier);
+            self.files = Files::default();
             self.tasks.clear();
             self.tasks.push(Task::new(id, at, head, transcript));
             self.restarts = 0;
@@ -124,6 +127,7 @@ impl History {
                 .and_then(|id| self.task(id))
                 .is_some_and(|task| children::live(self, task).next().is_some());
         let Some(task) = self.tasks.iter_mut().find(|task| Some(task.id) == id) else { return };
+        self.files.see(Seen { task: task.id, at, body }, call_of(body).and_then(|call| task.call(call)));
         if matches!(body, RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted) {
             task.clock.skip(at);
         }
@@ -145,6 +149,9 @@ impl History {
                 if matches!(task.stage, Stage::Idle) {
                     task.last = Last::Nudged;
                 }
+            }
+            RecordBody::UndoEnded(UndoEnded { note: Some(note), .. }) => {
+                append(task, Entry::Note(note.clone()));
             }
             RecordBody::PartialReply(p) => append(task, Entry::Partial(p.text.clone())),
             RecordBody::Reply(r) => {
@@ -205,6 +212,15 @@ impl History {
     }
 }
 
+/// The call that a record of its start or its end is about.
+const fn call_of(body: &RecordBody) -> Option<CallId> {
+    match body {
+        RecordBody::CallStarted(started) => Some(started.call_id),
+        RecordBody::CallFinished(finished) => Some(finished.call_id),
+        _ => None,
+    }
+}
+
 /// Tells the model which files the user named, if no phase's note does.
 fn append_named_files(task: &mut Task) {
     if !task.head.files.is_empty() && task.mode.step_phase().is_none() {
@@ -237,6 +253,7 @@ pub(crate) const fn changes_hold(body: &RecordBody) -> bool {
 }
 
 /// Applies a record that changes only its own task, and not its transcript.
+#[expect(clippy::too_many_lines, reason = "every kind of record is listed")]
 fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
     match body {
         RecordBody::ModelRequested(r) => {
@@ -338,6 +355,9 @@ fn apply_to_state(task: &mut Task, at: Timestamp, body: &RecordBody) {
         | RecordBody::AgentMessage(_)
         | RecordBody::Imported(_)
         | RecordBody::Intervened(_)
+        | RecordBody::Checkpointed(_)
+        | RecordBody::UndoBegun(_)
+        | RecordBody::UndoEnded(_)
         | RecordBody::ModelTraced(_) => {}
     }
 }

@@ -1,12 +1,13 @@
 //! Invariants that must hold after every record. They are checked from the records alone, without asking the engine.
 
 mod call;
+mod files;
 mod phase;
 mod run;
 pub(crate) mod status;
 mod tree;
 
-use abide_engine::{History, Task, effects, is_at_work, wake_at};
+use abide_engine::{Effect, History, Task, effects, is_at_work, wake_at};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
     inbox::Decision,
@@ -14,6 +15,7 @@ use abide_protocol::{
     task::{PauseReason, Status},
     transcript::Entry,
 };
+use files::Files;
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     mem,
@@ -34,6 +36,7 @@ pub(crate) struct Audit {
     pub(crate) interventions: BTreeSet<String>,
     /// The newest root task and all tasks beneath it.
     tree: Tree,
+    files: Files,
 }
 
 impl Audit {
@@ -69,7 +72,12 @@ impl Audit {
                 self.tree.check_transcript(task);
             }
             if whole {
-                goes_on(task, under_way.iter().any(|effect| effect.task() == task.id));
+                // A task's call may wait for work on the files of the whole tree.
+                let is_of = |effect: &Effect| match effect.ends_with_its_task() {
+                    true => effect.task() == task.id,
+                    false => !task.has_ended(),
+                };
+                goes_on(task, under_way.iter().any(is_of));
             }
         }
     }
@@ -103,7 +111,9 @@ impl Audit {
 
     fn record(&mut self, record: &NewRecord) {
         if let Some(task) = record.task_id {
-            assert!(!self.ended.contains(&task), "no record follows a task's end: {record:?}");
+            let may_follow = files::may_follow_an_end(&record.body);
+            let follows = self.ended.contains(&task);
+            assert!(!follows || may_follow, "no record follows a task's end: {record:?}");
         }
         match &record.body {
             RecordBody::TaskEnded(_) => self.ended.extend(record.task_id),
@@ -117,6 +127,7 @@ impl Audit {
             }
             _ => {}
         }
+        self.files.record(record);
         self.tree.record(record);
     }
 }

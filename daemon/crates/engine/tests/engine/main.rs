@@ -18,6 +18,7 @@ mod compaction;
 mod control;
 mod crash;
 mod driver;
+mod files;
 mod forest;
 mod incomplete;
 mod intervene;

@@ -472,6 +472,7 @@ pub(crate) fn head() -> TaskStarted {
         compact_at_tokens: 0,
         external_id: None,
         files: Vec::new(),
+        checkpoints: false,
         title: String::new(),
         forked_by: None,
         child_system_prompt: None,

@@ -1,12 +1,13 @@
 //! A task's history.
 
-use super::record::{COLUMNS, record};
+use super::record::{COLUMNS, record, records};
 use crate::{Store, error::ReadError};
 use abide_protocol::{
     ConversationId, TaskId,
     event::{Event, EventKind},
     message::Message,
     method::task::TaskHistory,
+    record::Record,
 };
 use rusqlite::{Connection, params};
 
@@ -56,7 +57,21 @@ fn traced(event: &Event) -> usize {
     }
 }
 
+/// The kinds of records of which a task's changes follow.
+const OF_FILES: &str = "'checkpointed', 'undo_begun', 'undo_ended'";
+
 impl Store {
+    /// A conversation's records of checkpoints and undos, oldest first.
+    pub async fn file_records(&self, conversation: ConversationId) -> Result<Vec<Record>, ReadError> {
+        self.read(move |connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM records WHERE conversation = ?1 AND kind IN ({OF_FILES}) ORDER BY seq"
+            );
+            records(connection, &sql, params![conversation.0])
+        })
+        .await
+    }
+
     /// A task's messages and events, oldest first; only the newest part of a long history.
     pub async fn task_history(
         &self,

@@ -11,6 +11,7 @@ use std::{
     fs, io,
     path::Path,
 };
+use tokio_util::sync::CancellationToken;
 
 /// In a folder of ours: a file for each conversation that has references there.
 pub(super) const CONVERSATIONS: &str = "conversations";
@@ -62,6 +63,7 @@ impl Checkpoints {
             program: owner.program,
             environment: &environment,
             directory: fs::File::open(folder).map_err(|error| error.to_string())?.into(),
+            cancel: CancellationToken::new(),
         };
         let objects = format!("{name}/objects");
         let dir = match &owner.theirs {

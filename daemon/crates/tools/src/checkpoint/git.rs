@@ -22,12 +22,16 @@ use std::{
     os::fd::{AsFd as _, OwnedFd},
     time::{Duration, Instant},
 };
+use tokio_util::sync::CancellationToken;
 
 /// A git command that takes longer is ended.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// How long a helper has to take its order, or to report after the command has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a command that prints nothing is looked at.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The most output that is kept in memory, in bytes.
 const MAX_OUTPUT: u64 = 256 << 20;
@@ -70,6 +74,7 @@ pub(super) struct Git<'a> {
     pub(super) environment: &'a BTreeMap<String, String>,
     /// The working directory, open.
     pub(super) directory: OwnedFd,
+    pub(super) cancel: CancellationToken,
 }
 
 /// A git command that runs.
@@ -79,6 +84,7 @@ pub(super) struct Running {
     stderr: File,
     reports: BufReader<std::os::unix::net::UnixStream>,
     deadline: Instant,
+    cancel: CancellationToken,
     _live: crate::command::LiveGuard,
 }
 
@@ -134,7 +140,8 @@ impl Git<'_> {
         connection.write_all(message.get(sent..).unwrap_or_default())?;
         self.helpers.ask_in_advance();
         let reports = BufReader::new(connection);
-        Ok(Running { what, stdout, stderr, reports, deadline: Instant::now() + LIMIT, _live: live })
+        let (deadline, cancel) = (Instant::now() + LIMIT, self.cancel.clone());
+        Ok(Running { what, stdout, stderr, reports, deadline, cancel, _live: live })
     }
 
     fn environment(&self, dir: GitDir<'_>) -> BTreeMap<String, String> {
@@ -210,7 +217,8 @@ impl Running {
     ) -> Result<(T, i32, String), NoCheckpoint> {
         let what = self.what.clone();
         let ended = || {
-            let read = read(&mut Timed { pipe: &mut self.stdout, deadline: self.deadline })?;
+            let (deadline, cancel) = (self.deadline, &self.cancel);
+            let read = read(&mut Timed { pipe: &mut self.stdout, deadline, cancel })?;
             let mut line = String::new();
             self.reports.read_line(&mut line)?;
             let report: Report = serde_json::from_str(&line)?;
@@ -246,19 +254,26 @@ fn readable(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// A pipe that is read until a deadline.
+/// A pipe that is read until a deadline, or until it is cancelled.
 struct Timed<'a> {
     pipe: &'a mut PipeReader,
     deadline: Instant,
+    cancel: &'a CancellationToken,
 }
 
 impl Read for Timed<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(self.pipe, PollFlags::IN)], Some(&left))? {
-            0 => Err(io::ErrorKind::TimedOut.into()),
-            _ => self.pipe.read(into),
+        let look = Timespec::try_from(LOOK).map_err(io::Error::other)?;
+        loop {
+            if poll(&mut [PollFd::new(self.pipe, PollFlags::IN)], Some(&look))? > 0 {
+                return self.pipe.read(into);
+            }
+            if self.cancel.is_cancelled() {
+                return Err(io::Error::other("it was cancelled"));
+            }
+            if Instant::now() >= self.deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
         }
     }
 }

@@ -69,6 +69,7 @@ impl<'a> Repository<'a> {
             program,
             environment: &place.environment,
             directory: workspace.root().map_err(NoCheckpoint::io(&path))?,
+            cancel: place.cancel.clone(),
         };
         let is_scratch =
             fs::canonicalize(&folders.scratch).is_ok_and(|scratch| workspace.real().starts_with(scratch));

@@ -69,7 +69,9 @@ impl Repository<'_> {
         let Some(previous) = &take.previous else {
             self.note(take.conversation)?;
             let saved = self.commit(tree, None, &take.label)?;
+            pass(Point::FilesSaved);
             self.refer(&tip, &saved.commit)?;
+            pass(Point::FilesReferred);
             return Ok(Taken::Changed { others: None, saved });
         };
         if tree == previous.tree {

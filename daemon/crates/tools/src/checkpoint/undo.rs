@@ -9,7 +9,7 @@ use super::{
 };
 use abide_fail_point::{Point, pass};
 use abide_protocol::{
-    ConversationId, TaskId,
+    ConversationId, RecordId, TaskId,
     checkpoint::{Chain, KeptFile, SavedTree},
 };
 use std::{collections::BTreeMap, fs, sync::PoisonError};
@@ -22,8 +22,8 @@ const MAX_NAMED: usize = 500;
 pub struct UndoOrder {
     pub conversation: ConversationId,
     pub task: TaskId,
-    /// The undo's number, among those of its task.
-    pub number: u32,
+    /// The undo's id: the same again continues it.
+    pub undo: RecordId,
     pub chain: Chain,
     /// The first link that is taken back.
     pub from: usize,
@@ -52,11 +52,11 @@ impl Checkpoints {
         let repository = self.repository(place)?;
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
-        let UndoOrder { conversation, task, number, chain, from } = undo;
+        let UndoOrder { conversation, task, undo, chain, from } = undo;
         let began = repository.mark()?;
         let now = repository.current_tree(&mut index, false)?;
-        let label = format!("before undo {number}");
-        let reference = format!("refs/abide/{conversation}/{task}/undo-{number}");
+        let label = format!("before undo {undo}");
+        let reference = format!("refs/abide/{conversation}/{task}/undo-{undo}");
         let before = match repository.referred(&reference)? {
             Some(commit) => {
                 let tree = repository.run(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")], &[])?;
@@ -96,7 +96,7 @@ impl Checkpoints {
                 kept.push(KeptFile { path: name(&file.path), why: CHANGED.to_owned() });
             }
         }
-        let not_restored = repository.restore(&restore, began, &format!(".abide-undo-{task}-{number}"))?;
+        let not_restored = repository.restore(&restore, began, &format!(".abide-undo-{undo}"))?;
         restored += u32::try_from(restore.len() - not_restored.len()).unwrap_or(u32::MAX);
         kept.extend(not_restored);
         kept.sort_by(|a, b| a.path.cmp(&b.path));
@@ -109,7 +109,7 @@ impl Checkpoints {
         let after = if before.tree == now {
             before.clone()
         } else {
-            repository.commit(now, Some(&before), &format!("undo {number}"))?
+            repository.commit(now, Some(&before), &format!("undo {undo}"))?
         };
         repository.note(*conversation)?;
         repository.refer(&tip(*conversation, *task), &after.commit)?;

@@ -15,6 +15,7 @@ use std::{
     process::Command,
     time::SystemTime,
 };
+use tokio_util::sync::CancellationToken;
 
 /// A person's repository with a task in it.
 struct Site {
@@ -54,6 +55,7 @@ impl Site {
         let place = Place {
             workspace: workspace.to_str().unwrap().to_owned(),
             environment: BTreeMap::from(environment),
+            cancel: CancellationToken::new(),
         };
         let id = |n: u128| format!("0199aaaa-0000-7000-8000-{n:012}");
         Self {
@@ -136,7 +138,7 @@ impl Site {
         UndoOrder {
             conversation: self.conversation,
             task: self.task,
-            number: self.undos,
+            undo: format!("0199aaaa-0000-7000-9000-{:012}", self.undos).parse().unwrap(),
             chain: self.chain().clone(),
             from,
         }

@@ -118,6 +118,12 @@ impl Life {
                 continue;
             }
             let Some(event) = self.next_event() else { return };
+            // As the daemon's actor does. (An outcome may be that of an earlier start of the same work on files.)
+            if let driver::Event::Message(Message::Outcome { effect, .. }) = &event
+                && !effect.ends_with_its_task()
+            {
+                self.cancel_effect(*effect);
+            }
             self.send(event);
         }
     }
@@ -311,7 +317,9 @@ impl Life {
         for record in records {
             if let RecordBody::TaskEnded(_) = record.body {
                 let jobs = self.running_actor().jobs.clone();
-                let mut own = jobs.into_iter().filter(|(effect, _)| Some(effect.task()) == record.task_id);
+                let mut own = jobs.into_iter().filter(|(effect, _)| {
+                    effect.ends_with_its_task() && Some(effect.task()) == record.task_id
+                });
                 let alive = own.find(|(_, job)| self.outside.is_alive(*job));
                 assert_eq!(alive, None, "an end is recorded while an attempt of the task runs");
             }
@@ -376,6 +384,7 @@ impl Life {
         let job = match effect {
             Effect::Model { .. } => Some(self.ask_model(effect, history)),
             Effect::Tool { .. } => self.prepare_tool(effect, history),
+            Effect::Checkpoint { .. } | Effect::Undo { .. } => Some(self.work_on_files(effect)),
         };
         self.daemon.as_mut().expect("it has an actor").actor = Some(actor);
         let Some(job) = job else { return };

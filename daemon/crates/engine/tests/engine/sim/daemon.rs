@@ -32,7 +32,8 @@ impl Life {
         self.drop_settled_notes();
         self.disk.broken = false;
         self.set_alarm(self.disk.projections.values().filter_map(|task| task.wake_at).min());
-        if self.disk.projections.values().any(|task| task.needs_daemon) {
+        // As the store finds them; an ended task is found by its wake-up time.
+        if self.disk.projections.values().any(|task| task.needs_daemon && task.task.ended_at.is_none()) {
             self.ensure_actor();
         } else {
             let (mut history, mut mint) = (self.disk.published.clone(), self.mint());

@@ -2,7 +2,7 @@
 
 use super::{actor::Message, daemon::Daemon, disk::Disk, nature::Nature, outside::Outside, people::People};
 use crate::{audit::Audit, world::DAWN};
-use abide_engine::{Effect, Input, Mint, Stage, Task, is_at_work, status};
+use abide_engine::{Effect, Input, Mint, Stage, Task, effects, is_at_work, status};
 use abide_protocol::{TaskId, Timestamp};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,6 +37,8 @@ pub(super) enum Event {
     /// A tool has its effect.
     ToolActs(u64),
     ToolEnds(u64),
+    /// A checkpoint is made, or an undo is over.
+    FilesEnd(u64),
     DiskFull,
     DiskRoom,
     /// `abide daemon stop`.
@@ -132,6 +134,7 @@ impl Life {
             Event::ModelEnds(job) => self.model_ends(job),
             Event::ToolActs(job) => self.tool_acts(job),
             Event::ToolEnds(job) => self.tool_ends(job),
+            Event::FilesEnd(job) => self.files_end(job),
             Event::DiskFull => self.disk.full = true,
             Event::DiskRoom => self.free_disk(),
             Event::Drain => self.drain(),
@@ -189,6 +192,8 @@ impl Life {
         // A running daemon has an actor for each conversation with a task at work.
         if let Some(daemon) = self.daemon.as_ref().filter(|d| !d.draining && d.actor.is_none()) {
             let lost = self.disk.broken;
+            let wanted = effects(&self.disk.published);
+            assert!(lost || wanted.is_empty() || daemon.alarm.is_some(), "{wanted:?} has no actor");
             for task in self.disk.published.live() {
                 assert!(lost || !is_at_work(task), "a task is at work without an actor");
                 let wakes = daemon.alarm.is_some() || abide_engine::wake_at(task).is_none();

@@ -11,10 +11,11 @@ use crate::{
 };
 use abide_engine::{
     Call, CallStage, EditState, Effect, Finding, History, Input, ModelFailure, Replied, Stage, Task, Traces,
-    Turn,
+    Turn, effects,
 };
 use abide_protocol::{
     CallId, RecordId, TaskId,
+    checkpoint::{CheckpointState, SavedTree, TakenCheckpoint, UndoResult, UndoneFiles},
     message::CallOutcome,
     record::{CallAssessed, Intervened, NewRecord, RecordBody},
     task::EndReason,
@@ -67,6 +68,8 @@ enum State {
 }
 
 enum Work {
+    /// A checkpoint or an undo.
+    Files,
     Model {
         entries: Vec<Entry>,
         turn: Turn,
@@ -168,6 +171,10 @@ impl Life {
                 self.check_committed(effect);
                 self.in_this_daemon(self.nature.pace, Event::ToolActs(number));
             }
+            Work::Files => {
+                self.check_committed(effect);
+                self.in_this_daemon(self.nature.pace, Event::FilesEnd(number));
+            }
         }
     }
 
@@ -234,6 +241,11 @@ impl Life {
     fn check_committed(&mut self, effect: Effect) {
         let (task, id, attempt) = match effect {
             Effect::Tool { task, call, attempt } => (task, call, attempt),
+            Effect::Checkpoint { .. } | Effect::Undo { .. } => {
+                let is_wanted = effects(&self.disk.published).contains(&effect);
+                assert!(is_wanted, "files are worked on before the reason for it is committed: {effect:?}");
+                return;
+            }
             Effect::Model { task, item, attempt } => {
                 let stage = self.disk.published.task(task).map(|task| &task.stage);
                 assert!(
@@ -322,6 +334,49 @@ impl Life {
         let read_results = self.results_read(task, call);
         let ended = Input::CallFinished { task, call, attempt, outcome, result, duration_ms, read_results };
         self.outcome(effect, ended);
+    }
+
+    // Files.
+
+    pub(super) fn work_on_files(&mut self, effect: Effect) -> u64 {
+        self.job(effect, State::Gated, Work::Files)
+    }
+
+    pub(super) fn files_end(&mut self, number: u64) {
+        let Some(job @ Job { state: State::Open, .. }) = self.outside.jobs.get_mut(&number) else { return };
+        job.state = State::Over;
+        let effect = job.effect;
+        let saved = SavedTree { commit: format!("{:x}", self.dice.random()), tree: "t".to_owned() };
+        let input = match effect {
+            Effect::Checkpoint { task, number } => {
+                let state = match self.roll(6) {
+                    0 => CheckpointState::Impossible("a repository of its own".to_owned()),
+                    1 if number > 0 => CheckpointState::Unchanged,
+                    _ => CheckpointState::Taken(TakenCheckpoint { others: None, saved }),
+                };
+                if self.disk.published.root().is_some_and(Task::has_ended) {
+                    self.cover("a checkpoint after its task's end");
+                }
+                self.cover("a checkpoint");
+                Input::Checkpointed { task, number, state }
+            }
+            Effect::Undo { undo, .. } => {
+                let result = match self.roll(3) {
+                    0 => UndoResult::Failed("it cannot be done".to_owned()),
+                    _ => {
+                        let (before, after) = (saved.clone(), saved);
+                        UndoResult::Done(UndoneFiles { before, after, restored: 1, kept: Vec::new() })
+                    }
+                };
+                if self.disk.published.root().is_some_and(|root| !root.has_ended()) {
+                    self.cover("an undo of a paused task");
+                }
+                self.cover("an undo");
+                Input::Undone { undo, result }
+            }
+            Effect::Model { .. } | Effect::Tool { .. } => return,
+        };
+        self.outcome(effect, input);
     }
 
     /// Inspects a call that had started and was interrupted.

@@ -10,6 +10,7 @@ use crate::world::{facts, head, prompts, tool};
 use abide_engine::{Command, Fork, Intervention, Refusal, Start, Task, driver, import};
 use abide_protocol::{
     ApprovalId, QuestionId, TaskId,
+    checkpoint::UndoFrom,
     inbox::{Decision, QuestionKind},
     method::task::ImportMessage,
     record::{By, ClientMessage, Imported, TaskStarted, Via},
@@ -87,7 +88,9 @@ impl Life {
         }
         let live: Vec<TaskId> = self.disk.published.live().map(|task| task.id).collect();
         if live.is_empty() {
-            if !self.nature.calm && self.one_in(2) {
+            if !self.nature.calm && self.one_in(3) {
+                self.undo();
+            } else if !self.nature.calm && self.one_in(2) {
                 self.new_task();
             }
             return;
@@ -176,8 +179,17 @@ impl Life {
             }
             8 => self.new_task(),
             9 if !self.people.messages.is_empty() => self.repeat(),
+            10 => self.undo(),
             _ => self.respond_late(),
         }
+    }
+
+    /// Takes back what the newest root task has changed; refused while it is at work.
+    fn undo(&mut self) {
+        let Some(undone) = self.disk.published.root().map(|root| root.id) else { return };
+        let undo = self.mint().record_id();
+        let command = Command::Undo { undo, undone, from: UndoFrom::Start, by: None };
+        self.send_request(Request::Other(command));
     }
 
     fn intervention(&mut self) -> Intervention {
@@ -267,7 +279,8 @@ impl Life {
         let restart = self.pick(&[R::Resume, R::Resume, R::Resume, R::Ask, R::Pause]);
         let tools = if self.one_in(3) { Vec::new() } else { vec![tool()] };
         let compact_at_tokens = self.nature.compact_at_tokens;
-        TaskStarted { mode, limits, restart, tools, prompts: prompts(mode), compact_at_tokens, ..head() }
+        let (prompts, checkpoints) = (prompts(mode), self.one_in(2));
+        TaskStarted { mode, limits, restart, tools, prompts, compact_at_tokens, checkpoints, ..head() }
     }
 
     /// An earlier conversation that a task is started with, or none.

@@ -1,0 +1,253 @@
+//! Checkpoints of the files that the newest root task and its sub-tasks work on, and the undo of changes.
+//!
+//! The first checkpoint is due with the first call that may change something, and such a call waits for it. After that one is due
+//! whenever calls that may have changed something have finished and none runs; the next such call waits for it, the model is asked
+//! meanwhile. So what is between two checkpoints and changed while those calls ran, the task has changed.
+
+mod trail;
+
+pub use trail::{NoTrail, Trail};
+
+use crate::{
+    accept::Draft,
+    effects::Effect,
+    history::History,
+    input::Refusal,
+    mint::Mint,
+    task::{Call, CallStage, Stage, Task},
+};
+use abide_protocol::{
+    RecordId, TaskId, Timestamp,
+    checkpoint::{
+        CheckpointState, Checkpointed, SavedTree, UndoBegun, UndoEnded, UndoFrom, UndoResult, UndoneFiles,
+    },
+    measure::counted,
+    record::{Interruption, NewRecord, Permission, RecordBody},
+    transcript::EffectClass,
+};
+
+/// What is known of the files of the newest root task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Files {
+    first: FirstCheckpoint,
+    /// The number of the next checkpoint.
+    next: u32,
+    /// When the calls ran that may have changed something since the newest checkpoint.
+    window: Option<Window>,
+    /// Such a call has finished since the newest checkpoint was made or tried.
+    is_due: bool,
+    /// An undo that has begun.
+    undo: Option<UndoBegun>,
+}
+
+/// The checkpoint before the task's first change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum FirstCheckpoint {
+    #[default]
+    NotTaken,
+    /// The newest checkpoint.
+    Taken(SavedTree),
+    /// None can be made.
+    Impossible,
+}
+
+/// A time in which calls ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
+/// A record of a task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'r> {
+    pub(crate) task: TaskId,
+    pub(crate) at: Timestamp,
+    pub(crate) body: &'r RecordBody,
+}
+
+impl Files {
+    /// The undo that has begun.
+    pub(crate) const fn undo(&self) -> Option<&UndoBegun> {
+        self.undo.as_ref()
+    }
+
+    /// What a checkpoint begins with: the one before, and when the task may have changed files since.
+    #[must_use]
+    pub(crate) fn since(&self) -> Option<(SavedTree, Option<Window>)> {
+        match &self.first {
+            FirstCheckpoint::Taken(saved) => Some((saved.clone(), self.window)),
+            FirstCheckpoint::NotTaken | FirstCheckpoint::Impossible => None,
+        }
+    }
+
+    /// Folds a record of a task. `call`: the call that it is about, before the record.
+    pub(crate) fn see(&mut self, record: Seen<'_>, call: Option<&Call>) {
+        let Seen { task, at, body } = record;
+        match body {
+            RecordBody::CallStarted(_) if call.is_some_and(may_change) => {
+                self.window.get_or_insert(Window { from: at, until: at });
+            }
+            RecordBody::CallFinished(_) if call.is_some_and(runs_and_may_change) => self.has_run(at),
+            // What ran has ended at some time between.
+            RecordBody::Restarted(r) if r.cause == Interruption::DaemonRestarted && self.window.is_some() => {
+                self.has_run(at);
+            }
+            RecordBody::Checkpointed(checkpointed) => self.checkpointed(checkpointed),
+            RecordBody::UndoBegun(begun) => self.undo = Some(begun.clone()),
+            RecordBody::UndoEnded(ended) => {
+                self.undo = None;
+                if let (UndoResult::Done(done), FirstCheckpoint::Taken(saved)) =
+                    (&ended.result, &mut self.first)
+                    && ended.undone == task
+                {
+                    saved.clone_from(&done.after);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn has_run(&mut self, at: Timestamp) {
+        self.is_due = true;
+        let window = self.window.get_or_insert(Window { from: at, until: at });
+        window.until = window.until.max(at);
+    }
+
+    fn checkpointed(&mut self, checkpointed: &Checkpointed) {
+        self.next = checkpointed.number.saturating_add(1);
+        self.is_due = false;
+        match (&checkpointed.state, &self.first) {
+            (CheckpointState::Taken(taken), _) => {
+                self.first = FirstCheckpoint::Taken(taken.saved.clone());
+                self.window = None;
+            }
+            (CheckpointState::Unchanged, _) => self.window = None,
+            (CheckpointState::Impossible(_), FirstCheckpoint::NotTaken) => {
+                self.first = FirstCheckpoint::Impossible;
+            }
+            // The next one covers this time too.
+            (CheckpointState::Impossible(_), _) => {}
+        }
+    }
+}
+
+/// Whether the call may change files.
+fn may_change(call: &Call) -> bool {
+    matches!(call.effect(), EffectClass::Verifiable | EffectClass::Unsafe)
+}
+
+fn runs_and_may_change(call: &Call) -> bool {
+    matches!(call.stage, CallStage::Started { .. }) && may_change(call)
+}
+
+/// Whether a checkpoint is due before this call, which has not begun.
+fn is_about_to_change(call: &Call) -> bool {
+    let is_open = matches!(call.stage, CallStage::Queued | CallStage::Approval(_) | CallStage::Allowed);
+    let is_denied = |call: &Call| {
+        call.assessed.as_ref().is_none_or(|assessed| matches!(assessed.permission, Permission::Denied(_)))
+    };
+    is_open && may_change(call) && !is_denied(call)
+}
+
+/// The checkpoint or the undo that should be under way.
+pub(crate) fn effect(history: &History) -> Option<Effect> {
+    let root = history.root()?;
+    let files = &history.files;
+    let mut calls = history.live().flat_map(Task::calls);
+    let is_due = root.head.checkpoints
+        && match files.first {
+            FirstCheckpoint::NotTaken => calls.any(is_about_to_change),
+            FirstCheckpoint::Taken(_) => files.is_due && !calls.any(runs_and_may_change),
+            FirstCheckpoint::Impossible => false,
+        };
+    if is_due {
+        return Some(Effect::Checkpoint { task: root.id, number: files.next });
+    }
+    files.undo.as_ref().map(|begun| Effect::Undo { task: root.id, undo: begun.undo })
+}
+
+/// The end of a root task whose checkpoint or undo is not over.
+pub(crate) fn unfinished_after_end(history: &History, task: &Task) -> Option<Timestamp> {
+    let Stage::Ended { at, .. } = task.stage else { return None };
+    let is_root = history.root().is_some_and(|root| root.id == task.id);
+    (is_root && effect(history).is_some()).then_some(at)
+}
+
+/// Whether calls that may change files have to wait.
+pub(crate) fn holds_changes(history: &History) -> bool {
+    effect(history).is_some()
+}
+
+/// Why a new root task, or another undo, has to wait.
+pub(crate) fn refuse_while_undoing(history: &History) -> Result<(), Refusal> {
+    if history.files.undo.is_some() { Err(Refusal::Undoing) } else { Ok(()) }
+}
+
+/// A checkpoint was made, or none could be.
+pub(crate) fn checkpointed(
+    history: &History,
+    task: TaskId,
+    number: u32,
+    state: CheckpointState,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    if effect(history) != Some(Effect::Checkpoint { task, number }) {
+        return Err(Refusal::Stale);
+    }
+    let step = history.root().map_or(0, |root| root.step);
+    let mut draft = Draft::new(task, mint);
+    draft.push(RecordBody::Checkpointed(Checkpointed { number, step, state }));
+    Ok(draft.records)
+}
+
+/// A person takes back what a task of the conversation has changed.
+pub(crate) fn begin_undo(
+    history: &History,
+    begun: UndoBegun,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    let root = history.root().ok_or(Refusal::NoTask)?;
+    refuse_while_undoing(history)?;
+    let rests = root.has_ended() || root.paused.is_some() && !history.live().any(Task::in_flight);
+    if !rests {
+        return Err(Refusal::AtWork(root.id));
+    }
+    let mut draft = Draft::of(root, mint);
+    draft.push(RecordBody::UndoBegun(begun));
+    Ok(draft.records)
+}
+
+/// An undo is over.
+pub(crate) fn end_undo(
+    history: &History,
+    undo: RecordId,
+    result: UndoResult,
+    mint: &mut Mint,
+) -> Result<Vec<NewRecord>, Refusal> {
+    let (Some(root), Some(begun)) = (history.root(), &history.files.undo) else { return Err(Refusal::Stale) };
+    if begun.undo != undo {
+        return Err(Refusal::Stale);
+    }
+    let (undone, from) = (begun.undone, begun.from);
+    let note = match &result {
+        UndoResult::Done(done) => Some(note(from, done)),
+        UndoResult::Failed(_) => None,
+    };
+    let mut draft = Draft::of(root, mint);
+    draft.push(RecordBody::UndoEnded(UndoEnded { undo, undone, from, result, note }));
+    Ok(draft.records)
+}
+
+/// Tells the model that files are not what it left.
+fn note(from: UndoFrom, done: &UndoneFiles) -> String {
+    let what = match from {
+        UndoFrom::Start => "what the task had changed in files".to_owned(),
+        UndoFrom::Step(step) => format!("what the task had changed in files from step {step} on"),
+        UndoFrom::LastUndo => "the last undo".to_owned(),
+    };
+    let files = counted(u64::from(done.restored), "file");
+    format!(
+        "The user has taken back {what}: {files} restored. Read a file again before you rely on its content."
+    )
+}

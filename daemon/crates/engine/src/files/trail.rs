@@ -1,0 +1,93 @@
+//! The states of a task's files, from the records of its conversation.
+
+use abide_protocol::{
+    TaskId,
+    checkpoint::{Chain, ChangedBy, CheckpointState, Link, UndoFrom, UndoResult},
+    record::{Record, RecordBody},
+};
+use std::collections::BTreeSet;
+
+/// A task's checkpoints, and the undos of its changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trail {
+    pub chain: Chain,
+}
+
+/// Why there is no trail.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoTrail {
+    #[error("it has changed nothing: no call of it that may change files has begun")]
+    NothingChanged,
+    #[error("no checkpoint of its files could be made: {0}")]
+    Impossible(String),
+}
+
+impl Trail {
+    /// That of a root task. `records`: those of its conversation, in order; others than of checkpoints and undos are skipped.
+    ///
+    /// # Errors
+    /// It has no checkpoint.
+    pub fn of<'r>(task: TaskId, records: impl IntoIterator<Item = &'r Record>) -> Result<Self, NoTrail> {
+        let mut chain: Option<Chain> = None;
+        let mut why = NoTrail::NothingChanged;
+        for record in records {
+            match &record.body {
+                RecordBody::Checkpointed(made) if record.task_id == Some(task) => {
+                    match (&made.state, &mut chain) {
+                        (CheckpointState::Taken(taken), None) => {
+                            chain = Some(Chain { base: taken.saved.clone(), links: Vec::new() });
+                        }
+                        (CheckpointState::Taken(taken), Some(chain)) => {
+                            let others = taken.others.clone().map(|to| Link { by: ChangedBy::Others, to });
+                            chain.links.extend(others);
+                            chain
+                                .links
+                                .push(Link { by: ChangedBy::Step(made.step), to: taken.saved.clone() });
+                        }
+                        (CheckpointState::Impossible(words), None) => {
+                            why = NoTrail::Impossible(words.clone());
+                        }
+                        (CheckpointState::Impossible(_) | CheckpointState::Unchanged, _) => {}
+                    }
+                }
+                RecordBody::UndoEnded(ended) if ended.undone == task => {
+                    if let (UndoResult::Done(done), Some(chain)) = (&ended.result, &mut chain) {
+                        chain.links.push(Link { by: ChangedBy::Others, to: done.before.clone() });
+                        chain.links.push(Link { by: ChangedBy::Undo, to: done.after.clone() });
+                    }
+                }
+                _ => {}
+            }
+        }
+        chain.map(|chain| Self { chain }).ok_or(why)
+    }
+
+    /// The first link that an undo takes back. `None`: there is nothing to take back.
+    #[must_use]
+    pub fn first(&self, from: UndoFrom) -> Option<usize> {
+        let links = &self.chain.links;
+        match from {
+            UndoFrom::Start => Some(0),
+            UndoFrom::Step(step) => {
+                links.iter().position(|link| matches!(link.by, ChangedBy::Step(of) if of >= step))
+            }
+            UndoFrom::LastUndo => links.iter().rposition(|link| link.by == ChangedBy::Undo),
+        }
+    }
+
+    /// The steps that have changed files.
+    #[must_use]
+    pub fn steps(&self) -> Vec<u32> {
+        let mut before = &self.chain.base;
+        let mut steps = BTreeSet::new();
+        for link in &self.chain.links {
+            if let ChangedBy::Step(step) = link.by
+                && link.to.tree != before.tree
+            {
+                steps.insert(step);
+            }
+            before = &link.to;
+        }
+        steps.into_iter().collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! What a task has changed in its files, and taking it back.
+
+use super::{RequestError, task};
+use crate::{
+    clock,
+    runner::place_of,
+    service::{Caller, Service},
+};
+use abide_engine::{Command, Trail};
+use abide_protocol::{
+    ConversationId, Error, ErrorKind, TaskId,
+    checkpoint::{UndoFrom, UndoResult},
+    method::task::{TaskChangesParams, TaskChangesReply, UndoTaskReply},
+};
+use abide_tools::Place;
+
+pub(super) async fn changes(
+    service: &Service,
+    params: &TaskChangesParams,
+) -> Result<TaskChangesReply, RequestError> {
+    let Asked { place, trail, first, .. } = find(service, params).await?;
+    let (checkpoints, steps, chain) = (service.tools.checkpoints().clone(), trail.steps(), trail.chain);
+    let shown = tokio::task::spawn_blocking(move || checkpoints.changes(&place, &chain, first)).await;
+    let shown = match shown {
+        Ok(Ok(shown)) => shown,
+        Ok(Err(error)) => return Err(Error::new(ErrorKind::IllegalState, error.to_string()).into()),
+        Err(error) => return Err(Error::new(ErrorKind::Internal, error.to_string()).into()),
+    };
+    Ok(TaskChangesReply { files: shown.files, diff: shown.diff, cut: shown.is_cut, steps })
+}
+
+pub(super) async fn undo(
+    service: &Service,
+    caller: &Caller,
+    params: &TaskChangesParams,
+) -> Result<UndoTaskReply, RequestError> {
+    let Asked { conversation, undone, from, .. } = find(service, params).await?;
+    let undo = clock::mint().record_id();
+    // It is watched before it begins, so that its end is not missed.
+    let end = service.hub.end_of_undo(undo);
+    let command = Command::Undo { undo, undone, from, by: Some(caller.by()) };
+    service.sessions.command(conversation, command).await?;
+    match end.come().await {
+        Ok(UndoResult::Done(done)) => Ok(UndoTaskReply { restored: done.restored, kept: done.kept }),
+        Ok(UndoResult::Failed(words)) => {
+            Err(Error::new(ErrorKind::IllegalState, format!("the undo failed: {words}")).about(undone).into())
+        }
+        Err(_) => {
+            let words = "the daemon is shutting down; the undo goes on at its next start";
+            Err(Error::new(ErrorKind::ShuttingDown, words).about(undone).into())
+        }
+    }
+}
+
+/// A request for the changes of a task.
+struct Asked {
+    conversation: ConversationId,
+    undone: TaskId,
+    from: UndoFrom,
+    place: Place,
+    trail: Trail,
+    /// The first link that it is about.
+    first: usize,
+}
+
+async fn find(service: &Service, params: &TaskChangesParams) -> Result<Asked, RequestError> {
+    let (undone, conversation) = task::locate(service, &params.task_id).await?;
+    let refused = |kind, words: String| Error::new(kind, words).about(undone);
+    let from = match (params.step, params.redo) {
+        (None, false) => UndoFrom::Start,
+        (Some(step), false) => UndoFrom::Step(step),
+        (None, true) => UndoFrom::LastUndo,
+        (Some(_), true) => {
+            let words = "name a step or the last undo, not both".to_owned();
+            return Err(refused(ErrorKind::InvalidParams, words).into());
+        }
+    };
+    let gone = || refused(ErrorKind::NotFound, "the task is gone".to_owned());
+    let head = service.store.task_head(conversation, undone).await?.ok_or_else(gone)?;
+    if let Some(above) = head.parent_id {
+        let words = format!(
+            "task {} is a sub-task: checkpoints are of the files of the whole tree, so name its root; the task above it is {}",
+            undone.short(),
+            above.short()
+        );
+        return Err(refused(ErrorKind::InvalidParams, words).into());
+    }
+    let records = service.store.file_records(conversation).await?;
+    let none = |words: String| refused(ErrorKind::IllegalState, format!("task {}: {words}", undone.short()));
+    let trail = Trail::of(undone, &records).map_err(|why| none(why.to_string()))?;
+    let first = trail.first(from).ok_or_else(|| {
+        none(match from {
+            UndoFrom::LastUndo => "nothing of it was taken back".to_owned(),
+            _ => "it has changed no file from that step on".to_owned(),
+        })
+    })?;
+    Ok(Asked { conversation, undone, from, place: place_of(*head), trail, first })
+}
