@@ -15,8 +15,8 @@ pub(crate) use self::{
     },
     person::{AnswerArgs, DecideArgs, RejectArgs},
     task::{
-        AgentArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTaskArgs, OutputArgs, PsArgs, RunArgs,
-        ShowArgs, TreeArgs, WaitArgs, WatchArgs,
+        AgentArgs, ChangesArgs, ChatArgs, DemoArgs, FilesArgs, InterveneArgs, LiveTaskArgs, OutputArgs,
+        PsArgs, RunArgs, ShowArgs, TreeArgs, UndoArgs, WaitArgs, WatchArgs,
     },
 };
 
@@ -111,6 +111,10 @@ pub(crate) enum Command {
     Tree(TreeArgs),
     /// List the files that a task was given and has written
     Files(FilesArgs),
+    /// Show what a task and its sub-tasks have changed in files
+    Diff(ChangesArgs),
+    /// Take back what a task and its sub-tasks have changed in files
+    Undo(UndoArgs),
     /// Follow a task or a conversation
     Watch(WatchArgs),
     /// Wait until tasks have ended

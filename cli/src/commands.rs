@@ -8,6 +8,7 @@ mod config;
 mod conversations;
 mod daemon;
 mod demo;
+mod diff;
 mod doctor;
 mod files;
 mod gui;
@@ -32,6 +33,7 @@ mod stop;
 mod templates;
 mod tools;
 mod tree;
+mod undo;
 mod wait;
 mod watch;
 
@@ -50,6 +52,8 @@ pub(crate) async fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
         Command::Ps(args) => Box::pin(ps::ps(args, json)).await,
         Command::Tree(args) => tree::tree(args, json).await,
         Command::Files(args) => files::files(args, json).await,
+        Command::Diff(args) => diff::diff(args, json).await,
+        Command::Undo(args) => undo::undo(args, json).await,
         Command::Show(args) => show::show(args, json).await,
         Command::Watch(args) => Box::pin(watch::watch(args, json)).await,
         Command::Wait(args) => Box::pin(wait::wait(args, json)).await,

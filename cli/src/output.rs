@@ -4,6 +4,7 @@
 
 pub(crate) mod call;
 pub(crate) mod catalog;
+pub(crate) mod changes;
 pub(crate) mod config;
 pub(crate) mod conversation;
 pub(crate) mod files;

@@ -49,6 +49,11 @@ mod modes {
     mod roa;
     mod tree;
 }
+mod undo {
+    mod changes;
+    mod crash;
+    mod repository;
+}
 mod tree {
     mod bad_input;
     mod by_code;

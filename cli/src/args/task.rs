@@ -232,6 +232,38 @@ pub(crate) struct FilesArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ChangesArgs {
+    /// The task's id, or any unique beginning or end of it
+    #[arg(value_parser = word, add = Kind::Task.completer())]
+    pub(crate) task: String,
+    /// Only what it has changed in this step and later
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) step: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The difference is shown first, and then it asks. The task has to be over or paused. Files that somebody else has changed since the task
+did are kept and named. Git's index, branches and stash, and files that git ignores, are not touched. The files as they are now are kept:
+--redo brings them back.
+
+Examples:
+  abide diff 5f2c81d0             what the task has changed
+  abide undo 5f2c81d0             take all of it back
+  abide undo 5f2c81d0 --step 3    take back what it did in step 3 and later
+  abide undo 5f2c81d0 --redo      take back the last undo")]
+pub(crate) struct UndoArgs {
+    #[command(flatten)]
+    pub(crate) changes: ChangesArgs,
+    /// Take back the last undo of the task instead
+    #[arg(long, conflicts_with = "step")]
+    pub(crate) redo: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(
     after_help = "\
 A comment is read before the next request to the model. New instructions take effect at once: a reply under way is withdrawn, what a tool

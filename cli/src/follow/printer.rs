@@ -292,6 +292,16 @@ impl Printer {
                 let words = format!("forgotten: {} asks again with {}", rule.tool, rule.arguments.as_str());
                 screen.prose(&paint(FAINT, &text::one_line(&words)))
             }
+            EventKind::Undone(undone) => {
+                screen.prose(&paint(FAINT, &text::one_line(&undone.words())))?;
+                for file in &undone.kept {
+                    screen.prose(&paint(
+                        FAINT,
+                        &text::one_line(&format!("kept: {}: {}", file.path, file.why)),
+                    ))?;
+                }
+                Ok(())
+            }
             // A notice, the live lines or the message at the command's end shows these.
             EventKind::TaskStarted(_)
             | EventKind::StepBegan(_)

@@ -82,6 +82,7 @@ fn happened(event: &Event) -> Option<String> {
             }
         }
         EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
+        EventKind::Undone(undone) => text::one_line(&undone.words()),
         EventKind::ModelFailed(failed) => {
             let again = failed
                 .retry_at

@@ -1,0 +1,47 @@
+use super::diff;
+use crate::{
+    args::UndoArgs,
+    connection::Daemon,
+    error::CommandError,
+    exit::Exit,
+    output::{changes, json, screen},
+    prompt::Terminal,
+};
+use abide_client::protocol::method::{UndoTask, task::TaskChangesParams};
+
+pub(crate) async fn undo(args: UndoArgs, json: bool) -> Result<Exit, CommandError> {
+    let UndoArgs { changes: of, redo, yes } = args;
+    let mut daemon = Daemon::started().await?;
+    let params = TaskChangesParams { task_id: of.task, step: of.step, redo };
+    if !yes {
+        let terminal = Terminal::open().ok_or_else(|| {
+            CommandError::usage("an undo shows what it changes and asks, and there is no terminal to ask on")
+                .hinted("to see it: abide diff; to take it back without asking: --yes")
+        })?;
+        let found = diff::of_task(&mut daemon, params.clone()).await?;
+        screen::print(&changes::all(&found))?;
+        let restored = found.files.iter().filter(|file| !file.kept).count() as u64;
+        if restored == 0 {
+            screen::note("there is nothing to take back")?;
+            return Ok(Exit::Done);
+        }
+        let mut screen = screen::Screen::new();
+        screen.prompt(&changes::question(restored))?;
+        let key = tokio::select! {
+            key = terminal.key() => key?,
+            _ = tokio::signal::ctrl_c() => b'n',
+        };
+        screen.note("")?;
+        if !key.eq_ignore_ascii_case(&b'y') {
+            screen::note("nothing is taken back")?;
+            return Ok(Exit::Done);
+        }
+    }
+    let done = daemon.call::<UndoTask>(params.clone()).await?;
+    if json {
+        json::document(&done)?;
+    } else {
+        screen::print(&changes::done(&done, &params.task_id))?;
+    }
+    Ok(Exit::Done)
+}
