@@ -192,6 +192,12 @@ impl Hub {
         self.undos.of(undo)
     }
 
+    /// Changes with each record of a checkpoint or of an undo's end.
+    #[must_use]
+    pub fn work_on_files(&self) -> watch::Receiver<Option<ConversationId>> {
+        self.undos.worked()
+    }
+
     /// The number of those who watch for the end of a task.
     #[cfg(test)]
     pub(crate) fn waits(&self) -> usize {

@@ -1,17 +1,26 @@
-//! Waiters for the ends of undos: each is woken when its undo's end is committed.
+//! Waiters for work on files: for the end of an undo, and for the next end of such work in a conversation. Each is woken when the record of
+//! it is committed.
 
-use abide_protocol::{RecordId, checkpoint::UndoResult, record::RecordBody};
+use abide_protocol::{ConversationId, RecordId, checkpoint::UndoResult, record::RecordBody};
 use abide_store::Committed;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
-/// All who wait; an undo has at most one. Cheap to clone.
-#[derive(Debug, Clone, Default)]
+/// All who wait. Cheap to clone.
+#[derive(Debug, Clone)]
 pub(super) struct Undos {
     waiting: Arc<Mutex<BTreeMap<RecordId, oneshot::Sender<UndoResult>>>>,
+    /// The conversation of the newest record of work on files.
+    worked: watch::Sender<Option<ConversationId>>,
+}
+
+impl Default for Undos {
+    fn default() -> Self {
+        Self { waiting: Arc::default(), worked: watch::channel(None).0 }
+    }
 }
 
 impl Undos {
@@ -25,13 +34,25 @@ impl Undos {
         UndoEnd { undos: self.clone(), undo, ended }
     }
 
+    /// Changes with each record of work on files, of whatever conversation.
+    pub(super) fn worked(&self) -> watch::Receiver<Option<ConversationId>> {
+        self.worked.subscribe()
+    }
+
     pub(super) fn publish(&self, committed: &Committed) {
         for record in &committed.records {
-            if let RecordBody::UndoEnded(ended) = &record.body
-                && let Some(sender) = self.lock().remove(&ended.undo)
-            {
-                // Sending fails only if it no longer waits.
-                let _ = sender.send(ended.result.clone());
+            match &record.body {
+                RecordBody::UndoEnded(ended) => {
+                    if let Some(sender) = self.lock().remove(&ended.undo) {
+                        // Sending fails only if it no longer waits.
+                        let _ = sender.send(ended.result.clone());
+                    }
+                    self.worked.send_replace(Some(record.conversation_id));
+                }
+                RecordBody::Checkpointed(_) => {
+                    self.worked.send_replace(Some(record.conversation_id));
+                }
+                _ => {}
             }
         }
     }

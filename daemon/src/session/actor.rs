@@ -5,7 +5,7 @@
 //! change of the disk, the end of the linger time), and for the daemon's shutdown. Attempts run in the runner's own tasks; their
 //! outcomes arrive as messages. The actor decides nothing.
 
-mod checkpoint;
+pub(super) mod checkpoint;
 mod cut_off;
 mod job;
 mod order;

@@ -1,10 +1,14 @@
 //! Recovery at start: work that the previous daemon left.
 
-use super::Sessions;
+use super::{Sessions, actor::checkpoint};
 use abide_engine::{Finding, History, driver::StartedCall};
 use abide_protocol::{CallId, ConversationId, record::TaskStarted};
+use abide_store::ReadError;
 use abide_tools::Tools;
-use std::{collections::BTreeSet, future::Future, sync::Arc};
+use std::{collections::BTreeSet, future::Future, sync::Arc, time::Duration};
+
+/// A checkpoint takes a fraction of a second; after this time what is known by then is shown.
+const FILES_AT_REST: Duration = Duration::from_secs(20);
 
 /// Inspects calls that were interrupted.
 pub(super) fn inspect(
@@ -45,6 +49,24 @@ impl Sessions {
         if let Err(e) = dropped.await {
             tracing::warn!("output of ended calls could not be dropped: {e}");
         }
+    }
+
+    /// Waits until no checkpoint and no undo of the conversation is under way, but not for long.
+    ///
+    /// # Errors
+    /// The records cannot be read.
+    pub async fn files_at_rest(&self, conversation: ConversationId) -> Result<(), ReadError> {
+        let mut worked = self.inner.hub.work_on_files();
+        let rest = async {
+            loop {
+                worked.mark_unchanged();
+                let (history, _) = checkpoint::load(&self.inner.store, conversation).await?;
+                if !history.works_on_files() || worked.changed().await.is_err() {
+                    return Ok(());
+                }
+            }
+        };
+        tokio::time::timeout(FILES_AT_REST, rest).await.unwrap_or(Ok(()))
     }
 
     /// Removes the checkpoints of a conversation that was deleted.

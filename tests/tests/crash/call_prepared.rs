@@ -21,7 +21,9 @@ async fn a_prepared_call_has_not_begun_and_leaves_nothing() {
     let witness = world.witness();
     let gate = Gate::new("before the call");
     let call = json!({ "command": witness.command("once") });
-    let script = [Turn::say("I will run it.").gate(&gate).call("shell", call), Turn::done("Done.")];
+    // The first command waits for the checkpoint before the first change, the second one for nothing.
+    let reply = Turn::say("I will run it.").gate(&gate).call("shell", call);
+    let script = [Turn::shell("true"), reply, Turn::done("Done.")];
     let task = world.run("prepared", script).await;
     gate.reached().await;
     // From here on nothing can be committed.
@@ -42,9 +44,9 @@ async fn a_prepared_call_has_not_begun_and_leaves_nothing() {
     world.client = world.daemon.client().await;
     assert_eq!(world.wait_end(task).await.status, Status::Completed);
     assert_eq!(witness.marks(), ["once"]);
-    assert_eq!(world.model.requests("prepared").len(), 3, "the reply was not on disk: asked again");
+    assert_eq!(world.model.requests("prepared").len(), 4, "the reply was not on disk: asked again");
     let calls = world.get(task).await.calls;
-    assert_eq!(calls.iter().filter(|call| call.tool == "shell").count(), 1, "{calls:?}");
+    assert_eq!(calls.iter().filter(|call| call.tool == "shell").count(), 2, "{calls:?}");
     wait::wait_until("the note of the call that never was to be dropped", async || kept(&world).is_empty())
         .await;
 }

@@ -40,6 +40,8 @@ async fn a_rebuild_finds_no_difference_and_a_backup_is_complete() {
     let asks = world.run_asking("asks", [Turn::shell("true")]).await;
     world.wait_status(asks, Status::WaitingApproval).await;
     let cli = world.daemon.cli();
+    // It waits for the record of the checkpoint; nothing is recorded after that.
+    cli.run(&["diff", &asks.task_id.to_string()]).await;
 
     let copy = world.daemon.workspace().join("copy.db");
     cli.ok(&["doctor", "--backup", copy.to_str().unwrap()]).await;

@@ -10,7 +10,7 @@ pub use checkpoint::{Checkpoint, Tail, UnreadableCheckpoint};
 pub(crate) use fold::changes_hold;
 
 use crate::{
-    files::{Files, Window},
+    files::{self, Files, Window},
     task::Task,
 };
 use abide_protocol::{
@@ -104,6 +104,12 @@ impl History {
     #[must_use]
     pub fn newest_checkpoint(&self) -> Option<(SavedTree, Option<Window>)> {
         self.files.since()
+    }
+
+    /// Whether a checkpoint or an undo should be under way.
+    #[must_use]
+    pub fn works_on_files(&self) -> bool {
+        files::effect(self).is_some()
     }
 
     /// The undo that has begun, if there is one.

@@ -85,6 +85,8 @@ async fn find(service: &Service, params: &TaskChangesParams) -> Result<Asked, Re
         );
         return Err(refused(ErrorKind::InvalidParams, words).into());
     }
+    // The last checkpoint is made while the task ends.
+    service.sessions.files_at_rest(conversation).await?;
     let records = service.store.file_records(conversation).await?;
     let none = |words: String| refused(ErrorKind::IllegalState, format!("task {}: {words}", undone.short()));
     let trail = Trail::of(undone, &records).map_err(|why| none(why.to_string()))?;

@@ -9,7 +9,10 @@ use abide_store::{ReadError, Store};
 pub(super) const SPACING: usize = 2000;
 
 /// The conversation's state, and the records that it took to fold.
-pub(super) async fn load(store: &Store, id: ConversationId) -> Result<(History, Tail), ReadError> {
+pub(in crate::session) async fn load(
+    store: &Store,
+    id: ConversationId,
+) -> Result<(History, Tail), ReadError> {
     let resume = move |form: u32, body: &[u8]| {
         if form != Checkpoint::FORM {
             return None;

@@ -10,10 +10,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::{
     ffi::OsStr,
-    fs, io,
+    fs,
+    io::{self, Write as _},
     os::{
         fd::{AsFd as _, BorrowedFd, OwnedFd},
-        unix::{ffi::OsStrExt as _, fs::DirBuilderExt as _},
+        unix::{
+            ffi::OsStrExt as _,
+            fs::{DirBuilderExt as _, OpenOptionsExt as _},
+        },
     },
     path::{Path, PathBuf},
     sync::Arc,
@@ -164,11 +168,7 @@ impl<'a> Repository<'a> {
     /// Notes that the conversation has references here.
     pub(super) fn note(&self, conversation: ConversationId) -> Result<(), NoCheckpoint> {
         let path = PathBuf::from(self.file(super::forget::CONVERSATIONS)).join(conversation.to_string());
-        match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            Err(error) => Err(NoCheckpoint::io(&path)(error)),
-        }
+        private(&path).map(drop).map_err(NoCheckpoint::io(&path))
     }
 
     /// The differences between two trees.
@@ -300,14 +300,22 @@ fn name(parts: &[&str]) -> String {
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Opens a file of ours, empty.
+pub(super) fn private(path: &Path) -> io::Result<fs::File> {
+    fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
 /// Makes our git directory, or completes one whose making was interrupted.
 fn prepare(folder: &Path, format: &str, owner: &Owner) -> io::Result<()> {
     for name in ["", "objects", "refs", "info", super::forget::CONVERSATIONS] {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join(name))?;
     }
+    // What is written into a person's repository has the mode that its other files have.
+    let mode = if owner.theirs.is_none() { "0600" } else { "umask" };
     // Objects of the repository are synced as well: a record names them from now on.
     let config = format!(
         "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfileMode = true\n\tsymlinks = true\n\tautocrlf = false\n\
+         \tsharedRepository = {mode}\n\
          \tfsync = objects,reference,index\n\tfsyncMethod = batch\n[extensions]\n\tobjectFormat = {format}\n[gc]\n\tauto = 0\n"
     );
     let owner = serde_json::to_string(owner)?;
@@ -320,7 +328,7 @@ fn prepare(folder: &Path, format: &str, owner: &Owner) -> io::Result<()> {
     for (name, content) in files {
         let path = folder.join(name);
         if !fs::read(&path).is_ok_and(|found| found == content.as_bytes()) {
-            fs::write(path, content)?;
+            private(&path)?.write_all(content.as_bytes())?;
         }
     }
     Ok(())

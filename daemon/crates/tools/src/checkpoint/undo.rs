@@ -4,7 +4,7 @@ use super::{
     Checkpoints, NoCheckpoint, Place,
     changes::name,
     plan::{Change, Planned},
-    repository::{Repository, id},
+    repository::{Repository, id, private},
     take::{changed_at, tip},
 };
 use abide_fail_point::{Point, pass};
@@ -12,7 +12,7 @@ use abide_protocol::{
     ConversationId, RecordId, TaskId,
     checkpoint::{Chain, KeptFile, SavedTree},
 };
-use std::{collections::BTreeMap, fs, sync::PoisonError};
+use std::{collections::BTreeMap, io::Write as _, sync::PoisonError};
 
 /// The most files that are named in the result of an undo.
 const MAX_NAMED: usize = 500;
@@ -125,7 +125,7 @@ impl Repository<'_> {
     fn mark(&self) -> Result<i64, NoCheckpoint> {
         let path = self.file("mark");
         let of_mark = || {
-            fs::write(&path, b"now")?;
+            private(path.as_ref())?.write_all(b"now")?;
             Ok(rustix::fs::lstat(&path)?)
         };
         of_mark().map(|stat| changed_at(&stat)).map_err(NoCheckpoint::io(path.as_ref()))
