@@ -17,7 +17,7 @@ use std::{
 };
 use tokio::{
     process::{Child, Command},
-    sync::{Semaphore, SemaphorePermit},
+    sync::{Mutex, Semaphore, SemaphorePermit},
 };
 
 /// The programs of a screen, and the Debian package of each.
@@ -41,6 +41,8 @@ pub struct Screen {
     display: String,
     server: Child,
     _manager: Child,
+    /// Clients of the display that hold the places of killed windows.
+    holders: Mutex<Vec<Child>>,
     _turn: SemaphorePermit<'static>,
 }
 
@@ -76,7 +78,8 @@ impl Screen {
             .stderr(log.pipe())
             .spawn()
             .expect("openbox can be started");
-        let screen = Self { display, server, _manager: manager, _turn: turn };
+        let holders = Mutex::default();
+        let screen = Self { display, server, _manager: manager, holders, _turn: turn };
         wait::wait_seeing("the window manager", async || {
             let check = screen.ask("xprop", &["-root", "_NET_SUPPORTING_WM_CHECK"]).await;
             check.filter(|said| said.contains("window id")).ok_or_else(|| log.text())
@@ -119,8 +122,8 @@ impl Screen {
         other
     }
 
-    /// Waits until the window manager has forgotten a window that was killed. The display gives its id to the next window at
-    /// once, which the manager would take for the dead one and never show.
+    /// Waits until the window manager has forgotten a window that was killed, and holds its place among the display's clients. The
+    /// display would give its id to the next window, which the manager may take for the dead one and never show.
     async fn cleared(&self, window: &str) {
         let id: u32 = window.parse().expect("a window's id");
         let id = format!("0x{id:x}");
@@ -129,6 +132,14 @@ impl Screen {
             !managed.split([' ', ',']).any(|one| one == id)
         })
         .await;
+        // The first one may come while the display has not noticed yet that the last `xprop` is gone.
+        for _ in 0..2 {
+            let log = process::Log::new();
+            let mut holder = self.command("xprop", &["-root", "-spy", "_NET_SUPPORTING_WM_CHECK"]);
+            let mut holder = holder.stdout(Stdio::piped()).spawn().expect("xprop can be started");
+            log.first_line("a client of the display", &mut holder).await;
+            self.holders.lock().await.push(holder);
+        }
     }
 
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
