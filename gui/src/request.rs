@@ -10,8 +10,8 @@ use abide_client::protocol::{
     method::{
         ArchiveConversation, CheckModel, DecideApproval, DeleteConversation, Focus, ForgetRule, GetConfig,
         Intervene, ListMessages, ListModels, ListPersonas, ListRules, ListTasks, ListTemplates, ListTools,
-        MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, StopTask, UpdateConfig,
-        UpdateConversation, UserResponse,
+        MarkRead, PauseTask, ResumeTask, Search, SetKey, StartTask, StopTask, TaskChanges, UndoTask,
+        UpdateConfig, UpdateConversation, UserResponse,
         catalog::{ListPersonasParams, ListTemplatesParams, ListToolsParams},
         config::{ConfigReply, GetConfigParams, UpdateConfigParams},
         conversation::{
@@ -22,7 +22,10 @@ use abide_client::protocol::{
         inbox::{DecideApprovalParams, UserResponseParams},
         rule::{ForgetRuleParams, ListRulesParams, ListRulesReply},
         search::{SearchParams, SearchReply},
-        task::{InterveneParams, ListTasksParams, StartTaskParams, StartTaskReply, TaskParams},
+        task::{
+            InterveneParams, ListTasksParams, StartTaskParams, StartTaskReply, TaskChangesParams,
+            TaskChangesReply, TaskParams,
+        },
     },
     task::AgentTask,
 };
@@ -54,6 +57,10 @@ pub enum Request {
     Older(Timeline, Seq, u32),
     /// The first of the messages after the one and before the other.
     Between(Timeline, Seq, Seq),
+    /// What this root task has changed in files.
+    Changes(TaskId),
+    /// Takes that back.
+    Undo(TaskId),
     /// All tasks of a conversation, to show how they ended.
     Tasks(ConversationId),
     Update(UpdateConversationParams),
@@ -148,6 +155,7 @@ pub enum Answer {
     TooLate,
     Page(Timeline, ListMessagesReply),
     Tasks(ConversationId, Vec<AgentTask>),
+    Changes(Box<TaskChangesReply>),
     Models(ListModelsReply),
     Presets(Box<Presets>),
     Found(SearchReply),
@@ -220,6 +228,10 @@ impl Daemon {
                 };
                 Ok(Answer::Tasks(id, self.call::<ListTasks>(params).await?.tasks))
             }
+            Request::Changes(id) => {
+                Ok(Answer::Changes(Box::new(self.call::<TaskChanges>(changes_of(id)).await?)))
+            }
+            Request::Undo(id) => self.call::<UndoTask>(changes_of(id)).await.map(done),
             Request::Update(params) => self.call::<UpdateConversation>(params).await.map(done),
             Request::Archive(id, archived) => {
                 let params = ArchiveConversationParams { conversation_id: id.to_string(), archived };
@@ -309,6 +321,11 @@ impl Daemon {
         };
         Ok(Answer::Page(of, self.call::<ListMessages>(params).await?))
     }
+}
+
+/// All that a task has changed.
+fn changes_of(task: TaskId) -> TaskChangesParams {
+    TaskChangesParams { task_id: task.to_string(), step: None, redo: false }
 }
 
 fn done<T>(_: T) -> Answer {

@@ -118,7 +118,7 @@ impl App {
             Stance::Paused(task) => (4, Some(task.id), None),
             Stance::Question(task, question) => (5, Some(task), Some(PendingId::Question(question.id))),
         };
-        let (page, is_deleting) = (Some(open.id()), open.is_deleting());
+        let (page, is_deleting) = (Some(open.id()), open.is_confirming());
         let sub_task = open.sub_task();
         Footing { page, sub_task, task, stance, asked, is_deleting, is_without_composer, ..listed }
     }

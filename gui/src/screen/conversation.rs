@@ -24,6 +24,7 @@ mod selection;
 mod sub_task;
 mod thought;
 mod timeline;
+mod undo;
 mod view;
 
 pub use projection::Row;
@@ -152,6 +153,8 @@ enum Menu {
     Open,
     Renaming(String),
     Deleting,
+    /// What the newest task has changed in files.
+    Changes(undo::Shown),
 }
 
 #[derive(Debug, Clone)]
@@ -212,6 +215,7 @@ pub enum Message {
     ArchivePressed,
     DeletePressed,
     DeleteConfirmed,
+    Undo(undo::Message),
 }
 
 impl Message {
@@ -221,7 +225,10 @@ impl Message {
         match self {
             Self::Card(message) => message.deed(),
             Self::Composer(message) => message.deed(stance),
-            Self::DeleteConfirmed | Self::ArchivePressed | Self::EndPressed(_) => Some(Deed::AtFoot),
+            Self::DeleteConfirmed
+            | Self::Undo(undo::Message::Confirmed)
+            | Self::ArchivePressed
+            | Self::EndPressed(_) => Some(Deed::AtFoot),
             _ => None,
         }
     }
@@ -415,6 +422,7 @@ impl Conversation {
                 vec![Effect::Unfocus, Effect::Ask(Request::Rules(None))]
             }
             Message::DeleteConfirmed => vec![Effect::Ask(Request::Delete(self.id)), Effect::New],
+            Message::Undo(message) => self.handle_undo(&message),
         }
     }
 
@@ -443,10 +451,10 @@ impl Conversation {
         effects
     }
 
-    /// Whether the delete confirmation is shown.
+    /// Whether the confirmation of a deletion or of an undo is shown.
     #[must_use]
-    pub const fn is_deleting(&self) -> bool {
-        matches!(self.menu, Menu::Deleting)
+    pub const fn is_confirming(&self) -> bool {
+        matches!(self.menu, Menu::Deleting) || self.is_undoing()
     }
 
     /// Scrolls to the card.
@@ -537,6 +545,7 @@ impl Conversation {
                 self.project();
                 return self.seek();
             }
+            (Request::Changes(of), Answer::Changes(reply)) => self.know_changes(*of, reply),
             (_, Answer::Rules(page)) => {
                 self.is_remembered = page.rules.iter().any(|rule| rule.is_of(self.id));
             }
@@ -555,6 +564,9 @@ impl Conversation {
         self.composer.failed();
         if self.has_intervened(request) {
             self.failed_to_intervene();
+        }
+        if matches!(request, Request::Changes(of) if self.changed_by() == Some(*of)) {
+            self.menu = Menu::Closed;
         }
         if matches!(request, Request::Find(id, _) if *id == self.id) {
             // The next letter repeats the search.

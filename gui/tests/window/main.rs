@@ -42,4 +42,5 @@ mod steps;
 mod streaming;
 mod sub_tasks;
 mod typing;
+mod undo;
 mod updates;

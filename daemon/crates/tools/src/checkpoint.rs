@@ -23,7 +23,7 @@ pub use take::{Take, Taken, Window};
 pub use undo::{UndoOrder, Undone};
 
 use crate::run::Runner;
-use repository::Repository;
+use repository::{Found, Repository};
 use std::{
     collections::{BTreeMap, HashMap},
     path::PathBuf,
@@ -61,6 +61,8 @@ pub struct Checkpoints {
     folders: Arc<CheckpointFolders>,
     /// Those of the work trees, by our folder of each.
     locks: Arc<Mutex<HashMap<String, Arc<Mutex<Index>>>>>,
+    /// The repositories around workspaces, so that a later checkpoint of a task need not ask git again.
+    found: Arc<Mutex<HashMap<String, Found>>>,
 }
 
 /// What is known of our index of a work tree. Whoever uses the index holds its lock.
@@ -72,7 +74,7 @@ struct Index {
 
 impl Checkpoints {
     pub(crate) fn new(runner: Arc<Runner>, folders: CheckpointFolders) -> Self {
-        Self { runner, folders: Arc::new(folders), locks: Arc::default() }
+        Self { runner, folders: Arc::new(folders), locks: Arc::default(), found: Arc::default() }
     }
 
     /// Whether a checkpoint of this workspace can be made, so that what is done there can be taken back.
@@ -84,7 +86,23 @@ impl Checkpoints {
     }
 
     fn repository<'a>(&'a self, place: &'a Place) -> Result<Repository<'a>, NoCheckpoint> {
-        Repository::open(&self.runner, &self.folders, place)
+        let repository = Repository::open(&self.runner, &self.folders, place, None)?;
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(of_place) = repository.found() {
+            found.insert(place.workspace.clone(), of_place.clone());
+        }
+        Ok(repository)
+    }
+
+    /// The repository that was found for the task's first checkpoint.
+    fn repository_again<'a>(&'a self, place: &'a Place) -> Result<Repository<'a>, NoCheckpoint> {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = found.get(&place.workspace).filter(|found| found.is_there()).cloned();
+        drop(found);
+        match known {
+            Some(known) => Repository::open(&self.runner, &self.folders, place, Some(known)),
+            None => self.repository(place),
+        }
     }
 
     /// The lock of a repository's index.

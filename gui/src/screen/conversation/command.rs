@@ -1,6 +1,6 @@
 //! Commands of keys in a conversation.
 
-use super::{Conversation, Menu, Message, intervene};
+use super::{Conversation, Menu, Message, intervene, undo};
 use crate::{
     catalog::Catalog,
     effect::{Scroll, field},
@@ -46,7 +46,8 @@ impl Conversation {
             Command::ToggleDetails => Message::DetailsToggled,
             Command::AsText => Message::AsTextPressed,
             Command::CopyAll => Message::CopyAllPressed,
-            Command::Confirm if self.is_deleting() => Message::DeleteConfirmed,
+            Command::Confirm if self.is_undoing() => Message::Undo(undo::Message::Confirmed),
+            Command::Confirm if self.is_confirming() => Message::DeleteConfirmed,
             Command::Again => Message::AgainPressed,
             Command::EditAgain => Message::EditAgainPressed(self.last_prompt()?),
             Command::Rename => Message::RenamePressed,

@@ -1,6 +1,6 @@
 //! The conversation's title and folder, and the task's numbers.
 
-use super::{Conversation, Menu, Message};
+use super::{Conversation, Menu, Message, undo};
 use crate::{
     effect::field,
     font,
@@ -83,6 +83,7 @@ impl Conversation {
                 word("Rename", Message::RenamePressed),
                 word("Copy all", Message::CopyAllPressed),
                 word("Open as text", Message::AsTextPressed),
+                word("File changes", Message::Undo(undo::Message::ChangesPressed)),
                 word(if self.is_archived() { "Bring back" } else { "Archive" }, Message::ArchivePressed),
                 word("Delete…", Message::DeletePressed),
             ]
@@ -90,6 +91,7 @@ impl Conversation {
             .align_y(Center)
             .wrap()
             .into(),
+            Menu::Changes(shown) => shown.view(look),
             Menu::Renaming(title) => row![
                 field("Title", (size::PROSE, [6.0, 10.0]), title, Message::TitleChanged, |input| {
                     input.id(field::TITLE).on_submit(Message::TitleSubmitted)

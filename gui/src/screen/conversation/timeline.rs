@@ -28,7 +28,7 @@ use abide_client::{
     protocol::{
         Seq, TaskId,
         conversation::LatestTask,
-        event::{Event, EventKind, PhaseEvent, RuleEvent, StartedEvent, StepEvent},
+        event::{Event, EventKind, PhaseEvent, RuleEvent, StartedEvent, StepEvent, UndoneEvent},
         inbox::Pending,
         message::{self, MessageKind, Role},
         notification::{DeltaItem, DeltaKind},
@@ -373,8 +373,15 @@ pub(super) fn happened(event: &Event) -> String {
             format!("STEP {step}")
         }
         EventKind::ModeChosen(mode) => format!("works as {}", mode.name()),
-        EventKind::Undone(undone) => visible_line(&undone.words()).into_owned(),
+        EventKind::Undone(undone) => self::undone(undone),
         EventKind::TaskStarted(started) => began(started),
         EventKind::TaskEnded(_) | EventKind::ModelTraced(_) => String::new(),
     }
+}
+
+/// What an undo has come to, with the first of the files that it has kept.
+fn undone(undone: &UndoneEvent) -> String {
+    let kept: Vec<_> = undone.kept.iter().take(3).map(|file| visible_line(&file.path)).collect();
+    let names = if kept.is_empty() { String::new() } else { format!(" ({})", kept.join(", ")) };
+    visible_line(&(undone.words() + &names)).into_owned()
 }

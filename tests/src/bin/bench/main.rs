@@ -9,6 +9,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints figures")]
 
 mod beside;
+mod checkpoint;
 mod fanout;
 mod floor;
 mod gate;
@@ -30,11 +31,12 @@ use table::Figure;
 type Group = fn() -> Pin<Box<dyn Future<Output = Vec<Figure>>>>;
 
 /// The groups of figures, in the order in which they run.
-const GROUPS: [(&str, Group); 10] = [
+const GROUPS: [(&str, Group); 11] = [
     ("step", || Box::pin(step::figures())),
     ("long", || Box::pin(step::long_figures())),
     ("modes", || Box::pin(modes::figures())),
     ("tree", || Box::pin(tree::figures())),
+    ("checkpoint", || Box::pin(checkpoint::figures())),
     ("start", || Box::pin(start::figures())),
     ("open", || Box::pin(open::figures())),
     ("memory", || Box::pin(memory::figures())),

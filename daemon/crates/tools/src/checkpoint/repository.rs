@@ -40,6 +40,8 @@ pub(super) struct Repository<'a> {
     theirs: Option<String>,
     /// Files with patterns of ignored files, besides the `.gitignore`s.
     excludes: Vec<String>,
+    /// `None`: the work tree is a scratch folder.
+    found: Option<Found>,
 }
 
 /// What a folder of ours belongs to, so that its references are found again.
@@ -55,6 +57,7 @@ impl<'a> Repository<'a> {
         runner: &'a Runner,
         folders: &CheckpointFolders,
         place: &'a Place,
+        known: Option<Found>,
     ) -> Result<Self, NoCheckpoint> {
         let path = PathBuf::from(&place.workspace);
         let open = |top: &str| Workspace::open(top, Arc::clone(&runner.closed));
@@ -77,7 +80,12 @@ impl<'a> Repository<'a> {
         };
         let is_scratch =
             fs::canonicalize(&folders.scratch).is_ok_and(|scratch| workspace.real().starts_with(scratch));
-        let found = if is_scratch { None } else { Some(Found::ask(&git, &path)?) };
+        let is_known = known.is_some();
+        let found = match known {
+            _ if is_scratch => None,
+            Some(known) => Some(known),
+            None => Some(Found::ask(&git, &path)?),
+        };
         let top = match &found {
             Some(found) => found.top.clone(),
             None => workspace.real().to_str().ok_or(NoCheckpoint::NotUtf8)?.to_owned(),
@@ -86,7 +94,8 @@ impl<'a> Repository<'a> {
         if tree.is_broad() {
             return Err(NoCheckpoint::Broad(top.into()));
         }
-        if workspace.real() != tree.real()
+        if !is_known
+            && workspace.real() != tree.real()
             && git.start(GitDir::Found, &["check-ignore", "-q", "."], &[])?.finish()?.code == 0
         {
             return Err(NoCheckpoint::Ignored(path));
@@ -102,11 +111,15 @@ impl<'a> Repository<'a> {
         let folder = folders.kept.join(name(&[&top, owner.theirs.as_deref().unwrap_or_default(), format]));
         prepare(&folder, format, &owner).map_err(NoCheckpoint::io(&folder))?;
         let folder = folder.into_os_string().into_string().map_err(|_| NoCheckpoint::NotUtf8)?;
-        let (objects, excludes) = match found {
-            Some(found) => (found.objects, found.excludes),
+        let (objects, excludes) = match &found {
+            Some(found) => (found.objects.clone(), found.excludes.clone()),
             None => (format!("{folder}/objects"), Vec::new()),
         };
-        Ok(Self { git, root, top, folder, objects, theirs: owner.theirs, excludes })
+        Ok(Self { git, root, top, folder, objects, theirs: owner.theirs, excludes, found })
+    }
+
+    pub(super) const fn found(&self) -> Option<&Found> {
+        self.found.as_ref()
     }
 
     pub(super) fn git(&self) -> &Git<'a> {
@@ -230,7 +243,8 @@ pub(super) fn id(output: &[u8], what: &'static str) -> Result<String, NoCheckpoi
 }
 
 /// The repository around a workspace.
-struct Found {
+#[derive(Debug, Clone)]
+pub(super) struct Found {
     top: String,
     common: String,
     objects: String,
@@ -239,6 +253,11 @@ struct Found {
 }
 
 impl Found {
+    /// Whether it is where it was found.
+    pub(super) fn is_there(&self) -> bool {
+        Path::new(&self.common).is_dir() && Path::new(&self.top).join(".git").exists()
+    }
+
     fn ask(git: &Git<'_>, workspace: &Path) -> Result<Self, NoCheckpoint> {
         let arguments = [
             "rev-parse",

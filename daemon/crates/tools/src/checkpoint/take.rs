@@ -52,7 +52,8 @@ impl Checkpoints {
     /// # Errors
     /// None can be made, and why.
     pub fn take(&self, place: &Place, take: &Take) -> Result<Taken, NoCheckpoint> {
-        let repository = self.repository(place)?;
+        let repository =
+            if take.previous.is_some() { self.repository_again(place)? } else { self.repository(place)? };
         let index = self.index(&repository);
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         repository.take(&mut index, take)
