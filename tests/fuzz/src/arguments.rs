@@ -4,7 +4,7 @@ use abide_protocol::{
     task::{Approvals, Mode},
     transcript::CallBlock,
 };
-use abide_tools::{Options, Scope, Tools};
+use abide_tools::{CheckpointFolders, Options, Scope, Tools};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -34,6 +34,7 @@ impl Place {
             spool_dir: root.join("spool"),
             own_dirs: vec![root.join("own")],
             home: root.to_owned(),
+            checkpoints: CheckpointFolders { kept: root.join("checkpoints"), scratch: root.join("scratch") },
         };
         Self { tools: Tools::new(options).expect("tools"), workspace }
     }
